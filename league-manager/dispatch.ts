@@ -1,0 +1,158 @@
+import { matchRef } from "#shared/lib/ids.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import type { StartGame } from "#shared/protocol/messages.ts";
+import { signFor } from "#shared/protocol/signing.ts";
+import type { Peers } from "#shared/rpc/peer.ts";
+import type { Logger } from "#shared/runtime/logger.ts";
+import type { Match } from "./league.ts";
+import type { Agent, AgentRegistry } from "./registry.ts";
+
+export interface DispatchOptions {
+  readonly registry: AgentRegistry;
+  readonly peers: Peers;
+  readonly log: Logger;
+  readonly sender: string;
+  readonly timeoutMs: number;
+  /** Keeps a match's referee and epoch on disk before anybody is told. */
+  readonly save: (match: Match) => Promise<void>;
+  readonly orderOf: (match: Match) => StartGame;
+  readonly gameOf: (match: Match) => string;
+  /** A referee went silent or came back; `null` when none is left that could go on. */
+  readonly onReferee: (referee: Agent, isUp: boolean) => void;
+}
+
+export interface Dispatcher {
+  /** Hands matches out to referees; those that find no free one wait. The choice is made before this returns. */
+  enqueue(matches: readonly Match[]): void;
+  /** The match has a result: its referee has a place free. */
+  release(match: Match): void;
+  /** A referee has registered or come back. */
+  welcome(referee: Agent): void;
+  /** The matches that are a referee's own now. */
+  assignedTo(refereeId: string): readonly Match[];
+  stop(): void;
+}
+
+const PROBE_EVERY_MS = 1_000;
+const PROBE_TIMEOUT_MS = 1_000;
+/** Probes missed in a row after which a referee's matches are given to another (DESIGN.md, section 5). */
+const MAX_MISSES = 3;
+const RESEND_MS = 300;
+
+export function createDispatcher(options: DispatchOptions): Dispatcher {
+  const { registry, peers, log, save, orderOf, gameOf } = options;
+  const waiting: Match[] = [];
+  const assigned = new Map<string, Match>();
+  const misses = new Map<string, number>();
+  let stopped = false;
+
+  const isUp = (referee: Agent): boolean => (misses.get(referee.id) ?? 0) < MAX_MISSES;
+  const assignedTo = (refereeId: string): readonly Match[] =>
+    [...assigned.values()].filter((match) => match.refereeId === refereeId);
+
+  /** The nth match of the queue prefers the nth referee, so that the same league is dealt out alike each time. */
+  const chooseReferee = (match: Match, turn: number): Agent | null => {
+    const able = registry.all("referee").filter((one) => isUp(one) && one.gameTypes.includes(gameOf(match)));
+    for (let step = 0; step < able.length; step++) {
+      const referee = able[(turn + step) % able.length] as Agent;
+      if (assignedTo(referee.id).length < referee.maxConcurrent) return referee;
+    }
+    return null;
+  };
+
+  const deal = (): void => {
+    if (stopped) return;
+    for (const [turn, match] of [...waiting].entries()) {
+      const referee = chooseReferee(match, turn);
+      if (!referee) continue;
+      waiting.splice(waiting.indexOf(match), 1);
+      assign(match, referee);
+    }
+  };
+
+  const assign = (match: Match, referee: Agent): void => {
+    match.refereeId = referee.id;
+    match.status = "assigned";
+    assigned.set(keyOf(match), match);
+    handOver(match, referee, match.epoch).catch((thrown) =>
+      log.error({ err: thrown }, "a match could not be handed out"),
+    );
+  };
+
+  /** Tells the referee until it has accepted, the match is done or it belongs to another. */
+  const handOver = async (match: Match, referee: Agent, epoch: number): Promise<void> => {
+    await save(match);
+    const isStillTheirs = (): boolean =>
+      !stopped && match.epoch === epoch && match.refereeId === referee.id && match.status === "assigned";
+    while (isStillTheirs()) {
+      const ref = matchRef(match.leagueId, match.matchId);
+      const authToken = signFor(referee.tokenHash, ref);
+      const envelope = newEnvelope("START_GAME", options.sender, orderOf(match), { authToken });
+      const reply = await peers.message(referee.endpoint, envelope, { timeoutMs: options.timeoutMs });
+      if (reply.ok && reply.value.type === "START_GAME_RESPONSE") return;
+      log.warn(
+        { match: ref, referee: referee.id, answer: reply.ok ? reply.value.payload : reply.error },
+        "start_game failed",
+      );
+      await new Promise((resolve) => setTimeout(resolve, RESEND_MS));
+    }
+  };
+
+  const takeAway = (referee: Agent): void => {
+    const orphans = assignedTo(referee.id);
+    for (const match of orphans) {
+      match.epoch++;
+      match.refereeId = null;
+      match.status = "scheduled";
+      assigned.delete(keyOf(match));
+      waiting.push(match);
+    }
+    Promise.all(orphans.map(save)).then(deal, (thrown) =>
+      log.error({ err: thrown }, "matches could not be given away"),
+    );
+  };
+
+  const probe = async (referee: Agent): Promise<void> => {
+    const alive = await peers.isAlive(new URL("/health", referee.endpoint).href, PROBE_TIMEOUT_MS);
+    if (stopped) return;
+    const before = isUp(referee);
+    misses.set(referee.id, alive ? 0 : (misses.get(referee.id) ?? 0) + 1);
+    if (before === isUp(referee)) return;
+    options.onReferee(referee, alive);
+    if (alive) deal();
+    else takeAway(referee);
+  };
+
+  const timer = setInterval(() => {
+    for (const referee of registry.all("referee")) void probe(referee);
+  }, PROBE_EVERY_MS);
+  timer.unref();
+
+  return {
+    enqueue(matches) {
+      for (const match of matches) {
+        const referee = match.status === "assigned" && match.refereeId ? registry.get(match.refereeId) : undefined;
+        if (referee) assign(match, referee);
+        else waiting.push(match);
+      }
+      deal();
+    },
+    release(match) {
+      assigned.delete(keyOf(match));
+      const place = waiting.indexOf(match);
+      if (place >= 0) waiting.splice(place, 1);
+      deal();
+    },
+    welcome(referee) {
+      misses.set(referee.id, 0);
+      deal();
+    },
+    assignedTo,
+    stop() {
+      stopped = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+const keyOf = (match: Match): string => matchRef(match.leagueId, match.matchId);

@@ -1,0 +1,178 @@
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { protocolError, type ProtocolError } from "#shared/protocol/errors.ts";
+import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/protocol/messages.ts";
+import type { Answer, Caller } from "#shared/rpc/operations.ts";
+import type { LeagueEvent } from "./events.ts";
+import type { League } from "./league.ts";
+import type { Manager } from "./manager.ts";
+import type { Agent, AgentRegistry, Place } from "./registry.ts";
+
+export interface EntryOptions {
+  readonly manager: Manager;
+  readonly registry: AgentRegistry;
+  /** The places that the config keeps. */
+  readonly places: readonly Place[];
+  /**
+   * `roster`: a league starts when every kept place is taken, and is closed to others; `count`: when as many players as the
+   * config has are registered, whoever they are.
+   */
+  readonly startWhen: "roster" | "count";
+  /** How long places that may stay empty are waited for. */
+  readonly registrationMs: number;
+  readonly emit: (event: LeagueEvent) => void;
+  readonly onError: (thrown: unknown) => void;
+}
+
+/** The way into the league: registrations, which league they lead to, and when a league is complete and starts. */
+export interface Entry {
+  player(request: PlayerRegisterRequest, caller: Caller): Promise<Answer>;
+  referee(request: RefereeRegisterRequest, caller: Caller): Promise<Answer>;
+  /** Starts every open league that has all it waits for. */
+  startComplete(): void;
+  stop(): void;
+}
+
+/** How long a complete roster waits for the rest of the configured referees, so that matches are dealt out alike each time. */
+const REFEREE_GRACE_MS = 3_000;
+
+export function createEntry(options: EntryOptions): Entry {
+  const { manager, registry, places, startWhen, emit, onError } = options;
+  const playerPlaces = places.filter((place) => place.kind === "player");
+  const refereePlaces = places.filter((place) => place.kind === "referee");
+  const starting = new Set<string>();
+  const waitingEnds = Date.now() + options.registrationMs;
+  const waitTimer = setTimeout(() => startComplete(), options.registrationMs + 1);
+  let graceBegun: number | null = null;
+  let graceTimer: NodeJS.Timeout | undefined;
+
+  /** The leagues that a player enters: those it asked for, or every open one of its games. */
+  const leaguesFor =
+    (request: PlayerRegisterRequest) =>
+    (player: Agent): Result<readonly string[], ProtocolError> => {
+      const chosen: string[] = [];
+      for (const league_id of request.league_ids ?? manager.leagues.keys()) {
+        const league = manager.leagues.get(league_id);
+        if (!league) return err(protocolError("L005", `no league ${league_id}`, { league_id }));
+        const why = whyNot(league, player, request);
+        if (why === null) chosen.push(league_id);
+        else if (request.league_ids?.includes(league_id)) return err(why);
+      }
+      if (chosen.length > 0) {
+        // Seated before the registration is written, so that two who come at once do not get the same last seat.
+        for (const league_id of chosen) manager.leagues.get(league_id)?.entrants.add(player.id);
+        return ok(chosen);
+      }
+      const full = [...manager.leagues.values()].some((league) => league.status === "open" && isFull(league, player));
+      return err(full ? protocolError("L002", "every league of your games is full") : protocolError("L001", "no league of your games is open"));
+    };
+
+  const whyNot = (league: League, player: Agent, request: PlayerRegisterRequest): ProtocolError | null => {
+    const { league_id, game } = league.config;
+    if (league.entrants.has(player.id)) return null;
+    if (!request.game_types.some((type) => type === game || game.startsWith(`${type}.`))) {
+      return protocolError("L001", `league ${league_id} plays ${game}, which is not in your game_types`, { league_id });
+    }
+    if (league.status !== "open") return protocolError("L001", `league ${league_id} is ${league.status}`, { league_id });
+    return isFull(league, player) ? protocolError("L002", `league ${league_id} is full`, { league_id }) : null;
+  };
+
+  /** Whether a league has no seat left for a player: seats of kept places are for those they are kept for. */
+  const isFull = (league: League, player: Agent): boolean => {
+    const limit = league.config.max_players ?? (startWhen === "roster" ? playerPlaces.length : Number.POSITIVE_INFINITY);
+    const keptFree = playerPlaces.filter((place) => place.id !== player.id && !league.entrants.has(place.id)).length;
+    const held = startWhen === "roster" ? Math.min(keptFree, Math.max(0, limit - 1)) : 0;
+    const isExpected = playerPlaces.some((place) => place.id === player.id);
+    return league.entrants.size + (isExpected ? 0 : held) >= limit;
+  };
+
+  const isComplete = (league: League): boolean => {
+    if (league.status !== "open" || league.entrants.size < 2 || registry.all("referee").length === 0) return false;
+    const { min_players } = league.config;
+    if (min_players !== undefined) return league.entrants.size >= min_players;
+    if (playerPlaces.length === 0) return false;
+    if (startWhen === "count") return league.entrants.size >= playerPlaces.length;
+    const missing = playerPlaces.filter((place) => !registry.get(place.id));
+    const isWaitingOver = Date.now() >= waitingEnds;
+    return missing.every((place) => place.mayStayAway && isWaitingOver) && refereesAreIn();
+  };
+
+  const refereesAreIn = (): boolean => {
+    if (refereePlaces.every((place) => registry.get(place.id))) return true;
+    graceBegun ??= Date.now();
+    const leftMs = graceBegun + REFEREE_GRACE_MS - Date.now();
+    if (leftMs <= 0) return true;
+    graceTimer ??= setTimeout(() => {
+      graceTimer = undefined;
+      startComplete();
+    }, leftMs);
+    return false;
+  };
+
+  const startComplete = (): void => {
+    for (const league of manager.leagues.values()) {
+      const { league_id } = league.config;
+      if (starting.has(league_id) || !isComplete(league)) continue;
+      starting.add(league_id);
+      manager
+        .start(league_id)
+        .catch(onError)
+        .finally(() => starting.delete(league_id));
+    }
+  };
+
+  const rejected = (error: ProtocolError) =>
+    ({ status: "REJECTED", auth_token: null, league_ids: [], reason: error.message, error_code: error.error_code }) as const;
+
+  return {
+    async player(request, caller) {
+      const registered = await registry.register(
+        {
+          kind: "player",
+          name: request.display_name,
+          endpoint: request.contact_endpoint,
+          gameTypes: request.game_types,
+          wantsLegalActions: request.legal_actions ?? true,
+          maxConcurrent: 0,
+          remoteAddress: caller.remoteAddress,
+          token: caller.authToken,
+        },
+        leaguesFor(request),
+      );
+      if (!registered.ok) return ok({ player_id: null, ...rejected(registered.error) });
+      const { agent, token, isNew, leagueIds } = registered.value;
+      if (isNew) emit({ type: "registered", agent_id: agent.id, name: agent.name, kind: "player" });
+      else await registry.move(agent, "recover");
+      startComplete();
+      return ok({ status: "ACCEPTED", player_id: agent.id, auth_token: token, league_ids: leagueIds, reason: null, error_code: null });
+    },
+
+    async referee(request, caller) {
+      const registered = await registry.register(
+        {
+          kind: "referee",
+          name: request.display_name,
+          endpoint: request.contact_endpoint,
+          gameTypes: request.game_types,
+          wantsLegalActions: false,
+          maxConcurrent: request.max_concurrent_matches,
+          remoteAddress: caller.remoteAddress,
+          token: caller.authToken,
+        },
+        () => ok([]),
+      );
+      if (!registered.ok) return ok({ referee_id: null, ...rejected(registered.error) });
+      const { agent, token, isNew } = registered.value;
+      if (isNew) emit({ type: "registered", agent_id: agent.id, name: agent.name, kind: "referee" });
+      const matches = manager.welcomeReferee(agent);
+      startComplete();
+      const league_ids = [...manager.leagues.keys()];
+      return ok({ status: "ACCEPTED", referee_id: agent.id, auth_token: token, league_ids, reason: null, error_code: null, matches });
+    },
+
+    startComplete,
+    stop() {
+      clearTimeout(graceTimer);
+      clearTimeout(waitTimer);
+    },
+  };
+}

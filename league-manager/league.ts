@@ -1,0 +1,144 @@
+import type { Game } from "#shared/games/game.ts";
+import { findGame } from "#shared/games/registry.ts";
+import { invariant } from "#shared/lib/result.ts";
+import type { MatchResult } from "#shared/protocol/messages.ts";
+import type { LeagueConfig } from "#shared/runtime/config.ts";
+import { POINTS } from "#shared/session/verdict.ts";
+import { roundRobin } from "./schedule.ts";
+import { foldStandings, type Standing } from "./standings.ts";
+import type { Kept, LeagueRow, MatchRow } from "./tables.ts";
+
+/** A match of a league: scheduled, given to a referee under an epoch, completed by a result. */
+export interface Match {
+  readonly leagueId: string;
+  readonly matchId: string;
+  readonly roundId: number;
+  /** Role to player id. */
+  readonly roles: Readonly<Record<string, string>>;
+  status: MatchRow["status"];
+  epoch: number;
+  refereeId: string | null;
+  aborts: number;
+  result: RecordedResult | null;
+}
+
+/** A match result without its log. */
+export type RecordedResult = Omit<MatchResult, "log">;
+
+/** One league: its players, its schedule and the results so far; standings are a fold of the results. */
+export interface League {
+  readonly config: LeagueConfig;
+  readonly game: Game;
+  status: LeagueRow["status"];
+  readonly entrants: Set<string>;
+  readonly matches: Map<string, Match>;
+}
+
+export function createLeague(config: LeagueConfig): League {
+  const game = findGame(config.game);
+  invariant(game, `unknown game ${config.game}`);
+  return { config, game, status: "open", entrants: new Set(), matches: new Map() };
+}
+
+/** A league as it was kept. */
+export function restoreLeague(config: LeagueConfig, kept: Kept): League {
+  const league = createLeague(config);
+  const { league_id } = config;
+  const mine = (row: { league_id: string }): boolean => row.league_id === league_id;
+  league.status = kept.leagues.find(mine)?.status ?? "open";
+  for (const { player_id } of kept.entrants.filter(mine)) league.entrants.add(player_id);
+  const results = new Map(kept.results.filter(mine).map((row) => [row.match_id, row]));
+  for (const row of kept.matches.filter(mine)) {
+    const recorded = results.get(row.match_id);
+    league.matches.set(row.match_id, {
+      leagueId: league_id,
+      matchId: row.match_id,
+      roundId: row.round_id,
+      roles: JSON.parse(row.roles) as Record<string, string>,
+      status: recorded ? "completed" : row.status,
+      epoch: row.epoch,
+      refereeId: recorded ? recorded.referee_id : row.referee_id,
+      aborts: row.aborts,
+      result: recorded ? (JSON.parse(recorded.result) as RecordedResult) : null,
+    });
+  }
+  return league;
+}
+
+/** Draws up the round robin of the players that are in, in the order of their ids. */
+export function drawUp(league: League): void {
+  const [first = "", second = ""] = league.game.roles;
+  for (const round of roundRobin([...league.entrants].sort(), [first, second])) {
+    for (const pairing of round.matches) addMatch(league, round.round_id, pairing.match_id, pairing.roles);
+  }
+}
+
+export function addMatch(
+  league: League,
+  roundId: number,
+  matchId: string,
+  roles: Readonly<Record<string, string>>,
+): Match {
+  const match: Match = {
+    leagueId: league.config.league_id,
+    matchId,
+    roundId,
+    roles,
+    status: "scheduled",
+    epoch: 1,
+    refereeId: null,
+    aborts: 0,
+    result: null,
+  };
+  league.matches.set(matchId, match);
+  return match;
+}
+
+export const matchesOf = (league: League, roundId: number): readonly Match[] =>
+  [...league.matches.values()].filter((match) => match.roundId === roundId);
+
+/** The lowest round with a match still to be completed; null when there is none. */
+export function currentRound(league: League): number | null {
+  const open = [...league.matches.values()].filter((match) => match.status !== "completed");
+  return open.length === 0 ? null : Math.min(...open.map((match) => match.roundId));
+}
+
+export function standingsOf(league: League, nameOf: (playerId: string) => string): readonly Standing[] {
+  const results = [...league.matches.values()].flatMap(({ result }) =>
+    result ? [{ points: result.match_points, termination: result.termination, winner: result.winner }] : [],
+  );
+  const players = [...league.entrants].sort().map((player_id) => ({ player_id, display_name: nameOf(player_id) }));
+  return foldStandings(players, results);
+}
+
+/** The result of a match that cannot be played because players of it are shut down: nobody asks them any more. */
+export function forfeitUnplayed(match: Match, absent: readonly string[], detail: string): RecordedResult {
+  const players = Object.entries(match.roles);
+  const present = players.filter(([, id]) => !absent.includes(id)).map(([, id]) => id);
+  return {
+    league_id: match.leagueId,
+    round_id: match.roundId,
+    match_id: match.matchId,
+    epoch: match.epoch,
+    winner: present.length === 1 ? (present[0] ?? null) : null,
+    final_scores: Object.fromEntries(players.map(([, id]) => [id, 0])),
+    match_points: Object.fromEntries(players.map(([, id]) => [id, present.includes(id) ? POINTS.win : POINTS.loss])),
+    termination: "forfeit",
+    reason: "shut_down",
+    faults: players
+      .filter(([, id]) => absent.includes(id))
+      .map(([role, player_id]) => ({ player_id, role, code: "G002" as const, cause: "timeout", detail })),
+    log_head: "",
+  };
+}
+
+export const rowOf = (match: Match): MatchRow => ({
+  league_id: match.leagueId,
+  match_id: match.matchId,
+  round_id: match.roundId,
+  roles: JSON.stringify(match.roles),
+  status: match.status,
+  epoch: match.epoch,
+  referee_id: match.refereeId,
+  aborts: match.aborts,
+});

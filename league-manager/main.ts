@@ -1,0 +1,80 @@
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Command } from "commander";
+import { EXIT, runAgentProcess, StartError } from "#shared/runtime/agent.ts";
+import { loadConfig } from "#shared/runtime/config-file.ts";
+import { countOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
+import type { LeagueEvent } from "./events.ts";
+import { startManager } from "./service.ts";
+
+const command = withUsageExit(new Command("league-manager"))
+  .description("The league manager: registers referees and players, draws up the schedule, keeps the standings.")
+  .option("--port <port>", "port to listen on (default: the config's, 8000)", portOption)
+  .option("--host <host>", "address to listen on (default: the config's, 127.0.0.1)")
+  .option("--config <file>", "leagues and time limits", fileURLToPath(new URL("../config/league.json", import.meta.url)))
+  .option("--data <folder>", "where the store, the operator token and logs are kept (default: the config's)")
+  .option("--players <n>", "start each league when so many players are registered", countOption)
+  .option("--roster", "start when exactly the players of the config are registered; nobody else may enter")
+  .option("--seed <seed>", "makes the league repeatable")
+  .parse();
+
+const options = command.opts<{
+  port?: number;
+  host?: string;
+  config: string;
+  data?: string;
+  players?: number;
+  roster?: boolean;
+  seed?: string;
+}>();
+
+const loaded = loadConfig(options.config, process.env);
+const dataFolder = resolve(options.data ?? (loaded.ok ? resolve(loaded.value.folder, loaded.value.config.data) : "data"));
+
+await runAgentProcess("league-manager", dataFolder, async (self) => {
+  if (!loaded.ok) throw new StartError(loaded.error.join("\n"), EXIT.config);
+  const { config } = loaded.value;
+  const leagues = config.leagues.map((league) => ({
+    ...league,
+    ...(options.players !== undefined && { min_players: options.players }),
+  }));
+  const told = (event: LeagueEvent): void => {
+    self.report({ type: "event", event });
+    const line = lineOf(event);
+    if (line) self.say(line);
+  };
+  return startManager(
+    {
+      config: { ...config, leagues },
+      host: options.host ?? config.manager.host,
+      port: options.port ?? config.manager.port,
+      dataFolder,
+      seed: options.seed ?? null,
+      startWhen: options.roster ? "roster" : "count",
+      onEvent: told,
+    },
+    self,
+  );
+});
+
+/** What a person at the manager's own terminal is told. */
+function lineOf(event: LeagueEvent): string | null {
+  switch (event.type) {
+    case "registered":
+      return `${event.kind} ${event.agent_id} registered: ${event.name}`;
+    case "league_started":
+      return `league ${event.league_id} starts: ${event.game}, ${event.matches} matches`;
+    case "round_started":
+      return `league ${event.league_id}, round ${event.round_id}`;
+    case "match_completed": {
+      const { match_id, winner, reason } = event.match;
+      return `league ${event.league_id}, ${match_id}: ${winner ?? "draw"} (${reason}), ${event.completed} of ${event.matches}`;
+    }
+    case "league_completed":
+      return `league ${event.league_id} is completed: ${event.standings.map((row) => `${row.rank}. ${row.display_name} ${row.points}`).join(", ")}`;
+    case "notice":
+      return event.message;
+    case "all_completed":
+      return "every league is completed; standings stay at league://standings";
+  }
+}

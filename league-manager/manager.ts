@@ -1,0 +1,190 @@
+import { hmacBase64Url } from "#shared/lib/hash.ts";
+import { matchRef } from "#shared/lib/ids.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { protocolError, type ProtocolError } from "#shared/protocol/errors.ts";
+import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
+import { signFor } from "#shared/protocol/signing.ts";
+import type { Peers } from "#shared/rpc/peer.ts";
+import type { Config } from "#shared/runtime/config.ts";
+import type { Logger } from "#shared/runtime/logger.ts";
+import { createAnnouncer } from "./announce.ts";
+import { createDispatcher } from "./dispatch.ts";
+import { type LeagueEvent, type ResultsDocument, summaryOf } from "./events.ts";
+import { addMatch, currentRound, drawUp, type League, type Match, matchesOf, restoreLeague, rowOf, standingsOf } from "./league.ts";
+import type { Agent, AgentRegistry } from "./registry.ts";
+import { createRecorder, type Recorder } from "./results.ts";
+import { createRounds } from "./rounds.ts";
+import type { Standing } from "./standings.ts";
+import type { Kept, ManagerStore } from "./tables.ts";
+
+export const MANAGER_SENDER = "league_manager:LM01";
+
+export interface ManagerOptions {
+  readonly config: Config;
+  readonly store: ManagerStore;
+  readonly kept: Kept;
+  readonly registry: AgentRegistry;
+  readonly peers: Peers;
+  readonly log: Logger;
+  /** The one seed from which every match's seed is derived. */
+  readonly seed: string;
+  readonly emit: (event: LeagueEvent) => void;
+}
+
+/** The league manager: starts leagues, has their rounds played, takes results, keeps the standings. */
+export interface Manager {
+  readonly leagues: ReadonlyMap<string, League>;
+  /** Closes a league's registration and begins its first round; L005 or L001 when it cannot start. */
+  start(leagueId: string): Promise<Result<{ matches: number }, ProtocolError>>;
+  /** Takes a match result from the referee that the match was given to. */
+  record: Recorder;
+  /** Adds a match to the running or a later round of a running league. */
+  schedule(leagueId: string, players: readonly [string, string], roundId: number): Promise<Result<Match, ProtocolError>>;
+  /** Takes a player out: of open leagues at once, of running ones by forfeit. */
+  remove(player: Agent): Promise<void>;
+  /** A referee has registered: it may be given matches, and is told which are still its own. */
+  welcomeReferee(referee: Agent): readonly StartGame[];
+  standings(league: League): readonly Standing[];
+  /** Goes on with every league that was running when the manager stopped. */
+  resume(): Promise<void>;
+  stop(): void;
+}
+
+export function createManager(options: ManagerOptions): Manager {
+  const { config, store, kept, registry, peers, log, emit } = options;
+  const leagues = new Map<string, League>(config.leagues.map((one) => [one.league_id, restoreLeague(one, kept)]));
+  const leagueOf = (match: Match): League => leagues.get(match.leagueId) as League;
+  const seedOf = (match: Match): string => hmacBase64Url(options.seed, matchRef(match.leagueId, match.matchId));
+  const standings = (league: League): readonly Standing[] =>
+    standingsOf(league, (playerId) => registry.get(playerId)?.name ?? playerId);
+
+  const orderOf = (match: Match): StartGame => {
+    const { join_ms, move_ms, game_over_ms } = config.timeouts;
+    const seat = (playerId: string) => {
+      const player = registry.get(playerId) as Agent;
+      return {
+        player_id: player.id,
+        endpoint: player.endpoint,
+        dialect: player.dialect,
+        match_token: signFor(player.tokenHash, matchRef(match.leagueId, match.matchId)),
+        legal_actions: player.wantsLegalActions,
+      };
+    };
+    return {
+      league_id: match.leagueId,
+      round_id: match.roundId,
+      match_id: match.matchId,
+      epoch: match.epoch,
+      game: leagueOf(match).game.id,
+      options: leagueOf(match).config.options,
+      seed: seedOf(match),
+      roles: Object.fromEntries(Object.entries(match.roles).map(([role, playerId]) => [role, seat(playerId)])),
+      timeouts: { join_ms, move_ms, game_over_ms },
+    };
+  };
+
+  const document = (): ResultsDocument => ({
+    leagues: [...leagues.values()].map((league) => ({
+      league_id: league.config.league_id,
+      game: league.game.id,
+      status: league.status,
+      matches: [...league.matches.values()].flatMap((match) => (match.result ? [summaryOf(match, match.result)] : [])),
+      standings: standings(league),
+    })),
+  });
+  const onAllCompleted = (): void => emit({ type: "all_completed", document: document() });
+
+  const dispatcher = createDispatcher({
+    registry,
+    peers,
+    log,
+    sender: MANAGER_SENDER,
+    timeoutMs: config.timeouts.default_ms,
+    save: (match) => store.updateMatch(rowOf(match)),
+    orderOf,
+    gameOf: (match) => leagueOf(match).game.id,
+    onReferee: (referee, isUp) => {
+      const what = isUp ? "is back" : "does not answer; its matches go to another";
+      emit({ type: "notice", message: `referee ${referee.id} ${what}` });
+    },
+  });
+  const announcer = createAnnouncer(peers, MANAGER_SENDER, config.timeouts.default_ms);
+  const rounds = createRounds({
+    leagues,
+    store,
+    registry,
+    dispatcher,
+    announcer,
+    log,
+    emit,
+    standings,
+    seedOf,
+    onAllCompleted,
+  });
+
+  return {
+    leagues,
+    standings,
+    record: createRecorder({ leagues, store, dispatcher, rounds, emit }),
+
+    async start(league_id) {
+      const league = leagues.get(league_id);
+      if (!league) return err(protocolError("L005", `no league ${league_id}`, { league_id }));
+      if (league.status !== "open") return err(protocolError("L005", `league ${league_id} is ${league.status} already`, { league_id }));
+      if (league.entrants.size < 2) {
+        return err(protocolError("L001", `league ${league_id} has ${league.entrants.size} of at least 2 players`, {}, true));
+      }
+      if (registry.all("referee").length === 0) return err(protocolError("L001", "no referee is registered yet", {}, true));
+      league.status = "running";
+      drawUp(league);
+      const matches = league.matches.size;
+      await store.setLeagueStatus(league_id, "running", [...league.matches.values()].map(rowOf));
+      const players = [...league.entrants].flatMap((id) => registry.get(id) ?? []);
+      for (const agent of [...players, ...registry.all("referee")]) await registry.move(agent, "league_start");
+      emit({ type: "league_started", league_id, game: league.game.id, matches });
+      await rounds.play(league, currentRound(league) ?? 1);
+      return ok({ matches });
+    },
+
+    async schedule(league_id, [first, second], roundId) {
+      const league = leagues.get(league_id);
+      if (!league) return err(protocolError("L005", `no league ${league_id}`, { league_id }));
+      if (first === second) return err(protocolError("L001", "nobody plays against itself", { player_id: first }));
+      for (const id of [first, second]) {
+        if (!league.entrants.has(id)) return err(protocolError("L004", `${id} is not in league ${league_id}`, { player_id: id }));
+      }
+      const current = currentRound(league);
+      if (league.status !== "running" || current === null) {
+        return err(protocolError("L005", `league ${league_id} is ${league.status}; matches are added while it runs`, {}, true));
+      }
+      if (roundId < current) return err(protocolError("L005", `round ${roundId} is over; round ${current} runs`));
+      const [firstRole = "", secondRole = ""] = league.game.roles;
+      const matchId = `R${roundId}M${matchesOf(league, roundId).length + 1}`;
+      const match = addMatch(league, roundId, matchId, { [firstRole]: first, [secondRole]: second });
+      await store.addMatch(rowOf(match));
+      if (roundId === current) dispatcher.enqueue([match]);
+      return ok(match);
+    },
+
+    async remove(player) {
+      for (const league of leagues.values()) {
+        if (league.status !== "open" || !league.entrants.delete(player.id)) continue;
+        await store.removeEntrant(league.config.league_id, player.id);
+      }
+      await registry.move(player, "league_end");
+    },
+
+    welcomeReferee(referee) {
+      dispatcher.welcome(referee);
+      return dispatcher.assignedTo(referee.id).map(orderOf);
+    },
+
+    async resume() {
+      const running = [...leagues.values()].filter((league) => league.status === "running");
+      for (const league of running) await rounds.resume(league);
+      if (running.length === 0 && [...leagues.values()].every((league) => league.status === "completed")) onAllCompleted();
+    },
+
+    stop: () => dispatcher.stop(),
+  };
+}

@@ -1,0 +1,230 @@
+import { z } from "zod";
+import { findGame, gameIds } from "#shared/games/registry.ts";
+import { equalSecrets } from "#shared/lib/hash.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { protocolError, type ProtocolError } from "#shared/protocol/errors.ts";
+import * as messages from "#shared/protocol/messages.ts";
+import { type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
+import type { Entry } from "./entry.ts";
+import type { Manager } from "./manager.ts";
+import type { Agent, AgentRegistry } from "./registry.ts";
+import { scheduleShown, standingsShown } from "./resources.ts";
+
+export interface ManagerDesk {
+  readonly manager: Manager;
+  readonly registry: AgentRegistry;
+  readonly entry: Entry;
+  readonly operatorToken: string;
+}
+
+const id = z.string().min(1).max(200);
+const name = z.string().trim().min(1).max(100);
+const version = z.string().max(100).default("1.0.0");
+
+const PlainRegisterPlayer = z
+  .object({ player_name: name, endpoint: z.string().max(2000), version, game_types: z.array(id).max(100).optional() })
+  .transform(({ player_name, endpoint, game_types = [...gameIds], ...rest }) => ({
+    ...rest,
+    display_name: player_name,
+    contact_endpoint: endpoint,
+    game_types,
+  }));
+
+const PlainRegisterReferee = z
+  .object({
+    referee_name: name,
+    endpoint: z.string().max(2000),
+    version,
+    game_types: z.array(id).max(100).optional(),
+    max_concurrent_matches: z.int().min(1).max(100_000).default(64),
+  })
+  .transform(({ referee_name, endpoint, game_types = [...gameIds], ...rest }) => ({
+    ...rest,
+    display_name: referee_name,
+    contact_endpoint: endpoint,
+    game_types,
+  }));
+
+const LeagueId = z.object({ league_id: id });
+const ScheduleMatch = z.object({
+  player1_id: id,
+  player2_id: id,
+  round_id: z.int().min(1),
+  /** Default: the one running league that both play in. */
+  league_id: id.optional(),
+});
+
+/** What the league manager can be asked (PROTOCOL.md, sections 2 and 4). */
+export function managerOperations(desk: ManagerDesk): readonly Operation<unknown>[] {
+  return [...registrations(desk), ...readings(desk), ...leagueOperations(desk), matchResult(desk)];
+}
+
+function registrations({ entry }: ManagerDesk): readonly Operation<unknown>[] {
+  return [
+    operation({
+      request: "PLAYER_REGISTER_REQUEST",
+      reply: "PLAYER_REGISTER_RESPONSE",
+      payload: messages.PlayerRegisterRequest,
+      tool: {
+        name: "register_player",
+        title: "Register a player",
+        description:
+          "Enters a player into every open league of its games. Answers with player_id and an auth_token that proves who you are; keep it.",
+        plain: PlainRegisterPlayer,
+      },
+      handle: (request, caller) => entry.player(request, caller),
+    }),
+    operation({
+      request: "REFEREE_REGISTER_REQUEST",
+      reply: "REFEREE_REGISTER_RESPONSE",
+      payload: messages.RefereeRegisterRequest,
+      tool: {
+        name: "register_referee",
+        title: "Register a referee",
+        description: "Offers a referee to the league manager, which gives it matches by calling start_game at its endpoint.",
+        plain: PlainRegisterReferee,
+      },
+      handle: (request, caller) => entry.referee(request, caller),
+    }),
+  ];
+}
+
+function readings({ manager }: ManagerDesk): readonly Operation<unknown>[] {
+  const reading = (
+    request: messages.MessageType,
+    tool: { readonly name: string; readonly title: string; readonly description: string },
+    show: (leagueId: string) => object,
+  ): Operation<unknown> =>
+    operation({
+      request,
+      reply: `${request}_RESPONSE` as messages.MessageType,
+      payload: LeagueId,
+      tool: { ...tool, plain: LeagueId, annotations: { readOnlyHint: true } },
+      handle: ({ league_id }) =>
+        manager.leagues.has(league_id) ? ok(show(league_id)) : err(protocolError("L005", `no league ${league_id}`, { league_id })),
+    });
+  return [
+    reading(
+      "GET_STANDINGS",
+      { name: "get_standings", title: "Standings", description: "The standings of a league: rank, points, wins, draws, losses." },
+      (leagueId) => standingsShown(manager, leagueId),
+    ),
+    reading(
+      "GET_SCHEDULE",
+      { name: "get_schedule", title: "Schedule", description: "Every match of a league with its round, roles, status and result." },
+      (leagueId) => scheduleShown(manager, leagueId),
+    ),
+    operation({
+      request: "LIST_LEAGUES",
+      reply: "LIST_LEAGUES_RESPONSE",
+      payload: z.object({}),
+      tool: {
+        name: "list_leagues",
+        title: "List leagues",
+        description: "The leagues that are open, running or completed, with their games and how many players are in.",
+        plain: z.object({}),
+        annotations: { readOnlyHint: true },
+      },
+      handle: () =>
+        ok({
+          leagues: [...manager.leagues.values()].map((league) => ({
+            league_id: league.config.league_id,
+            game: league.game.id,
+            game_name: findGame(league.game.id)?.info.name,
+            status: league.status,
+            players: league.entrants.size,
+            max_players: league.config.max_players ?? null,
+          })),
+        }),
+    }),
+  ];
+}
+
+function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): readonly Operation<unknown>[] {
+  const operatorOnly = <P>(handle: (payload: P) => Promise<Result<object, ProtocolError>>) => {
+    return async (payload: P, caller: Caller): Promise<Result<object, ProtocolError>> =>
+      caller.authToken !== null && equalSecrets(caller.authToken, operatorToken)
+        ? handle(payload)
+        : err(protocolError("L004", "this takes the operator token that the manager prints when it starts"));
+  };
+  const remove = z.object({ player_id: id });
+  return [
+    operation({
+      request: "START_LEAGUE",
+      reply: "START_LEAGUE_RESPONSE",
+      payload: LeagueId,
+      tool: {
+        name: "start_league",
+        title: "Start a league",
+        description: "Closes the registration of a league, draws up its schedule and plays it. Needs the operator token.",
+        plain: LeagueId,
+      },
+      handle: operatorOnly(async ({ league_id }: z.infer<typeof LeagueId>) => {
+        const started = await manager.start(league_id);
+        return started.ok ? ok({ status: "STARTED", league_id, ...started.value }) : started;
+      }),
+    }),
+    operation({
+      request: "SCHEDULE_MATCH",
+      reply: "SCHEDULE_MATCH_RESPONSE",
+      payload: ScheduleMatch,
+      tool: {
+        name: "schedule_match",
+        title: "Schedule a match",
+        description: "Adds a match between two players to this or a later round of a running league. Needs the operator token.",
+        plain: ScheduleMatch,
+      },
+      handle: operatorOnly(async ({ player1_id, player2_id, round_id, league_id }: z.infer<typeof ScheduleMatch>) => {
+        const shared = [...manager.leagues.values()].filter(
+          (league) => league.status === "running" && league.entrants.has(player1_id) && league.entrants.has(player2_id),
+        );
+        const target = league_id ?? (shared.length === 1 ? shared[0]?.config.league_id : undefined);
+        if (target === undefined) {
+          const choices = shared.map((league) => league.config.league_id);
+          return err(protocolError("L005", "name the league_id of a running league that both play in", { choices }, true));
+        }
+        const added = await manager.schedule(target, [player1_id, player2_id], round_id);
+        if (!added.ok) return added;
+        return ok({ status: "SCHEDULED", league_id: target, match_id: added.value.matchId, round_id, roles: added.value.roles });
+      }),
+    }),
+    operation({
+      request: "REMOVE_PLAYER",
+      reply: "REMOVE_PLAYER_RESPONSE",
+      payload: remove,
+      tool: {
+        name: "remove_player",
+        title: "Remove a player",
+        description: "Takes a player out of open leagues; in running ones it forfeits what is left. Needs the operator token.",
+        plain: remove,
+        annotations: { destructiveHint: true },
+      },
+      handle: operatorOnly(async ({ player_id }: z.infer<typeof remove>) => {
+        const player = registry.get(player_id);
+        if (player?.kind !== "player") return err(protocolError("L004", `no player ${player_id}`, { player_id }));
+        await manager.remove(player);
+        return ok({ status: "REMOVED", player_id });
+      }),
+    }),
+  ];
+}
+
+function matchResult({ manager, registry }: ManagerDesk): Operation<unknown> {
+  return operation({
+    request: "MATCH_RESULT",
+    reply: "MATCH_RESULT_RESPONSE",
+    payload: messages.MatchResult,
+    async handle(result, caller) {
+      const referee = asAgent(registry, caller);
+      if (referee?.kind !== "referee") return err(protocolError("L004", "a match result is taken from a registered referee"));
+      return manager.record(result, referee);
+    },
+  });
+}
+
+/** The agent that a message is from; null when its token is missing, wrong or another agent's than the sender says. */
+function asAgent(registry: AgentRegistry, caller: Caller): Agent | null {
+  const agent = registry.authenticate(caller.authToken);
+  const isSelf = caller.sender === null || caller.sender === `${agent?.kind}:${agent?.id}`;
+  return isSelf ? agent : null;
+}

@@ -1,0 +1,52 @@
+import type { Express } from "express";
+import type { League } from "./league.ts";
+import type { Manager } from "./manager.ts";
+
+const STYLE = `
+  body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #1a1a2e; }
+  table { border-collapse: collapse; width: 100%; margin: .5rem 0 2rem; }
+  th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #ddd; }
+  td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
+  small { color: #555; }
+`;
+
+/** The manager's page: standings and schedule of every league, made anew at each request and reloaded by the browser. */
+export const leaguePages =
+  (manager: Manager) =>
+  (app: Express): void => {
+    app.get("/", (_request, response) => {
+      response.set("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'");
+      response.set("x-content-type-options", "nosniff");
+      response.type("html").send(page(manager));
+    });
+  };
+
+function page(manager: Manager): string {
+  const leagues = [...manager.leagues.values()].map((league) => leagueSection(manager, league)).join("");
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta http-equiv="refresh" content="2"><title>League</title><style>${STYLE}</style></head><body><h1>League</h1>${leagues}</body></html>`;
+}
+
+function leagueSection(manager: Manager, league: League): string {
+  const { league_id, game } = league.config;
+  const standings = manager
+    .standings(league)
+    .map(
+      (row) =>
+        `<tr><td class="n">${row.rank}</td><td>${escape(row.display_name)} <small>${escape(row.player_id)}</small></td>` +
+        [row.played, row.wins, row.draws, row.losses, row.points].map((n) => `<td class="n">${n}</td>`).join("") +
+        "</tr>",
+    );
+  const schedule = [...league.matches.values()].map((match) => {
+    const pairing = Object.entries(match.roles).map(([role, id]) => `${escape(id)} <small>${escape(role)}</small>`);
+    const result = match.result ? `${escape(match.result.winner ?? "draw")} <small>${escape(match.result.reason)}</small>` : "";
+    return `<tr><td>${escape(match.matchId)}</td><td>${pairing.join(" – ")}</td><td>${match.status}</td><td>${result}</td></tr>`;
+  });
+  return `<h2>${escape(league_id)} <small>${escape(game)}, ${league.status}</small></h2>
+<table><thead><tr><th class="n">#</th><th>Player</th><th class="n">Played</th><th class="n">Won</th><th class="n">Drawn</th>
+<th class="n">Lost</th><th class="n">Points</th></tr></thead><tbody>${standings.join("")}</tbody></table>
+<table><thead><tr><th>Match</th><th>Players</th><th>Status</th><th>Result</th></tr></thead><tbody>${schedule.join("")}</tbody></table>`;
+}
+
+const escape = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

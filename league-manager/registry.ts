@@ -1,0 +1,229 @@
+import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
+import { newToken, playerId, refereeId } from "#shared/lib/ids.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import { type AgentEvent, type AgentState, MAX_FAILS, transition } from "#shared/protocol/lifecycle.ts";
+import { mayContact, parseEndpoint } from "#shared/rpc/addresses.ts";
+import type { AgentRow, ManagerStore } from "./tables.ts";
+
+export type AgentKind = AgentRow["kind"];
+
+/** A registered agent; `state` follows the lifecycle of league-protocol.md. */
+export interface Agent {
+  readonly id: string;
+  readonly kind: AgentKind;
+  readonly name: string;
+  endpoint: string;
+  tokenHash: string;
+  gameTypes: readonly string[];
+  wantsLegalActions: boolean;
+  maxConcurrent: number;
+  dialect: string;
+  state: AgentState;
+  fails: number;
+}
+
+/** A place that the config keeps: the agent that registers under this name, or at this endpoint, gets this id. */
+export interface Place {
+  readonly id: string;
+  readonly kind: AgentKind;
+  /** null: any name, the endpoint tells. */
+  readonly name: string | null;
+  /** null: any endpoint, the name tells. */
+  readonly endpoint: string | null;
+  /** The league starts without it when nobody has come in time. */
+  readonly mayStayAway: boolean;
+}
+
+export interface Registration {
+  readonly kind: AgentKind;
+  readonly name: string;
+  readonly endpoint: string;
+  readonly gameTypes: readonly string[];
+  readonly wantsLegalActions: boolean;
+  readonly maxConcurrent: number;
+  readonly remoteAddress: string;
+  /** The token of an agent that comes back. */
+  readonly token: string | null;
+}
+
+export interface Registered {
+  readonly agent: Agent;
+  readonly token: string;
+  readonly isNew: boolean;
+}
+
+export interface AgentRegistry {
+  /** Registers an agent, or gives one that comes back with its token its old id; L001 and L003 refuse. */
+  register(
+    registration: Registration,
+    leaguesFor: (agent: Agent) => Result<readonly string[], ProtocolError>,
+  ): Promise<Result<Registered & { readonly leagueIds: readonly string[] }, ProtocolError>>;
+  /** The agent that a token belongs to. */
+  authenticate(token: string | null): Agent | null;
+  get(id: string): Agent | undefined;
+  all(kind: AgentKind): readonly Agent[];
+  /**
+   * Moves an agent along the diagram where it has an arrow. This and the next two change the agent at once, and resolve when
+   * that is on disk.
+   */
+  move(agent: Agent, event: AgentEvent): Promise<void>;
+  /** A match lost by TIMEOUT suspends, the third in a row shuts down. */
+  countTimeout(agent: Agent): Promise<void>;
+  /** A match finished without one: recovered, and the count begins anew. */
+  countGood(agent: Agent): Promise<void>;
+}
+
+export interface RegistryOptions {
+  readonly store: ManagerStore;
+  readonly places: readonly Place[];
+  readonly rows: readonly AgentRow[];
+  readonly allowedHosts: readonly string[];
+}
+
+export function createRegistry({ store, places, rows, allowedHosts }: RegistryOptions): AgentRegistry {
+  const agents = new Map<string, Agent>(rows.map((row) => [row.agent_id, agentOf(row)]));
+  const byTokenHash = new Map<string, Agent>([...agents.values()].map((agent) => [agent.tokenHash, agent]));
+
+  const authenticate = (token: string | null): Agent | null => {
+    if (!token) return null;
+    const hash = sha256Hex(token);
+    const agent = byTokenHash.get(hash);
+    return agent && equalSecrets(agent.tokenHash, hash) ? agent : null;
+  };
+
+  const freeId = (registration: Registration): string => {
+    const { kind, name, endpoint } = registration;
+    const place = places.find((one) => one.kind === kind && holds(one, name, endpoint) && !agents.has(one.id));
+    if (place) return place.id;
+    const reserved = places.filter((one) => one.kind === kind).length;
+    const idOf = kind === "player" ? playerId : refereeId;
+    let ordinal = reserved + 1;
+    while (agents.has(idOf(ordinal))) ordinal++;
+    return idOf(ordinal);
+  };
+
+  const save = (agent: Agent, leagueIds: readonly string[] = []): Promise<void> =>
+    store.saveAgent(rowOf(agent), leagueIds);
+
+  const step = (agent: Agent, event: AgentEvent): boolean => {
+    const next = transition(agent.state, event);
+    if (next.ok) agent.state = next.value;
+    return next.ok;
+  };
+  const keepState = (agent: Agent): Promise<void> => store.setAgentState(agent.id, agent.state, agent.fails);
+
+  return {
+    async register(registration, leaguesFor) {
+      const { kind, name, endpoint } = registration;
+      const url = parseEndpoint(endpoint);
+      if (!url) return err(protocolError("L001", "contact_endpoint is not an http URL", { endpoint }));
+      if (!mayContact(url, registration.remoteAddress, allowedHosts)) {
+        const why = `contact_endpoint must be at the address you register from (${registration.remoteAddress}) or allowed by the config`;
+        return err(protocolError("L001", why, { endpoint }));
+      }
+      const known = authenticate(registration.token);
+      const same = [...agents.values()].find(
+        (one) => one.kind === kind && (one.name === name || one.endpoint === endpoint),
+      );
+      if (same && same !== known) {
+        const taken = same.name === name ? `the name ${name}` : `the endpoint ${endpoint}`;
+        const why = `${taken} is registered already; send its token to come back`;
+        return err(protocolError("L003", why, { display_name: name, endpoint }));
+      }
+      const returns = known?.kind === kind && same === known ? known : null;
+      const agent = returns ?? newAgent(freeId(registration), registration);
+      const leagues = leaguesFor(agent);
+      if (!leagues.ok) return leagues;
+      const token = returns && registration.token ? registration.token : newToken();
+      // In memory first, so that a second request for the same name or place finds it taken while the first is written.
+      Object.assign(agent, {
+        endpoint,
+        gameTypes: registration.gameTypes,
+        wantsLegalActions: registration.wantsLegalActions,
+        maxConcurrent: registration.maxConcurrent,
+        tokenHash: sha256Hex(token),
+      });
+      agents.set(agent.id, agent);
+      byTokenHash.set(agent.tokenHash, agent);
+      try {
+        await save(agent, leagues.value);
+      } catch (thrown) {
+        if (!returns) agents.delete(agent.id);
+        byTokenHash.delete(agent.tokenHash);
+        throw thrown;
+      }
+      return ok({ agent, token, isNew: !returns, leagueIds: leagues.value });
+    },
+    authenticate,
+    get: (id) => agents.get(id),
+    all: (kind) => [...agents.values()].filter((agent) => agent.kind === kind),
+    async move(agent, event) {
+      if (step(agent, event)) await keepState(agent);
+    },
+    async countTimeout(agent) {
+      agent.fails++;
+      step(agent, "timeout");
+      if (agent.fails >= MAX_FAILS) step(agent, "max_fails");
+      await keepState(agent);
+    },
+    async countGood(agent) {
+      if (agent.fails === 0 && agent.state !== "SUSPENDED") return;
+      agent.fails = 0;
+      step(agent, "recover");
+      await keepState(agent);
+    },
+  };
+}
+
+/** Whether an agent may take a kept place: every part that the place names must be its own. */
+const holds = (place: Place, name: string, endpoint: string): boolean =>
+  (place.name === null || place.name === name) && (place.endpoint === null || sameEndpoint(place.endpoint, endpoint));
+
+const sameEndpoint = (a: string, b: string): boolean => URL.parse(a)?.href === URL.parse(b)?.href;
+
+function newAgent(id: string, registration: Registration): Agent {
+  const { kind, name, endpoint, gameTypes, wantsLegalActions, maxConcurrent } = registration;
+  const initial = transition("INIT", "register_success");
+  return {
+    id,
+    kind,
+    name,
+    endpoint,
+    tokenHash: "",
+    gameTypes,
+    wantsLegalActions,
+    maxConcurrent,
+    dialect: "native",
+    state: initial.ok ? initial.value : "INIT",
+    fails: 0,
+  };
+}
+
+const agentOf = (row: AgentRow): Agent => ({
+  id: row.agent_id,
+  kind: row.kind,
+  name: row.display_name,
+  endpoint: row.endpoint,
+  tokenHash: row.token_hash,
+  gameTypes: JSON.parse(row.game_types) as string[],
+  wantsLegalActions: row.legal_actions === 1,
+  maxConcurrent: row.max_concurrent,
+  dialect: row.dialect,
+  state: row.state as AgentState,
+  fails: row.fails,
+});
+
+const rowOf = (agent: Agent): AgentRow => ({
+  agent_id: agent.id,
+  kind: agent.kind,
+  display_name: agent.name,
+  endpoint: agent.endpoint,
+  token_hash: agent.tokenHash,
+  state: agent.state,
+  fails: agent.fails,
+  game_types: JSON.stringify(agent.gameTypes),
+  legal_actions: agent.wantsLegalActions ? 1 : 0,
+  max_concurrent: agent.maxConcurrent,
+  dialect: agent.dialect,
+});

@@ -1,0 +1,103 @@
+import { matchRef } from "#shared/lib/ids.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { protocolError, type ProtocolError } from "#shared/protocol/errors.ts";
+import type { MatchResult } from "#shared/protocol/messages.ts";
+import { rowsOf } from "#shared/session/entry.ts";
+import type { Dispatcher } from "./dispatch.ts";
+import type { LeagueEvent } from "./events.ts";
+import { type League, type Match, rowOf } from "./league.ts";
+import type { Agent } from "./registry.ts";
+import type { Rounds } from "./rounds.ts";
+import type { ManagerStore } from "./tables.ts";
+
+/** A match that was aborted so often through our own faults ends aborted, without points (DESIGN.md, section 5). */
+const MAX_ABORTS = 3;
+
+export type Recorder = (
+  result: MatchResult,
+  referee: Agent,
+) => Promise<Result<{ status: "RECORDED" | "ALREADY_RECORDED" }, ProtocolError>>;
+
+export interface RecorderOptions {
+  readonly leagues: ReadonlyMap<string, League>;
+  readonly store: ManagerStore;
+  readonly dispatcher: Dispatcher;
+  readonly rounds: Rounds;
+  readonly emit: (event: LeagueEvent) => void;
+}
+
+/** Takes match results: once each, under the current epoch, from the referee that the match was given to. */
+export function createRecorder({ leagues, store, dispatcher, rounds, emit }: RecorderOptions): Recorder {
+  const recording = new Map<Match, Promise<void>>();
+
+  /** Aborted through no fault of its players: played again under a new epoch. */
+  const playAgain = async (match: Match, reason: string): Promise<void> => {
+    emit({ type: "notice", message: `${nameOf(match)} was aborted (${reason}) and is played again` });
+    dispatcher.release(match);
+    Object.assign(match, { aborts: match.aborts + 1, epoch: match.epoch + 1, status: "scheduled", refereeId: null });
+    await store.updateMatch(rowOf(match));
+    dispatcher.enqueue([match]);
+  };
+
+  return async (result, referee) => {
+    const match = leagues.get(result.league_id)?.matches.get(result.match_id);
+    if (!match) return err(protocolError("G003", `no match ${matchRef(result.league_id, result.match_id)}`));
+    // The same result twice at once: the second copy is judged when the first is on disk.
+    await recording.get(match)?.catch(() => {});
+    const isTheirs = match.refereeId === referee.id && result.epoch === match.epoch;
+    if (!isTheirs) {
+      const why = `${nameOf(match)} is not yours under epoch ${result.epoch}`;
+      return err(protocolError("L004", why, { match_id: match.matchId, epoch: match.epoch }));
+    }
+    if (match.status === "completed") return ok({ status: "ALREADY_RECORDED" });
+    const fault = faultOfResult(match, result);
+    // A result that cannot be is the referee's failure: the match counts as aborted, and the referee is told.
+    const { log: entries, ...recorded } = fault ? abortedBy(result, fault) : result;
+    const isPlayedAgain = recorded.termination === "aborted" && match.aborts + 1 < MAX_ABORTS;
+    const done = isPlayedAgain ? playAgain(match, recorded.reason) : rounds.complete(match, recorded, entries, referee);
+    recording.set(match, done);
+    try {
+      await done;
+    } finally {
+      recording.delete(match);
+    }
+    if (!fault) return ok({ status: "RECORDED" });
+    return err(protocolError("G001", `result of ${nameOf(match)}: ${fault}`, { match_id: match.matchId }));
+  };
+}
+
+const abortedBy = (result: MatchResult, fault: string): MatchResult => ({
+  ...result,
+  winner: null,
+  match_points: {},
+  termination: "aborted",
+  reason: `bad result: ${fault}`,
+  log_head: "",
+  log: [],
+});
+
+const nameOf = (match: Match): string => matchRef(match.leagueId, match.matchId);
+
+/** The points that the rules give (league-protocol.md, Scoring), sorted, by how the match ended. */
+const allowedPoints = { normal: ["0,3", "1,1"], forfeit: ["0,3", "0,0"], aborted: ["", "0,0"] } as const;
+
+/** What is wrong with a result as such, or null: other players, points that no rule gives, a log that does not lead to its head. */
+function faultOfResult(match: Match, result: MatchResult): string | null {
+  const points = Object.entries(result.match_points);
+  const scored = points.map(([id]) => id).sort();
+  if (result.termination !== "aborted" && scored.join() !== Object.values(match.roles).sort().join()) {
+    return "its points are of other players";
+  }
+  const given = points.map(([, value]) => value).sort().join();
+  if (!allowedPoints[result.termination].some((allowed) => allowed === given)) {
+    return `points ${given} after a ${result.termination} end`;
+  }
+  const leader = points.find(([, value]) => value === 3)?.[0] ?? null;
+  if (result.winner !== leader) return `winner ${result.winner} does not fit its points`;
+  try {
+    const head = rowsOf("", result.log).at(-1)?.hash ?? "";
+    return head === result.log_head ? null : "its log does not lead to its log_head";
+  } catch {
+    return "its log holds no entries";
+  }
+}

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { type Round, roundRobin } from "./schedule.ts";
+
+const ROLES = ["white", "black"] as const;
+const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index + 1));
+const schedule = (count: number): readonly Round[] => roundRobin(numbered(count), ROLES);
+
+/** A round as the handbook prints it: "1-4 2-3". */
+const printed = (round: Round): string => round.matches.map(({ roles }) => `${roles.white}-${roles.black}`).join(" ");
+
+/** The tables of the FIDE Handbook, C.05 General Regulations for Competitions, Annex 1. */
+const published: Readonly<Record<number, readonly string[]>> = {
+  4: ["1-4 2-3", "4-3 1-2", "2-4 3-1"],
+  6: ["1-6 2-5 3-4", "6-4 5-3 1-2", "2-6 3-1 4-5", "6-5 1-4 2-3", "3-6 4-2 5-1"],
+  8: [
+    "1-8 2-7 3-6 4-5",
+    "8-5 6-4 7-3 1-2",
+    "2-8 3-1 4-7 5-6",
+    "8-6 7-5 1-4 2-3",
+    "3-8 4-2 5-1 6-7",
+    "8-7 1-6 2-5 3-4",
+    "4-8 5-3 6-2 7-1",
+  ],
+};
+
+describe("FIDE Berger tables", () => {
+  test.each([4, 6, 8])("%i players meet as published, the first-named with the first role", (count) => {
+    expect(schedule(count).map(printed)).toEqual(published[count]);
+  });
+
+  test.each([3, 5, 7])("%i players: the highest number is the bye, the others meet as published", (count) => {
+    const rows = published[count + 1] as readonly string[];
+    const withBye = rows.map((row) => row.split(" ").filter((pair) => !pair.split("-").includes(String(count + 1))));
+    expect(schedule(count).map(printed)).toEqual(withBye.map((pairs) => pairs.join(" ")));
+    const byes = rows.map((row) =>
+      /(?:^| )(\d)-(\d)/
+        .exec(row)
+        ?.slice(1)
+        .find((seat) => seat !== String(count + 1)),
+    );
+    expect(schedule(count).map((round) => round.bye)).toEqual(byes);
+  });
+});
+
+describe("rounds and matches", () => {
+  test("match ids are R{round}M{n}, counted without the bye", () => {
+    expect(schedule(5).map((round) => round.matches.map((match) => match.match_id))).toEqual([
+      ["R1M1", "R1M2"],
+      ["R2M1", "R2M2"],
+      ["R3M1", "R3M2"],
+      ["R4M1", "R4M2"],
+      ["R5M1", "R5M2"],
+    ]);
+  });
+
+  test("roles carry the game's own names", () => {
+    expect(roundRobin(["P01", "P02"], ["ODD", "EVEN"])).toEqual([
+      { round_id: 1, matches: [{ match_id: "R1M1", roles: { ODD: "P01", EVEN: "P02" } }], bye: null },
+    ]);
+  });
+
+  test.each([0, 1])("%i players have no rounds", (count) => {
+    expect(schedule(count)).toEqual([]);
+  });
+
+  test("the same players give the same schedule, and the list is left as it was", () => {
+    const players = Object.freeze(numbered(7));
+    expect(roundRobin(players, ROLES)).toEqual(roundRobin(players, ROLES));
+  });
+
+  test("a player listed twice is our own bug", () => {
+    expect(() => roundRobin(["P01", "P02", "P01"], ROLES)).toThrow(/listed once/);
+  });
+});
+
+const sizes = [...Array.from({ length: 63 }, (_, index) => index + 2), 65, 100];
+
+describe.each(sizes)("a league of %i", (count) => {
+  const rounds = schedule(count);
+  const players = numbered(count);
+
+  test("has as many rounds as it needs, numbered from 1", () => {
+    const expected = count % 2 === 0 ? count - 1 : count;
+    expect(rounds.map((round) => round.round_id)).toEqual(numbered(expected).map(Number));
+  });
+
+  test("gives every player one match or the bye in each round", () => {
+    for (const round of rounds) {
+      const busy = round.matches.flatMap(({ roles }) => [roles.white, roles.black]);
+      const all = round.bye === null ? busy : [...busy, round.bye];
+      expect(all.toSorted()).toEqual(players.toSorted());
+      expect(round.bye === null).toBe(count % 2 === 0);
+    }
+  });
+
+  test("lets each pair meet exactly once", () => {
+    const pairs = rounds.flatMap((round) =>
+      round.matches.map(({ roles }) => [roles.white, roles.black].toSorted().join("-")),
+    );
+    expect(pairs).toHaveLength((count * (count - 1)) / 2);
+    expect(new Set(pairs).size).toBe(pairs.length);
+  });
+
+  test("gives match ids that are unique within the league", () => {
+    const ids = rounds.flatMap((round) => round.matches.map((match) => match.match_id));
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("gives each role equally often within one; with an odd number exactly, and one bye each", () => {
+    for (const player of players) {
+      const matches = rounds.flatMap((round) => round.matches);
+      const first = matches.filter(({ roles }) => roles.white === player).length;
+      const second = matches.filter(({ roles }) => roles.black === player).length;
+      expect(Math.abs(first - second)).toBe(count % 2 === 0 ? 1 : 0);
+      expect(rounds.filter((round) => round.bye === player)).toHaveLength(count % 2);
+    }
+  });
+});

@@ -1,0 +1,148 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { newToken, playerId, refereeId } from "#shared/lib/ids.ts";
+import { gameIds } from "#shared/games/registry.ts";
+import { isLoopback } from "#shared/rpc/addresses.ts";
+import { type JsonRpc, jsonRpc } from "#shared/rpc/json-rpc.ts";
+import { mcpMethods } from "#shared/rpc/mcp.ts";
+import { toolsOf } from "#shared/rpc/operations.ts";
+import { createPeers } from "#shared/rpc/peer.ts";
+import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
+import type { Config } from "#shared/runtime/config.ts";
+import { VERSION } from "#shared/runtime/version.ts";
+import { webApp } from "#shared/runtime/web.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { createEntry } from "./entry.ts";
+import type { LeagueEvent } from "./events.ts";
+import { createManager, MANAGER_SENDER } from "./manager.ts";
+import { managerOperations } from "./operations.ts";
+import { leaguePages } from "./pages.ts";
+import { createRegistry, type Place } from "./registry.ts";
+import { managerResources, managerTemplates } from "./resources.ts";
+import { MANAGER_SCHEMA, managerStore } from "./tables.ts";
+
+export interface ManagerServiceOptions {
+  readonly config: Config;
+  readonly host: string;
+  readonly port: number;
+  readonly dataFolder: string;
+  /** The run's seed; random when null. A run that goes on keeps the one it began with. */
+  readonly seed: string | null;
+  readonly startWhen: "roster" | "count";
+  readonly onEvent: (event: LeagueEvent) => void;
+}
+
+const BODY_BYTES = 256 * 1024;
+/** MATCH_RESULT carries a whole log. */
+const REFEREE_BODY_BYTES = 4 * 1024 * 1024;
+
+/** Starts the league manager: its store, its endpoint, then whatever was going on when it last stopped. */
+export async function startManager(options: ManagerServiceOptions, self: AgentProcess): Promise<RunningAgent> {
+  const { config, dataFolder, onEvent } = options;
+  mkdirSync(dataFolder, { recursive: true });
+  const db = openSqlite(join(dataFolder, "league-manager.sqlite"), MANAGER_SCHEMA);
+  const store = managerStore(db);
+  const kept = await store.load();
+  const seed = kept.meta.get("seed") ?? options.seed ?? newToken();
+  await store.setMeta("seed", seed);
+
+  const places = placesOf(config);
+  const registry = createRegistry({ store, places, rows: kept.agents, allowedHosts: allowedHosts(config) });
+  const peers = createPeers();
+  const manager = createManager({ config, store, kept, registry, peers, log: self.log, seed, emit: onEvent });
+  const onError = (thrown: unknown): void => self.log.error({ err: thrown }, "internal error");
+  const entry = createEntry({
+    manager,
+    registry,
+    places,
+    startWhen: options.startWhen,
+    registrationMs: config.timeouts.registration_ms,
+    emit: onEvent,
+    onError,
+  });
+  const operator = operatorToken(config, dataFolder);
+  const rpc: JsonRpc = jsonRpc(
+    mcpMethods({
+      serverInfo: { name: "league-manager", version: VERSION },
+      tools: toolsOf(managerOperations({ manager, registry, entry, operatorToken: operator.token }), () => MANAGER_SENDER),
+      resources: managerResources(manager),
+      templates: managerTemplates(manager, store.logOf),
+    }),
+    onError,
+  );
+  const server = await listen({
+    host: options.host,
+    ports: [options.port],
+    door: rpc.answer,
+    web: webApp({ isReady: () => true, routes: leaguePages(manager) }),
+    bodyLimit: ({ bearer }) => (registry.authenticate(bearer)?.kind === "referee" ? REFEREE_BODY_BYTES : BODY_BYTES),
+    allowedHosts: config.allowed_hosts,
+  });
+  self.say(`league manager at ${server.url}/mcp, page at ${server.url}/`);
+  self.say(`the operator token is in ${operator.file}`);
+  self.say(`seed commitment ${sha256Hex(seed)}`);
+  self.report({ type: "ready", url: server.url });
+
+  await registerOnBehalf(config, entry, self);
+  await manager.resume();
+  entry.startComplete();
+  return {
+    async stop() {
+      entry.stop();
+      manager.stop();
+      await server.close();
+      await peers.close();
+      db.close();
+    },
+  };
+}
+
+/** The places that the config keeps: the nth player is P0n, the nth referee REF0n, whoever registers first. */
+function placesOf(config: Config): readonly Place[] {
+  const players = config.players.map((player, index): Place => ({
+    id: playerId(index + 1),
+    kind: "player",
+    name: player.name,
+    endpoint: "endpoint" in player ? player.endpoint : null,
+    mayStayAway: "self" in player,
+  }));
+  const referees = Array.from({ length: config.referees.count }, (_, index): Place => ({
+    id: refereeId(index + 1),
+    kind: "referee",
+    name: null,
+    endpoint: `http://127.0.0.1:${config.referees.firstPort + index}/mcp`,
+    mayStayAway: true,
+  }));
+  return [...players, ...referees];
+}
+
+/** Hosts that agents may be reached at: what the config allows and what it lists itself. */
+const allowedHosts = (config: Config): readonly string[] => [
+  ...config.allowed_hosts,
+  ...config.players.flatMap((player) => ("endpoint" in player ? [new URL(player.endpoint).hostname] : [])),
+];
+
+/** Players that the config lists by endpoint need no registration code of their own. */
+async function registerOnBehalf(config: Config, entry: ReturnType<typeof createEntry>, self: AgentProcess): Promise<void> {
+  for (const player of config.players) {
+    if (!("endpoint" in player)) continue;
+    const host = new URL(player.endpoint).hostname;
+    const answer = await entry.player(
+      { display_name: player.name, version: "1.0.0", game_types: [...gameIds], contact_endpoint: player.endpoint },
+      { sender: null, authToken: null, remoteAddress: isLoopback(host) ? "127.0.0.1" : host },
+    );
+    const reason = answer.ok ? (answer.value as { reason: string | null }).reason : answer.error.message;
+    if (reason !== null) self.warn(`${player.name} could not be registered: ${reason}`);
+  }
+}
+
+/** The operator's token from the config, else one that is kept in a file of mode 0600. */
+function operatorToken(config: Config, dataFolder: string): { token: string; file: string } {
+  const file = join(dataFolder, "operator-token");
+  const given = config.manager.operator_token;
+  const token = given ?? (existsSync(file) ? readFileSync(file, "utf8").trim() : newToken());
+  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  chmodSync(file, 0o600);
+  return { token, file };
+}

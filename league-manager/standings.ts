@@ -1,0 +1,65 @@
+import { invariant } from "#shared/lib/result.ts";
+import { POINTS } from "#shared/session/verdict.ts";
+
+export interface Standing {
+  /** From 1, distinct: the player id breaks every tie. */
+  readonly rank: number;
+  readonly player_id: string;
+  readonly display_name: string;
+  readonly played: number;
+  readonly wins: number;
+  readonly draws: number;
+  readonly losses: number;
+  readonly points: number;
+}
+
+export interface StandingsPlayer {
+  readonly player_id: string;
+  readonly display_name: string;
+}
+
+/** What the standings need of a recorded match. */
+export interface StandingsResult {
+  /** Match points by player id: 3, 1 or 0. */
+  readonly points: Readonly<Record<string, number>>;
+  readonly termination: "normal" | "forfeit" | "aborted";
+  readonly winner: string | null;
+}
+
+/**
+ * The table of a league (league-protocol.md, Scoring): win 3, draw 1, loss 0; sorted by points, wins and draws, all descending,
+ * then player id ascending. A match forfeited by both is a loss for both, an aborted one counts for nobody. Every player
+ * has a row, also before the first match; players of a result who are not listed have none.
+ */
+export function foldStandings(
+  players: readonly StandingsPlayer[],
+  results: readonly StandingsResult[],
+): readonly Standing[] {
+  const tally = new Map(players.map(({ player_id }) => [player_id, { wins: 0, draws: 0, losses: 0 }]));
+  for (const result of results) {
+    if (result.termination === "aborted") continue;
+    for (const [playerId, points] of Object.entries(result.points)) {
+      const row = tally.get(playerId);
+      if (row) row[columnOf(points)] += 1;
+    }
+  }
+  return players
+    .map(({ player_id, display_name }) => {
+      const { wins, draws, losses } = tally.get(player_id) ?? { wins: 0, draws: 0, losses: 0 };
+      const points = wins * POINTS.win + draws * POINTS.draw + losses * POINTS.loss;
+      return { player_id, display_name, played: wins + draws + losses, wins, draws, losses, points };
+    })
+    .sort(byRule)
+    .map((row, index) => ({ rank: index + 1, ...row }));
+}
+
+function columnOf(points: number): "wins" | "draws" | "losses" {
+  if (points === POINTS.win) return "wins";
+  if (points === POINTS.draw) return "draws";
+  invariant(points === POINTS.loss, `a match gives 3, 1 or 0 points, not ${points}`);
+  return "losses";
+}
+
+/** Plain string order, the same on every machine. */
+const byRule = (a: Omit<Standing, "rank">, b: Omit<Standing, "rank">): number =>
+  b.points - a.points || b.wins - a.wins || b.draws - a.draws || (a.player_id < b.player_id ? -1 : 1);

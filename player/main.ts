@@ -1,0 +1,43 @@
+import { resolve } from "node:path";
+import { Command } from "commander";
+import { runAgentProcess } from "#shared/runtime/agent.ts";
+import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
+import { portOption, withUsageExit } from "#shared/runtime/options.ts";
+import { startPlayer } from "./service.ts";
+
+const command = withUsageExit(new Command("player"))
+  .description("One player: answers a referee's move requests at POST /mcp with what its bot chooses.")
+  .option("--bot <bot>", "random, another built-in bot, a .ts or .js file, uci:COMMAND, or manual", "random")
+  .option("--name <name>", "display name in the league (default: the bot and its port)")
+  .option("--port <port>", "port to listen on (default: the first free one of 8101-8199)", portOption)
+  .option("--host <host>", "address to listen on", "127.0.0.1")
+  .option("--manager <url>", "the league manager's endpoint", "http://127.0.0.1:8000/mcp")
+  .option("--no-manager", "do not register: somebody else does it for this player")
+  .option("--league <id...>", "leagues to enter (default: every open league of its games)")
+  .option("--data <folder>", "where logs and the token are kept", "data")
+  .parse();
+
+const options = command.opts<{
+  bot: string;
+  name?: string;
+  port?: number;
+  host: string;
+  manager: string | false;
+  league?: string[];
+  data: string;
+}>();
+
+await runAgentProcess(options.name ?? `player-${options.port ?? process.pid}`, resolve(options.data), (self) =>
+  startPlayer(
+    {
+      bot: options.bot,
+      name: options.name ?? null,
+      host: options.host,
+      ports: options.port === undefined ? portsFrom(PORT_RANGES.player) : [options.port],
+      manager: options.manager === false ? null : options.manager,
+      leagueIds: options.league ?? null,
+      dataFolder: resolve(options.data),
+    },
+    self,
+  ),
+);

@@ -1,0 +1,159 @@
+import { findGame } from "#shared/games/registry.ts";
+import { matchRef } from "#shared/lib/ids.ts";
+import { createRandom } from "#shared/lib/rng.ts";
+import { messageOf } from "#shared/lib/result.ts";
+import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
+import { type LoadedBot, whereThrown } from "./load-bot.ts";
+import type { BotObject, MatchInfo, Turn } from "./sdk.ts";
+
+/** A player's matches: what its bot is asked, at most once for each tick. */
+export interface Player {
+  invite(invite: GameInvite): Promise<{ accept: true } | { accept: false; reason: string }>;
+  /** The bot's action; `unknown_match` when no invitation for it has been seen by this process. */
+  move(request: MoveRequest): Promise<{ move: unknown } | { failed: string } | "unknown_match" | "old_epoch">;
+  finish(result: GameResult): Promise<void>;
+  state(): object;
+  close(): void;
+}
+
+interface Playing {
+  readonly info: MatchInfo;
+  readonly invite: GameInvite;
+  readonly bot: BotObject;
+  readonly history: { tick: number; view: unknown; action: unknown }[];
+  /** Ticks that were asked before: a repeated request gets the same answer, unless it says what was wrong with it. */
+  readonly answers: Map<number, Promise<unknown>>;
+  readonly end: AbortController;
+}
+
+/** Matches held at once; the oldest goes when a referee never says how it ended. */
+const MAX_MATCHES = 10_000;
+
+export function createPlayer(bot: LoadedBot, say: (line: string) => void): Player {
+  const matches = new Map<string, Playing>();
+  const told = { matches: 0, wins: 0, last: null as GameResult | null };
+
+  const explain = (thrown: unknown): string => (bot.file ? whereThrown(thrown, bot.file) : messageOf(thrown));
+  const guard = async (what: () => unknown): Promise<void> => {
+    try {
+      await what();
+    } catch (thrown) {
+      say(explain(thrown));
+    }
+  };
+
+  const choose = async (playing: Playing, request: MoveRequest): Promise<unknown> => {
+    const turn = turnOf(playing, request, say);
+    const action = await playing.bot.choose(turn);
+    playing.history.push({ tick: request.tick, view: request.game_state, action });
+    return action;
+  };
+
+  return {
+    async invite(invite) {
+      const game = findGame(invite.game);
+      if (!game || (bot.games && !bot.games.some((id) => id === invite.game))) {
+        return { accept: false, reason: `${bot.name} does not play ${invite.game}` };
+      }
+      const key = matchRef(invite.league_id, invite.match_id);
+      const known = matches.get(key);
+      if (known && known.invite.epoch >= invite.epoch) {
+        const same = known.invite.epoch === invite.epoch;
+        return same ? { accept: true } : { accept: false, reason: "the match goes on under a newer epoch" };
+      }
+      known?.end.abort();
+      if (matches.size >= MAX_MATCHES) drop(matches, matches.keys().next().value ?? "");
+      const info: MatchInfo = {
+        leagueId: invite.league_id,
+        matchId: invite.match_id,
+        game: invite.game,
+        options: invite.options,
+        role: invite.your_role,
+        roles: invite.roles,
+      };
+      const playing: Playing = { info, invite, bot: bot.create(), history: [], answers: new Map(), end: new AbortController() };
+      matches.set(key, playing);
+      told.matches++;
+      await guard(() => playing.bot.start?.(info));
+      return { accept: true };
+    },
+
+    async move(request) {
+      const playing = matches.get(matchRef(request.league_id, request.match_id));
+      if (!playing) return "unknown_match";
+      if (request.epoch != null && request.epoch < playing.invite.epoch) return "old_epoch";
+      let answer = request.error == null ? playing.answers.get(request.tick) : undefined;
+      if (!answer) playing.answers.set(request.tick, (answer = choose(playing, request)));
+      try {
+        return { move: await answer };
+      } catch (thrown) {
+        playing.answers.delete(request.tick);
+        say(explain(thrown));
+        return { failed: bot.file ? "the bot threw an error" : messageOf(thrown) };
+      }
+    },
+
+    async finish(result) {
+      const key = matchRef(result.league_id, result.match_id);
+      const playing = matches.get(key);
+      if (!playing || (result.epoch != null && result.epoch < playing.invite.epoch)) return;
+      drop(matches, key);
+      told.last = result;
+      if (result.winner !== null && result.winner === playing.info.roles[playing.info.role]) told.wins++;
+      await guard(() => playing.bot.end?.(result));
+    },
+
+    state: () => ({
+      bot: bot.name,
+      matches_begun: told.matches,
+      matches_won: told.wins,
+      last_result: told.last,
+      playing: [...matches.values()].map(({ info, history }) => ({
+        league_id: info.leagueId,
+        match_id: info.matchId,
+        game: info.game,
+        your_role: info.role,
+        roles: info.roles,
+        actions: history.map((turn) => turn.action),
+      })),
+    }),
+
+    close() {
+      for (const key of [...matches.keys()]) drop(matches, key);
+    },
+  };
+}
+
+function drop(matches: Map<string, Playing>, key: string): void {
+  matches.get(key)?.end.abort();
+  matches.delete(key);
+}
+
+function turnOf(playing: Playing, request: MoveRequest, say: (line: string) => void): Turn {
+  const { info, invite, history, end } = playing;
+  const game = findGame(info.game);
+  if (!game) throw new Error(`unknown game ${info.game}`);
+  const deadline = new Date(Date.now() + request.time_limit_seconds * 1000);
+  let legal = request.legal_actions;
+  let signal: AbortSignal | undefined;
+  const turn = {
+    game: info.game,
+    role: info.role,
+    view: request.game_state,
+    get legal() {
+      legal ??= [...game.legalActions(request.game_state, info.role)];
+      return legal;
+    },
+    tick: request.tick,
+    history,
+    clock: { deadline, remainingMs: () => deadline.getTime() - Date.now() },
+    // Drawn from match seed, role and tick alone, so that a player that was restarted draws the same.
+    random: createRandom(`${invite.bot_seed}/${request.tick}`),
+    get signal() {
+      signal ??= AbortSignal.any([end.signal, AbortSignal.timeout(request.time_limit_seconds * 1000)]);
+      return signal;
+    },
+    log: say,
+  };
+  return turn as unknown as Turn;
+}

@@ -1,0 +1,204 @@
+import { basename, join } from "node:path";
+import { z } from "zod";
+import { gameIds } from "#shared/games/registry.ts";
+import { matchRef } from "#shared/lib/ids.ts";
+import { err, ok } from "#shared/lib/result.ts";
+import { protocolError } from "#shared/protocol/errors.ts";
+import * as messages from "#shared/protocol/messages.ts";
+import { isSignedFor } from "#shared/protocol/signing.ts";
+import { Timeouts } from "#shared/protocol/timeouts.ts";
+import { jsonRpc } from "#shared/rpc/json-rpc.ts";
+import { mcpMethods } from "#shared/rpc/mcp.ts";
+import { type Answer, type Caller, operation, toolsOf } from "#shared/rpc/operations.ts";
+import { createPeers } from "#shared/rpc/peer.ts";
+import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
+import { register } from "#shared/runtime/registration.ts";
+import { VERSION } from "#shared/runtime/version.ts";
+import { webApp } from "#shared/runtime/web.ts";
+import { type LoadedBot, loadBot } from "./load-bot.ts";
+import { createManualBot } from "./manual.ts";
+import { createPlayer, type Player } from "./player.ts";
+
+export interface PlayerOptions {
+  /** Built-in name, file, `uci:COMMAND`, or `manual`: moves come through the tool make_move. */
+  readonly bot: string;
+  /** Display name; null for one made from bot and port. */
+  readonly name: string | null;
+  readonly host: string;
+  readonly ports: readonly number[];
+  /** The manager's endpoint; null for a player that is registered on its behalf. */
+  readonly manager: string | null;
+  readonly leagueIds: readonly string[] | null;
+  /** Where the token is kept. */
+  readonly dataFolder: string;
+}
+
+/** Starts a player: its endpoint first, so that it can be called as soon as it is registered. */
+export async function startPlayer(options: PlayerOptions, self: AgentProcess): Promise<RunningAgent> {
+  const manual = options.bot === "manual" ? createManualBot() : null;
+  const bot: LoadedBot = manual?.bot ?? (await loadBot(options.bot));
+  const player = createPlayer(bot, (line) => self.warn(line));
+  const identity = { id: "new", token: null as string | null };
+  const operations = [...matchOperations(player, identity), ...handOperations(player, manual?.makeMove ?? null)];
+  const rpc = jsonRpc(
+    mcpMethods({
+      serverInfo: { name: "player", version: VERSION },
+      tools: toolsOf(operations, () => `player:${identity.id}`),
+      resources: [],
+      templates: [],
+    }),
+    (error) => self.log.error({ err: error }, "internal error"),
+  );
+  const server = await listen({
+    host: options.host,
+    ports: options.ports,
+    door: rpc.answer,
+    web: webApp({ isReady: () => options.manager === null || identity.token !== null }),
+  });
+  const name = options.name ?? `${basename(bot.name)} ${server.port}`;
+  const peers = createPeers();
+  const stopping = new AbortController();
+  self.say(`${bot.name} plays as ${name} at ${server.url}/mcp`);
+  self.report({ type: "ready", url: server.url });
+
+  const registering = options.manager ? registerPlayer({ ...options, name }, bot, server.url, identity, peers, stopping.signal, self) : null;
+  registering?.catch((thrown) => {
+    if (!stopping.signal.aborted) throw thrown; // StartError: ends the process with its message
+  });
+
+  return {
+    async stop() {
+      stopping.abort();
+      player.close();
+      await server.close();
+      await peers.close();
+      await bot.close?.();
+    },
+  };
+}
+
+async function registerPlayer(
+  options: PlayerOptions & { readonly name: string },
+  bot: LoadedBot,
+  url: string,
+  identity: { id: string; token: string | null },
+  peers: ReturnType<typeof createPeers>,
+  signal: AbortSignal,
+  self: AgentProcess,
+): Promise<void> {
+  const { response, token } = await register({
+    peers,
+    manager: options.manager ?? "",
+    type: "PLAYER_REGISTER_REQUEST",
+    sender: `player:${options.name}`,
+    payload: {
+      display_name: options.name,
+      version: VERSION,
+      game_types: bot.games ?? gameIds,
+      contact_endpoint: `${url}/mcp`,
+      legal_actions: false,
+      ...(options.leagueIds && { league_ids: options.leagueIds }),
+    },
+    response: messages.PlayerRegisterResponse,
+    timeoutMs: Timeouts.parse({}).league_register_ms,
+    tokenFile: join(options.dataFolder, "tokens", `player-${encodeURIComponent(options.name)}`),
+    self,
+    signal,
+  });
+  identity.id = response.player_id ?? options.name;
+  identity.token = token;
+  self.say(`registered as ${identity.id} in ${response.league_ids?.join(", ") || "no league"}`);
+}
+
+/** What the manager and the referees tell and ask a player; each message must be signed for this player when it has a token. */
+function matchOperations(player: Player, identity: { readonly token: string | null }) {
+  const signed =
+    <P extends { league_id: string; match_id?: string }>(handle: (payload: P) => Answer | Promise<Answer>) =>
+    (payload: P, caller: Caller): Answer | Promise<Answer> => {
+      const { league_id, match_id } = payload;
+      const subject = match_id === undefined ? league_id : matchRef(league_id, match_id);
+      const isGenuine = identity.token === null || isSignedFor(identity.token, subject, caller.authToken ?? "");
+      return isGenuine ? handle(payload) : err(protocolError("L004", "this message is not signed for me", { subject }));
+    };
+  const heard = <P extends { league_id: string; match_id?: string }>(
+    request: messages.MessageType,
+    payload: z.ZodType<P>,
+  ) => operation({ request, reply: "ACK", payload, handle: signed<P>(() => ok({})) });
+
+  return [
+    operation({
+      request: "GAME_INVITE",
+      reply: "GAME_INVITE_RESPONSE",
+      payload: messages.GameInvite,
+      handle: signed(async (invite) => ok({ match_id: invite.match_id, ...(await player.invite(invite)) })),
+    }),
+    operation({
+      request: "MOVE_REQUEST",
+      reply: "MOVE_RESPONSE",
+      payload: messages.MoveRequest,
+      handle: signed(async (request) => {
+        const answer = await player.move(request);
+        const { match_id, tick } = request;
+        if (answer === "unknown_match") {
+          return err(protocolError("G003", "I was not invited to this match", { match_id }, true));
+        }
+        if (answer === "old_epoch") return err(protocolError("G003", "the match goes on under a newer epoch", { match_id }));
+        if ("failed" in answer) return err(protocolError("G001", answer.failed, { match_id, tick }, true));
+        return ok({ match_id, tick, move: answer.move });
+      }),
+    }),
+    operation({
+      request: "GAME_RESULT",
+      reply: "ACK",
+      payload: messages.GameResult,
+      handle: signed(async (result) => {
+        await player.finish(result);
+        return ok({});
+      }),
+    }),
+    heard("GAME_START", messages.GameStart),
+    heard("ROUND_RESULT", messages.RoundResult),
+    heard("ROUND_ANNOUNCEMENT", messages.RoundAnnouncement),
+    heard("ROUND_START", messages.RoundStart),
+    heard("ROUND_END", messages.RoundEnd),
+    heard("LEAGUE_STANDINGS_UPDATE", messages.StandingsUpdate),
+  ];
+}
+
+const MakeMove = z.union([
+  z.object({ number: z.int().min(1).max(5) }).transform(({ number }) => ({ move: number as unknown })),
+  z.object({ move: z.union([z.string(), z.number(), z.looseObject({})]) as z.ZodType<unknown> }),
+]);
+
+/** The tools of a player run by hand (PROTOCOL.md, section 4). */
+function handOperations(player: Player, makeMove: ((move: unknown) => Answer) | null) {
+  return [
+    operation({
+      request: "MAKE_MOVE",
+      reply: "MAKE_MOVE_RESPONSE",
+      payload: MakeMove,
+      tool: {
+        name: "make_move",
+        title: "Make a move",
+        description:
+          "Answers the move request that is waiting, for a player run by hand: {number: 1-5} in even/odd, {move} in any game.",
+        plain: MakeMove,
+      },
+      handle: ({ move }) =>
+        makeMove ? makeMove(move) : err(protocolError("G004", "this player's bot decides its own moves")),
+    }),
+    operation({
+      request: "GET_MY_STATE",
+      reply: "GET_MY_STATE_RESPONSE",
+      payload: z.object({}),
+      tool: {
+        name: "get_my_state",
+        title: "My state",
+        description: "The matches this player is in, what it is asked now, and its last result.",
+        plain: z.object({}),
+        annotations: { readOnlyHint: true },
+      },
+      handle: () => ok(player.state()),
+    }),
+  ];
+}

@@ -1,0 +1,151 @@
+import { fieldFaults, newEnvelope, type Envelope } from "#shared/protocol/envelope.ts";
+import { protocolError, type ProtocolError } from "#shared/protocol/errors.ts";
+import { GameInviteResponse, type MessageType, MoveResponse } from "#shared/protocol/messages.ts";
+import type { CallFault, Peers } from "#shared/rpc/peer.ts";
+import type { FaultCause } from "#shared/session/entry.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+
+/** A player as its referee calls it. */
+export interface Seated {
+  readonly playerId: string;
+  readonly role: string;
+  readonly endpoint: string;
+  readonly matchToken: string;
+  readonly wantsLegalActions: boolean;
+}
+
+/** Why a player did not give what was asked of it. */
+export interface AskFault {
+  readonly code: "G001" | "G002";
+  readonly cause: FaultCause;
+  readonly detail: string;
+  readonly raw?: string;
+}
+
+/** Answers that one request may get before the turn is lost (PROTOCOL.md, section 2). */
+export const MAX_ANSWERS = 3;
+
+/** What is asked for one action: the request's payload, made anew for each try with what was wrong with the last answer. */
+export interface MoveQuestion {
+  readonly matchId: string;
+  readonly tick: number;
+  readonly limitMs: number;
+  payload(error: ProtocolError | null, leftMs: number, lastRoundTripMs: number | null): object;
+  /** Takes the action, or says why it is illegal; an accepted one is on disk when this resolves. */
+  accept(move: unknown): Promise<Result<null, string>>;
+  /** The invitation, said again when the player does not know the match (it was started anew). */
+  readonly invitation: object;
+}
+
+/** Calls players about matches: invitations, moves and news, each signed with the match token. */
+export interface Asker {
+  invite(player: Seated, invitation: object, limitMs: number): Promise<Result<null, AskFault>>;
+  /** Asks until an action is accepted, the answers are used up or one deadline over all of it has passed. */
+  move(player: Seated, question: MoveQuestion): Promise<Result<null, AskFault>>;
+  /** News that nobody answers; never fails. */
+  tell(player: Seated, type: MessageType, payload: object, limitMs: number): Promise<void>;
+}
+
+export function createAsker(peers: Peers, sender: () => string): Asker {
+  const roundTrips = new Map<string, number>();
+  const ask = (player: Seated, type: MessageType, payload: object, timeoutMs: number): Promise<Result<Envelope, CallFault>> =>
+    peers.message(player.endpoint, newEnvelope(type, sender(), payload, { authToken: player.matchToken }), {
+      timeoutMs,
+      retry: true,
+    });
+
+  const invite: Asker["invite"] = async (player, invitation, limitMs) => {
+    const reply = await ask(player, "GAME_INVITE", invitation, limitMs);
+    if (!reply.ok) return err(faultOfCall(reply.error, player));
+    const raw = rawOf(reply.value, player);
+    if (reply.value.type !== "GAME_INVITE_RESPONSE") {
+      return err({ code: "G001", cause: "bad_reply", detail: `answered ${reply.value.type} to an invitation`, raw });
+    }
+    const response = GameInviteResponse.safeParse(reply.value.payload);
+    if (!response.success) {
+      return err({ code: "G001", cause: "bad_reply", detail: `a malformed GAME_INVITE_RESPONSE: ${firstFault(response)}`, raw });
+    }
+    if (response.data.accept) return ok(null);
+    return err({ code: "G001", cause: "declined", detail: `declined: ${response.data.reason ?? "no reason given"}`, raw });
+  };
+
+  const move: Asker["move"] = async (player, question) => {
+    const deadline = performance.now() + question.limitMs;
+    let last: AskFault | null = null;
+    let invitedAgain = false;
+    for (let answers = 0; answers < MAX_ANSWERS; answers++) {
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0) break;
+      const error = last && protocolError("G001", last.detail, { match_id: question.matchId, tick: question.tick }, true);
+      const begun = performance.now();
+      const payload = question.payload(error, leftMs, roundTrips.get(player.endpoint) ?? null);
+      const reply = await ask(player, "MOVE_REQUEST", payload, leftMs);
+      roundTrips.set(player.endpoint, Math.round(performance.now() - begun));
+      if (!reply.ok && isFinal(reply.error)) return err(faultOfCall(reply.error, player));
+      if (reply.ok && !invitedAgain && isUnknownMatch(reply.value)) {
+        invitedAgain = true;
+        answers--;
+        await invite(player, question.invitation, Math.max(1, deadline - performance.now()));
+        continue;
+      }
+      const taken = reply.ok ? await take(reply.value, player, question) : err(faultOfCall(reply.error, player));
+      if (taken.ok) return taken;
+      last = taken.error;
+    }
+    const late = `no legal action within ${question.limitMs} ms`;
+    return err(last ?? { code: "G002", cause: "timeout", detail: late });
+  };
+
+  const tell: Asker["tell"] = async (player, type, payload, limitMs) => {
+    const envelope = newEnvelope(type, sender(), payload, { authToken: player.matchToken });
+    await peers.notify(player.endpoint, envelope, { timeoutMs: limitMs });
+  };
+
+  return { invite, move, tell };
+}
+
+/** Checks that an answer is to this question and hands its move to the session. */
+async function take(reply: Envelope, player: Seated, question: MoveQuestion): Promise<Result<null, AskFault>> {
+  const raw = rawOf(reply, player);
+  const malformed = (detail: string) => err({ code: "G001", cause: "bad_reply", detail, raw } as const);
+  if (reply.type === "GAME_ERROR" || reply.type === "LEAGUE_ERROR") {
+    return malformed(`answered ${reply.type}: ${String(reply.payload.message).slice(0, 200)}`);
+  }
+  if (reply.type !== "MOVE_RESPONSE") return malformed(`answered ${reply.type} to a move request`);
+  const response = MoveResponse.safeParse(reply.payload);
+  if (!response.success) return malformed(`a malformed MOVE_RESPONSE: ${firstFault(response)}`);
+  const { match_id, tick, move } = response.data;
+  if (match_id !== question.matchId) return malformed(`answered match ${match_id}, not ${question.matchId}`);
+  if (tick !== question.tick) return malformed(`answered tick ${tick}, not ${question.tick}`);
+  const accepted = await question.accept(move);
+  if (accepted.ok) return accepted;
+  return err({ code: "G001", cause: "illegal_move", detail: `illegal move: ${accepted.error}`, raw });
+}
+
+/** Time is over: nothing that could be asked again. */
+const isFinal = (fault: CallFault): boolean => fault.cause === "timeout" || fault.cause === "refused";
+
+const isUnknownMatch = (reply: Envelope): boolean => reply.type === "GAME_ERROR" && reply.payload.error_code === "G003";
+
+function faultOfCall(fault: CallFault, player: Seated): AskFault {
+  const { cause, detail, raw } = fault;
+  const code = isFinal(fault) ? "G002" : "G001";
+  return { code, cause, detail, ...(raw !== undefined && { raw: withoutTokens(raw, player) }) };
+}
+
+const RAW_LIMIT = 2_000;
+
+const rawOf = (reply: Envelope, player: Seated): string =>
+  withoutTokens(JSON.stringify({ ...reply, auth_token: undefined }), player).slice(0, RAW_LIMIT);
+
+/** A raw answer becomes public after the match: whatever looks like a secret is cut out of it. */
+function withoutTokens(raw: string, player: Seated): string {
+  return raw
+    .replaceAll(player.matchToken, "[removed]")
+    .replace(/(\\?"[a-z_]*token\\?"\s*:\s*\\?")[^"\\]*/gi, "$1[removed]");
+}
+
+const firstFault = (parsed: { error?: Parameters<typeof fieldFaults>[0] | undefined }): string => {
+  const fault = parsed.error ? fieldFaults(parsed.error)[0] : undefined;
+  return fault ? `${fault.path}: ${fault.message}` : "";
+};

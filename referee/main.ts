@@ -1,0 +1,39 @@
+import { resolve } from "node:path";
+import { Command } from "commander";
+import { runAgentProcess } from "#shared/runtime/agent.ts";
+import { countOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
+import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
+import { startReferee } from "./service.ts";
+
+const command = withUsageExit(new Command("referee"))
+  .description("One referee: plays the matches that the league manager gives it by asking the players for their moves.")
+  .option("--port <port>", "port to listen on (default: the first free one of 8001-8099)", portOption)
+  .option("--host <host>", "address to listen on", "127.0.0.1")
+  .option("--name <name>", "display name in the league (default: Referee and its port)")
+  .option("--manager <url>", "the league manager's endpoint", "http://127.0.0.1:8000/mcp")
+  .option("--max-matches <n>", "matches played at a time", countOption, 64)
+  .option("--data <folder>", "where the session log, the token and logs are kept", "data")
+  .parse();
+
+const options = command.opts<{
+  port?: number;
+  host: string;
+  name?: string;
+  manager: string;
+  maxMatches: number;
+  data: string;
+}>();
+
+await runAgentProcess(options.name ?? `referee-${options.port ?? process.pid}`, resolve(options.data), (self) =>
+  startReferee(
+    {
+      name: options.name ?? null,
+      host: options.host,
+      ports: options.port === undefined ? portsFrom(PORT_RANGES.referee) : [options.port],
+      manager: options.manager,
+      maxConcurrentMatches: options.maxMatches,
+      dataFolder: resolve(options.data),
+    },
+    self,
+  ),
+);

@@ -1,0 +1,221 @@
+import { z } from "zod";
+import type { Role, Viewer } from "#shared/games/game.ts";
+import { findGame } from "#shared/games/registry.ts";
+import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
+import { matchRef } from "#shared/lib/ids.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { protocolError, type ProtocolError } from "#shared/protocol/errors.ts";
+import * as messages from "#shared/protocol/messages.ts";
+import { isSignedFor } from "#shared/protocol/signing.ts";
+import type { ResourceTemplate } from "#shared/rpc/mcp.ts";
+import { type Operation, operation } from "#shared/rpc/operations.ts";
+import type { Session } from "#shared/session/session.ts";
+import type { SessionHost } from "./host.ts";
+import { seatsOf } from "./match.ts";
+import type { Referee } from "./referee.ts";
+
+export interface RefereeDesk {
+  readonly host: SessionHost;
+  readonly referee: Referee;
+  readonly identity: { readonly token: string | null };
+  readonly maxConcurrentMatches: number;
+}
+
+const id = z.string().min(1).max(200);
+
+/** Plain arguments of start_game: the two players in the order of the game's roles, or `roles` as the manager sends them. */
+const PlainStartGame = z.union([
+  messages.StartGame,
+  z
+    .object({
+      player1_id: id,
+      player2_id: id,
+      match_id: id,
+      player1_endpoint: z.string().max(2000),
+      player2_endpoint: z.string().max(2000),
+      player1_token: z.string().max(1000).default(""),
+      player2_token: z.string().max(1000).default(""),
+      league_id: id.default("friendly"),
+      round_id: z.int().default(1),
+      epoch: z.int().min(1).default(1),
+      game: id.default("even_odd.v1"),
+      options: z.record(z.string(), z.unknown()).default({}),
+      seed: z.string().max(1000),
+      timeouts: messages.StartGame.shape.timeouts.default({ join_ms: 5_000, move_ms: 30_000, game_over_ms: 5_000 }),
+    })
+    .transform(({ player1_id, player2_id, player1_endpoint, player2_endpoint, player1_token, player2_token, ...rest }) => {
+      const [first = "player_1", second = "player_2"] = findGame(rest.game)?.roles ?? [];
+      const seat = (player_id: string, endpoint: string, match_token: string) => ({
+        player_id,
+        endpoint,
+        match_token,
+        dialect: "native",
+        legal_actions: true,
+      });
+      const roles = {
+        [first]: seat(player1_id, player1_endpoint, player1_token),
+        [second]: seat(player2_id, player2_endpoint, player2_token),
+      };
+      return { ...rest, roles };
+    }),
+]) as z.ZodType<messages.StartGame>;
+
+const ValidateMove = z.object({ player_id: id, move: z.unknown(), match_id: id.optional() });
+const GetGameState = z.object({ match_id: id });
+
+/** What a referee can be asked (PROTOCOL.md, section 4). */
+export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown>[] {
+  return [
+    operation({
+      request: "START_GAME",
+      reply: "START_GAME_RESPONSE",
+      payload: messages.StartGame,
+      tool: {
+        name: "start_game",
+        title: "Start a match",
+        description:
+          "Starts a match between two players; only the league manager may, with its signature in auth_token. Accepted once per league_id, match_id and epoch.",
+        plain: PlainStartGame,
+        annotations: { idempotentHint: true },
+      },
+      async handle(order, caller) {
+        const ref = matchRef(order.league_id, order.match_id);
+        const { token } = desk.identity;
+        if (token === null || !isSignedFor(token, ref, caller.authToken ?? "")) {
+          return err(protocolError("L004", "start_game is taken from this referee's league manager only", { match: ref }));
+        }
+        const fault = faultOfOrder(order);
+        if (fault) return err(protocolError("G003", fault, { match: ref }));
+        const running = desk.referee.running();
+        if (running.length >= desk.maxConcurrentMatches && !running.some((one) => one.ref === ref)) {
+          return err(protocolError("G005", "this referee has as many matches as it takes at a time", { match: ref }, true));
+        }
+        const started = await desk.referee.start(order);
+        return started.ok ? ok({ status: "ACCEPTED", ...started.value }) : started;
+      },
+    }),
+    operation({
+      request: "VALIDATE_MOVE",
+      reply: "VALIDATE_MOVE_RESPONSE",
+      payload: ValidateMove,
+      tool: {
+        name: "validate_move",
+        title: "Would this move be legal?",
+        description: "Whether a player's move would be legal in its running match now; nothing is played.",
+        plain: ValidateMove,
+        annotations: { readOnlyHint: true },
+      },
+      async handle({ player_id, move, match_id }) {
+        const found = await sessionWith(desk, player_id, match_id);
+        if (!found.ok) return found;
+        const { session, role } = found.value;
+        const reason = whyIllegal(session, role, move);
+        return ok({ valid: reason === null, reason, player_id, role, move });
+      },
+    }),
+    operation({
+      request: "GET_GAME_STATE",
+      reply: "GET_GAME_STATE_RESPONSE",
+      payload: GetGameState,
+      tool: {
+        name: "get_game_state",
+        title: "State of a match",
+        description:
+          "The state of a match as a spectator may see it; with a seat's match token in auth_token, as that player sees it.",
+        plain: GetGameState,
+        annotations: { readOnlyHint: true },
+      },
+      async handle({ match_id }, caller) {
+        const found = await desk.referee.sessionOf(match_id);
+        if (!found.ok) return found;
+        const session = desk.host.read(found.value)?.session;
+        if (!session) return err(protocolError("G003", `no match ${match_id} here`, { match_id }));
+        return ok({ match_id, ...shown(session, seatOfToken(desk, found.value, caller.authToken) ?? "spectator") });
+      },
+    }),
+  ];
+}
+
+/** `game://state/{match_id}`: what a spectator may see. */
+export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[] {
+  const read = async (ref: string): Promise<unknown> => {
+    const found = await desk.referee.sessionOf(ref);
+    const session = found.ok ? desk.host.read(found.value)?.session : null;
+    return session ? { match_id: ref, ...shown(session, "spectator") } : null;
+  };
+  const about = { name: "Game state", description: "The state of a match as a spectator may see it." };
+  return [
+    { ...about, uriTemplate: "game://state/{match_id}", read: ({ match_id }) => read(match_id ?? "") },
+    {
+      ...about,
+      uriTemplate: "game://state/{league_id}/{match_id}",
+      read: ({ league_id, match_id }) => read(matchRef(league_id ?? "", match_id ?? "")),
+    },
+  ];
+}
+
+/** A session for one viewer, through `viewState` alone. */
+function shown(session: Session, viewer: Viewer): object {
+  const { game } = session;
+  return {
+    session_id: session.id,
+    game: game.id,
+    status: session.status,
+    tick: viewer === "spectator" ? session.turnTick : session.tick,
+    state: game.viewState(session.state, viewer),
+    ...(viewer !== "spectator" && { your_role: viewer, legal_actions: game.legalActions(session.state, viewer) }),
+    termination: session.termination,
+    reason: session.reason,
+  };
+}
+
+function faultOfOrder(order: messages.StartGame): string | null {
+  const game = findGame(order.game);
+  if (!game) return `unknown game ${order.game}`;
+  const roles = Object.keys(order.roles);
+  if (roles.length !== game.roles.length || !game.roles.every((role) => roles.includes(role))) {
+    return `${order.game} is played by ${game.roles.join(" and ")}`;
+  }
+  const options = game.options.safeParse(order.options ?? {});
+  return options.success ? null : `options: ${options.error.issues[0]?.message}`;
+}
+
+async function sessionWith(
+  desk: RefereeDesk,
+  playerId: string,
+  matchId: string | undefined,
+): Promise<Result<{ session: Session; role: Role }, ProtocolError>> {
+  const playing = desk.referee.running().flatMap(({ ref, order, sessionId }) => {
+    const role = Object.entries(order.roles).find(([, player]) => player.player_id === playerId)?.[0];
+    const isMeant = matchId === undefined || matchId === ref || matchId === order.match_id;
+    return role !== undefined && isMeant ? [{ ref, role, sessionId }] : [];
+  });
+  const [only, another] = playing;
+  if (!only) return err(protocolError("G003", `${playerId} plays no such match here now`, { player_id: playerId }));
+  if (another) {
+    const choices = playing.map((one) => one.ref);
+    return err(protocolError("G003", `${playerId} plays several matches; name one of them`, { choices }, true));
+  }
+  const session = desk.host.read(only.sessionId)?.session;
+  if (!session) return err(protocolError("G003", "the match has just ended", { player_id: playerId }));
+  return ok({ session, role: only.role });
+}
+
+/** Null when the move would be taken. Says nothing of whether a choice in an open simultaneous turn has been made. */
+function whyIllegal(session: Session, role: Role, move: unknown): string | null {
+  const { game, state } = session;
+  const action = game.action.safeParse(move);
+  if (!action.success) return action.error.issues[0]?.message ?? "not an action of this game";
+  const toAct = game.toAct(state);
+  if (session.status === "completed") return "The session is over";
+  if (!toAct.includes(role)) return game.info.simultaneous ? null : "Not your turn";
+  const applied = game.applyAction(state, role, action.data);
+  return applied.ok ? null : applied.error.message;
+}
+
+function seatOfToken(desk: RefereeDesk, sessionId: string, token: string | null): Role | null {
+  if (token === null) return null;
+  const mine = desk.referee.running().find((one) => one.sessionId === sessionId);
+  const hash = sha256Hex(token);
+  return (mine && seatsOf(mine.order).find((seat) => equalSecrets(seat.tokenHash, hash))?.role) ?? null;
+}

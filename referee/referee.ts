@@ -1,0 +1,179 @@
+import { findGame } from "#shared/games/registry.ts";
+import { matchRef } from "#shared/lib/ids.ts";
+import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import { protocolError, type ProtocolError } from "#shared/protocol/errors.ts";
+import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
+import type { Peers } from "#shared/rpc/peer.ts";
+import type { Logger } from "#shared/runtime/logger.ts";
+import { createAsker } from "./ask.ts";
+import type { SessionHost } from "./host.ts";
+import { type MatchDriver, matchResult, MatchWithdrawn, playMatch, seatsOf } from "./match.ts";
+import type { MatchTable } from "./tables.ts";
+
+export interface RefereeOptions {
+  readonly host: SessionHost;
+  readonly matches: MatchTable;
+  readonly peers: Peers;
+  readonly log: Logger;
+  /** The manager's endpoint. */
+  readonly manager: string;
+  readonly reportTimeoutMs: number;
+  /** This referee's id and token, once it is registered. */
+  readonly identity: { readonly id: string; readonly token: string | null };
+}
+
+export interface Referee {
+  /** Takes a match; the same order again is accepted once. */
+  start(order: StartGame): Promise<Result<{ match_id: string; session_id: string }, ProtocolError>>;
+  /** The session of a match id, alone or as `league_id/match_id`. */
+  sessionOf(ref: string): Promise<Result<string, ProtocolError>>;
+  /** Matches being played now, by `league_id/match_id`. */
+  running(): readonly { readonly ref: string; readonly order: StartGame; readonly sessionId: string }[];
+  stop(): Promise<void>;
+}
+
+interface Running {
+  readonly order: StartGame;
+  readonly sessionId: string;
+  readonly withdraw: AbortController;
+}
+
+const FIRST_PAUSE_MS = 100;
+const LAST_PAUSE_MS = 2_000;
+
+export function createReferee(options: RefereeOptions): Referee {
+  const { host, matches, peers, log, identity } = options;
+  const asker = createAsker(peers, () => `referee:${identity.id}`);
+  const driver: MatchDriver = { host, asker };
+  const running = new Map<string, Running>();
+  const starting = new Map<string, Promise<string>>();
+  const stopping = new AbortController();
+
+  /** The session of an order: the one begun before, or a new one; two copies of one order begin it once. */
+  const begin = (order: StartGame): Promise<string> => {
+    const key = `${matchRef(order.league_id, order.match_id)}#${order.epoch}`;
+    const known = starting.get(key);
+    if (known) return known;
+    const begun = findOrCreate(order).finally(() => starting.delete(key));
+    starting.set(key, begun);
+    return begun;
+  };
+
+  const findOrCreate = async (order: StartGame): Promise<string> => {
+    const { league_id, match_id, epoch } = order;
+    const known = await matches.find(league_id, match_id, epoch);
+    if (known) return known.session_id;
+    const game = findGame(order.game);
+    if (!game) throw new Error(`unknown game ${order.game}`);
+    const parsed = game.options.parse(order.options ?? {});
+    const session = await host.create({ game, options: parsed, seed: order.seed, seats: seatsOf(order) });
+    await matches.add({ league_id, match_id, epoch, session_id: session.id });
+    return session.id;
+  };
+
+  const play = async (order: StartGame, sessionId: string, withdraw: AbortController): Promise<void> => {
+    const ref = matchRef(order.league_id, order.match_id);
+    let result: MatchResult;
+    try {
+      result = await playMatch(driver, order, sessionId, withdraw.signal);
+    } catch (thrown) {
+      if (thrown instanceof MatchWithdrawn || stopping.signal.aborted) return;
+      log.error({ err: thrown, match: ref }, "a match failed through our fault");
+      result = await abortedResult(order, sessionId, thrown);
+    }
+    await report(result, withdraw.signal);
+  };
+
+  const abortedResult = async (order: StartGame, sessionId: string, thrown: unknown): Promise<MatchResult> => {
+    await host.abort(sessionId, messageOf(thrown)).catch(() => {});
+    const session = host.read(sessionId)?.session;
+    if (session?.status === "completed") return matchResult(driver, order, session);
+    const { league_id, round_id, match_id, epoch } = order;
+    const nothing = { winner: null, final_scores: {}, match_points: {}, faults: [], log_head: "", log: [] };
+    return { league_id, round_id, match_id, epoch, ...nothing, termination: "aborted", reason: messageOf(thrown) };
+  };
+
+  /** Tells the manager until it has recorded the result or refused it for good. */
+  const report = async (result: MatchResult, withdrawn: AbortSignal): Promise<void> => {
+    const ref = matchRef(result.league_id, result.match_id);
+    const signal = AbortSignal.any([stopping.signal, withdrawn]);
+    for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS)) {
+      const token = identity.token ?? "";
+      const envelope = newEnvelope("MATCH_RESULT", `referee:${identity.id}`, result, { authToken: token });
+      const reply = await peers.message(options.manager, envelope, {
+        timeoutMs: options.reportTimeoutMs,
+        bearer: token,
+        signal,
+      });
+      if (reply.ok) {
+        const refused = reply.value.type === "MATCH_RESULT_RESPONSE" ? null : reply.value.payload;
+        if (refused === null) return;
+        if (refused.retryable !== true) {
+          log.warn({ match: ref, refused }, "the manager refused a result for good");
+          return;
+        }
+      } else if (reply.error.cause === "bad_reply") {
+        log.error({ match: ref, fault: reply.error }, "the manager does not understand a result");
+        return;
+      }
+      await pause(pauseMs, signal);
+    }
+  };
+
+  return {
+    async start(order) {
+      const ref = matchRef(order.league_id, order.match_id);
+      const now = running.get(ref);
+      if (now && now.order.epoch > order.epoch) {
+        return err(protocolError("G005", `${ref} is being played under epoch ${now.order.epoch}`, { match_id: order.match_id }));
+      }
+      if (now && now.order.epoch === order.epoch) return ok({ match_id: order.match_id, session_id: now.sessionId });
+      now?.withdraw.abort();
+      const sessionId = await begin(order);
+      const again = running.get(ref);
+      if (again && again.order.epoch >= order.epoch) return ok({ match_id: order.match_id, session_id: again.sessionId });
+      const withdraw = new AbortController();
+      const entry: Running = { order, sessionId, withdraw };
+      running.set(ref, entry);
+      play(order, sessionId, withdraw)
+        .catch((thrown) => log.error({ err: thrown, match: ref }, "a match could not be finished"))
+        .finally(() => {
+          if (running.get(ref) === entry) running.delete(ref);
+        });
+      return ok({ match_id: order.match_id, session_id: sessionId });
+    },
+
+    async sessionOf(ref) {
+      const slash = ref.indexOf("/");
+      const matchId = slash < 0 ? ref : ref.slice(slash + 1);
+      const leagues = slash < 0 ? await matches.leaguesOf(ref) : [ref.slice(0, slash)];
+      const league = leagues[0];
+      if (leagues.length > 1) {
+        const choices = leagues.map((id) => matchRef(id, matchId));
+        return err(protocolError("G003", `${ref} is a match of several leagues; name one of them`, { choices }, true));
+      }
+      const found = league === undefined ? null : await matches.find(league, matchId);
+      return found ? ok(found.session_id) : err(protocolError("G003", `no match ${ref} here`, { match_id: ref }));
+    },
+
+    running: () => [...running].map(([ref, { order, sessionId }]) => ({ ref, order, sessionId })),
+
+    async stop() {
+      stopping.abort();
+      for (const { withdraw } of running.values()) withdraw.abort();
+    },
+  };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    function done(): void {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    }
+    signal.addEventListener("abort", done);
+  });
+}

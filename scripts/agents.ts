@@ -1,0 +1,67 @@
+import { resolve } from "node:path";
+import type { Config, PlayerConfig } from "#shared/runtime/config.ts";
+import type { AgentSpec } from "./supervisor.ts";
+
+/** Where the agents of one run live: its own folder, its config as it was read, and the manager to be called. */
+export interface RunPlace {
+  readonly dataFolder: string;
+  /** The config as the run uses it, written into its folder. */
+  readonly configFile: string;
+  readonly managerUrl: string;
+}
+
+export const managerUrlOf = (config: Config): string => `http://127.0.0.1:${config.manager.port}/mcp`;
+
+export function managerSpec(place: RunPlace, extra: readonly string[]): AgentSpec {
+  const args = ["--config", place.configFile, "--data", place.dataFolder, ...extra];
+  return { name: "league manager", script: "league-manager/main.ts", args };
+}
+
+export function refereeSpecs(config: Config, place: RunPlace): readonly AgentSpec[] {
+  const { count, firstPort, max_concurrent_matches } = config.referees;
+  return Array.from({ length: count }, (_, index) => ({
+    name: `referee ${index + 1}`,
+    script: "referee/main.ts",
+    args: [
+      ...["--port", String(firstPort + index), "--name", `Referee ${index + 1}`, "--manager", place.managerUrl],
+      ...["--max-matches", String(max_concurrent_matches), "--data", place.dataFolder],
+    ],
+  }));
+}
+
+/** The players that a run starts itself: those with a bot or an engine. The nth player's port is the first plus n - 1. */
+export function playerSpecs(config: Config, place: RunPlace): readonly AgentSpec[] {
+  return config.players.flatMap((player, index) => {
+    const bot = botOf(player);
+    if (bot === null) return [];
+    const port = String(config.playersFirstPort + index);
+    const args = ["--bot", bot, "--name", player.name, "--port", port, "--manager", place.managerUrl, "--data", place.dataFolder];
+    return [{ name: player.name, script: "player/main.ts", args }];
+  });
+}
+
+function botOf(player: PlayerConfig): string | null {
+  if ("bot" in player) return player.bot;
+  if ("uci" in player) return `uci:${player.uci.command}#nodes=${player.uci.nodes}`;
+  return null;
+}
+
+/** Paths of a config made absolute, so that it can be written elsewhere. */
+export function withAbsolutePaths(config: Config, folder: string): Config {
+  const players = config.players.map((player) =>
+    "bot" in player && /\.[cm]?[jt]s$/.test(player.bot) ? { ...player, bot: resolve(folder, player.bot) } : player,
+  );
+  return { ...config, data: resolve(folder, config.data), players };
+}
+
+/** Whether the config can be played by a run of its own, or why not. */
+export function faultOfRun(config: Config): string | null {
+  if (config.players.length < 2) return "players: a run needs at least 2";
+  const ports = [
+    config.manager.port,
+    ...Array.from({ length: config.referees.count }, (_, index) => config.referees.firstPort + index),
+    ...config.players.flatMap((player, index) => (botOf(player) === null ? [] : [config.playersFirstPort + index])),
+  ];
+  const twice = ports.find((port, index) => ports.indexOf(port) !== index);
+  return twice === undefined ? null : `port ${twice} is given to two agents; see manager.port, referees.firstPort and playersFirstPort`;
+}

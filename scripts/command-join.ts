@@ -1,0 +1,29 @@
+import { resolve } from "node:path";
+import { runAgentProcess } from "#shared/runtime/agent.ts";
+import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
+import { startPlayer } from "../player/service.ts";
+
+export interface JoinFlags {
+  readonly manager: string;
+  readonly name?: string;
+  readonly port?: number;
+  readonly league?: string[];
+  readonly data: string;
+}
+
+/** `league join`: this process becomes one player, until it is stopped. */
+export const join = (bot: string, flags: JoinFlags): Promise<void> =>
+  runAgentProcess(flags.name ?? `player-${flags.port ?? process.pid}`, resolve(flags.data), (self) =>
+    startPlayer(
+      {
+        bot,
+        name: flags.name ?? null,
+        host: "127.0.0.1",
+        ports: flags.port === undefined ? portsFrom(PORT_RANGES.player) : [flags.port],
+        manager: flags.manager,
+        leagueIds: flags.league ?? null,
+        dataFolder: resolve(flags.data),
+      },
+      self,
+    ),
+  );

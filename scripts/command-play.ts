@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { findGame, gameIds } from "#shared/games/registry.ts";
+import { EXIT, StartError } from "#shared/runtime/agent.ts";
+import { Config } from "#shared/runtime/config.ts";
+import type { Entry } from "#shared/session/entry.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import type { ResultsDocument } from "../league-manager/events.ts";
+import { MANAGER_SCHEMA, managerStore } from "../league-manager/tables.ts";
+import { silentProgress } from "./progress.ts";
+import { runLeagues } from "./run.ts";
+import { beginRun } from "./run-folder.ts";
+
+export interface PlayFlags {
+  readonly game: string;
+  readonly option?: readonly string[];
+  readonly seed?: string;
+  readonly json?: boolean;
+}
+
+/** `league play A B --game G`: a league of one match on free ports, in a folder that goes away. */
+export async function play(first: string, second: string, flags: PlayFlags): Promise<number> {
+  const data = mkdtempSync(join(tmpdir(), "league-play-"));
+  try {
+    const folder = beginRun(await configOf(first, second, flags, data), flags.seed ?? null);
+    let document: ResultsDocument | null = null;
+    const exitCode = await runLeagues({
+      folder,
+      progress: silentProgress,
+      warn: (line) => process.stderr.write(`${line}\n`),
+      keep: false,
+      onCompleted: (completed) => {
+        document = completed;
+      },
+    });
+    if (document) process.stdout.write(`${await report(document, folder.path, flags)}\n`);
+    return exitCode;
+  } finally {
+    rmSync(data, { recursive: true, force: true });
+  }
+}
+
+async function configOf(first: string, second: string, flags: PlayFlags, data: string): Promise<Config> {
+  const id = findGame(flags.game) ? flags.game : `${flags.game.replaceAll("-", "_")}.v1`;
+  if (!findGame(id)) throw new StartError(`no game ${flags.game}; known are ${gameIds.join(", ")}`, EXIT.usage);
+  const [manager = 0, referee = 0, player1 = 0] = await freePorts();
+  const bot = (spec: string): string => (/\.[cm]?[jt]s$/.test(spec) ? resolve(spec) : spec);
+  const names = first === second ? [`${first} 1`, `${second} 2`] : [first, second];
+  const parsed = Config.safeParse({
+    manager: { port: manager },
+    referees: { count: 1, firstPort: referee },
+    playersFirstPort: player1,
+    data,
+    players: [
+      { name: names[0], bot: bot(first) },
+      { name: names[1], bot: bot(second) },
+    ],
+    leagues: [{ league_id: "play", game: id, options: optionsOf(flags.option ?? []) }],
+  });
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  throw new StartError(faults.join("\n"), EXIT.usage);
+}
+
+function optionsOf(pairs: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [name = "", ...rest] = pair.split("=");
+      const text = rest.join("=");
+      return [name, /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text];
+    }),
+  );
+}
+
+/** Four ports in a row that are free now: manager, referee and two players. */
+async function freePorts(): Promise<readonly number[]> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const base = 20_000 + Math.floor(Math.random() * 10_000);
+    const wanted = [base, base + 1, base + 2, base + 3];
+    if ((await Promise.all(wanted.map(isFree))).every(Boolean)) return wanted;
+  }
+  throw new StartError("no four free ports in a row between 20000 and 30000");
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((free) => {
+    const server = createServer();
+    server.once("error", () => free(false));
+    server.listen(port, "127.0.0.1", () => {
+      const bound = (server.address() as AddressInfo).port;
+      server.close(() => free(bound === port));
+    });
+  });
+
+async function report(document: ResultsDocument, folder: string, flags: PlayFlags): Promise<string> {
+  const db = openSqlite(join(folder, "league-manager.sqlite"), MANAGER_SCHEMA);
+  const kept = await managerStore(db).logOf("play", "R1M1");
+  db.close();
+  const entries = (kept?.log ?? []).map((body) => JSON.parse(body) as Entry);
+  const moves = entries.flatMap((entry) => (entry.type === "acted" ? [{ role: entry.role, action: entry.action }] : []));
+  const match = document.leagues[0]?.matches[0];
+  if (flags.json) return JSON.stringify({ ...match, seed: kept?.seed, moves }, null, 2);
+  const names = new Map(document.leagues[0]?.standings.map((row) => [row.player_id, row.display_name]));
+  const players = Object.entries(match?.roles ?? {}).map(([role, id]) => `${role}: ${names.get(id) ?? id}`);
+  const width = String(moves.length).length;
+  const lines = moves.map(({ role, action }, index) => `${String(index + 1).padStart(width)}. ${role} ${plain(action)}`);
+  const winner = match?.winner ? `${names.get(match.winner)} wins` : match?.termination === "normal" ? "draw" : "no winner";
+  return [...players, "", ...lines, "", `${winner}: ${match?.reason} (${match?.termination})`].join("\n");
+}
+
+const plain = (action: unknown): string => (typeof action === "string" ? action : JSON.stringify(action));

@@ -1,0 +1,51 @@
+import { resolve } from "node:path";
+import type { Config } from "#shared/runtime/config.ts";
+import { loadConfig } from "#shared/runtime/config-file.ts";
+import { EXIT, StartError } from "#shared/runtime/agent.ts";
+import { faultOfRun, withAbsolutePaths } from "./agents.ts";
+import { createProgress, silentProgress, standingsTable } from "./progress.ts";
+import { runLeagues } from "./run.ts";
+import { beginRun, resumeRun } from "./run-folder.ts";
+
+export interface RunFlags {
+  readonly keep?: boolean;
+  readonly json?: boolean;
+  readonly seed?: string;
+  readonly quiet?: boolean;
+  readonly resume?: boolean;
+}
+
+/** A config for a command: read, its paths made absolute; StartError (exit code 3) with one line per fault. */
+export function readConfig(file: string): Config {
+  const loaded = loadConfig(file, process.env);
+  if (!loaded.ok) throw new StartError(loaded.error.join("\n"), EXIT.config);
+  return withAbsolutePaths(loaded.value.config, loaded.value.folder);
+}
+
+/** `league run`: exit code as `runLeagues` gives it. */
+export async function run(configFile: string, flags: RunFlags): Promise<number> {
+  const config = readConfig(configFile);
+  const fault = faultOfRun(config);
+  if (fault) throw new StartError(`${configFile}: ${fault}`, EXIT.config);
+  const folder = flags.resume ? resumeRun(config.data) : beginRun(config, flags.seed ?? null);
+  const progress = flags.quiet ? silentProgress : createProgress(process.stderr);
+  const begun = performance.now();
+  return runLeagues({
+    folder,
+    progress,
+    warn: (line) => (flags.quiet ? process.stderr.write(`${line}\n`) : progress.line(line)),
+    keep: flags.keep ?? false,
+    onCompleted(document) {
+      if (flags.json) {
+        process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+        return;
+      }
+      const tables = document.leagues.map((league) => standingsTable(`${league.league_id} (${league.game})`, league.standings));
+      process.stdout.write(`${tables.join("\n\n")}\n`);
+      if (flags.quiet) return;
+      const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+      process.stderr.write(`\nplayed in ${seconds} s; logs and results are in ${resolve(folder.path)}\n`);
+      if (flags.keep) process.stderr.write("Ctrl-C stops the league.\n");
+    },
+  });
+}

@@ -1,0 +1,65 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { LeagueEvent } from "../league-manager/events.ts";
+import { EXIT } from "#shared/runtime/agent.ts";
+import { managerSpec, managerUrlOf, refereeSpecs } from "./agents.ts";
+import { readConfig } from "./command-run.ts";
+import { createProgress, standingsTable } from "./progress.ts";
+import { createSupervisor } from "./supervisor.ts";
+
+export interface ServeFlags {
+  readonly players?: number;
+  readonly seed?: string;
+}
+
+/** `league serve`: manager and referees until interrupted. Players of the config that it would have to start are left out. */
+export async function serve(configFile: string, flags: ServeFlags): Promise<number> {
+  const read = readConfig(configFile);
+  const config = { ...read, players: read.players.filter((player) => "endpoint" in player || "self" in player) };
+  const served = join(config.data, "serve.json");
+  mkdirSync(config.data, { recursive: true });
+  writeFileSync(served, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
+
+  const progress = createProgress(process.stderr);
+  const ended = Promise.withResolvers<number>();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => ended.resolve(EXIT.interrupted));
+  const supervisor = createSupervisor({
+    onEvent(event) {
+      const told = event as LeagueEvent;
+      progress.event(told);
+      if (told.type === "league_completed") progress.line(standingsTable(told.league_id, told.standings));
+    },
+    onLine: (agent, line) => progress.line(`${agent}: ${line}`),
+    onFatal(message, exitCode) {
+      progress.line(message);
+      ended.resolve(exitCode);
+    },
+  });
+  const place = { dataFolder: config.data, configFile: served, managerUrl: managerUrlOf(config) };
+  const extra = [
+    ...(flags.seed === undefined ? [] : ["--seed", flags.seed]),
+    ...(flags.players === undefined ? [] : ["--players", String(flags.players)]),
+  ];
+  const start = async (): Promise<void> => {
+    const url = await supervisor.start(managerSpec(place, extra));
+    await Promise.all(refereeSpecs(config, place).map((spec) => supervisor.start(spec)));
+    progress.line(`The league takes registrations at ${url}/mcp; its page is ${url}/`);
+    progress.line("A player joins with: npm run league -- join random --name YOUR_NAME");
+    if (flags.players === undefined && config.players.length === 0) progress.line(startHint(url, config.data));
+  };
+  start().catch((thrown) => {
+    progress.line(String(thrown));
+    ended.resolve(EXIT.failed);
+  });
+  const exitCode = await ended.promise;
+  progress.end();
+  await supervisor.stop();
+  return exitCode;
+}
+
+const startHint = (url: string, data: string): string =>
+  [
+    "Start a league with:",
+    `  curl ${url}/mcp -H 'content-type: application/json' -H "authorization: Bearer $(cat ${join(data, "operator-token")})" \\`,
+    `    -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"start_league","arguments":{"league_id":"rps"}}}'`,
+  ].join("\n");

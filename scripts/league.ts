@@ -1,0 +1,75 @@
+#!/usr/bin/env node
+import { fileURLToPath } from "node:url";
+import { Command, Option } from "commander";
+import { EXIT, StartError } from "#shared/runtime/agent.ts";
+import { countOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
+import { VERSION } from "#shared/runtime/version.ts";
+
+const DEFAULT_CONFIG = fileURLToPath(new URL("../config/league.json", import.meta.url));
+
+// `league run --json | head` closes our stdout early: that is the reader's right.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
+
+const program = withUsageExit(new Command("league"))
+  .description("The league for networked game-playing agents.")
+  .version(VERSION)
+  .addHelpText("after", "\nExit codes: 0 ok, 1 failed, 2 usage, 3 config, 130 interrupted.");
+
+const subcommand = (usage: string, description: string): Command =>
+  withUsageExit(program.command(usage)).description(description);
+
+subcommand("run", "Play every league of a config, each agent a process of its own, and print the standings.")
+  .argument("[config]", "config file, JSON with comments", DEFAULT_CONFIG)
+  .option("--keep", "stay up with the league's page when all is played")
+  .option("--json", "print one JSON document on stdout instead of tables")
+  .option("--seed <seed>", "make matches and results repeatable")
+  .option("--quiet", "no progress")
+  .option("--resume", "go on with the newest unfinished run")
+  .action(async (config: string, options) => exitWith((await import("./command-run.ts")).run(config, options)));
+
+subcommand("serve", "Manager and referees stay up and take registrations.")
+  .argument("[config]", "config file, JSON with comments", DEFAULT_CONFIG)
+  .option("--players <n>", "start each league when so many players are registered", countOption)
+  .option("--seed <seed>", "make matches and results repeatable")
+  .action(async (config: string, options) => exitWith((await import("./command-serve.ts")).serve(config, options)));
+
+subcommand("join", "Join a league with one player.")
+  .argument("<bot>", "a built-in bot, a .ts or .js file, uci:COMMAND, or manual")
+  .option("--manager <url>", "the league manager's endpoint", "http://127.0.0.1:8000/mcp")
+  .option("--name <name>", "display name in the league (default: the bot and its port)")
+  .option("--port <port>", "port to listen on (default: the first free one of 8101-8199)", portOption)
+  .option("--league <id...>", "leagues to enter (default: every open league of its games)")
+  .option("--data <folder>", "where the log and the token are kept", "data")
+  .action(async (bot: string, options) => (await import("./command-join.ts")).join(bot, options));
+
+subcommand("play", "Play one match here and print its moves and result.")
+  .argument("<first>", "the bot of the game's first role")
+  .argument("<second>", "the bot of the game's second role")
+  .addOption(new Option("--game <game>", "game id, e.g. chess.v1 or just chess").makeOptionMandatory())
+  .option("--option <name=value...>", "a game option, e.g. best_of=5")
+  .option("--seed <seed>", "make the match repeatable")
+  .option("--json", "print one JSON document on stdout")
+  .action(async (first: string, second: string, options) =>
+    exitWith((await import("./command-play.ts")).play(first, second, options)),
+  );
+
+/** Ends the process with a command's exit code, after stdout has been written. */
+async function exitWith(command: Promise<number>): Promise<void> {
+  let code: number;
+  try {
+    code = await command;
+  } catch (thrown) {
+    if (!(thrown instanceof StartError)) throw thrown;
+    process.stderr.write(`${thrown.message}\n`);
+    code = thrown.exitCode;
+  }
+  process.stdout.write("", () => process.exit(code));
+}
+
+if (process.argv.length <= 2) {
+  program.outputHelp();
+  process.exit(EXIT.usage);
+}
+await program.parseAsync();

@@ -1,0 +1,150 @@
+import { styleText } from "node:util";
+import stringWidth from "string-width";
+import type { LeagueEvent } from "../league-manager/events.ts";
+import type { Standing } from "../league-manager/standings.ts";
+
+/** What `league run` shows on stderr while it plays: a drawing that is redrawn on a terminal, plain lines elsewhere. */
+export interface Progress {
+  event(event: LeagueEvent): void;
+  line(text: string): void;
+  /** Takes the drawing away; nothing is shown any more. */
+  end(): void;
+}
+
+interface LeagueShown {
+  completed: number;
+  matches: number;
+  round: number;
+  standings: readonly Standing[];
+}
+
+const BAR_WIDTH = 24;
+const REDRAW_MS = 50;
+
+export const silentProgress: Progress = { event: () => {}, line: () => {}, end: () => {} };
+
+export const createProgress = (stream: NodeJS.WriteStream): Progress =>
+  stream.isTTY ? drawnProgress(stream) : plainProgress(stream);
+
+function plainProgress(stream: NodeJS.WriteStream): Progress {
+  const line = (text: string): void => {
+    stream.write(`${text}\n`);
+  };
+  return {
+    line,
+    event(event) {
+      const text = plainLine(event);
+      if (text !== null) line(text);
+    },
+    end: () => {},
+  };
+}
+
+function plainLine(event: LeagueEvent): string | null {
+  switch (event.type) {
+    case "registered":
+      return `${event.agent_id} registered: ${event.name}`;
+    case "league_started":
+      return `${event.league_id}: ${event.game}, ${event.matches} matches`;
+    case "match_completed": {
+      const { match, completed, matches } = event;
+      const roles = Object.entries(match.roles).map(([role, id]) => `${id} ${role}`);
+      const result = match.termination === "aborted" ? "aborted" : (match.winner ?? "draw");
+      return `${event.league_id} ${match.match_id} (${roles.join(", ")}): ${result}, ${match.reason} [${completed}/${matches}]`;
+    }
+    case "league_completed":
+      return `${event.league_id}: completed`;
+    case "notice":
+      return event.message;
+    case "round_started":
+    case "all_completed":
+      return null;
+  }
+}
+
+/** A bar and the standings of each league, drawn over at most twenty times a second. */
+function drawnProgress(stream: NodeJS.WriteStream): Progress {
+  const leagues = new Map<string, LeagueShown>();
+  let drawnLines = 0;
+  let timer: NodeJS.Timeout | null = null;
+
+  const erase = (): void => {
+    if (drawnLines > 0) stream.write(`\x1b[${drawnLines}A\x1b[0J`);
+    drawnLines = 0;
+  };
+  const draw = (): void => {
+    timer = null;
+    erase();
+    const lines = [...leagues].map(([id, shown]) => cut(leagueLine(id, shown, stream), stream.columns));
+    if (lines.length > 0) stream.write(`${lines.join("\n")}\n`);
+    drawnLines = lines.length;
+  };
+  const redrawSoon = (): void => {
+    timer ??= setTimeout(draw, REDRAW_MS);
+  };
+  const line = (text: string): void => {
+    erase();
+    stream.write(`${text}\n`);
+    redrawSoon();
+  };
+
+  return {
+    line,
+    event(event) {
+      if (event.type === "notice") return line(event.message);
+      if (event.type === "league_started") {
+        leagues.set(event.league_id, { completed: 0, matches: event.matches, round: 1, standings: [] });
+      }
+      const shown = "league_id" in event ? leagues.get(event.league_id) : undefined;
+      if (shown && event.type === "round_started") shown.round = event.round_id;
+      if (shown && event.type === "match_completed") {
+        const { completed, matches, standings } = event;
+        Object.assign(shown, { completed, matches, standings });
+      }
+      redrawSoon();
+    },
+    end() {
+      if (timer) clearTimeout(timer);
+      erase();
+    },
+  };
+}
+
+function leagueLine(id: string, shown: LeagueShown, stream: NodeJS.WriteStream): string {
+  const filled = Math.round((BAR_WIDTH * shown.completed) / Math.max(1, shown.matches));
+  const bar = styleText("green", "━".repeat(filled), { stream }) + styleText("dim", "─".repeat(BAR_WIDTH - filled), { stream });
+  const leaders = shown.standings.slice(0, 4).map((row) => `${row.rank}. ${row.display_name} ${row.points}`);
+  const name = styleText("bold", id.padEnd(12), { stream });
+  return `${name} ${bar} ${shown.completed}/${shown.matches}  ${leaders.join("  ")}`;
+}
+
+/** A line that is longer than the terminal would wrap and spoil the redrawing. */
+function cut(text: string, columns: number): string {
+  if (stringWidth(text) < columns) return text;
+  let shown = "";
+  for (const character of text) {
+    if (stringWidth(shown + character) >= columns - 1) return `${shown}\x1b[0m`;
+    shown += character;
+  }
+  return shown;
+}
+
+/** A table of standings for people, the columns as wide as they need to be. */
+export function standingsTable(title: string, standings: readonly Standing[]): string {
+  const header = ["#", "Player", "", "Played", "Won", "Drawn", "Lost", "Points"];
+  const rows = standings.map(({ rank, display_name, player_id, played, wins, draws, losses, points }) =>
+    [rank, display_name, player_id, played, wins, draws, losses, points].map(String),
+  );
+  const widths = header.map((_, column) => Math.max(...[header, ...rows].map((row) => stringWidth(row[column] ?? ""))));
+  const isText = (column: number): boolean => column === 1 || column === 2;
+  const lines = [header, ...rows].map((row) =>
+    row
+      .map((cell, column) => {
+        const space = " ".repeat((widths[column] ?? 0) - stringWidth(cell));
+        return isText(column) ? cell + space : space + cell;
+      })
+      .join("  ")
+      .trimEnd(),
+  );
+  return [title, ...lines.map((line) => `  ${line}`)].join("\n");
+}

@@ -1,0 +1,71 @@
+import type { LeagueEvent, ResultsDocument } from "../league-manager/events.ts";
+import { EXIT } from "#shared/runtime/agent.ts";
+import { managerSpec, managerUrlOf, playerSpecs, refereeSpecs } from "./agents.ts";
+import type { Progress } from "./progress.ts";
+import type { RunFolder } from "./run-folder.ts";
+import { createSupervisor } from "./supervisor.ts";
+
+export interface RunOptions {
+  readonly folder: RunFolder;
+  readonly progress: Progress;
+  /** Lines that must be seen even without progress: warnings and what went wrong. */
+  readonly warn: (line: string) => void;
+  /** Stay up after the last league until interrupted. */
+  readonly keep: boolean;
+  /** Called once every league is completed, before the agents are stopped. */
+  readonly onCompleted: (document: ResultsDocument) => void;
+}
+
+/**
+ * Plays every league of a config with an agent process each, and stops them all however it ends.
+ * Resolves with the exit code: 0, 1 when an agent could not be kept alive, 3 when one is set up wrongly, 130 when interrupted.
+ */
+export async function runLeagues(options: RunOptions): Promise<number> {
+  const { folder, progress, warn } = options;
+  const ended = Promise.withResolvers<number>();
+  const supervisor = createSupervisor({
+    onEvent(event) {
+      const told = event as LeagueEvent;
+      progress.event(told);
+      if (told.type === "all_completed") finish(told.document);
+    },
+    onLine: (agent, line) => warn(`${agent}: ${line}`),
+    onFatal(message, exitCode) {
+      warn(message);
+      ended.resolve(exitCode);
+    },
+  });
+  const finish = (document: ResultsDocument): void => {
+    folder.finish();
+    progress.end();
+    options.onCompleted(document);
+    if (!options.keep) ended.resolve(EXIT.ok);
+  };
+
+  let signals = 0;
+  const interrupt = (): void => {
+    // Asked twice: whoever is left loses its parent, and stops for that.
+    if (++signals > 1) process.exit(EXIT.interrupted);
+    ended.resolve(EXIT.interrupted);
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
+
+  const { config } = folder;
+  const place = { dataFolder: folder.path, configFile: folder.configFile, managerUrl: managerUrlOf(config) };
+  const start = async (): Promise<void> => {
+    const others = [...refereeSpecs(config, place), ...playerSpecs(config, place)];
+    const manager = supervisor.start(managerSpec(place, ["--seed", folder.seed, "--roster"]));
+    // All at once: agents that come before the manager wait for it.
+    const url = await manager;
+    if (options.keep) warn(`the league's page is ${url}/`);
+    await Promise.all(others.map((spec) => supervisor.start(spec)));
+  };
+  start().catch((thrown) => {
+    warn(String(thrown));
+    ended.resolve(EXIT.failed);
+  });
+  const exitCode = await ended.promise;
+  progress.end();
+  await supervisor.stop();
+  return exitCode;
+}

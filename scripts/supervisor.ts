@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { type AgentReport, EXIT } from "#shared/runtime/agent.ts";
+
+/** One agent to be run as a process of its own. */
+export interface AgentSpec {
+  /** As people know it: "league manager", "REF01", "Alpha". */
+  readonly name: string;
+  /** e.g. `referee/main.ts`, from the project's root. */
+  readonly script: string;
+  readonly args: readonly string[];
+}
+
+export interface SupervisorOptions {
+  readonly onEvent: (event: unknown) => void;
+  /** A line that an agent wrote for people. */
+  readonly onLine: (agent: string, line: string) => void;
+  /** An agent cannot be kept alive: the run cannot go on. */
+  readonly onFatal: (message: string, exitCode: number) => void;
+}
+
+/** Runs agents as processes: starts them, starts one that died again, and leaves none behind. */
+export interface Supervisor {
+  /** Resolves with the agent's URL once it listens; never if it cannot be started, which `onFatal` tells. */
+  start(spec: AgentSpec): Promise<string>;
+  /** Ends every agent: asked first, killed when it does not listen. */
+  stop(): Promise<void>;
+  /** Process ids of the agents that run, by name. */
+  pids(): ReadonlyMap<string, number>;
+}
+
+/** How often an agent that died is started again. */
+const MAX_RESTARTS = 3;
+const KILL_AFTER_MS = 3_000;
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+export function createSupervisor(options: SupervisorOptions): Supervisor {
+  const children = new Map<string, ChildProcess>();
+  const exits = new Set<Promise<void>>();
+  let stopping = false;
+
+  const launch = (spec: AgentSpec, restarts: number, onReady: (url: string) => void): void => {
+    // A process group of its own: Ctrl-C at the terminal reaches the command alone, which then ends its agents in order.
+    const child = spawn(process.execPath, [`${root}${spec.script}`, ...spec.args], {
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+      detached: true,
+    });
+    children.set(spec.name, child);
+    let wasReady = false;
+    child.on("message", (report: AgentReport) => {
+      if (report.type === "event") options.onEvent(report.event);
+      else {
+        wasReady = true;
+        onReady(report.url);
+      }
+    });
+    if (child.stderr) createInterface({ input: child.stderr }).on("line", (line) => options.onLine(spec.name, line));
+    const exited = new Promise<void>((resolve) => {
+      const ended = (code: number | null, signal: string | null): void => {
+        children.delete(spec.name);
+        exits.delete(exited);
+        resolve();
+        if (!stopping) onDeath(spec, restarts, wasReady, code, signal, onReady);
+      };
+      child.once("exit", ended);
+      child.once("error", (error) => {
+        options.onLine(spec.name, error.message);
+        ended(EXIT.failed, null);
+      });
+    });
+    exits.add(exited);
+  };
+
+  const onDeath = (
+    spec: AgentSpec,
+    restarts: number,
+    wasReady: boolean,
+    code: number | null,
+    signal: string | null,
+    onReady: (url: string) => void,
+  ): void => {
+    const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
+    // What never ran, or says that it is set up wrongly, would fail again.
+    if (!wasReady || code === EXIT.config) options.onFatal(`${spec.name} ${how}`, code === EXIT.config ? EXIT.config : EXIT.failed);
+    else if (restarts >= MAX_RESTARTS) options.onFatal(`${spec.name} ${how}, after ${restarts} restarts`, EXIT.failed);
+    else {
+      options.onLine(spec.name, `${how}; it is started again`);
+      launch(spec, restarts + 1, onReady);
+    }
+  };
+
+  return {
+    start: (spec) => new Promise((resolve) => launch(spec, 0, resolve)),
+    async stop() {
+      stopping = true;
+      for (const child of children.values()) child.kill("SIGTERM");
+      const kill = setTimeout(() => {
+        for (const child of children.values()) child.kill("SIGKILL");
+      }, KILL_AFTER_MS);
+      await Promise.all(exits);
+      clearTimeout(kill);
+    },
+    pids: () => new Map([...children].flatMap(([name, { pid }]) => (pid === undefined ? [] : [[name, pid] as const]))),
+  };
+}

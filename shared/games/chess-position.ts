@@ -1,0 +1,84 @@
+import { Chess, type Color, type PieceSymbol, SQUARES, type Square, validateFen } from "chess.js";
+import { err, ok, type Result } from "../lib/result.ts";
+
+/** Squares of the side to move, those of the pieces whose moves are cheapest to list first. */
+export function squaresToMove(fen: string): Square[] {
+  const white = fen.split(" ", 2)[1] === "w";
+  const found: Square[][] = [[], [], [], [], [], []];
+  let index = 0;
+  for (const char of fen) {
+    if (char === " ") break;
+    if (char === "/") continue;
+    if (char >= "1" && char <= "8") {
+      index += Number(char);
+      continue;
+    }
+    const square = SQUARES[index++];
+    const kind = (white ? "PNKRBQ" : "pnkrbq").indexOf(char);
+    if (square !== undefined && kind >= 0) found[kind]?.push(square);
+  }
+  return found.flat();
+}
+
+/** Whether the side to move has a legal move; stops at the first piece that has one. */
+export const hasLegalMove = (board: Chess, fen: string): boolean =>
+  squaresToMove(fen).some((square) => board.moves({ square }).length > 0);
+
+/**
+ * A start position in the normal form of chess.js (an en passant square only where the capture is legal), or what is wrong
+ * with it. chess.js alone would let a game begin with castling rights without a rook, or with the king there to be taken.
+ */
+export function startPosition(fen: string): Result<string, string> {
+  const shape = validateFen(fen);
+  if (!shape.ok) return err(shape.error ?? "Invalid FEN");
+  const board = new Chess(fen);
+  // Also refuses what the loose number and castling parsers of chess.js took.
+  if (board.fen({ forceEnpassantSquare: true }) !== fen) return err("Invalid FEN: not in standard form");
+  const fault = faultOf(board, fen) ?? overAlready(board, fen);
+  return fault === null ? ok(board.fen()) : err(`Invalid FEN: ${fault}`);
+}
+
+function faultOf(board: Chess, fen: string): string | null {
+  const [placement = "", turn, castling = "", enPassant = "-"] = fen.split(" ");
+  for (const [color, side] of [
+    ["white", /[A-Z]/g],
+    ["black", /[a-z]/g],
+  ] as const) {
+    const pieces = placement.match(side) ?? [];
+    // `maxActions` counts on this: more men would have more irreversible moves.
+    if (pieces.length > 16) return `more than 16 ${color} pieces`;
+    if (pieces.filter((piece) => piece.toLowerCase() === "p").length > 8) return `more than 8 ${color} pawns`;
+  }
+  const [us, them] = turn === "w" ? (["w", "b"] as const) : (["b", "w"] as const);
+  const [king] = board.findPiece({ type: "k", color: them });
+  if (king !== undefined && board.isAttacked(king, us)) return "the side not to move is in check";
+  if (![...castling].every((right) => mayCastle(board, right))) return "castling right without king and rook at home";
+  if (!mayTakeEnPassant(board, enPassant, them)) return "no pawn has just passed the en passant square";
+  return null;
+}
+
+function mayCastle(board: Chess, right: string): boolean {
+  if (right === "-") return true;
+  const color = right < "a" ? "w" : "b";
+  const rank = color === "w" ? "1" : "8";
+  const file = right.toLowerCase() === "k" ? "h" : "a";
+  return holds(board, `e${rank}`, "k", color) && holds(board, `${file}${rank}`, "r", color);
+}
+
+function mayTakeEnPassant(board: Chess, square: string, passed: Color): boolean {
+  if (square === "-") return true;
+  const [file, from, to] = passed === "w" ? [square[0], 2, 4] : [square[0], 7, 5];
+  const empty = (at: string) => board.get(at as Square) === undefined;
+  return empty(square) && empty(`${file}${from}`) && holds(board, `${file}${to}`, "p", passed);
+}
+
+function holds(board: Chess, square: string, type: PieceSymbol, color: Color): boolean {
+  const piece = board.get(square as Square);
+  return piece?.type === type && piece.color === color;
+}
+
+function overAlready(board: Chess, fen: string): string | null {
+  if (!hasLegalMove(board, fen)) return "the side to move has no legal move";
+  if (board.isInsufficientMaterial()) return "neither side can mate";
+  return board.isDrawByFiftyMoves() ? "the fifty-move rule has ended the game" : null;
+}

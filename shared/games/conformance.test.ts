@@ -1,0 +1,252 @@
+/**
+ * Every obligation of game.ts and DESIGN.md section 4, on every registered game, over whole games played at random.
+ * Nothing here knows a rule of any game; those are tested beside each game.
+ */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createRandom } from "../lib/rng.ts";
+import type { Game, Role, Viewer } from "./game.ts";
+import { findGame, type GameId, gameIds, games } from "./registry.ts";
+import { applyLegal, canonicalJson, playAtRandom, stateHash, type Trace, variantsOf } from "./simulate.ts";
+
+const SEEDS_PER_VARIANT = 4;
+/** States of one game on which every action of every role is tried. */
+const STATES_TRIED = 16;
+
+const garbage = [
+  ...[null, true, 0, -0, -1, 1.5, 2 ** 53, "", " ", "--", "null", "__proto__", "constructor", "x".repeat(10_000)],
+  ...[
+    [],
+    {},
+    [[]],
+    { number: 3 },
+    { number: "3" },
+    { length: 4 },
+    { toString: "e2e4" },
+    JSON.parse('{"__proto__": 1}'),
+  ],
+];
+const strangers = ["spectator", "", "__proto__", "constructor", "toString", "WHITE"];
+
+const plays = new Map<GameId, readonly Trace[]>();
+
+function tracesOf(id: GameId): readonly Trace[] {
+  const known = plays.get(id) ?? variantsOf(id).flatMap((options, variant) => playVariant(id, options, variant));
+  plays.set(id, known);
+  return known;
+}
+
+function playVariant(id: GameId, options: unknown, variant: number): Trace[] {
+  return Array.from({ length: SEEDS_PER_VARIANT }, (_, index) => {
+    const seed = `conformance seed ${id} ${variant} ${index}`;
+    return playAtRandom(games[id], options, seed, createRandom(seed));
+  });
+}
+
+/** A few states of a game, evenly spaced, the first and the last among them. */
+function sampleOf({ states }: Trace): unknown[] {
+  const gap = Math.max(1, Math.floor(states.length / STATES_TRIED));
+  return states.filter((_, index) => index % gap === 0 || index === states.length - 1);
+}
+
+const viewersOf = (game: Game): Viewer[] => [...game.roles, "spectator"];
+const rolesOf = (game: Game): Role[] => [...game.roles, ...strangers];
+const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+function nearMisses(action: unknown): unknown[] {
+  const wrapped = [[action], { action }, canonicalJson(action)];
+  if (typeof action === "number") return [...wrapped, action + 10, -action, action + 0.5, String(action)];
+  if (typeof action !== "string") return wrapped;
+  const reversed = [...action].reverse().join("");
+  const longer = [`${action}q`, `${action} `, ` ${action}`, `${action}\n`];
+  return [...wrapped, ...longer, action.toUpperCase(), action.slice(0, -1), reversed];
+}
+
+/** What a role may try in this game: garbage, what was legal at some time, and what looks like it. */
+function attemptsOf(trace: Trace, legal: readonly unknown[]): unknown[] {
+  const known = createRandom(trace.seed).shuffle(trace.steps.map((step) => step.action));
+  const some = [...legal, ...known.slice(0, 30)];
+  return [...garbage, ...some, ...some.slice(0, 12).flatMap(nearMisses)];
+}
+
+describe("registry", () => {
+  it("finds own games only", () => {
+    for (const id of [...strangers, "hasOwnProperty", "chess", "chess.v2"]) expect(findGame(id)).toBeUndefined();
+    for (const id of gameIds) expect(findGame(id)).toBe(games[id]);
+  });
+});
+
+describe.each(gameIds)("%s: the template", (id) => {
+  const game: Game = games[id];
+
+  it("bears the id it is registered under, and at least two roles", () => {
+    expect(game.id).toBe(id);
+    expect(new Set(game.roles).size).toBe(game.roles.length);
+    expect(game.roles.length).toBeGreaterThanOrEqual(2);
+    expect(game.roles).not.toContain("spectator");
+  });
+
+  it("completes options to plain JSON that parses to itself, and refuses unknown ones", () => {
+    for (const options of variantsOf(id)) {
+      const parsed = game.options.parse(options);
+      expect(game.options.parse(throughJson(parsed))).toStrictEqual(parsed);
+    }
+    expect(game.options.safeParse({ no_such_option: 1 }).success).toBe(false);
+    for (const wrong of [null, [], "", 1]) expect(game.options.safeParse(wrong).success).toBe(false);
+  });
+});
+
+describe.each(gameIds)("%s: states", (id) => {
+  const game: Game = games[id];
+
+  it("toAct is empty if and only if the state is terminal, and exactly then there is an outcome", () => {
+    for (const { states } of tracesOf(id)) {
+      for (const [index, state] of states.entries()) {
+        const over = index === states.length - 1;
+        expect([game.toAct(state).length === 0, game.isTerminal(state), game.outcome(state) !== null]).toEqual([
+          over,
+          over,
+          over,
+        ]);
+      }
+    }
+  });
+
+  it("an outcome scores every role and names its reason in snake_case", () => {
+    for (const { states } of tracesOf(id)) {
+      const outcome = game.outcome(states.at(-1));
+      expect(Object.keys(outcome?.scores ?? {}).sort()).toEqual([...game.roles].sort());
+      expect(Object.values(outcome?.scores ?? {}).every(Number.isFinite)).toBe(true);
+      expect(outcome?.reason).toMatch(/^[a-z]+(_[a-z]+)*$/);
+    }
+  });
+
+  it("replay gives the same hash at every step, from the log alone and from states that went through JSON", () => {
+    for (const { options, seed, states, steps } of tracesOf(id)) {
+      let live = game.initialState({ options: game.options.parse(throughJson(options)), seed });
+      let stored = throughJson(live);
+      expect(stateHash(live)).toBe(stateHash(states[0]));
+      for (const [index, { role, action }] of steps.entries()) {
+        live = applyLegal(game, live, role, throughJson(action));
+        stored = throughJson(applyLegal(game, stored, role, action));
+        const hash = stateHash(states[index + 1]);
+        expect([stateHash(live), stateHash(stored)]).toEqual([hash, hash]);
+      }
+    }
+  });
+
+  it("an old state stays usable after play has gone on, and gives the same again", () => {
+    for (const { states, steps } of tracesOf(id)) {
+      for (const [index, { role, action }] of [...steps.entries()].reverse().slice(0, 60)) {
+        const state = states[index];
+        const before = stateHash(state);
+        expect(stateHash(applyLegal(game, state, role, action))).toBe(stateHash(states[index + 1]));
+        expect(stateHash(state)).toBe(before);
+      }
+    }
+  });
+
+  it("states, actions, views and outcomes are plain JSON", () => {
+    for (const trace of tracesOf(id)) {
+      for (const state of sampleOf(trace)) {
+        const views = viewersOf(game).map((viewer) => game.viewState(state, viewer));
+        for (const value of [state, game.outcome(state), ...views]) expect(throughJson(value)).toStrictEqual(value);
+      }
+      for (const { action } of trace.steps) expect(throughJson(action)).toStrictEqual(action);
+    }
+  });
+
+  it("rounds close one by one, name every role, and end with the outcome's scores", () => {
+    for (const { states } of tracesOf(id)) {
+      const perState = states.map((state) => game.rounds?.(state) ?? []);
+      const all = perState.at(-1) ?? [];
+      for (const rounds of perState) expect(rounds).toEqual(all.slice(0, rounds.length));
+      for (const [index, round] of all.entries()) {
+        expect(round.round).toBe(index + 1);
+        expect(Object.keys(round.moves).sort()).toEqual([...game.roles].sort());
+      }
+      if (game.rounds) expect(all.at(-1)?.scores).toEqual(game.outcome(states.at(-1))?.scores);
+    }
+  });
+});
+
+describe.each(gameIds)("%s: actions", (id) => {
+  const game: Game = games[id];
+
+  function tryEverything(trace: Trace, state: unknown): void {
+    const everyRole = game.roles.flatMap((role) => game.legalActions(state, role));
+    for (const role of rolesOf(game)) {
+      const legal = game.legalActions(state, role);
+      expect(legal.length > 0).toBe(game.toAct(state).includes(role));
+      const listed = new Set(legal.map(canonicalJson));
+      expect(listed.size).toBe(legal.length);
+      for (const action of attemptsOf(trace, everyRole)) {
+        const applied = game.applyAction(state, role, action);
+        expect([role, action, applied.ok]).toEqual([role, action, listed.has(canonicalJson(action))]);
+        if (!applied.ok) expect(applied.error.message).toMatch(/^.{1,200}$/);
+      }
+    }
+  }
+
+  it("takes every listed action and refuses everything else, for every role and stranger, also after the end", () => {
+    for (const trace of tracesOf(id)) for (const state of sampleOf(trace)) tryEverything(trace, state);
+  });
+
+  it("a legal action parses to itself", () => {
+    for (const { steps } of tracesOf(id)) {
+      for (const { action } of steps) expect(game.action.parse(throughJson(action))).toStrictEqual(action);
+    }
+  });
+
+  it("never throws, whatever JSON comes, parsed or not", () => {
+    const states = tracesOf(id).map((trace) => trace.states[Math.floor(trace.states.length / 2)]);
+    fc.assert(
+      fc.property(
+        fc.jsonValue(),
+        fc.constantFrom(...states),
+        fc.constantFrom(...rolesOf(game)),
+        (json, state, role) => {
+          const parsed = game.action.safeParse(json);
+          const listed = new Set(game.legalActions(state, role).map(canonicalJson));
+          for (const action of parsed.success ? [json, parsed.data] : [json]) {
+            expect(game.applyAction(state, role, action).ok).toBe(listed.has(canonicalJson(action)));
+          }
+        },
+      ),
+      { seed: 1, numRuns: 300 },
+    );
+  });
+});
+
+describe.each(gameIds)("%s: turns", (id) => {
+  const game: Game = games[id];
+
+  it("toAct names roles of the game, one in a sequential game, all that have not chosen in a simultaneous one", () => {
+    for (const { states, steps } of tracesOf(id)) {
+      let open: readonly Role[] = [];
+      for (const [index, { role }] of steps.entries()) {
+        const toAct = game.toAct(states[index]);
+        for (const each of toAct) expect(game.roles).toContain(each);
+        if (!game.info.simultaneous) expect(toAct).toHaveLength(1);
+        else if (open.length > 0) expect(toAct).toEqual(open);
+        open = toAct.filter((each) => each !== role);
+      }
+    }
+  });
+
+  it.runIf(game.info.simultaneous)("the order of choices in a turn does not matter", () => {
+    for (const trace of tracesOf(id)) {
+      for (const state of sampleOf(trace)) {
+        const [first, second] = game.toAct(state);
+        if (first === undefined || second === undefined) continue;
+        for (const a of game.legalActions(state, first)) {
+          for (const b of game.legalActions(state, second)) {
+            const inOrder = applyLegal(game, applyLegal(game, state, first, a), second, b);
+            const reversed = applyLegal(game, applyLegal(game, state, second, b), first, a);
+            expect(stateHash(inOrder)).toBe(stateHash(reversed));
+          }
+        }
+      }
+    }
+  });
+});

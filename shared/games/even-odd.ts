@@ -1,0 +1,168 @@
+import { z } from "zod";
+import { err, ok } from "../lib/result.ts";
+import { createRandom } from "../lib/rng.ts";
+import type { Game, Role, RoundSummary, Viewer } from "./game.ts";
+
+const ROLES = ["ODD", "EVEN"] as const;
+type Seat = (typeof ROLES)[number];
+
+/** A number from 1 to 5 in variant `sum`, a parity in variant `draw`. */
+export type EvenOddAction = number | "even" | "odd";
+
+type Choices = Readonly<Record<Seat, EvenOddAction | null>>;
+type Scores = Readonly<Record<Seat, number>>;
+
+export interface EvenOddRound {
+  readonly round: number;
+  readonly choices: Readonly<Record<Seat, EvenOddAction>>;
+  /** The sum of both numbers, or the number that was drawn. */
+  readonly number: number;
+  readonly parity: Seat;
+  readonly winner: Seat | null;
+}
+
+export interface EvenOddView {
+  /** WAITING_FOR_PLAYERS of league-protocol.md, Game States, is before the session exists. */
+  readonly phase: "COLLECTING_CHOICES" | "DRAWING_NUMBER" | "FINISHED";
+  readonly variant: "sum" | "draw";
+  readonly rounds_to_win: number;
+  readonly max_rounds: number;
+  readonly round: number;
+  readonly scores: Scores;
+  readonly choices: Choices;
+  readonly previous_rounds: readonly EvenOddRound[];
+}
+
+export interface EvenOddState extends EvenOddView {
+  /** Variant `draw` only, and in no view: the numbers to come follow from it. */
+  readonly seed?: string;
+}
+
+const MAX_ROUNDS = 50;
+const Rounds = z.int().min(1).max(MAX_ROUNDS);
+const Options = z
+  .strictObject({
+    variant: z.enum(["sum", "draw"]).default("sum"),
+    rounds_to_win: Rounds.optional(),
+    max_rounds: Rounds.optional(),
+  })
+  .transform(({ variant, rounds_to_win, max_rounds }) => {
+    const least = rounds_to_win ?? (variant === "sum" ? Math.min(3, max_rounds ?? 3) : 1);
+    return { variant, rounds_to_win: least, max_rounds: max_rounds ?? Math.max(least, variant === "sum" ? 5 : 1) };
+  })
+  .refine(({ rounds_to_win, max_rounds }) => rounds_to_win <= max_rounds, "rounds_to_win is more than max_rounds");
+export type EvenOddOptions = z.infer<typeof Options>;
+
+const Plain = z.union(
+  [z.int().min(1).max(5), z.enum(["even", "odd"])],
+  'choose a number from 1 to 5, or "even" or "odd"',
+);
+const Action: z.ZodType<EvenOddAction> = z.union(
+  [Plain, z.object({ number: z.int().min(1).max(5) }).transform(({ number }) => number)],
+  'choose a number from 1 to 5, or "even" or "odd"',
+);
+
+const LEGAL = { sum: [1, 2, 3, 4, 5], draw: ["even", "odd"] } as const;
+const NOBODY: Choices = { ODD: null, EVEN: null };
+const isSeat = (role: Role): role is Seat => role === "ODD" || role === "EVEN";
+
+export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddView> = {
+  id: "even_odd.v1",
+  roles: ROLES,
+  info: { name: "Even or odd", simultaneous: true, hiddenInformation: true, maxActions: 2 * MAX_ROUNDS },
+  options: Options as z.ZodType<EvenOddOptions>,
+  action: Action,
+  initialState: ({ options, seed }) => ({
+    phase: "COLLECTING_CHOICES",
+    ...options,
+    round: 1,
+    scores: { ODD: 0, EVEN: 0 },
+    choices: NOBODY,
+    previous_rounds: [],
+    ...(options.variant === "draw" && { seed }),
+  }),
+  toAct: (state) => (state.phase === "FINISHED" ? [] : ROLES.filter((seat) => state.choices[seat] === null)),
+  legalActions: (state, role) =>
+    isSeat(role) && state.phase !== "FINISHED" && state.choices[role] === null ? LEGAL[state.variant] : [],
+  applyAction(state, role, action) {
+    if (!isSeat(role)) return err({ message: "no such role" });
+    if (state.phase === "FINISHED") return err({ message: "the game is over" });
+    if (state.choices[role] !== null) return err({ message: "you have already chosen" });
+    const legal: readonly unknown[] = LEGAL[state.variant];
+    if (!legal.includes(action)) return err({ message: `choose one of ${legal.join(", ")}` });
+    const choices: Choices = { ...state.choices, [role]: action };
+    const { ODD, EVEN } = choices;
+    if (ODD === null || EVEN === null) return ok({ ...state, choices });
+    return ok(closeRound({ ...state, phase: "DRAWING_NUMBER", choices }, { ODD, EVEN }));
+  },
+  isTerminal: (state) => state.phase === "FINISHED",
+  outcome: (state) => (state.phase === "FINISHED" ? { scores: state.scores, reason: reasonOf(state) } : null),
+  viewState(state, viewer) {
+    const { seed: _, ...known } = state;
+    return state.phase === "FINISHED" ? known : { ...known, choices: visible(state.choices, viewer) };
+  },
+  toText: (state, viewer) => textOf(evenOdd.viewState(state, viewer)),
+  rounds: (state) => state.previous_rounds.map(summaryOf(state.variant)),
+};
+
+/** From DRAWING_NUMBER to the next round or the end: the number is there, its parity decides. */
+function closeRound(state: EvenOddState, choices: EvenOddRound["choices"]): EvenOddState {
+  const number =
+    state.variant === "sum" ? Number(choices.ODD) + Number(choices.EVEN) : draw(state.seed ?? "", state.round);
+  const parity: Seat = number % 2 === 0 ? "EVEN" : "ODD";
+  const winner = state.variant === "sum" ? parity : guesser(choices, parity);
+  const previous_rounds = [...state.previous_rounds, { round: state.round, choices, number, parity, winner }];
+  const scores = scoresAfter(previous_rounds);
+  const isOver = Math.max(scores.ODD, scores.EVEN) >= state.rounds_to_win || state.round >= state.max_rounds;
+  if (isOver) return { ...state, phase: "FINISHED", scores, previous_rounds };
+  return { ...state, phase: "COLLECTING_CHOICES", round: state.round + 1, scores, choices: NOBODY, previous_rounds };
+}
+
+/** The number of a round, 1 to 10: a function of seed and round alone, so that every replay draws the same. */
+const draw = (seed: string, round: number): number => createRandom(`${seed}/round/${round}`).int(1, 10);
+
+/** Who alone guessed the parity; null when both or neither did. */
+function guesser(choices: EvenOddRound["choices"], parity: Seat): Seat | null {
+  const right = ROLES.filter((seat) => choices[seat] === parity.toLowerCase());
+  return right.length === 1 ? (right[0] ?? null) : null;
+}
+
+const scoresAfter = (rounds: readonly EvenOddRound[]): Scores => ({
+  ODD: rounds.filter(({ winner }) => winner === "ODD").length,
+  EVEN: rounds.filter(({ winner }) => winner === "EVEN").length,
+});
+
+const reasonOf = ({ scores }: EvenOddState): string => (scores.ODD === scores.EVEN ? "draw" : "rounds_won");
+
+const summaryOf =
+  (variant: EvenOddView["variant"]) =>
+  (closed: EvenOddRound, index: number, all: readonly EvenOddRound[]): RoundSummary => ({
+    round: closed.round,
+    moves: closed.choices,
+    winner: closed.winner,
+    scores: scoresAfter(all.slice(0, index + 1)),
+    facts:
+      variant === "sum"
+        ? { sum: closed.number, sum_type: closed.parity }
+        : { drawn_number: closed.number, number_parity: closed.parity.toLowerCase() },
+  });
+
+const visible = (choices: Choices, viewer: Viewer): Choices => ({
+  ODD: viewer === "ODD" ? choices.ODD : null,
+  EVEN: viewer === "EVEN" ? choices.EVEN : null,
+});
+
+function textOf(view: EvenOddView): string {
+  const what = view.variant === "sum" ? "sum" : "number drawn";
+  const lines = view.previous_rounds.map(
+    ({ round, choices, number, winner }) =>
+      `Round ${round}: ODD chose ${choices.ODD}, EVEN chose ${choices.EVEN}, ${what} ${number}: ${winner ?? "draw"}`,
+  );
+  const score = `Score: ODD ${view.scores.ODD}, EVEN ${view.scores.EVEN}`;
+  if (view.phase === "FINISHED") return [...lines, `${score}. The game is over.`].join("\n");
+  const chosen = ROLES.flatMap((seat) =>
+    view.choices[seat] === null ? [] : [`${seat} has chosen ${view.choices[seat]}`],
+  );
+  const ask = `Round ${view.round} of at most ${view.max_rounds}: choose ${LEGAL[view.variant].join(", ")}.`;
+  return [...lines, score, ask, ...chosen].join("\n");
+}

@@ -1,0 +1,81 @@
+import type { ZodType } from "zod";
+import type { Result } from "../lib/result.ts";
+
+/** A seat in a game, e.g. "white". */
+export type Role = string;
+export type Viewer = Role | "spectator";
+
+/** Why an action was refused; the text is shown to whoever sent it, so it names nothing hidden. */
+export interface Illegal {
+  readonly message: string;
+}
+
+/** How a finished game ended: the highest score wins, equal scores are a draw. */
+export interface Outcome {
+  readonly scores: Readonly<Record<Role, number>>;
+  /** For machines and logs, snake_case: "checkmate", "rounds_won". */
+  readonly reason: string;
+}
+
+/** A round that has just closed, for games that have rounds: what ROUND_RESULT tells both players. */
+export interface RoundSummary {
+  readonly round: number;
+  readonly moves: Readonly<Record<Role, unknown>>;
+  readonly winner: Role | null;
+  readonly scores: Readonly<Record<Role, number>>;
+  /** The game's own facts, e.g. sum and sum_type. */
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+export interface GameInfo {
+  readonly name: string;
+  /** Several roles act in one turn, each without seeing the others' choice. */
+  readonly simultaneous: boolean;
+  readonly hiddenInformation: boolean;
+  /** No game, whatever its options, takes more actions than this. */
+  readonly maxActions: number;
+}
+
+/**
+ * A game is a pure state machine: no clock, no dice, no I/O, no mutation of its arguments.
+ * States, actions and views are plain JSON and survive a round trip through it.
+ *
+ * Obligations, held by `conformance.test.ts` for every registered game:
+ * - `toAct` is empty if and only if the state is terminal, and exactly then `outcome` is not null;
+ * - `applyAction` refuses whatever `legalActions` would not list (for any role, at any time) with an `Illegal`, and never throws;
+ * - in a simultaneous game `toAct` lists every role of the open turn that has not yet chosen; the order of choices
+ *   does not matter, and none shows in another role's view before the turn closes;
+ * - `legalActions(viewState(state, role), role)` equals `legalActions(state, role)`: a player lists its moves from its own view;
+ * - the spectator's view is derivable from every role's view, so spectators may watch live.
+ */
+export interface Game<Options = unknown, State = unknown, Action = unknown, View = unknown> {
+  /** Template id with version, e.g. "chess.v1". */
+  readonly id: string;
+  readonly roles: readonly Role[];
+  readonly info: GameInfo;
+  /** Parses and completes options; `options.parse({})` gives the defaults. */
+  readonly options: ZodType<Options>;
+  /** Parses what came over the wire into an action's plain form (`{"number": 3}` becomes `3`); says nothing of legality. */
+  readonly action: ZodType<Action>;
+  initialState(setup: { options: Options; seed: string }): State;
+  /** The roles that may act now; empty if and only if the state is terminal. */
+  toAct(state: State): readonly Role[];
+  /** Legal actions of a role, in a fixed order; empty for a role that is not to act. */
+  legalActions(state: State | View, role: Role): readonly Action[];
+  applyAction(state: State, role: Role, action: Action): Result<State, Illegal>;
+  isTerminal(state: State): boolean;
+  outcome(state: State): Outcome | null;
+  viewState(state: State, viewer: Viewer): View;
+  /** What an LLM or a terminal is shown; tells no more than `viewState` for the same viewer. */
+  toText(state: State, viewer: Viewer): string;
+  /** Every round closed so far, oldest first; absent in games without rounds. */
+  rounds?(state: State): readonly RoundSummary[];
+}
+
+/** The roles with the highest score; null when all are equal (a draw). */
+export function winnersOf(outcome: Outcome): readonly Role[] | null {
+  const entries = Object.entries(outcome.scores);
+  const best = Math.max(...entries.map(([, score]) => score));
+  const winners = entries.filter(([, score]) => score === best).map(([role]) => role);
+  return winners.length === entries.length ? null : winners;
+}

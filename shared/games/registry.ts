@@ -1,0 +1,26 @@
+import { chess } from "./chess.ts";
+import { evenOdd } from "./even-odd.ts";
+import type { Game } from "./game.ts";
+import { rps } from "./rps.ts";
+
+/** Every game by its id. A new game is one file and one line here; the conformance tests then run on it. */
+export const games = {
+  "even_odd.v1": evenOdd,
+  "rps.v1": rps,
+  "chess.v1": chess,
+} as const;
+
+export type GameId = keyof typeof games;
+type PartsOf<G extends GameId> =
+  (typeof games)[G] extends Game<unknown, unknown, infer Action, infer View>
+    ? { readonly action: Action; readonly view: View }
+    : never;
+export type ActionOf<G extends GameId> = PartsOf<G>["action"];
+export type ViewOf<G extends GameId> = PartsOf<G>["view"];
+
+export const gameIds = Object.keys(games) as readonly GameId[];
+
+const byId = new Map<string, Game>(Object.entries(games) as [string, Game][]);
+
+/** The game with this id, or undefined. */
+export const findGame = (id: string): Game | undefined => byId.get(id);

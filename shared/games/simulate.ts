@@ -1,0 +1,78 @@
+import { sha256Hex } from "../lib/hash.ts";
+import { invariant } from "../lib/result.ts";
+import type { Random } from "../lib/rng.ts";
+import type { Game, Role } from "./game.ts";
+import type { GameId } from "./registry.ts";
+
+/** The option sets that a game is tested with; a game that is not listed is tested with its defaults. */
+const variants: Partial<Record<GameId, readonly unknown[]>> = {
+  "even_odd.v1": [
+    {},
+    { variant: "draw" },
+    { variant: "draw", rounds_to_win: 3, max_rounds: 6 },
+    { rounds_to_win: 2, max_rounds: 2 },
+  ],
+  "rps.v1": [{}, { best_of: 2 }, { best_of: 5 }],
+  // The second one is about to promote on both sides.
+  "chess.v1": [{}, { fen: "r3k3/P1P4p/8/8/8/8/p1p4P/R3K3 w Qq - 0 1" }],
+};
+
+export const variantsOf = (id: GameId): readonly unknown[] => variants[id] ?? [{}];
+
+export interface Step {
+  readonly role: Role;
+  readonly action: unknown;
+}
+
+/** One game from beginning to end. */
+export interface Trace {
+  readonly options: unknown;
+  readonly seed: string;
+  /** One more than there are steps: the state before the first, then the one after each. */
+  readonly states: readonly unknown[];
+  readonly steps: readonly Step[];
+}
+
+/**
+ * Plays a whole game at random for the tests of every game. Options, states and actions are frozen on the way, so that a game
+ * that writes to its arguments throws; a refused legal action or more than `maxActions` of them throws too.
+ */
+export function playAtRandom(game: Game, options: unknown, seed: string, random: Random): Trace {
+  const parsed = deepFreeze(game.options.parse(options));
+  const steps: Step[] = [];
+  let state = deepFreeze(game.initialState({ options: parsed, seed }));
+  const states = [state];
+  for (let roles = game.toAct(state); roles.length > 0; roles = game.toAct(state)) {
+    invariant(steps.length < game.info.maxActions, `${game.id} ends within ${game.info.maxActions} actions`);
+    const role = random.pick(roles);
+    const action = deepFreeze(random.pick(game.legalActions(state, role)));
+    state = deepFreeze(applyLegal(game, state, role, action));
+    steps.push({ role, action });
+    states.push(state);
+  }
+  return { options: parsed, seed, states, steps };
+}
+
+/** The state after an action that must be legal. */
+export function applyLegal(game: Game, state: unknown, role: Role, action: unknown): unknown {
+  const applied = game.applyAction(state, role, action);
+  invariant(applied.ok, `${game.id} takes ${canonicalJson(action)} of ${role}`);
+  return applied.value;
+}
+
+/** JSON with sorted keys: equal values give equal text. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+export const stateHash = (state: unknown): string => sha256Hex(canonicalJson(state));
+
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  for (const inner of Object.values(value)) deepFreeze(inner);
+  return Object.freeze(value);
+}

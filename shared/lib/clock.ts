@@ -1,0 +1,23 @@
+/** Time is passed in, so that tests and replays decide what it is. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** The same instant as ISO 8601 UTC with milliseconds. */
+  iso(): string;
+}
+
+let lastMs = -1;
+let lastIso = "";
+
+/** The machine's clock; the text of a millisecond is made once. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  iso: () => {
+    const now = Date.now();
+    if (now !== lastMs) {
+      lastMs = now;
+      lastIso = new Date(now).toISOString();
+    }
+    return lastIso;
+  },
+};

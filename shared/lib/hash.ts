@@ -1,0 +1,15 @@
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+
+/** SHA-256 of a UTF-8 string, 64 lowercase hex characters. */
+export const sha256Hex = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** HMAC-SHA256 with a UTF-8 key, base64url without padding (43 characters). */
+export const hmacBase64Url = (key: string, text: string): string =>
+  createHmac("sha256", key).update(text).digest("base64url");
+
+/** Compares secrets in constant time; strings of different length are unequal. */
+export function equalSecrets(a: string, b: string): boolean {
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,20 @@
+import { randomBytes, randomUUID } from "node:crypto";
+
+/** A 256-bit secret, base64url. */
+export const newToken = (): string => randomBytes(32).toString("base64url");
+
+/** Opaque: says nothing of league, match or time. */
+export const newSessionId = (): string => randomUUID();
+
+export const newMessageId = (): string => randomUUID();
+
+const numbered = (prefix: string, ordinal: number): string => `${prefix}${String(ordinal).padStart(2, "0")}`;
+
+/** `P01` for the first player. */
+export const playerId = (ordinal: number): string => numbered("P", ordinal);
+
+/** `REF01` for the first referee. */
+export const refereeId = (ordinal: number): string => numbered("REF", ordinal);
+
+/** Match ids are unique within a league only; this names one match in one string. */
+export const matchRef = (leagueId: string, matchId: string): string => `${leagueId}/${matchId}`;

@@ -1,0 +1,36 @@
+import { err, ok, type Result } from "../lib/result.ts";
+
+export const agentStates = ["INIT", "REGISTERED", "ACTIVE", "SUSPENDED", "SHUTDOWN"] as const;
+export type AgentState = (typeof agentStates)[number];
+
+export const agentEvents = [
+  "register_success",
+  "error",
+  "league_start",
+  "league_end",
+  "timeout",
+  "recover",
+  "max_fails",
+] as const;
+export type AgentEvent = (typeof agentEvents)[number];
+
+/**
+ * The state diagram of league-protocol.md, Agent Lifecycle, with the two steps PROTOCOL.md section 2 adds: at the league's end
+ * all go to SHUTDOWN, from whatever state.
+ */
+const transitions: Readonly<Record<AgentState, Partial<Record<AgentEvent, AgentState>>>> = {
+  INIT: { register_success: "REGISTERED", error: "SHUTDOWN" },
+  REGISTERED: { league_start: "ACTIVE", league_end: "SHUTDOWN" },
+  ACTIVE: { timeout: "SUSPENDED", league_end: "SHUTDOWN" },
+  SUSPENDED: { recover: "ACTIVE", max_fails: "SHUTDOWN", league_end: "SHUTDOWN" },
+  SHUTDOWN: {},
+};
+
+/** The state after an event, or the refusal of an event that has no arrow from here. */
+export function transition(state: AgentState, event: AgentEvent): Result<AgentState, string> {
+  const next = transitions[state][event];
+  return next ? ok(next) : err(`${event} is not possible in state ${state}`);
+}
+
+/** Matches in a row lost by TIMEOUT that shut a player down (PROTOCOL.md, section 2). */
+export const MAX_FAILS = 3;

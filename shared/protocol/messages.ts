@@ -1,0 +1,227 @@
+import { z } from "zod";
+
+/** Message types of league-protocol.md, and below the line the requests behind the named tools (PROTOCOL.md, section 4). */
+export const messageTypes = [
+  "REFEREE_REGISTER_REQUEST",
+  "REFEREE_REGISTER_RESPONSE",
+  "PLAYER_REGISTER_REQUEST",
+  "PLAYER_REGISTER_RESPONSE",
+  "ROUND_ANNOUNCEMENT",
+  "ROUND_START",
+  "ROUND_END",
+  "ROUND_RESULT",
+  "GAME_INVITE",
+  "GAME_INVITE_RESPONSE",
+  "GAME_START",
+  "MOVE_REQUEST",
+  "MOVE_RESPONSE",
+  "GAME_RESULT",
+  "LEAGUE_STANDINGS_UPDATE",
+  "MATCH_RESULT",
+  "MATCH_RESULT_RESPONSE",
+  "LEAGUE_ERROR",
+  "GAME_ERROR",
+  "ACK",
+  // ---
+  "GET_STANDINGS",
+  "GET_STANDINGS_RESPONSE",
+  "GET_SCHEDULE",
+  "GET_SCHEDULE_RESPONSE",
+  "SCHEDULE_MATCH",
+  "SCHEDULE_MATCH_RESPONSE",
+  "START_LEAGUE",
+  "START_LEAGUE_RESPONSE",
+  "LIST_LEAGUES",
+  "LIST_LEAGUES_RESPONSE",
+  "REMOVE_PLAYER",
+  "REMOVE_PLAYER_RESPONSE",
+  "START_GAME",
+  "START_GAME_RESPONSE",
+  "VALIDATE_MOVE",
+  "VALIDATE_MOVE_RESPONSE",
+  "GET_GAME_STATE",
+  "GET_GAME_STATE_RESPONSE",
+  "MAKE_MOVE",
+  "MAKE_MOVE_RESPONSE",
+  "GET_MY_STATE",
+  "GET_MY_STATE_RESPONSE",
+] as const;
+export type MessageType = (typeof messageTypes)[number];
+
+const id = z.string().min(1).max(200);
+const name = z.string().trim().min(1).max(100);
+const endpoint = z.string().max(2000);
+const roleMap = <T extends z.ZodType>(value: T) => z.record(z.string().max(100), value);
+const match = { league_id: id, match_id: id };
+const points = roleMap(z.number());
+
+export const RefereeRegisterRequest = z.object({
+  display_name: name,
+  version: z.string().max(100).default("1.0.0"),
+  game_types: z.array(id).max(100),
+  contact_endpoint: endpoint,
+  max_concurrent_matches: z.int().min(1).max(100_000).default(64),
+});
+export type RefereeRegisterRequest = z.infer<typeof RefereeRegisterRequest>;
+
+export const PlayerRegisterRequest = z.object({
+  display_name: name,
+  version: z.string().max(100).default("1.0.0"),
+  game_types: z.array(id).max(100),
+  contact_endpoint: endpoint,
+  league_ids: z.array(id).max(100).nullish(),
+  /** false: MOVE_REQUEST comes without the list of legal actions. */
+  legal_actions: z.boolean().nullish(),
+});
+export type PlayerRegisterRequest = z.infer<typeof PlayerRegisterRequest>;
+
+/** Arguments of the manager's `start_game`: one match, given to one referee. */
+export const StartGame = z.object({
+  ...match,
+  round_id: z.int(),
+  epoch: z.int().min(1),
+  game: id,
+  options: z.unknown(),
+  seed: z.string().max(1000),
+  roles: roleMap(
+    z.object({
+      player_id: id,
+      endpoint,
+      dialect: z.string().max(100).default("native"),
+      match_token: z.string().max(1000),
+      legal_actions: z.boolean().default(true),
+    }),
+  ),
+  timeouts: z.object({ join_ms: z.int().min(1), move_ms: z.int().min(1), game_over_ms: z.int().min(1) }),
+});
+export type StartGame = z.infer<typeof StartGame>;
+
+const registerResponse = {
+  status: z.enum(["ACCEPTED", "REJECTED"]),
+  auth_token: z.string().max(1000).nullish(),
+  league_ids: z.array(id).nullish(),
+  reason: z.string().nullish(),
+  error_code: z.string().nullish(),
+};
+export const PlayerRegisterResponse = z.object({ ...registerResponse, player_id: id.nullish() });
+export type PlayerRegisterResponse = z.infer<typeof PlayerRegisterResponse>;
+export const RefereeRegisterResponse = z.object({
+  ...registerResponse,
+  referee_id: id.nullish(),
+  /** For a referee that comes back: the matches that are still its own. */
+  matches: z.array(StartGame).nullish(),
+});
+export type RefereeRegisterResponse = z.infer<typeof RefereeRegisterResponse>;
+
+export const GameInvite = z.object({
+  ...match,
+  round_id: z.int(),
+  epoch: z.int(),
+  game: id,
+  options: z.unknown(),
+  your_role: z.string(),
+  roles: roleMap(id),
+  seed_commitment: z.string(),
+  bot_seed: z.string(),
+});
+export type GameInvite = z.infer<typeof GameInvite>;
+
+export const GameInviteResponse = z.object({
+  match_id: id,
+  accept: z.boolean(),
+  reason: z.string().max(2000).nullish(),
+});
+
+export const GameStart = z.object({
+  ...match,
+  game_config: z.record(z.string(), z.unknown()),
+  players: z.array(z.object({ player_id: id, role: z.string() })),
+});
+
+export const MoveRequest = z.object({
+  ...match,
+  epoch: z.int().nullish(),
+  tick: z.int().min(0),
+  game_round: z.int().nullish(),
+  your_role: z.string(),
+  game_state: z.unknown(),
+  legal_actions: z.array(z.unknown()).nullish(),
+  time_limit_seconds: z.number(),
+  deadline: z.string(),
+  last_round_trip_ms: z.number().nullish(),
+  /** The GAME_ERROR that made this a repeat. */
+  error: z.unknown().optional(),
+});
+export type MoveRequest = z.infer<typeof MoveRequest>;
+
+export const MoveResponse = z.object({ match_id: id, tick: z.int(), move: z.unknown() });
+
+export const RoundResult = z.object({
+  ...match,
+  game_round: z.int(),
+  moves: z.record(z.string(), z.unknown()),
+  round_winner: id.nullable(),
+  scores: points,
+});
+
+export const GameResult = z.object({
+  ...match,
+  epoch: z.int().nullish(),
+  winner: id.nullable(),
+  final_scores: points,
+  match_points: points,
+  termination: z.enum(["normal", "forfeit", "aborted"]),
+  reason: z.string(),
+  seed: z.string(),
+  log_head: z.string(),
+});
+export type GameResult = z.infer<typeof GameResult>;
+
+export const WireFault = z.object({
+  player_id: id,
+  role: z.string(),
+  code: z.enum(["G001", "G002"]),
+  cause: z.string().max(100),
+  detail: z.string().max(4000),
+  raw: z.string().max(4000).optional(),
+});
+export type WireFault = z.infer<typeof WireFault>;
+
+export const MatchResult = z.object({
+  ...match,
+  round_id: z.int(),
+  epoch: z.int(),
+  winner: id.nullable(),
+  final_scores: points,
+  match_points: points,
+  termination: z.enum(["normal", "forfeit", "aborted"]),
+  reason: z.string().max(2000),
+  faults: z.array(WireFault).max(10),
+  log_head: z.string(),
+  /** The entries' stored texts in order; the chain over them ends in `log_head`. */
+  log: z.array(z.string()).max(20_000),
+});
+export type MatchResult = z.infer<typeof MatchResult>;
+
+const scheduledMatch = z.object({ match_id: id, game: id, roles: roleMap(id), referee_endpoint: z.string().nullish() });
+const standing = z.object({
+  rank: z.int(),
+  player_id: id,
+  display_name: z.string(),
+  played: z.int(),
+  wins: z.int(),
+  draws: z.int(),
+  losses: z.int(),
+  points: z.int(),
+});
+
+export const RoundAnnouncement = z.object({ league_id: id, round_id: z.int(), matches: z.array(scheduledMatch) });
+export const RoundStart = z.object({ league_id: id, round_id: z.int() });
+export const RoundEnd = z.object({
+  league_id: id,
+  round_id: z.int(),
+  matches_completed: z.int(),
+  next_round_id: z.int().nullable(),
+  summary: z.record(z.string(), z.unknown()),
+});
+export const StandingsUpdate = z.object({ league_id: id, round_id: z.int(), standings: z.array(standing) });

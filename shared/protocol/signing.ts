@@ -1,0 +1,12 @@
+import { equalSecrets, hmacBase64Url, sha256Hex } from "../lib/hash.ts";
+
+/**
+ * PROTOCOL.md, section 3: what the manager or a referee says to an agent carries
+ * base64url(HMAC-SHA256(key = lowercase hex SHA-256 of that agent's token, subject)), so that the agent can tell it from a
+ * stranger and a referee never learns a player's token. The subject is `league_id/match_id`, or `league_id` for league-wide messages.
+ */
+export const signFor = (tokenHash: string, subject: string): string => hmacBase64Url(tokenHash, subject);
+
+/** Whether `signature` was made for the holder of `token` about `subject`. */
+export const isSignedFor = (token: string, subject: string, signature: string): boolean =>
+  equalSecrets(signature, signFor(sha256Hex(token), subject));

@@ -1,0 +1,119 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { isLoopback } from "./addresses.ts";
+import type { HttpReply } from "./json-rpc.ts";
+
+/** What is known of a caller besides what it says. */
+export interface HttpContext {
+  /** From `Authorization: Bearer`. */
+  readonly bearer: string | null;
+  readonly remoteAddress: string;
+}
+
+/** Answers the body of one `POST /mcp`; never rejects. The MCP SDK's transports take their place behind this same door. */
+export type McpDoor = (body: string, http: HttpContext) => Promise<HttpReply>;
+
+export interface EndpointOptions {
+  readonly door: McpDoor;
+  /** Everything that is not `/mcp`; loaded when first asked for. */
+  readonly web: () => Promise<RequestListener>;
+  /** Largest accepted body of a caller, bytes. */
+  readonly bodyLimit: (http: HttpContext) => number;
+  /** Host names, besides loopback's, by which this endpoint may be called. */
+  readonly allowedHosts: readonly string[];
+}
+
+/**
+ * The server of one agent: `POST /mcp` is taken here, on node:http itself, because every move of every match passes through it;
+ * the rest goes to express. Refuses a foreign Host or Origin (403), any content type but JSON (415) and large bodies (413).
+ */
+export function httpEndpoint(options: EndpointOptions): Server {
+  let web: Promise<RequestListener> | null = null;
+  const server = createServer((request, response) => {
+    if (!isAllowedCaller(request, options.allowedHosts)) {
+      refuse(response, 403, "Forbidden: foreign Host or Origin");
+    } else if (pathOf(request) === "/mcp") {
+      takeMcp(request, response, options);
+    } else {
+      web ??= options.web();
+      web.then(
+        (listener) => listener(request, response),
+        () => refuse(response, 500, "Internal error"),
+      );
+    }
+  });
+  server.keepAliveTimeout = 60_000;
+  server.requestTimeout = 30_000;
+  return server;
+}
+
+const pathOf = (request: IncomingMessage): string => (request.url ?? "/").split("?", 1)[0] ?? "/";
+
+function takeMcp(request: IncomingMessage, response: ServerResponse, options: EndpointOptions): void {
+  if (request.method !== "POST") {
+    response.setHeader("allow", "POST");
+    refuse(response, 405, "Method not allowed: POST a JSON-RPC 2.0 request");
+    return;
+  }
+  if (!/^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "")) {
+    refuse(response, 415, "Unsupported media type: send application/json");
+    return;
+  }
+  const http = contextOf(request);
+  collect(request, options.bodyLimit(http), (body) => {
+    if (body === null) {
+      response.setHeader("connection", "close");
+      refuse(response, 413, "Body too large");
+      return;
+    }
+    options.door(body, http).then((reply) => send(response, reply.status, reply.body));
+  });
+}
+
+function contextOf(request: IncomingMessage): HttpContext {
+  const { authorization } = request.headers;
+  return {
+    bearer: authorization?.startsWith("Bearer ") ? authorization.slice(7) : null,
+    remoteAddress: request.socket.remoteAddress ?? "",
+  };
+}
+
+/** Reads a body as UTF-8; null once it is larger than `limit` bytes. A broken connection calls nobody. */
+function collect(request: IncomingMessage, limit: number, done: (body: string | null) => void): void {
+  if (Number(request.headers["content-length"] ?? 0) > limit) {
+    done(null);
+    return;
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  request.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= limit) chunks.push(chunk);
+    else if (size - chunk.length <= limit) done(null);
+  });
+  request.on("end", () => {
+    if (size <= limit) done((chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString("utf8"));
+  });
+}
+
+function isAllowedCaller(request: IncomingMessage, allowedHosts: readonly string[]): boolean {
+  const { host, origin } = request.headers;
+  if (host === undefined || !isAllowedHost(`http://${host}`, allowedHosts)) return false;
+  return origin === undefined || isAllowedHost(origin, allowedHosts);
+}
+
+function isAllowedHost(origin: string, allowedHosts: readonly string[]): boolean {
+  const url = URL.parse(origin);
+  return url !== null && (isLoopback(url.hostname) || allowedHosts.includes(url.hostname));
+}
+
+const refuse = (response: ServerResponse, status: number, message: string): void =>
+  send(response, status, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message } }));
+
+function send(response: ServerResponse, status: number, body: string): void {
+  if (response.headersSent) return;
+  response.writeHead(
+    status,
+    body === "" ? { "content-length": 0 } : { "content-type": "application/json", "content-length": Buffer.byteLength(body) },
+  );
+  response.end(body);
+}

@@ -1,0 +1,105 @@
+import {
+  createJSONRPCErrorResponse,
+  type JSONRPCErrorResponse,
+  JSONRPCErrorException,
+  type JSONRPCID,
+  type JSONRPCRequest,
+  type JSONRPCResponse,
+  JSONRPCServer,
+} from "json-rpc-2.0";
+import { z } from "zod";
+import type { HttpContext } from "./http-endpoint.ts";
+
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;
+const INTERNAL_ERROR = -32603;
+
+/** HTTP status of a reply, by its JSON-RPC error (PROTOCOL.md, section 4). */
+const httpStatus: Readonly<Record<number, number>> = {
+  [PARSE_ERROR]: 400,
+  [INVALID_REQUEST]: 400,
+  [METHOD_NOT_FOUND]: 404,
+  [INTERNAL_ERROR]: 500,
+};
+
+const MAX_BATCH = 100;
+
+const Request = z.object({
+  jsonrpc: z.literal("2.0"),
+  method: z.string(),
+  params: z.custom<object>((value) => typeof value === "object" && value !== null).optional(),
+  id: z.union([z.string(), z.number(), z.null()]).optional(),
+});
+
+/** What goes back over HTTP; an empty body answers notifications. */
+export interface HttpReply {
+  readonly status: number;
+  readonly body: string;
+}
+
+export type Method = (params: unknown, http: HttpContext) => unknown;
+
+/** A refusal that names its JSON-RPC code; `data` reaches the caller as `error.data`. */
+export const rpcError = (code: number, message: string, data?: unknown): Error =>
+  new JSONRPCErrorException(message, code, data);
+
+export interface JsonRpc {
+  /** Answers one request body: an object or a batch. Never rejects. */
+  answer(text: string, http: HttpContext): Promise<HttpReply>;
+}
+
+/**
+ * A JSON-RPC 2.0 server over named methods. What a method throws as `rpcError` reaches the caller, anything else is an
+ * internal error: told to `onInternalError`, never to the caller.
+ */
+export function jsonRpc(
+  methods: Readonly<Record<string, Method>>,
+  onInternalError: (error: unknown) => void,
+): JsonRpc {
+  const server = new JSONRPCServer<HttpContext>({ errorListener: () => {} });
+  for (const [name, method] of Object.entries(methods)) server.addMethod(name, method);
+  server.mapErrorToJSONRPCErrorResponse = (id: JSONRPCID, error: unknown): JSONRPCErrorResponse => {
+    if (error instanceof JSONRPCErrorException) return createJSONRPCErrorResponse(id, error.code, error.message, error.data);
+    onInternalError(error);
+    return createJSONRPCErrorResponse(id, INTERNAL_ERROR, "Internal error");
+  };
+
+  const single = async (request: unknown, http: HttpContext): Promise<JSONRPCResponse | null> => {
+    const parsed = Request.safeParse(request);
+    if (!parsed.success) return createJSONRPCErrorResponse(idOf(request), INVALID_REQUEST, "Invalid Request");
+    return server.receive(parsed.data as JSONRPCRequest, http);
+  };
+
+  return {
+    async answer(text, http) {
+      let message: unknown;
+      try {
+        message = JSON.parse(text);
+      } catch {
+        return reply(createJSONRPCErrorResponse(null, PARSE_ERROR, "Parse error"));
+      }
+      if (!Array.isArray(message)) return reply(await single(message, http));
+      if (message.length === 0 || message.length > MAX_BATCH) {
+        const why = `Invalid Request: a batch holds 1 to ${MAX_BATCH} requests`;
+        return reply(createJSONRPCErrorResponse(null, INVALID_REQUEST, why));
+      }
+      const replies = await Promise.all(message.map((request) => single(request, http)));
+      const answered = replies.filter((one) => one !== null);
+      return answered.length === 0 ? reply(null) : { status: 200, body: JSON.stringify(answered) };
+    },
+  };
+}
+
+function reply(response: JSONRPCResponse | null): HttpReply {
+  if (response === null) return { status: 202, body: "" };
+  const status = response.error ? (httpStatus[response.error.code] ?? 200) : 200;
+  return { status, body: JSON.stringify(response) };
+}
+
+/** The id of a request that is otherwise invalid, where it can be told. */
+function idOf(request: unknown): JSONRPCID {
+  const id = typeof request === "object" && request !== null && "id" in request ? request.id : null;
+  return typeof id === "string" || typeof id === "number" ? id : null;
+}

@@ -1,0 +1,124 @@
+import { z } from "zod";
+import { INVALID_PARAMS, type Method, rpcError } from "./json-rpc.ts";
+import type { HttpContext } from "./http-endpoint.ts";
+
+/** A tool's answer as MCP has it; `isError` marks a refusal that the caller can act on. */
+export interface ToolResult {
+  readonly content: readonly { readonly type: "text"; readonly text: string }[];
+  readonly structuredContent?: object;
+  readonly isError?: true;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly title: string;
+  /** What it does, for an LLM that has to choose. */
+  readonly description: string;
+  /** JSON Schemas. */
+  readonly inputSchema: object;
+  readonly annotations?: { readonly readOnlyHint?: boolean; readonly destructiveHint?: boolean; readonly idempotentHint?: boolean };
+  /** Listed for people and LLMs; false for doors that only programs use. */
+  call(args: unknown, http: HttpContext): Promise<ToolResult>;
+}
+
+export interface Resource {
+  readonly uri: string;
+  readonly name: string;
+  readonly description: string;
+  /** The content, as a value to be shown as JSON. */
+  read(): Promise<unknown> | unknown;
+}
+
+export interface ResourceTemplate {
+  /** e.g. `league://{league_id}/standings`; a variable takes one path segment. */
+  readonly uriTemplate: string;
+  readonly name: string;
+  readonly description: string;
+  /** The content, or null when there is no such resource. */
+  read(variables: Readonly<Record<string, string>>): Promise<unknown> | unknown;
+}
+
+export interface McpSurface {
+  readonly serverInfo: { readonly name: string; readonly version: string };
+  readonly tools: readonly Tool[];
+  readonly resources: readonly Resource[];
+  readonly templates: readonly ResourceTemplate[];
+}
+
+const protocolVersions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const;
+const NEWEST = "2025-11-25";
+const JSON_TYPE = "application/json";
+
+const Initialize = z.object({ protocolVersion: z.string() });
+const CallTool = z.object({ name: z.string(), arguments: z.unknown().optional() });
+const ReadResource = z.object({ uri: z.string() });
+
+/** The MCP methods of one agent as plain JSON-RPC, for callers without a session (curl, leagues, bots). */
+export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>> {
+  const tools = new Map(surface.tools.map((tool) => [tool.name, tool]));
+  const templates = surface.templates.map((template) => ({ ...template, pattern: patternOf(template.uriTemplate) }));
+
+  const read = async (uri: string): Promise<unknown> => {
+    const resource = surface.resources.find((one) => one.uri === uri);
+    if (resource) return resource.read();
+    for (const template of templates) {
+      const match = template.pattern.exec(uri);
+      const found = match ? await template.read(variablesOf(match)) : null;
+      if (found !== null) return found;
+    }
+    throw rpcError(INVALID_PARAMS, `Unknown resource: ${uri.slice(0, 200)}`);
+  };
+
+  return {
+    initialize: (params) => {
+      const asked = parse(Initialize, params).protocolVersion;
+      const known = protocolVersions.find((version) => version === asked);
+      return { protocolVersion: known ?? NEWEST, capabilities: { tools: {}, resources: {} }, serverInfo: surface.serverInfo };
+    },
+    "notifications/initialized": () => ({}),
+    ping: () => ({}),
+    "tools/list": () => ({ tools: surface.tools.map(({ call: _, ...listed }) => listed) }),
+    "tools/call": (params, http) => {
+      const { name, arguments: args } = parse(CallTool, params);
+      const tool = tools.get(name);
+      if (!tool) throw rpcError(INVALID_PARAMS, `Unknown tool: ${name.slice(0, 200)}`);
+      return tool.call(args ?? {}, http);
+    },
+    "resources/list": () => ({
+      resources: surface.resources.map(({ read: _, ...listed }) => ({ ...listed, mimeType: JSON_TYPE })),
+    }),
+    "resources/templates/list": () => ({
+      resourceTemplates: surface.templates.map(({ read: _, ...listed }) => ({ ...listed, mimeType: JSON_TYPE })),
+    }),
+    "resources/read": async (params) => {
+      const { uri } = parse(ReadResource, params);
+      return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(await read(uri)) }] };
+    },
+  };
+}
+
+function parse<T>(schema: z.ZodType<T>, params: unknown): T {
+  const parsed = schema.safeParse(params);
+  if (parsed.success) return parsed.data;
+  throw rpcError(INVALID_PARAMS, "Invalid params", {
+    faults: parsed.error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message })),
+  });
+}
+
+/** `a://{x}/b` as a regular expression with a named group for each variable. */
+function patternOf(uriTemplate: string): RegExp {
+  const escaped = uriTemplate.replace(/[.*+?^$()|[\]\\]/g, "\\$&");
+  return new RegExp(`^${escaped.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
+}
+
+function variablesOf(match: RegExpExecArray): Record<string, string> {
+  return Object.fromEntries(Object.entries(match.groups ?? {}).map(([name, value]) => [name, decode(value)]));
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,114 @@
+import { z } from "zod";
+import type { Result } from "../lib/result.ts";
+import { Envelope, fieldFaults, type FieldFault, looksLikeEnvelope, newEnvelope } from "../protocol/envelope.ts";
+import { errorType, type ProtocolError } from "../protocol/errors.ts";
+import type { MessageType } from "../protocol/messages.ts";
+import type { HttpContext } from "./http-endpoint.ts";
+import { INVALID_PARAMS, rpcError } from "./json-rpc.ts";
+import type { Tool, ToolResult } from "./mcp.ts";
+
+/** Who asks, and with what right, whichever door the request came through. */
+export interface Caller {
+  /** `agent_type:agent_id` as the envelope claims it; null for plain calls. */
+  readonly sender: string | null;
+  /** From the envelope, else the plain argument `auth_token`, else `Authorization: Bearer`. */
+  readonly authToken: string | null;
+  readonly remoteAddress: string;
+}
+
+export type Answer = Result<object, ProtocolError>;
+
+/** One thing that an agent can be asked, behind both of its doors: `league_message` by type, and perhaps a named tool. */
+export interface Operation<Payload> {
+  readonly request: MessageType;
+  readonly reply: MessageType;
+  readonly payload: z.ZodType<Payload>;
+  /** The named tool: plain arguments in (parsed into the payload), plain result out. */
+  readonly tool?: {
+    readonly name: string;
+    readonly title: string;
+    readonly description: string;
+    readonly plain: z.ZodType<Payload>;
+    readonly annotations?: Tool["annotations"];
+  };
+  handle(payload: Payload, caller: Caller): Answer | Promise<Answer>;
+}
+
+/** Keeps the payload's type while a list of different operations is put together. */
+export const operation = <Payload>(definition: Operation<Payload>): Operation<unknown> =>
+  definition as Operation<unknown>;
+
+/** The tools of an agent: `league_message`, and one for each operation that has a name. */
+export function toolsOf(operations: readonly Operation<unknown>[], self: () => string): readonly Tool[] {
+  const byType = new Map<string, Operation<unknown>>(operations.map((one) => [one.request, one]));
+
+  const viaEnvelope = async (args: unknown, http: HttpContext, only?: Operation<unknown>): Promise<ToolResult> => {
+    const envelope = Envelope.safeParse(args);
+    if (!envelope.success) throw invalid(fieldFaults(envelope.error));
+    const { type, sender, auth_token, message_id } = envelope.data;
+    const found = byType.get(type);
+    if (!found || (only && found !== only)) throw invalid([{ path: "type", message: `${type} is not taken here` }]);
+    const payload = found.payload.safeParse(envelope.data.payload);
+    if (!payload.success) throw invalid(fieldFaults(payload.error, "payload"));
+    const answer = await found.handle(payload.data, {
+      sender,
+      authToken: auth_token ?? http.bearer,
+      remoteAddress: http.remoteAddress,
+    });
+    const reply = answer.ok
+      ? newEnvelope(found.reply, self(), answer.value, { correlationId: message_id })
+      : newEnvelope(errorType(answer.error), self(), answer.error, { correlationId: message_id });
+    return { content: [{ type: "text", text: JSON.stringify(reply) }], ...(!answer.ok && { isError: true as const }) };
+  };
+
+  const named = operations.flatMap((one) => (one.tool ? [namedTool(one, one.tool, viaEnvelope)] : []));
+  return [
+    ...named,
+    {
+      name: "league_message",
+      title: "League message",
+      description: `The one door for league.v2 envelopes; takes ${[...byType.keys()].join(", ")}.`,
+      inputSchema: jsonSchema(Envelope),
+      call: (args, http) => viaEnvelope(args, http),
+    },
+  ];
+}
+
+function namedTool(
+  one: Operation<unknown>,
+  tool: NonNullable<Operation<unknown>["tool"]>,
+  viaEnvelope: (args: unknown, http: HttpContext, only: Operation<unknown>) => Promise<ToolResult>,
+): Tool {
+  const { name, title, description, plain, annotations } = tool;
+  return {
+    name,
+    title,
+    description,
+    inputSchema: jsonSchema(plain),
+    ...(annotations && { annotations }),
+    async call(args, http) {
+      if (looksLikeEnvelope(args)) return viaEnvelope(args, http, one);
+      const parsed = plain.safeParse(args);
+      if (!parsed.success) throw invalid(fieldFaults(parsed.error));
+      const token = (args as { auth_token?: unknown }).auth_token;
+      const answer = await one.handle(parsed.data, {
+        sender: null,
+        authToken: typeof token === "string" ? token : http.bearer,
+        remoteAddress: http.remoteAddress,
+      });
+      const value = answer.ok ? answer.value : answer.error;
+      return {
+        content: [{ type: "text", text: JSON.stringify(value) }],
+        structuredContent: value,
+        ...(!answer.ok && { isError: true as const }),
+      };
+    },
+  };
+}
+
+const invalid = (faults: readonly FieldFault[]): Error => rpcError(INVALID_PARAMS, "Invalid params", { faults });
+
+const jsonSchema = (schema: z.ZodType): object => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return rest;
+};

@@ -1,0 +1,158 @@
+import type { RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { messageOf } from "../lib/result.ts";
+import { httpEndpoint } from "../rpc/http-endpoint.ts";
+import type { HttpContext, McpDoor } from "../rpc/http-endpoint.ts";
+import { type Logger, openLog } from "./logger.ts";
+
+/** Exit codes of every command (DESIGN.md, section 7). */
+export const EXIT = { ok: 0, failed: 1, usage: 2, config: 3, interrupted: 130 } as const;
+
+/** An error whose message is meant for the person at the terminal; it ends the process with its code and no stack. */
+export class StartError extends Error {
+  readonly exitCode: number;
+  constructor(message: string, exitCode: number = EXIT.failed) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** What an agent process tells the command that started it. */
+export type AgentReport =
+  | { readonly type: "ready"; readonly url: string }
+  | { readonly type: "event"; readonly event: unknown };
+
+/** The process around an agent: its log, its voice and its way out. */
+export interface AgentProcess {
+  readonly log: Logger;
+  /** A line for the person at the terminal, on stderr; silent under a parent that shows its own progress. */
+  say(line: string): void;
+  /** A line that is shown even then. */
+  warn(line: string): void;
+  report(report: AgentReport): void;
+}
+
+export interface RunningAgent {
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs an agent as this process: starts it, stops it cleanly on SIGINT, SIGTERM or when the parent is gone, and turns errors
+ * into one line and an exit code. A second signal ends the process at once.
+ */
+export async function runAgentProcess(
+  name: string,
+  dataFolder: string,
+  start: (self: AgentProcess) => Promise<RunningAgent>,
+): Promise<void> {
+  const log = openLog(join(dataFolder, "logs", `${encodeURIComponent(name)}.log`), name);
+  const underParent = process.send !== undefined;
+  const write = (line: string): void => {
+    process.stderr.write(`${line}\n`);
+  };
+  const self: AgentProcess = {
+    log,
+    say(line) {
+      log.info(line);
+      if (!underParent) write(`${name}: ${line}`);
+    },
+    warn(line) {
+      log.warn(line);
+      write(underParent ? line : `${name}: ${line}`);
+    },
+    report(report) {
+      if (process.connected) process.send?.(report);
+    },
+  };
+
+  let running: RunningAgent | null = null;
+  let stopping = false;
+  const end = (code: number): never => {
+    log.flushNow();
+    process.exit(code);
+  };
+  const stop = async (code: number): Promise<void> => {
+    if (stopping) return end(EXIT.interrupted);
+    stopping = true;
+    try {
+      await running?.stop();
+    } catch (thrown) {
+      log.error({ err: thrown }, "could not stop cleanly");
+    }
+    self.say("stopped");
+    end(code);
+  };
+  process.on("SIGINT", () => void stop(EXIT.interrupted));
+  process.on("SIGTERM", () => void stop(EXIT.ok));
+  process.on("disconnect", () => void stop(EXIT.ok));
+  const crash = (thrown: unknown): void => {
+    if (thrown instanceof StartError) {
+      write(underParent ? thrown.message : `${name}: ${thrown.message}`);
+      end(thrown.exitCode);
+    }
+    log.fatal({ err: thrown }, "crashed");
+    write(`${name}: ${thrown instanceof Error ? thrown.stack : String(thrown)}`);
+    end(EXIT.failed);
+  };
+  process.on("uncaughtException", crash);
+  process.on("unhandledRejection", crash);
+
+  try {
+    running = await start(self);
+  } catch (thrown) {
+    crash(thrown);
+  }
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  /** Tried in order; 0 lets the system choose. */
+  readonly ports: readonly number[];
+  readonly door: McpDoor;
+  readonly web: () => Promise<RequestListener>;
+  readonly bodyLimit?: (http: HttpContext) => number;
+  readonly allowedHosts?: readonly string[];
+}
+
+export interface Listening {
+  /** e.g. `http://127.0.0.1:8001`; the endpoint is this plus `/mcp`. */
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const DEFAULT_BODY_BYTES = 256 * 1024;
+/** How long a stopping server lets the answers under way go out. */
+const LAST_ANSWERS_MS = 300;
+
+/** Opens an agent's endpoint on the first free port of its list; a StartError names the port that is taken. */
+export async function listen(options: ListenOptions): Promise<Listening> {
+  const { host, door, web, bodyLimit = () => DEFAULT_BODY_BYTES } = options;
+  const server = httpEndpoint({ door, web, bodyLimit, allowedHosts: [host, ...(options.allowedHosts ?? [])] });
+  let fault = "";
+  for (const port of options.ports) {
+    try {
+      await new Promise<void>((resolve, reject) => {
+        server.once("error", reject);
+        server.listen(port, host, resolve);
+      });
+      const bound = (server.address() as AddressInfo).port;
+      const shown = host.includes(":") ? `[${host}]` : host;
+      return {
+        url: `http://${shown}:${bound}`,
+        port: bound,
+        close: () =>
+          new Promise((resolve) => {
+            server.close(() => resolve());
+            server.closeIdleConnections();
+            setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS).unref();
+          }),
+      };
+    } catch (thrown) {
+      const taken = (thrown as NodeJS.ErrnoException).code === "EADDRINUSE";
+      fault = taken ? `port ${port} on ${host} is already in use` : `cannot listen on ${host}:${port}: ${messageOf(thrown)}`;
+    }
+  }
+  throw new StartError(fault);
+}

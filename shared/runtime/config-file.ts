@@ -1,0 +1,102 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { findNodeAtLocation, type Node, type ParseError, parseTree, getNodeValue, printParseErrorCode } from "jsonc-parser";
+import { z } from "zod";
+import { err, messageOf, ok, type Result } from "../lib/result.ts";
+import { Config } from "./config.ts";
+
+/** A config that was read, with the folder that its paths are relative to. */
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly folder: string;
+}
+
+/**
+ * Reads and validates a config file (JSON with comments). `LEAGUE__A__B` in the environment overrides `a.b`.
+ * Errors are lines for people: `file:line:column: field: what is wrong`.
+ */
+export function loadConfig(file: string, environment: NodeJS.ProcessEnv): Result<LoadedConfig, readonly string[]> {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (thrown) {
+    return err([`${file}: cannot be read: ${messageOf(thrown)}`]);
+  }
+  const parseErrors: ParseError[] = [];
+  const tree = parseTree(text, parseErrors, { allowTrailingComma: true });
+  if (!tree || parseErrors.length > 0) {
+    return err(parseErrors.map((one) => `${at(file, text, one.offset)}: ${printParseErrorCode(one.error)}`));
+  }
+  const overridden = new Set<string>();
+  const value = override(getNodeValue(tree), environment, overridden);
+  const parsed = Config.safeParse(value);
+  if (parsed.success) return ok({ config: parsed.data, folder: dirname(resolve(file)) });
+  return err(parsed.error.issues.map((issue) => describe(issue, file, text, tree, overridden)));
+}
+
+function describe(issue: z.core.$ZodIssue, file: string, text: string, tree: Node, overridden: Set<string>): string {
+  const unknown = issue.code === "unrecognized_keys" ? issue.keys[0] : undefined;
+  const path = [...issue.path, ...(unknown === undefined ? [] : [unknown])];
+  const field = path.map(String).join(".");
+  const message = unknown === undefined ? issue.message : "unknown field";
+  if (overridden.has(field)) return `environment LEAGUE__${field.toUpperCase().replaceAll(".", "__")}: ${message}`;
+  return `${at(file, text, offsetOf(tree, path))}: ${field || "config"}: ${message}`;
+}
+
+/** Where a path stands in the text; its nearest existing parent when the field is missing. */
+function offsetOf(tree: Node, path: readonly PropertyKey[]): number {
+  for (let length = path.length; length > 0; length--) {
+    const node = findNodeAtLocation(tree, path.slice(0, length) as (string | number)[]);
+    if (node) return node.parent?.type === "property" ? node.parent.offset : node.offset;
+  }
+  return tree.offset;
+}
+
+function at(file: string, text: string, offset: number): string {
+  const before = text.slice(0, offset).split("\n");
+  return `${file}:${before.length}:${(before.at(-1) ?? "").length + 1}`;
+}
+
+/** The config with `LEAGUE__…` laid over it; names are matched without regard to case. */
+function override(config: unknown, environment: NodeJS.ProcessEnv, overridden: Set<string>): unknown {
+  const root = structuredClone(config);
+  for (const [variable, text] of Object.entries(environment)) {
+    if (!variable.startsWith("LEAGUE__") || text === undefined) continue;
+    const path = variable.slice(8).split("__").map((part) => fieldNames.get(part.toLowerCase()) ?? part.toLowerCase());
+    if (setAt(root, path, valueOf(text))) overridden.add(path.join("."));
+  }
+  return root;
+}
+
+function setAt(root: unknown, path: readonly string[], value: unknown): boolean {
+  let node = root as Record<string, unknown>;
+  for (const part of path.slice(0, -1)) {
+    if (typeof node !== "object" || node === null || part === "__proto__") return false;
+    node[part] ??= {};
+    node = node[part] as Record<string, unknown>;
+  }
+  if (typeof node !== "object" || node === null) return false;
+  node[path.at(-1) ?? ""] = value;
+  return true;
+}
+
+/** Numbers, booleans and JSON as such, anything else as text. */
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Every field name of the schema by its lower-case form. */
+const fieldNames = new Map<string, string>();
+collectNames(z.toJSONSchema(Config, { io: "input" }));
+
+function collectNames(schema: unknown): void {
+  if (typeof schema !== "object" || schema === null) return;
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === "properties") for (const name of Object.keys(value)) fieldNames.set(name.toLowerCase(), name);
+    collectNames(value);
+  }
+}

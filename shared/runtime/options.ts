@@ -1,0 +1,22 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { EXIT } from "./agent.ts";
+
+/** Makes a command end with the exit code of DESIGN.md, section 7, when it is used wrongly. */
+export function withUsageExit(command: Command): Command {
+  const withHelp = command.showHelpAfterError("(add --help for what can be said)");
+  return withHelp.exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage));
+}
+
+/** Parses a port of a command line; 0 lets the system choose. */
+export function portOption(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError("a port is a number from 0 to 65535.");
+  return port;
+}
+
+/** Parses a whole number of at least 1. */
+export function countOption(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError("give a whole number of at least 1.");
+  return count;
+}

@@ -1,0 +1,62 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { z } from "zod";
+import { newEnvelope } from "../protocol/envelope.ts";
+import type { MessageType } from "../protocol/messages.ts";
+import type { Peers } from "../rpc/peer.ts";
+import type { AgentProcess } from "./agent.ts";
+import { StartError } from "./agent.ts";
+
+export interface RegistrationOptions<Response> {
+  readonly peers: Peers;
+  /** The manager's endpoint, `http://…/mcp`. */
+  readonly manager: string;
+  readonly type: MessageType;
+  /** `player:NAME` or `referee:NAME`: before registration the agent's own name is its id. */
+  readonly sender: string;
+  readonly payload: object;
+  readonly response: z.ZodType<Response>;
+  readonly timeoutMs: number;
+  /** Where the token is kept (mode 0600), so that a restarted agent gets its old id back. */
+  readonly tokenFile: string;
+  readonly self: AgentProcess;
+  readonly signal: AbortSignal;
+}
+
+const RETRY_MS = 500;
+const REPLY_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Registers with the manager: keeps trying while none answers, and says so; a rejection is final (StartError).
+ * Returns the manager's answer, whose token has been kept.
+ */
+export async function register<
+  Response extends { status: string; auth_token?: string | null | undefined; reason?: string | null | undefined },
+>(options: RegistrationOptions<Response>): Promise<{ response: Response; token: string }> {
+  const { peers, manager, self, signal, tokenFile } = options;
+  const known = existsSync(tokenFile) ? readFileSync(tokenFile, "utf8").trim() : undefined;
+  for (let attempt = 0; ; attempt++) {
+    const envelope = newEnvelope(options.type, options.sender, options.payload, { authToken: known });
+    const call = { timeoutMs: options.timeoutMs, maxReplyBytes: REPLY_BYTES, signal };
+    const reply = await peers.message(manager, envelope, call);
+    if (signal.aborted) throw new StartError("stopped before it was registered");
+    if (reply.ok) {
+      const response = options.response.safeParse(reply.value.payload);
+      if (!response.success) throw new StartError(`the manager at ${manager} answered ${reply.value.type}, not a registration`);
+      const { status, auth_token: token, reason } = response.data;
+      if (status !== "ACCEPTED" || !token) throw new StartError(`registration was rejected: ${reason ?? "no reason given"}`);
+      keep(tokenFile, token);
+      return { response: response.data, token };
+    }
+    if (!["refused", "timeout"].includes(reply.error.cause)) {
+      throw new StartError(`the manager at ${manager} refused the registration: ${reply.error.detail}`);
+    }
+    if (attempt % 20 === 0) self.say(`no manager at ${manager} yet (${reply.error.detail}); trying again`);
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+}
+
+function keep(file: string, token: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+}

@@ -1,0 +1,252 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { findGame } from "../games/registry.ts";
+import { type Entry, GENESIS, type LogRow, rowsOf, sealEntry } from "./entry.ts";
+import { replay } from "./replay.ts";
+import { type Command, create, decide, type Session } from "./session.ts";
+
+const AT = "2025-01-01T00:00:00.000Z";
+const SEED = "a seed";
+
+interface Played {
+  readonly session: Session;
+  readonly entries: readonly Entry[];
+  readonly rows: readonly LogRow[];
+}
+
+function chain(entries: readonly Entry[]): LogRow[] {
+  const rows: LogRow[] = [];
+  for (const entry of entries) rows.push(sealEntry("s1", rows.at(-1) ?? null, entry));
+  return rows;
+}
+
+/** Plays commands by the rules and keeps what a log would hold. */
+function play(gameId: string, options: unknown, commands: readonly Command[]): Played {
+  const game = findGame(gameId);
+  if (!game) throw new Error(`no game ${gameId}`);
+  const participants = Object.fromEntries(game.roles.map((role) => [role, `agent of ${role}`]));
+  const created = create({ id: "s1", game, options, participants, seed: SEED, at: AT });
+  const entries = [created.entry];
+  let session = created.next;
+  for (const command of commands) {
+    const decided = decide(session, command, AT);
+    if (!decided.ok) throw new Error(decided.error.message);
+    entries.push(decided.value.entry);
+    session = decided.value.next;
+  }
+  return { session, entries, rows: chain(entries) };
+}
+
+const act = (role: string, action: unknown): Command => ({ type: "act", role, action, expectedTick: null });
+const opening = [act("player_1", "rock"), act("player_2", "rock"), act("player_2", "paper")];
+const open = play("rps.v1", { best_of: 3 }, opening);
+const over = play("rps.v1", { best_of: 3 }, [
+  ...opening,
+  act("player_1", "rock"),
+  act("player_1", "rock"),
+  act("player_2", "rock"),
+]);
+
+const seqOf = (rows: readonly LogRow[], seed = SEED): number | "sound" => {
+  const replayed = replay(rows, seed);
+  return replayed.ok ? "sound" : replayed.error.seq;
+};
+
+describe("a sound log gives the session that it came from", () => {
+  const fault = { role: "white", code: "G002", cause: "timeout", detail: "late" } as const;
+  const played: readonly [string, Played][] = [
+    ["just begun", play("rps.v1", {}, [])],
+    ["with a choice still sealed", open],
+    ["played out", over],
+    [
+      "forfeited",
+      play("chess.v1", {}, [act("white", "e2e4"), { type: "forfeit", faults: [{ ...fault, role: "black" }] }]),
+    ],
+    ["aborted", play("chess.v1", {}, [act("white", "e2e4"), { type: "abort", reason: "referee_lost" }])],
+    ["expired", play("chess.v1", {}, [{ type: "expire" }])],
+    ["drawn by the seed", play("even_odd.v1", { variant: "draw" }, [act("ODD", "odd"), act("EVEN", "even")])],
+  ];
+
+  test.each(played)("%s", (_, { rows, session }) => {
+    expect(replay(rows, SEED)).toEqual({ ok: true, value: session });
+  });
+
+  test("the end is the game's own", () => {
+    expect(over.session).toMatchObject({ status: "completed", termination: "normal", tick: 6 });
+    expect(open.session).toMatchObject({ status: "active", tick: 3, turnTick: 2 });
+  });
+});
+
+describe("the chain", () => {
+  test("links SHA-256 over the previous hash, a newline and the stored text", () => {
+    let previous = "0".repeat(64);
+    for (const [index, row] of over.rows.entries()) {
+      const hash = createHash("sha256").update(`${previous}\n${row.body}`, "utf8").digest("hex");
+      expect(row).toMatchObject({ session_id: "s1", seq: index, prev_hash: previous, hash });
+      expect(JSON.parse(row.body)).toEqual(over.entries[index]);
+      previous = hash;
+    }
+    expect(GENESIS).toBe("0".repeat(64));
+  });
+
+  test("rowsOf rebuilds the rows from their texts, to the same head", () => {
+    expect(
+      rowsOf(
+        "s1",
+        over.rows.map((row) => row.body),
+      ),
+    ).toEqual(over.rows);
+    expect(rowsOf("s1", [])).toEqual([]);
+  });
+
+  test("the text counts, not what it means", () => {
+    const spaced = over.rows.map((row) => JSON.stringify(JSON.parse(row.body), null, 1));
+    const rows = rowsOf("s1", spaced);
+    expect(seqOf(rows)).toBe("sound");
+    expect(rows.at(-1)?.hash).not.toBe(over.rows.at(-1)?.hash);
+  });
+
+  test.each(["", "no JSON", "null", "5", "[]", "{}", '{"type":7}', '{"type":"erased"}'])(
+    "rowsOf throws on text that is no entry: %j",
+    (body) => {
+      expect(() => rowsOf("s1", [(over.rows[0] as LogRow).body, body])).toThrow();
+    },
+  );
+});
+
+describe("tampering is found, and its place named", () => {
+  const places = over.rows.map((_, seq) => seq);
+  const withRow = (seq: number, row: LogRow): LogRow[] => over.rows.with(seq, row);
+  const flipped = (text: string, at: number): string => {
+    const bytes = Buffer.from(text);
+    bytes[at] = (bytes[at] as number) ^ 1;
+    return bytes.toString("utf8");
+  };
+
+  const fields = ["session_id", "type", "body", "prev_hash", "hash"] as const;
+  test.each(fields.flatMap((field) => places.map((seq) => [field, seq] as const)))(
+    "any one byte of %s in row %i",
+    (field, seq) => {
+      const row = over.rows[seq] as LogRow;
+      for (let at = 0; at < Buffer.byteLength(row[field]); at++) {
+        const tampered = { ...row, [field]: flipped(row[field], at) } as LogRow;
+        expect(tampered[field]).not.toBe(row[field]);
+        expect(seqOf(withRow(seq, tampered)), `byte ${at}`).toBe(seq);
+      }
+    },
+  );
+
+  test.each(places)("a byte more or less in the text of row %i", (seq) => {
+    const row = over.rows[seq] as LogRow;
+    for (const body of [`${row.body} `, ` ${row.body}`, row.body.slice(1), row.body.slice(0, -1), ""]) {
+      expect(seqOf(withRow(seq, { ...row, body }))).toBe(seq);
+    }
+  });
+
+  test.each(places)("another sequence number in row %i", (seq) => {
+    const row = over.rows[seq] as LogRow;
+    for (const other of [seq - 1, seq + 1, seq + 0.5, -seq - 1])
+      expect(seqOf(withRow(seq, { ...row, seq: other }))).toBe(seq);
+  });
+
+  test.each(places.slice(0, -1))("row %i missing, renumbered or not", (seq) => {
+    const rows = over.rows.toSpliced(seq, 1);
+    expect(seqOf(rows)).toBe(seq);
+    expect(seqOf(rows.map((row, index) => ({ ...row, seq: index })))).toBe(seq);
+  });
+
+  test.each(places.slice(0, -1))("row %i and the next exchanged, renumbered or not", (seq) => {
+    const rows = over.rows.toSpliced(seq, 2, over.rows[seq + 1] as LogRow, over.rows[seq] as LogRow);
+    expect(seqOf(rows)).toBe(seq);
+    expect(seqOf(rows.map((row, index) => ({ ...row, seq: index })))).toBe(seq);
+  });
+
+  test.each(places)("row %i twice, renumbered or not", (seq) => {
+    const rows = over.rows.toSpliced(seq, 0, over.rows[seq] as LogRow);
+    expect(seqOf(rows)).toBe(seq + 1);
+    expect(seqOf(rows.map((row, index) => ({ ...row, seq: index })))).toBe(seq + 1);
+  });
+
+  test("a tail cut off leaves a sound, shorter log: the head tells", () => {
+    const cut = over.rows.slice(0, -1);
+    expect(seqOf(cut)).toBe("sound");
+    expect(cut.at(-1)?.hash).not.toBe(over.rows.at(-1)?.hash);
+  });
+
+  test("another seed, or none, and an empty log", () => {
+    expect([seqOf(over.rows, "a seed "), seqOf(over.rows, "")]).toEqual([0, 0]);
+    expect(replay(over.rows, "another")).toMatchObject({ error: { message: /seed/ } });
+    expect(seqOf([])).toBe(0);
+  });
+});
+
+describe("a forged log whose chain is sound is found by the rules, and its place named", () => {
+  const created = open.entries[0] as Extract<Entry, { type: "created" }>;
+  const last = open.entries.at(-1) as Extract<Entry, { type: "acted" }>;
+  const next: Entry = { ...last, tick: 3, role: "player_1", agent: "agent of player_1", action: "rock" };
+  const fault = { role: "player_1", code: "G002", cause: "timeout", detail: "late" } as const;
+  const ends: Readonly<Record<string, Entry>> = {
+    forfeited: { type: "forfeited", tick: 3, faults: [fault], at: AT },
+    aborted: { type: "aborted", tick: 3, reason: "referee_lost", at: AT },
+    expired: { type: "expired", tick: 3, at: AT },
+  };
+
+  test("what is changed below is sound before the change", () => {
+    expect(seqOf(chain([...open.entries, next]))).toBe("sound");
+    for (const end of Object.values(ends)) expect(seqOf(chain([...open.entries, end]))).toBe("sound");
+  });
+
+  const unknown = { type: "erased", tick: 3, at: AT } as unknown as Entry;
+  test.each<[string, Entry]>([
+    ["a second beginning", created],
+    ["an action that is none of the game's", { ...next, action: "dynamite" } as Entry],
+    [
+      "a second action of the same role in one turn",
+      { ...next, role: "player_2", agent: "agent of player_2" } as Entry,
+    ],
+    ["an action of a role that is not in the game", { ...next, role: "player_3" } as Entry],
+    ["an action by another role's agent", { ...next, agent: "agent of player_2" } as Entry],
+    ["an action at a tick that has passed", { ...next, tick: 2 } as Entry],
+    ["an action at a tick to come", { ...next, tick: 4 } as Entry],
+    ["a forfeit at another tick", { ...ends.forfeited, tick: 2 } as Entry],
+    ["a forfeit of nobody", { ...ends.forfeited, faults: [] } as unknown as Entry],
+    [
+      "a forfeit of a role that is not in the game",
+      { ...ends.forfeited, faults: [{ ...fault, role: "x" }] } as unknown as Entry,
+    ],
+    ["an abort at another tick", { ...ends.aborted, tick: 4 } as Entry],
+    ["an expiry at another tick", { ...ends.expired, tick: 0 } as Entry],
+    ["an entry of unknown type", unknown],
+  ])("%s", (_, entry) => {
+    expect(seqOf(chain([...open.entries, entry]))).toBe(4);
+  });
+
+  test.each(Object.keys(ends))("anything after the session was %s", (end) => {
+    const ended = [...open.entries, ends[end] as Entry];
+    for (const entry of [next, ...Object.values(ends)]) expect(seqOf(chain([...ended, entry])), entry.type).toBe(5);
+  });
+
+  test("anything after the game's own end", () => {
+    for (const entry of [next, ...Object.values(ends)]) {
+      expect(seqOf(chain([...over.entries, { ...entry, tick: 6 } as Entry])), entry.type).toBe(7);
+    }
+  });
+
+  test.each<[string, readonly Entry[]]>([
+    ["a log that does not begin with created", open.entries.slice(1)],
+    ["an unknown game", [{ ...created, game: "go.v1" }]],
+    ["a game named like an object's own property", [{ ...created, game: "__proto__" }]],
+    ["options that the game does not take", [{ ...created, options: { best_of: 0 } }]],
+    ["a role without an agent", [{ ...created, participants: { player_1: "agent of player_1" } }]],
+    [
+      "another seed's commitment",
+      [{ ...created, seed_commitment: createHash("sha256").update("other").digest("hex") }],
+    ],
+  ])("%s", (_, entries) => expect(seqOf(chain(entries))).toBe(0));
+
+  test.each(["null", "5", "no JSON", "{}"])("the text %j for an entry", (body) => {
+    const rows = chain(open.entries);
+    const hash = createHash("sha256").update(`${rows[2]?.hash}\n${body}`).digest("hex");
+    expect(seqOf(rows.with(3, { ...(rows[3] as LogRow), body, hash }))).toBe(3);
+  });
+});

@@ -1,0 +1,180 @@
+import type { Game, Outcome, Role } from "../games/game.ts";
+import { sha256Hex } from "../lib/hash.ts";
+import { err, invariant, ok, type Result } from "../lib/result.ts";
+import type { Entry, Fault } from "./entry.ts";
+
+export type Termination = "normal" | "forfeit" | "aborted" | "expired";
+
+/** One run of a game: the fold of its log. */
+export interface Session {
+  readonly id: string;
+  readonly game: Game;
+  readonly options: unknown;
+  /** Role to agent id. */
+  readonly participants: Readonly<Record<Role, string>>;
+  readonly seedCommitment: string;
+  /** The session's version: how many actions it has taken. */
+  readonly tick: number;
+  /** The tick at which the open turn began; lower than `tick` while a simultaneous turn waits for its last choice. */
+  readonly turnTick: number;
+  readonly state: unknown;
+  readonly status: "active" | "completed";
+  readonly termination: Termination | null;
+  readonly outcome: Outcome | null;
+  readonly faults: readonly Fault[];
+  /** Why it ended, snake_case; null while active. */
+  readonly reason: string | null;
+}
+
+export const refusalCodes = ["SESSION_OVER", "ALREADY_ACTED", "CONFLICT", "NOT_YOUR_TURN", "ILLEGAL_ACTION"] as const;
+
+/** Why a command was refused; nothing has changed. */
+export interface Refusal {
+  readonly code: (typeof refusalCodes)[number];
+  readonly message: string;
+}
+
+export type Command =
+  | {
+      readonly type: "act";
+      readonly role: Role;
+      /** Parsed by the game's action schema. */
+      readonly action: unknown;
+      /** Sequential games: must equal the tick. Simultaneous: if given, must lie in the open turn. */
+      readonly expectedTick: number | null;
+    }
+  | { readonly type: "forfeit"; readonly faults: readonly Fault[] }
+  | { readonly type: "abort"; readonly reason: string }
+  | { readonly type: "expire" };
+
+/** What a command leads to: the entry to append and the session after it. */
+export interface Decision {
+  readonly entry: Entry;
+  readonly next: Session;
+}
+
+export interface SessionSetup {
+  readonly id: string;
+  readonly game: Game;
+  readonly options: unknown;
+  readonly participants: Readonly<Record<Role, string>>;
+  readonly seed: string;
+  readonly at: string;
+}
+
+/** A new session: options parsed by the game, every role filled. */
+export function create(setup: SessionSetup): Decision {
+  const entry: Entry = {
+    type: "created",
+    session_id: setup.id,
+    game: setup.game.id,
+    options: setup.options,
+    participants: setup.participants,
+    seed_commitment: sha256Hex(setup.seed),
+    at: setup.at,
+  };
+  return { entry, next: evolveCreated(setup.game, entry, setup.seed) };
+}
+
+/** The session that a `created` entry and its seed begin. */
+export function evolveCreated(game: Game, entry: Extract<Entry, { type: "created" }>, seed: string): Session {
+  return {
+    id: entry.session_id,
+    game,
+    options: entry.options,
+    participants: entry.participants,
+    seedCommitment: entry.seed_commitment,
+    tick: 0,
+    turnTick: 0,
+    state: game.initialState({ options: game.options.parse(entry.options), seed }),
+    status: "active",
+    termination: null,
+    outcome: null,
+    faults: [],
+    reason: null,
+  };
+}
+
+/**
+ * Decides a command against a session, purely. Refusals in this order (issue of the state-machine-host document):
+ * session over, ALREADY_ACTED, CONFLICT, not your turn, illegal.
+ */
+export function decide(session: Session, command: Command, at: string): Result<Decision, Refusal> {
+  if (session.status === "completed") return err({ code: "SESSION_OVER", message: "The session is over" });
+  switch (command.type) {
+    case "act":
+      return decideAct(session, command, at);
+    case "forfeit":
+      return ended(session, { type: "forfeited", tick: session.tick, faults: command.faults, at });
+    case "abort":
+      return ended(session, { type: "aborted", tick: session.tick, reason: command.reason, at });
+    case "expire":
+      return ended(session, { type: "expired", tick: session.tick, at });
+  }
+}
+
+function decideAct(
+  session: Session,
+  command: Extract<Command, { type: "act" }>,
+  at: string,
+): Result<Decision, Refusal> {
+  const { role, action, expectedTick } = command;
+  const toAct = session.game.toAct(session.state);
+  const { simultaneous } = session.game.info;
+  if (simultaneous && !toAct.includes(role)) {
+    return err({ code: "ALREADY_ACTED", message: "You have already acted in this turn" });
+  }
+  if (expectedTick !== null && (expectedTick < session.turnTick || expectedTick > session.tick)) {
+    return err({ code: "CONFLICT", message: `Expected tick ${expectedTick}, but the session is at ${session.tick}` });
+  }
+  if (!toAct.includes(role)) return err({ code: "NOT_YOUR_TURN", message: "Not your turn" });
+  const applied = session.game.applyAction(session.state, role, action);
+  if (!applied.ok) return err({ code: "ILLEGAL_ACTION", message: applied.error.message });
+  const agent = session.participants[role];
+  invariant(agent !== undefined, `role ${role} has no agent`);
+  const entry = { type: "acted", tick: session.tick, role, agent, action, at } as const;
+  return ok({ entry, next: advance(session, applied.value, toAct.length === 1) });
+}
+
+const ended = (session: Session, entry: Entry): Result<Decision, Refusal> =>
+  ok({ entry, next: evolve(session, entry) });
+
+/** The session after an entry that is already in the log; throws when the entry cannot follow. */
+export function evolve(session: Session, entry: Entry): Session {
+  switch (entry.type) {
+    case "created":
+      throw new Error("a session is created once");
+    case "acted": {
+      invariant(entry.tick === session.tick, `acted at tick ${entry.tick}, session at ${session.tick}`);
+      const closesTurn = session.game.toAct(session.state).length === 1;
+      const applied = session.game.applyAction(session.state, entry.role, entry.action);
+      invariant(applied.ok, `illegal action in the log at tick ${entry.tick}`);
+      return advance(session, applied.value, closesTurn);
+    }
+    case "forfeited":
+      return complete(session, "forfeit", entry.faults.map((fault) => fault.cause).join(","), entry.faults);
+    case "aborted":
+      return complete(session, "aborted", entry.reason, []);
+    case "expired":
+      return complete(session, "expired", "expired", []);
+  }
+}
+
+function advance(session: Session, state: unknown, closesTurn: boolean): Session {
+  const tick = session.tick + 1;
+  const outcome = session.game.outcome(state);
+  return {
+    ...session,
+    state,
+    tick,
+    turnTick: closesTurn ? tick : session.turnTick,
+    ...(outcome && { outcome, status: "completed", termination: "normal", reason: outcome.reason }),
+  };
+}
+
+const complete = (
+  session: Session,
+  termination: Termination,
+  reason: string,
+  faults: readonly Fault[],
+): Session => ({ ...session, status: "completed", termination, reason, faults });

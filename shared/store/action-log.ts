@@ -1,0 +1,41 @@
+import type { LogRow } from "../session/entry.ts";
+
+/** Who sits where in a new session; a seat's agent is made with it when it does not exist yet. */
+export interface Seat {
+  readonly role: string;
+  readonly agentId: string;
+  /** SHA-256 of the seat's token, lowercase hex; tokens themselves are never stored. */
+  readonly tokenHash: string;
+}
+
+/** The fold of a session that is kept beside its log, for readers of the database; the log is the truth. */
+export interface Snapshot {
+  readonly state: string;
+  readonly status: "active" | "completed";
+  readonly tick: number;
+}
+
+export interface NewSession {
+  readonly sessionId: string;
+  /** Game id, the source document's `template`. */
+  readonly template: string;
+  /** Kept secret until the session has ended. */
+  readonly seed: string;
+  readonly seats: readonly Seat[];
+}
+
+/**
+ * The append-only log of sessions. Every implementation passes `contract.test.ts`:
+ * - `create` and `append` resolve only after their row is committed to disk, and reject without a trace otherwise;
+ * - rows of a session have unique, gapless sequence numbers; a row that would break this is refused;
+ * - appends made in one turn of the event loop share a transaction, and a bad row fails alone;
+ * - nothing ever updates, deletes or replaces a row.
+ */
+export interface ActionLog {
+  create(session: NewSession, first: LogRow, snapshot: Snapshot): Promise<void>;
+  append(row: LogRow, snapshot: Snapshot): Promise<void>;
+  /** The committed rows of a session in order; empty for an unknown session. */
+  read(sessionId: string): readonly LogRow[];
+  /** The seed of a session, for the host alone; null for an unknown session. */
+  seedOf(sessionId: string): string | null;
+}

@@ -1,0 +1,278 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Entry, GENESIS, type LogRow, rowsOf, sealEntry } from "../session/entry.ts";
+import type { ActionLog, NewSession, Snapshot } from "./action-log.ts";
+import { openSqlite } from "./sqlite.ts";
+import { SESSION_SCHEMA, sqliteLog } from "./sqlite-log.ts";
+
+/** A log under test, and an eye that sees what is committed and nothing else. */
+interface Opened {
+  readonly log: ActionLog;
+  committedRows(): number;
+  close(): void;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "contract-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+let files = 0;
+const newFile = (): string => join(folder, `${++files}.sqlite`);
+const count = (db: DatabaseSync, table = "log"): number =>
+  db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n as number;
+
+function closeAll(...connections: DatabaseSync[]): void {
+  for (const connection of connections) connection.close();
+}
+
+/** Adding a store is one line here. */
+const stores: Readonly<Record<string, () => Opened>> = {
+  "SQLite in a file": () => {
+    const file = newFile();
+    const db = openSqlite(file, SESSION_SCHEMA);
+    const other = new DatabaseSync(file, { readOnly: true });
+    return { log: sqliteLog(db), committedRows: () => count(other), close: () => closeAll(other, db) };
+  },
+  "SQLite in memory": () => {
+    const db = openSqlite(":memory:", SESSION_SCHEMA);
+    const committedRows = () => {
+      if (db.isTransaction) throw new Error("looked at inside of a transaction");
+      return count(db);
+    };
+    return { log: sqliteLog(db), committedRows, close: () => db.close() };
+  },
+};
+
+const AT = "2025-01-01T00:00:00.000Z";
+const SNAPSHOT: Snapshot = { state: "{}", status: "active", tick: 0 };
+const participants = { white: "agent-1", black: "agent-2" };
+const seat = (role: string, agentId: string) => ({ role, agentId, tokenHash: `hash of ${agentId}` });
+const newSession = (sessionId: string): NewSession => ({
+  sessionId,
+  template: "chess.v1",
+  seed: `seed of ${sessionId}`,
+  seats: [seat("white", "agent-1"), seat("black", "agent-2")],
+});
+
+/** The sound rows of a session: `created`, then so many actions. */
+function rows(session_id: string, actions: number): LogRow[] {
+  const created: Entry = {
+    type: "created",
+    session_id,
+    game: "chess.v1",
+    options: {},
+    participants,
+    seed_commitment: "c",
+    at: AT,
+  };
+  const acted = Array.from({ length: actions }, (_, tick): Entry => {
+    return { type: "acted", tick, role: "white", agent: "agent-1", action: { uci: "é\n☃", tick }, at: AT };
+  });
+  return rowsOf(
+    session_id,
+    [created, ...acted].map((entry) => JSON.stringify(entry)),
+  );
+}
+
+const [ROW0, ROW1, ROW2, ROW3] = rows("s1", 3) as [LogRow, LogRow, LogRow, LogRow];
+const outcomes = async (promises: Promise<void>[]): Promise<string[]> =>
+  (await Promise.allSettled(promises)).map((one) => one.status);
+
+describe.each(Object.entries(stores))("the action log, %s", (_, open) => {
+  let store: Opened;
+  let log: ActionLog;
+  const append = (row: LogRow) => log.append(row, SNAPSHOT);
+
+  beforeEach(async () => {
+    store = open();
+    log = store.log;
+    await log.create(newSession("s1"), ROW0, SNAPSHOT);
+  });
+  afterEach(() => store.close());
+
+  test("create resolves with the first row committed", async () => {
+    const before = store.committedRows();
+    const [first] = rows("s2", 0) as [LogRow];
+    const committed = log.create(newSession("s2"), first, SNAPSHOT).then(store.committedRows);
+    expect(store.committedRows()).toBe(before);
+    expect(await committed).toBe(before + 1);
+    expect(log.read("s2")).toEqual([first]);
+    expect(log.seedOf("s2")).toBe("seed of s2");
+  });
+
+  test("append resolves only after the commit", async () => {
+    const committed = append(ROW1).then(store.committedRows);
+    expect(store.committedRows()).toBe(1);
+    expect(await committed).toBe(2);
+  });
+
+  test("read gives back every character, in order and of this session alone", async () => {
+    const whole = rows("s2", 12);
+    await Promise.all([
+      append(ROW1),
+      log.create(newSession("s2"), whole[0] as LogRow, SNAPSHOT),
+      ...whole.slice(1).map(append),
+    ]);
+    expect(log.read("s2")).toEqual(whole);
+    expect(log.read("s1")).toEqual([ROW0, ROW1]);
+  });
+
+  test("an unknown session has no rows and no seed", () => {
+    expect(log.read("nobody")).toEqual([]);
+    expect(log.seedOf("nobody")).toBe(null);
+  });
+
+  test("appends of one turn of the event loop are committed together", async () => {
+    const seen = await Promise.all([ROW1, ROW2, ROW3].map((row) => append(row).then(store.committedRows)));
+    expect(seen).toEqual([4, 4, 4]);
+  });
+
+  const otherEntry: Entry = { type: "expired", tick: 1, at: AT };
+  const bad: Readonly<Record<string, LogRow>> = {
+    "a sequence number that is taken": sealEntry("s1", ROW0, otherEntry),
+    "the same row once more": ROW1,
+    "a second first row": sealEntry("s1", null, otherEntry),
+    "a gap": { ...sealEntry("s1", ROW3, otherEntry), seq: 5 },
+    "a gap, with the hash of the last row": { ...ROW3, prev_hash: ROW1.hash },
+    "a gap, chained to nothing": { ...ROW3, prev_hash: "" },
+    "a gap, chained to the genesis": { ...ROW3, prev_hash: GENESIS },
+    "a previous hash of another row": { ...ROW2, prev_hash: ROW0.hash },
+    "a previous hash in capitals": { ...ROW2, prev_hash: ROW1.hash.toUpperCase() },
+    "a negative sequence number": { ...ROW0, seq: -1, prev_hash: "" },
+    "an unknown session": { ...ROW0, session_id: "nobody" },
+  };
+
+  test.each(Object.entries(bad))("a bad row is refused alone, without a trace: %s", async (_, row) => {
+    await append(ROW1);
+    expect(await outcomes([append(row)])).toEqual(["rejected"]);
+    expect([...log.read("s1"), ...log.read("nobody")]).toEqual([ROW0, ROW1]);
+    await append(ROW2);
+    expect(log.read("s1")).toEqual([ROW0, ROW1, ROW2]);
+  });
+
+  test.each(Object.entries(bad))("its group-mates are kept, those before and those after: %s", async (_, row) => {
+    await append(ROW1);
+    const whole = rows("s2", 1);
+    const create = log.create(newSession("s2"), whole[0] as LogRow, SNAPSHOT);
+    const group = [create, append(row), append(whole[1] as LogRow), append(ROW2)];
+    expect(await outcomes(group)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
+    expect([log.read("s1"), log.read("s2"), log.read("nobody")]).toEqual([[ROW0, ROW1, ROW2], whole, []]);
+    expect(store.committedRows()).toBe(5);
+  });
+
+  test("rows behind a refused one are refused with it", async () => {
+    const broken = { ...ROW1, prev_hash: ROW2.hash };
+    expect(await outcomes([broken, ROW2, ROW3].map(append))).toEqual(["rejected", "rejected", "rejected"]);
+    expect(log.read("s1")).toEqual([ROW0]);
+  });
+
+  test("a session is created once, each seat its own agent, and a refused one leaves no trace", async () => {
+    const [first] = rows("s2", 0) as [LogRow];
+    const oneForBoth = { ...newSession("s2"), seats: [seat("white", "agent-1"), seat("black", "agent-1")] };
+    const stolenToken = {
+      ...newSession("s2"),
+      seats: [{ role: "white", agentId: "thief", tokenHash: "hash of agent-1" }],
+    };
+    const refused = [
+      log.create({ ...newSession("s1"), seed: "another" }, ROW0, SNAPSHOT),
+      log.create(oneForBoth, first, SNAPSHOT),
+      log.create(stolenToken, first, SNAPSHOT),
+      log.create(newSession("s2"), { ...first, seq: 1 }, SNAPSHOT),
+    ];
+    expect(await outcomes(refused)).toEqual(Array(4).fill("rejected"));
+    expect([log.seedOf("s1"), log.seedOf("s2"), store.committedRows()]).toEqual(["seed of s1", null, 1]);
+    await log.create(newSession("s2"), first, SNAPSHOT);
+    expect(log.read("s2")).toEqual([first]);
+  });
+});
+
+describe("the action log, SQLite in a file, from outside", () => {
+  let file: string;
+  let db: DatabaseSync;
+  let log: ActionLog;
+  /** Somebody else's connection, without recursive_triggers. */
+  let other: DatabaseSync;
+
+  beforeEach(async () => {
+    file = newFile();
+    db = openSqlite(file, SESSION_SCHEMA);
+    other = new DatabaseSync(file);
+    log = sqliteLog(db);
+    await log.create(newSession("s1"), ROW0, SNAPSHOT);
+    await log.append(ROW1, { state: '{"fen":"…"}', status: "completed", tick: 1 });
+  });
+  afterEach(() => closeAll(other, db));
+
+  /** Commits in the write-ahead log: frames that carry the size of the database after them. */
+  function commits(): number {
+    const wal = readFileSync(`${file}-wal`);
+    const frame = 24 + wal.readUInt32BE(8);
+    const frames = Array.from({ length: Math.floor((wal.length - 32) / frame) }, (_, index) => 32 + index * frame);
+    return frames.filter((at) => wal.readUInt32BE(at + 4) !== 0).length;
+  }
+
+  test("appends of one turn share one transaction, those of two turns do not", async () => {
+    const whole = rows("s2", 40);
+    const before = commits();
+    await Promise.all([
+      log.create(newSession("s2"), whole[0] as LogRow, SNAPSHOT),
+      ...whole.slice(1).map((row) => log.append(row, SNAPSHOT)),
+    ]);
+    expect(commits()).toBe(before + 1);
+    await log.append(ROW2, SNAPSHOT);
+    await log.append(ROW3, SNAPSHOT);
+    expect(commits()).toBe(before + 3);
+  });
+
+  const columns = "session_id, seq, type, body, prev_hash, hash";
+  const values = `'acted', 'forged', '${ROW0.hash}', 'h'`;
+  test.each([
+    "UPDATE log SET body = 'forged'",
+    "UPDATE OR REPLACE log SET seq = 0 WHERE seq = 1",
+    "DELETE FROM log",
+    "DELETE FROM log WHERE seq = 1",
+    `INSERT OR REPLACE INTO log (${columns}) VALUES ('s1', 1, ${values})`,
+    `REPLACE INTO log (${columns}) VALUES ('s1', 1, ${values})`,
+    `REPLACE INTO log (${columns}) VALUES ('s1', 0, 'created', 'forged', '${GENESIS}', 'h')`,
+    `INSERT INTO log (${columns}) VALUES ('s1', 1, ${values}) ON CONFLICT DO UPDATE SET body = 'forged'`,
+    `REPLACE INTO log (rowid, ${columns}) SELECT 1, 's2', 0, 'created', 'forged', '${GENESIS}', 'h'`,
+    `REPLACE INTO log (rowid, ${columns}) SELECT 1, 's1', 2, 'acted', 'forged', hash, 'h' FROM log WHERE seq = 1`,
+  ])("nothing updates, deletes or replaces a row: %s", (sql) => {
+    other.exec("PRAGMA foreign_keys = OFF");
+    for (const connection of [other, db]) expect(() => connection.exec(sql)).toThrow();
+    expect(log.read("s1")).toEqual([ROW0, ROW1]);
+  });
+
+  test("survives reopening, and goes on where it was", async () => {
+    closeAll(other, db);
+    db = openSqlite(file, SESSION_SCHEMA);
+    other = new DatabaseSync(file);
+    log = sqliteLog(db);
+    expect([log.read("s1"), log.seedOf("s1")]).toEqual([[ROW0, ROW1], "seed of s1"]);
+    await log.append(ROW2, SNAPSHOT);
+    expect(await outcomes([log.append(ROW1, SNAPSHOT)])).toEqual(["rejected"]);
+    expect(() => db.exec("DELETE FROM log")).toThrow(/append-only/);
+    expect(log.read("s1")).toEqual([ROW0, ROW1, ROW2]);
+  });
+
+  test("waits out somebody else's open transaction on its connection, and keeps out of it", async () => {
+    db.exec("BEGIN");
+    let settled = false;
+    const pending = log.append(ROW2, SNAPSHOT).then(() => (settled = true));
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(settled).toBe(false);
+    db.exec("ROLLBACK");
+    await pending;
+    expect(count(other)).toBe(3);
+  });
+
+  test("a file locked for too long fails the whole group without a trace; later appends are taken", async () => {
+    db.exec("PRAGMA busy_timeout = 1");
+    other.exec("BEGIN IMMEDIATE");
+    expect(await outcomes([log.append(ROW2, SNAPSHOT), log.append(ROW3, SNAPSHOT)])).toEqual(["rejected", "rejected"]);
+    other.exec("ROLLBACK");
+    await log.append(ROW2, SNAPSHOT);
+    expect(log.read("s1")).toEqual([ROW0, ROW1, ROW2]);
+  });
+});

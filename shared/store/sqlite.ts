@@ -1,0 +1,72 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { Kysely, SqliteDialect } from "kysely";
+
+/**
+ * Opens a SQLite file (`:memory:` for none) for one process: WAL, every commit synced to disk, foreign keys on, and
+ * triggers that also see the delete inside an `INSERT OR REPLACE`.
+ */
+export function openSqlite(file: string, schema: string): DatabaseSync {
+  if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true });
+  const db = new DatabaseSync(file);
+  db.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA foreign_keys = ON;
+    PRAGMA recursive_triggers = ON;
+    PRAGMA busy_timeout = 2000;
+  `);
+  db.exec(schema);
+  return db;
+}
+
+/** Triggers that make a table append-only, whoever writes to the file: no UPDATE, no DELETE, no REPLACE. */
+export function appendOnly(table: string, key: readonly string[]): string {
+  const same = key.map((column) => `${column} = NEW.${column}`).join(" AND ");
+  return `
+    CREATE TRIGGER IF NOT EXISTS ${table}_no_update BEFORE UPDATE ON ${table}
+      BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END;
+    CREATE TRIGGER IF NOT EXISTS ${table}_no_delete BEFORE DELETE ON ${table}
+      BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END;
+    CREATE TRIGGER IF NOT EXISTS ${table}_no_replace BEFORE INSERT ON ${table}
+      WHEN EXISTS (SELECT 1 FROM ${table} WHERE ${same})
+      BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END;
+  `;
+}
+
+/**
+ * Kysely over an open database: all queries that are not on the hot path go through it, so that PostgreSQL can take them as
+ * they are. Parameters must be primitives: node:sqlite would take an object for named parameters and shift every column.
+ */
+export function kyselyOver<Tables>(db: DatabaseSync): Kysely<Tables> {
+  const statements = new Map<string, StatementSync>();
+  return new Kysely<Tables>({
+    dialect: new SqliteDialect({
+      database: {
+        prepare(sql: string) {
+          let statement = statements.get(sql);
+          if (!statement) statements.set(sql, (statement = db.prepare(sql)));
+          return adapt(statement);
+        },
+        close: () => db.close(),
+      },
+    }),
+  });
+}
+
+function adapt(statement: StatementSync) {
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters: readonly unknown[]) => statement.all(...primitives(parameters)),
+    run: (parameters: readonly unknown[]) => statement.run(...primitives(parameters)),
+    iterate: (parameters: readonly unknown[]) => statement.iterate(...primitives(parameters)),
+  };
+}
+
+function primitives(parameters: readonly unknown[]): SQLInputValue[] {
+  return parameters.map((value) => {
+    if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "bigint") return value;
+    throw new TypeError(`a query parameter must be a string, a number or null, not ${typeof value}`);
+  });
+}

@@ -1,0 +1,10 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["{shared,league-manager,referee,player,scripts}/**/*.test.ts"],
+    reporters: ["default", "./scripts/closing-line.ts"],
+    testTimeout: 30_000,
+    pool: "forks",
+  },
+});
