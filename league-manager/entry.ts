@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "#shared/lib/result.ts";
-import { protocolError, type ProtocolError } from "#shared/protocol/errors.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/protocol/messages.ts";
 import type { Answer, Caller } from "#shared/rpc/operations.ts";
 import type { LeagueEvent } from "./events.ts";
@@ -63,7 +63,11 @@ export function createEntry(options: EntryOptions): Entry {
         return ok(chosen);
       }
       const full = [...manager.leagues.values()].some((league) => league.status === "open" && isFull(league, player));
-      return err(full ? protocolError("L002", "every league of your games is full") : protocolError("L001", "no league of your games is open"));
+      return err(
+        full
+          ? protocolError("L002", "every league of your games is full")
+          : protocolError("L001", "no league of your games is open"),
+      );
     };
 
   const whyNot = (league: League, player: Agent, request: PlayerRegisterRequest): ProtocolError | null => {
@@ -72,13 +76,15 @@ export function createEntry(options: EntryOptions): Entry {
     if (!request.game_types.some((type) => type === game || game.startsWith(`${type}.`))) {
       return protocolError("L001", `league ${league_id} plays ${game}, which is not in your game_types`, { league_id });
     }
-    if (league.status !== "open") return protocolError("L001", `league ${league_id} is ${league.status}`, { league_id });
+    if (league.status !== "open")
+      return protocolError("L001", `league ${league_id} is ${league.status}`, { league_id });
     return isFull(league, player) ? protocolError("L002", `league ${league_id} is full`, { league_id }) : null;
   };
 
   /** Whether a league has no seat left for a player: seats of kept places are for those they are kept for. */
   const isFull = (league: League, player: Agent): boolean => {
-    const limit = league.config.max_players ?? (startWhen === "roster" ? playerPlaces.length : Number.POSITIVE_INFINITY);
+    const limit =
+      league.config.max_players ?? (startWhen === "roster" ? playerPlaces.length : Number.POSITIVE_INFINITY);
     const keptFree = playerPlaces.filter((place) => place.id !== player.id && !league.entrants.has(place.id)).length;
     const held = startWhen === "roster" ? Math.min(keptFree, Math.max(0, limit - 1)) : 0;
     const isExpected = playerPlaces.some((place) => place.id === player.id);
@@ -121,7 +127,13 @@ export function createEntry(options: EntryOptions): Entry {
   };
 
   const rejected = (error: ProtocolError) =>
-    ({ status: "REJECTED", auth_token: null, league_ids: [], reason: error.message, error_code: error.error_code }) as const;
+    ({
+      status: "REJECTED",
+      auth_token: null,
+      league_ids: [],
+      reason: error.message,
+      error_code: error.error_code,
+    }) as const;
 
   return {
     async player(request, caller) {
@@ -143,7 +155,14 @@ export function createEntry(options: EntryOptions): Entry {
       if (isNew) emit({ type: "registered", agent_id: agent.id, name: agent.name, kind: "player" });
       else await registry.move(agent, "recover");
       startComplete();
-      return ok({ status: "ACCEPTED", player_id: agent.id, auth_token: token, league_ids: leagueIds, reason: null, error_code: null });
+      return ok({
+        status: "ACCEPTED",
+        player_id: agent.id,
+        auth_token: token,
+        league_ids: leagueIds,
+        reason: null,
+        error_code: null,
+      });
     },
 
     async referee(request, caller) {
@@ -166,7 +185,15 @@ export function createEntry(options: EntryOptions): Entry {
       const matches = manager.welcomeReferee(agent);
       startComplete();
       const league_ids = [...manager.leagues.keys()];
-      return ok({ status: "ACCEPTED", referee_id: agent.id, auth_token: token, league_ids, reason: null, error_code: null, matches });
+      return ok({
+        status: "ACCEPTED",
+        referee_id: agent.id,
+        auth_token: token,
+        league_ids,
+        reason: null,
+        error_code: null,
+        matches,
+      });
     },
 
     startComplete,

@@ -11,7 +11,11 @@ const command = withUsageExit(new Command("league-manager"))
   .description("The league manager: registers referees and players, draws up the schedule, keeps the standings.")
   .option("--port <port>", "port to listen on (default: the config's, 8000)", portOption)
   .option("--host <host>", "address to listen on (default: the config's, 127.0.0.1)")
-  .option("--config <file>", "leagues and time limits", fileURLToPath(new URL("../config/league.json", import.meta.url)))
+  .option(
+    "--config <file>",
+    "leagues and time limits",
+    fileURLToPath(new URL("../config/league.json", import.meta.url)),
+  )
   .option("--data <folder>", "where the store, the operator token and logs are kept (default: the config's)")
   .option("--players <n>", "start each league when so many players are registered", countOption)
   .option("--roster", "start when exactly the players of the config are registered; nobody else may enter")
@@ -29,7 +33,9 @@ const options = command.opts<{
 }>();
 
 const loaded = loadConfig(options.config, process.env);
-const dataFolder = resolve(options.data ?? (loaded.ok ? resolve(loaded.value.folder, loaded.value.config.data) : "data"));
+const dataFolder = resolve(
+  options.data ?? (loaded.ok ? resolve(loaded.value.folder, loaded.value.config.data) : "data"),
+);
 
 await runAgentProcess("league-manager", dataFolder, async (self) => {
   if (!loaded.ok) throw new StartError(loaded.error.join("\n"), EXIT.config);

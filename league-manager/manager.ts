@@ -1,8 +1,8 @@
 import { hmacBase64Url } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
-import { protocolError, type ProtocolError } from "#shared/protocol/errors.ts";
-import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
 import type { Config } from "#shared/runtime/config.ts";
@@ -10,7 +10,17 @@ import type { Logger } from "#shared/runtime/logger.ts";
 import { createAnnouncer } from "./announce.ts";
 import { createDispatcher } from "./dispatch.ts";
 import { type LeagueEvent, type ResultsDocument, summaryOf } from "./events.ts";
-import { addMatch, currentRound, drawUp, type League, type Match, matchesOf, restoreLeague, rowOf, standingsOf } from "./league.ts";
+import {
+  addMatch,
+  currentRound,
+  drawUp,
+  type League,
+  type Match,
+  matchesOf,
+  restoreLeague,
+  rowOf,
+  standingsOf,
+} from "./league.ts";
 import type { Agent, AgentRegistry } from "./registry.ts";
 import { createRecorder, type Recorder } from "./results.ts";
 import { createRounds } from "./rounds.ts";
@@ -39,7 +49,11 @@ export interface Manager {
   /** Takes a match result from the referee that the match was given to. */
   record: Recorder;
   /** Adds a match to the running or a later round of a running league. */
-  schedule(leagueId: string, players: readonly [string, string], roundId: number): Promise<Result<Match, ProtocolError>>;
+  schedule(
+    leagueId: string,
+    players: readonly [string, string],
+    roundId: number,
+  ): Promise<Result<Match, ProtocolError>>;
   /** Takes a player out: of open leagues at once, of running ones by forfeit. */
   remove(player: Agent): Promise<void>;
   /** A referee has registered: it may be given matches, and is told which are still its own. */
@@ -130,11 +144,15 @@ export function createManager(options: ManagerOptions): Manager {
     async start(league_id) {
       const league = leagues.get(league_id);
       if (!league) return err(protocolError("L005", `no league ${league_id}`, { league_id }));
-      if (league.status !== "open") return err(protocolError("L005", `league ${league_id} is ${league.status} already`, { league_id }));
+      if (league.status !== "open")
+        return err(protocolError("L005", `league ${league_id} is ${league.status} already`, { league_id }));
       if (league.entrants.size < 2) {
-        return err(protocolError("L001", `league ${league_id} has ${league.entrants.size} of at least 2 players`, {}, true));
+        return err(
+          protocolError("L001", `league ${league_id} has ${league.entrants.size} of at least 2 players`, {}, true),
+        );
       }
-      if (registry.all("referee").length === 0) return err(protocolError("L001", "no referee is registered yet", {}, true));
+      if (registry.all("referee").length === 0)
+        return err(protocolError("L001", "no referee is registered yet", {}, true));
       league.status = "running";
       drawUp(league);
       const matches = league.matches.size;
@@ -151,11 +169,14 @@ export function createManager(options: ManagerOptions): Manager {
       if (!league) return err(protocolError("L005", `no league ${league_id}`, { league_id }));
       if (first === second) return err(protocolError("L001", "nobody plays against itself", { player_id: first }));
       for (const id of [first, second]) {
-        if (!league.entrants.has(id)) return err(protocolError("L004", `${id} is not in league ${league_id}`, { player_id: id }));
+        if (!league.entrants.has(id))
+          return err(protocolError("L004", `${id} is not in league ${league_id}`, { player_id: id }));
       }
       const current = currentRound(league);
       if (league.status !== "running" || current === null) {
-        return err(protocolError("L005", `league ${league_id} is ${league.status}; matches are added while it runs`, {}, true));
+        return err(
+          protocolError("L005", `league ${league_id} is ${league.status}; matches are added while it runs`, {}, true),
+        );
       }
       if (roundId < current) return err(protocolError("L005", `round ${roundId} is over; round ${current} runs`));
       const [firstRole = "", secondRole = ""] = league.game.roles;
@@ -182,7 +203,8 @@ export function createManager(options: ManagerOptions): Manager {
     async resume() {
       const running = [...leagues.values()].filter((league) => league.status === "running");
       for (const league of running) await rounds.resume(league);
-      if (running.length === 0 && [...leagues.values()].every((league) => league.status === "completed")) onAllCompleted();
+      if (running.length === 0 && [...leagues.values()].every((league) => league.status === "completed"))
+        onAllCompleted();
     },
 
     stop: () => dispatcher.stop(),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { findGame, gameIds } from "#shared/games/registry.ts";
 import { equalSecrets } from "#shared/lib/hash.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
-import { protocolError, type ProtocolError } from "#shared/protocol/errors.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
 import type { Entry } from "./entry.ts";
@@ -81,7 +81,8 @@ function registrations({ entry }: ManagerDesk): readonly Operation<unknown>[] {
       tool: {
         name: "register_referee",
         title: "Register a referee",
-        description: "Offers a referee to the league manager, which gives it matches by calling start_game at its endpoint.",
+        description:
+          "Offers a referee to the league manager, which gives it matches by calling start_game at its endpoint.",
         plain: PlainRegisterReferee,
       },
       handle: (request, caller) => entry.referee(request, caller),
@@ -101,17 +102,27 @@ function readings({ manager }: ManagerDesk): readonly Operation<unknown>[] {
       payload: LeagueId,
       tool: { ...tool, plain: LeagueId, annotations: { readOnlyHint: true } },
       handle: ({ league_id }) =>
-        manager.leagues.has(league_id) ? ok(show(league_id)) : err(protocolError("L005", `no league ${league_id}`, { league_id })),
+        manager.leagues.has(league_id)
+          ? ok(show(league_id))
+          : err(protocolError("L005", `no league ${league_id}`, { league_id })),
     });
   return [
     reading(
       "GET_STANDINGS",
-      { name: "get_standings", title: "Standings", description: "The standings of a league: rank, points, wins, draws, losses." },
+      {
+        name: "get_standings",
+        title: "Standings",
+        description: "The standings of a league: rank, points, wins, draws, losses.",
+      },
       (leagueId) => standingsShown(manager, leagueId),
     ),
     reading(
       "GET_SCHEDULE",
-      { name: "get_schedule", title: "Schedule", description: "Every match of a league with its round, roles, status and result." },
+      {
+        name: "get_schedule",
+        title: "Schedule",
+        description: "Every match of a league with its round, roles, status and result.",
+      },
       (leagueId) => scheduleShown(manager, leagueId),
     ),
     operation({
@@ -156,7 +167,8 @@ function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): re
       tool: {
         name: "start_league",
         title: "Start a league",
-        description: "Closes the registration of a league, draws up its schedule and plays it. Needs the operator token.",
+        description:
+          "Closes the registration of a league, draws up its schedule and plays it. Needs the operator token.",
         plain: LeagueId,
       },
       handle: operatorOnly(async ({ league_id }: z.infer<typeof LeagueId>) => {
@@ -171,7 +183,8 @@ function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): re
       tool: {
         name: "schedule_match",
         title: "Schedule a match",
-        description: "Adds a match between two players to this or a later round of a running league. Needs the operator token.",
+        description:
+          "Adds a match between two players to this or a later round of a running league. Needs the operator token.",
         plain: ScheduleMatch,
       },
       handle: operatorOnly(async ({ player1_id, player2_id, round_id, league_id }: z.infer<typeof ScheduleMatch>) => {
@@ -181,11 +194,19 @@ function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): re
         const target = league_id ?? (shared.length === 1 ? shared[0]?.config.league_id : undefined);
         if (target === undefined) {
           const choices = shared.map((league) => league.config.league_id);
-          return err(protocolError("L005", "name the league_id of a running league that both play in", { choices }, true));
+          return err(
+            protocolError("L005", "name the league_id of a running league that both play in", { choices }, true),
+          );
         }
         const added = await manager.schedule(target, [player1_id, player2_id], round_id);
         if (!added.ok) return added;
-        return ok({ status: "SCHEDULED", league_id: target, match_id: added.value.matchId, round_id, roles: added.value.roles });
+        return ok({
+          status: "SCHEDULED",
+          league_id: target,
+          match_id: added.value.matchId,
+          round_id,
+          roles: added.value.roles,
+        });
       }),
     }),
     operation({
@@ -195,7 +216,8 @@ function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): re
       tool: {
         name: "remove_player",
         title: "Remove a player",
-        description: "Takes a player out of open leagues; in running ones it forfeits what is left. Needs the operator token.",
+        description:
+          "Takes a player out of open leagues; in running ones it forfeits what is left. Needs the operator token.",
         plain: remove,
         annotations: { destructiveHint: true },
       },
@@ -216,7 +238,8 @@ function matchResult({ manager, registry }: ManagerDesk): Operation<unknown> {
     payload: messages.MatchResult,
     async handle(result, caller) {
       const referee = asAgent(registry, caller);
-      if (referee?.kind !== "referee") return err(protocolError("L004", "a match result is taken from a registered referee"));
+      if (referee?.kind !== "referee")
+        return err(protocolError("L004", "a match result is taken from a registered referee"));
       return manager.record(result, referee);
     },
   });

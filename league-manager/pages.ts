@@ -15,7 +15,10 @@ export const leaguePages =
   (manager: Manager) =>
   (app: Express): void => {
     app.get("/", (_request, response) => {
-      response.set("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'");
+      response.set(
+        "content-security-policy",
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+      );
       response.set("x-content-type-options", "nosniff");
       response.type("html").send(page(manager));
     });
@@ -33,20 +36,21 @@ function leagueSection(manager: Manager, league: League): string {
     .standings(league)
     .map(
       (row) =>
-        `<tr><td class="n">${row.rank}</td><td>${escape(row.display_name)} <small>${escape(row.player_id)}</small></td>` +
+        `<tr><td class="n">${row.rank}</td><td>${escapeHtml(row.display_name)} <small>${escapeHtml(row.player_id)}</small></td>` +
         [row.played, row.wins, row.draws, row.losses, row.points].map((n) => `<td class="n">${n}</td>`).join("") +
         "</tr>",
     );
   const schedule = [...league.matches.values()].map((match) => {
-    const pairing = Object.entries(match.roles).map(([role, id]) => `${escape(id)} <small>${escape(role)}</small>`);
-    const result = match.result ? `${escape(match.result.winner ?? "draw")} <small>${escape(match.result.reason)}</small>` : "";
-    return `<tr><td>${escape(match.matchId)}</td><td>${pairing.join(" – ")}</td><td>${match.status}</td><td>${result}</td></tr>`;
+    const pairing = Object.entries(match.roles).map(([role, id]) => `${escapeHtml(id)} <small>${escapeHtml(role)}</small>`);
+    const result = match.result
+      ? `${escapeHtml(match.result.winner ?? "draw")} <small>${escapeHtml(match.result.reason)}</small>`
+      : "";
+    return `<tr><td>${escapeHtml(match.matchId)}</td><td>${pairing.join(" – ")}</td><td>${match.status}</td><td>${result}</td></tr>`;
   });
-  return `<h2>${escape(league_id)} <small>${escape(game)}, ${league.status}</small></h2>
+  return `<h2>${escapeHtml(league_id)} <small>${escapeHtml(game)}, ${league.status}</small></h2>
 <table><thead><tr><th class="n">#</th><th>Player</th><th class="n">Played</th><th class="n">Won</th><th class="n">Drawn</th>
 <th class="n">Lost</th><th class="n">Points</th></tr></thead><tbody>${standings.join("")}</tbody></table>
 <table><thead><tr><th>Match</th><th>Players</th><th>Status</th><th>Result</th></tr></thead><tbody>${schedule.join("")}</tbody></table>`;
 }
 
-const escape = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -62,6 +62,7 @@ export interface AgentRegistry {
   /** The agent that a token belongs to. */
   authenticate(token: string | null): Agent | null;
   get(id: string): Agent | undefined;
+  /** Every agent of a kind, in the order of their ids, whoever registered first. */
   all(kind: AgentKind): readonly Agent[];
   /**
    * Moves an agent along the diagram where it has an arrow. This and the next two change the agent at once, and resolve when
@@ -157,7 +158,7 @@ export function createRegistry({ store, places, rows, allowedHosts }: RegistryOp
     },
     authenticate,
     get: (id) => agents.get(id),
-    all: (kind) => [...agents.values()].filter((agent) => agent.kind === kind),
+    all: (kind) => [...agents.values()].filter((agent) => agent.kind === kind).sort((a, b) => (a.id < b.id ? -1 : 1)),
     async move(agent, event) {
       if (step(agent, event)) await keepState(agent);
     },

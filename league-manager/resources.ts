@@ -54,7 +54,8 @@ export function managerTemplates(
   manager: Manager,
   logOf: (leagueId: string, matchId: string) => Promise<{ log: readonly string[]; seed: string } | null>,
 ): readonly ResourceTemplate[] {
-  const known = (leagueId: string | undefined): leagueId is string => leagueId !== undefined && manager.leagues.has(leagueId);
+  const known = (leagueId: string | undefined): leagueId is string =>
+    leagueId !== undefined && manager.leagues.has(leagueId);
   return [
     {
       uriTemplate: "league://{league_id}/standings",

@@ -1,6 +1,6 @@
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
-import { protocolError, type ProtocolError } from "#shared/protocol/errors.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import { rowsOf } from "#shared/session/entry.ts";
 import type { Dispatcher } from "./dispatch.ts";
@@ -88,7 +88,10 @@ function faultOfResult(match: Match, result: MatchResult): string | null {
   if (result.termination !== "aborted" && scored.join() !== Object.values(match.roles).sort().join()) {
     return "its points are of other players";
   }
-  const given = points.map(([, value]) => value).sort().join();
+  const given = points
+    .map(([, value]) => value)
+    .sort()
+    .join();
   if (!allowedPoints[result.termination].some((allowed) => allowed === given)) {
     return `points ${given} after a ${result.termination} end`;
   }

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gameIds } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newToken, playerId, refereeId } from "#shared/lib/ids.ts";
-import { gameIds } from "#shared/games/registry.ts";
 import { isLoopback } from "#shared/rpc/addresses.ts";
 import { type JsonRpc, jsonRpc } from "#shared/rpc/json-rpc.ts";
 import { mcpMethods } from "#shared/rpc/mcp.ts";
@@ -65,7 +65,10 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
   const rpc: JsonRpc = jsonRpc(
     mcpMethods({
       serverInfo: { name: "league-manager", version: VERSION },
-      tools: toolsOf(managerOperations({ manager, registry, entry, operatorToken: operator.token }), () => MANAGER_SENDER),
+      tools: toolsOf(
+        managerOperations({ manager, registry, entry, operatorToken: operator.token }),
+        () => MANAGER_SENDER,
+      ),
       resources: managerResources(manager),
       templates: managerTemplates(manager, store.logOf),
     }),
@@ -100,20 +103,25 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
 
 /** The places that the config keeps: the nth player is P0n, the nth referee REF0n, whoever registers first. */
 function placesOf(config: Config): readonly Place[] {
-  const players = config.players.map((player, index): Place => ({
-    id: playerId(index + 1),
-    kind: "player",
-    name: player.name,
-    endpoint: "endpoint" in player ? player.endpoint : null,
-    mayStayAway: "self" in player,
-  }));
-  const referees = Array.from({ length: config.referees.count }, (_, index): Place => ({
-    id: refereeId(index + 1),
-    kind: "referee",
-    name: null,
-    endpoint: `http://127.0.0.1:${config.referees.firstPort + index}/mcp`,
-    mayStayAway: true,
-  }));
+  const players = config.players.map(
+    (player, index): Place => ({
+      id: playerId(index + 1),
+      kind: "player",
+      name: player.name,
+      endpoint: "endpoint" in player ? player.endpoint : null,
+      mayStayAway: "self" in player,
+    }),
+  );
+  const referees = Array.from(
+    { length: config.referees.count },
+    (_, index): Place => ({
+      id: refereeId(index + 1),
+      kind: "referee",
+      name: null,
+      endpoint: `http://127.0.0.1:${config.referees.firstPort + index}/mcp`,
+      mayStayAway: true,
+    }),
+  );
   return [...players, ...referees];
 }
 
@@ -124,7 +132,11 @@ const allowedHosts = (config: Config): readonly string[] => [
 ];
 
 /** Players that the config lists by endpoint need no registration code of their own. */
-async function registerOnBehalf(config: Config, entry: ReturnType<typeof createEntry>, self: AgentProcess): Promise<void> {
+async function registerOnBehalf(
+  config: Config,
+  entry: ReturnType<typeof createEntry>,
+  self: AgentProcess,
+): Promise<void> {
   for (const player of config.players) {
     if (!("endpoint" in player)) continue;
     const host = new URL(player.endpoint).hostname;

@@ -2,10 +2,10 @@ import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { stripVTControlCharacters } from "node:util";
-import { EXIT, StartError } from "#shared/runtime/agent.ts";
 import type { GameId } from "#shared/games/registry.ts";
-import type { BotObject } from "./sdk.ts";
+import { EXIT, StartError } from "#shared/runtime/agent.ts";
 import { uciBot } from "./bots/uci.ts";
+import type { BotObject } from "./sdk.ts";
 
 /** A bot that is ready to play: `create` makes one for each match. */
 export interface LoadedBot {
@@ -35,7 +35,10 @@ export async function loadBot(spec: string): Promise<LoadedBot> {
   if (spec.startsWith("uci:")) return uciBot(spec.slice(4));
   if (builtInBots.includes(spec)) return fromFile(resolve(botsFolder, `${spec}.ts`), spec, null);
   if (!/\.[cm]?[jt]s$/.test(spec)) {
-    throw new StartError(`no bot "${spec}": give ${builtInBots.join(", ")}, a .ts or .js file, or uci:COMMAND`, EXIT.config);
+    throw new StartError(
+      `no bot "${spec}": give ${builtInBots.join(", ")}, a .ts or .js file, or uci:COMMAND`,
+      EXIT.config,
+    );
   }
   const file = resolve(spec);
   if (!existsSync(file)) throw new StartError(`${spec}: no such file`, EXIT.config);

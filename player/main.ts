@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
-import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
 import { portOption, withUsageExit } from "#shared/runtime/options.ts";
+import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
 import { startPlayer } from "./service.ts";
 
 const command = withUsageExit(new Command("player"))

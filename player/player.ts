@@ -1,7 +1,7 @@
 import { findGame } from "#shared/games/registry.ts";
 import { matchRef } from "#shared/lib/ids.ts";
-import { createRandom } from "#shared/lib/rng.ts";
 import { messageOf } from "#shared/lib/result.ts";
+import { createRandom } from "#shared/lib/rng.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
 import { type LoadedBot, whereThrown } from "./load-bot.ts";
 import type { BotObject, MatchInfo, Turn } from "./sdk.ts";
@@ -71,7 +71,14 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
         role: invite.your_role,
         roles: invite.roles,
       };
-      const playing: Playing = { info, invite, bot: bot.create(), history: [], answers: new Map(), end: new AbortController() };
+      const playing: Playing = {
+        info,
+        invite,
+        bot: bot.create(),
+        history: [],
+        answers: new Map(),
+        end: new AbortController(),
+      };
       matches.set(key, playing);
       told.matches++;
       await guard(() => playing.bot.start?.(info));
@@ -83,7 +90,10 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
       if (!playing) return "unknown_match";
       if (request.epoch != null && request.epoch < playing.invite.epoch) return "old_epoch";
       let answer = request.error == null ? playing.answers.get(request.tick) : undefined;
-      if (!answer) playing.answers.set(request.tick, (answer = choose(playing, request)));
+      if (!answer) {
+        answer = choose(playing, request);
+        playing.answers.set(request.tick, answer);
+      }
       try {
         return { move: await answer };
       } catch (thrown) {

@@ -61,7 +61,9 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
   self.say(`${bot.name} plays as ${name} at ${server.url}/mcp`);
   self.report({ type: "ready", url: server.url });
 
-  const registering = options.manager ? registerPlayer({ ...options, name }, bot, server.url, identity, peers, stopping.signal, self) : null;
+  const registering = options.manager
+    ? registerPlayer({ ...options, name }, bot, server.url, identity, peers, stopping.signal, self)
+    : null;
   registering?.catch((thrown) => {
     if (!stopping.signal.aborted) throw thrown; // StartError: ends the process with its message
   });
@@ -142,7 +144,8 @@ function matchOperations(player: Player, identity: { readonly token: string | nu
         if (answer === "unknown_match") {
           return err(protocolError("G003", "I was not invited to this match", { match_id }, true));
         }
-        if (answer === "old_epoch") return err(protocolError("G003", "the match goes on under a newer epoch", { match_id }));
+        if (answer === "old_epoch")
+          return err(protocolError("G003", "the match goes on under a newer epoch", { match_id }));
         if ("failed" in answer) return err(protocolError("G001", answer.failed, { match_id, tick }, true));
         return ok({ match_id, tick, move: answer.move });
       }),

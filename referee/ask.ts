@@ -1,9 +1,9 @@
-import { fieldFaults, newEnvelope, type Envelope } from "#shared/protocol/envelope.ts";
-import { protocolError, type ProtocolError } from "#shared/protocol/errors.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { type Envelope, fieldFaults, newEnvelope } from "#shared/protocol/envelope.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import { GameInviteResponse, type MessageType, MoveResponse } from "#shared/protocol/messages.ts";
 import type { CallFault, Peers } from "#shared/rpc/peer.ts";
 import type { FaultCause } from "#shared/session/entry.ts";
-import { err, ok, type Result } from "#shared/lib/result.ts";
 
 /** A player as its referee calls it. */
 export interface Seated {
@@ -48,7 +48,12 @@ export interface Asker {
 
 export function createAsker(peers: Peers, sender: () => string): Asker {
   const roundTrips = new Map<string, number>();
-  const ask = (player: Seated, type: MessageType, payload: object, timeoutMs: number): Promise<Result<Envelope, CallFault>> =>
+  const ask = (
+    player: Seated,
+    type: MessageType,
+    payload: object,
+    timeoutMs: number,
+  ): Promise<Result<Envelope, CallFault>> =>
     peers.message(player.endpoint, newEnvelope(type, sender(), payload, { authToken: player.matchToken }), {
       timeoutMs,
       retry: true,
@@ -63,10 +68,20 @@ export function createAsker(peers: Peers, sender: () => string): Asker {
     }
     const response = GameInviteResponse.safeParse(reply.value.payload);
     if (!response.success) {
-      return err({ code: "G001", cause: "bad_reply", detail: `a malformed GAME_INVITE_RESPONSE: ${firstFault(response)}`, raw });
+      return err({
+        code: "G001",
+        cause: "bad_reply",
+        detail: `a malformed GAME_INVITE_RESPONSE: ${firstFault(response)}`,
+        raw,
+      });
     }
     if (response.data.accept) return ok(null);
-    return err({ code: "G001", cause: "declined", detail: `declined: ${response.data.reason ?? "no reason given"}`, raw });
+    return err({
+      code: "G001",
+      cause: "declined",
+      detail: `declined: ${response.data.reason ?? "no reason given"}`,
+      raw,
+    });
   };
 
   const move: Asker["move"] = async (player, question) => {
@@ -76,7 +91,8 @@ export function createAsker(peers: Peers, sender: () => string): Asker {
     for (let answers = 0; answers < MAX_ANSWERS; answers++) {
       const leftMs = deadline - performance.now();
       if (leftMs <= 0) break;
-      const error = last && protocolError("G001", last.detail, { match_id: question.matchId, tick: question.tick }, true);
+      const error =
+        last && protocolError("G001", last.detail, { match_id: question.matchId, tick: question.tick }, true);
       const begun = performance.now();
       const payload = question.payload(error, leftMs, roundTrips.get(player.endpoint) ?? null);
       const reply = await ask(player, "MOVE_REQUEST", payload, leftMs);

@@ -67,7 +67,8 @@ export function createHost(log: ActionLog, clock: Clock): SessionHost {
     const seed = log.seedOf(sessionId);
     if (!head || seed === null) return null;
     const replayed = replay(rows, seed);
-    if (!replayed.ok) throw new Error(`log of session ${sessionId}, entry ${replayed.error.seq}: ${replayed.error.message}`);
+    if (!replayed.ok)
+      throw new Error(`log of session ${sessionId}, entry ${replayed.error.seq}: ${replayed.error.message}`);
     const loaded: Live = { session: replayed.value, rows, pending: { session: replayed.value, head } };
     live.set(sessionId, loaded);
     return loaded;

@@ -4,7 +4,7 @@ import { findGame } from "#shared/games/registry.ts";
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
-import { protocolError, type ProtocolError } from "#shared/protocol/errors.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import type { ResourceTemplate } from "#shared/rpc/mcp.ts";
@@ -43,21 +43,23 @@ const PlainStartGame = z.union([
       seed: z.string().max(1000),
       timeouts: messages.StartGame.shape.timeouts.default({ join_ms: 5_000, move_ms: 30_000, game_over_ms: 5_000 }),
     })
-    .transform(({ player1_id, player2_id, player1_endpoint, player2_endpoint, player1_token, player2_token, ...rest }) => {
-      const [first = "player_1", second = "player_2"] = findGame(rest.game)?.roles ?? [];
-      const seat = (player_id: string, endpoint: string, match_token: string) => ({
-        player_id,
-        endpoint,
-        match_token,
-        dialect: "native",
-        legal_actions: true,
-      });
-      const roles = {
-        [first]: seat(player1_id, player1_endpoint, player1_token),
-        [second]: seat(player2_id, player2_endpoint, player2_token),
-      };
-      return { ...rest, roles };
-    }),
+    .transform(
+      ({ player1_id, player2_id, player1_endpoint, player2_endpoint, player1_token, player2_token, ...rest }) => {
+        const [first = "player_1", second = "player_2"] = findGame(rest.game)?.roles ?? [];
+        const seat = (player_id: string, endpoint: string, match_token: string) => ({
+          player_id,
+          endpoint,
+          match_token,
+          dialect: "native",
+          legal_actions: true,
+        });
+        const roles = {
+          [first]: seat(player1_id, player1_endpoint, player1_token),
+          [second]: seat(player2_id, player2_endpoint, player2_token),
+        };
+        return { ...rest, roles };
+      },
+    ),
 ]) as z.ZodType<messages.StartGame>;
 
 const ValidateMove = z.object({ player_id: id, move: z.unknown(), match_id: id.optional() });
@@ -82,13 +84,17 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
         const ref = matchRef(order.league_id, order.match_id);
         const { token } = desk.identity;
         if (token === null || !isSignedFor(token, ref, caller.authToken ?? "")) {
-          return err(protocolError("L004", "start_game is taken from this referee's league manager only", { match: ref }));
+          return err(
+            protocolError("L004", "start_game is taken from this referee's league manager only", { match: ref }),
+          );
         }
         const fault = faultOfOrder(order);
         if (fault) return err(protocolError("G003", fault, { match: ref }));
         const running = desk.referee.running();
         if (running.length >= desk.maxConcurrentMatches && !running.some((one) => one.ref === ref)) {
-          return err(protocolError("G005", "this referee has as many matches as it takes at a time", { match: ref }, true));
+          return err(
+            protocolError("G005", "this referee has as many matches as it takes at a time", { match: ref }, true),
+          );
         }
         const started = await desk.referee.start(order);
         return started.ok ? ok({ status: "ACCEPTED", ...started.value }) : started;

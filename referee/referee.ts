@@ -2,13 +2,13 @@ import { findGame } from "#shared/games/registry.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
-import { protocolError, type ProtocolError } from "#shared/protocol/errors.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import { createAsker } from "./ask.ts";
 import type { SessionHost } from "./host.ts";
-import { type MatchDriver, matchResult, MatchWithdrawn, playMatch, seatsOf } from "./match.ts";
+import { type MatchDriver, MatchWithdrawn, matchResult, playMatch, seatsOf } from "./match.ts";
 import type { MatchTable } from "./tables.ts";
 
 export interface RefereeOptions {
@@ -126,13 +126,16 @@ export function createReferee(options: RefereeOptions): Referee {
       const ref = matchRef(order.league_id, order.match_id);
       const now = running.get(ref);
       if (now && now.order.epoch > order.epoch) {
-        return err(protocolError("G005", `${ref} is being played under epoch ${now.order.epoch}`, { match_id: order.match_id }));
+        return err(
+          protocolError("G005", `${ref} is being played under epoch ${now.order.epoch}`, { match_id: order.match_id }),
+        );
       }
       if (now && now.order.epoch === order.epoch) return ok({ match_id: order.match_id, session_id: now.sessionId });
       now?.withdraw.abort();
       const sessionId = await begin(order);
       const again = running.get(ref);
-      if (again && again.order.epoch >= order.epoch) return ok({ match_id: order.match_id, session_id: again.sessionId });
+      if (again && again.order.epoch >= order.epoch)
+        return ok({ match_id: order.match_id, session_id: again.sessionId });
       const withdraw = new AbortController();
       const entry: Running = { order, sessionId, withdraw };
       running.set(ref, entry);

@@ -114,5 +114,10 @@ const newsOperations = () => [
   operation({ request: "ROUND_ANNOUNCEMENT", reply: "ACK", payload: messages.RoundAnnouncement, handle: () => ok({}) }),
   operation({ request: "ROUND_START", reply: "ACK", payload: messages.RoundStart, handle: () => ok({}) }),
   operation({ request: "ROUND_END", reply: "ACK", payload: messages.RoundEnd, handle: () => ok({}) }),
-  operation({ request: "LEAGUE_STANDINGS_UPDATE", reply: "ACK", payload: messages.StandingsUpdate, handle: () => ok({}) }),
+  operation({
+    request: "LEAGUE_STANDINGS_UPDATE",
+    reply: "ACK",
+    payload: messages.StandingsUpdate,
+    handle: () => ok({}),
+  }),
 ];

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type Kysely } from "kysely";
+import type { Kysely } from "kysely";
 import { kyselyOver } from "#shared/store/sqlite.ts";
 
 /** Which session plays which match of which league, under which epoch. */
@@ -40,7 +40,11 @@ export function matchTable(db: DatabaseSync): MatchTable {
       await tables.insertInto("matches").values(row).execute();
     },
     async find(leagueId, matchId, epoch) {
-      let query = tables.selectFrom("matches").selectAll().where("league_id", "=", leagueId).where("match_id", "=", matchId);
+      let query = tables
+        .selectFrom("matches")
+        .selectAll()
+        .where("league_id", "=", leagueId)
+        .where("match_id", "=", matchId);
       if (epoch !== undefined) query = query.where("epoch", "=", epoch);
       return (await query.orderBy("epoch", "desc").limit(1).executeTakeFirst()) ?? null;
     },

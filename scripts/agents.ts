@@ -35,7 +35,18 @@ export function playerSpecs(config: Config, place: RunPlace): readonly AgentSpec
     const bot = botOf(player);
     if (bot === null) return [];
     const port = String(config.playersFirstPort + index);
-    const args = ["--bot", bot, "--name", player.name, "--port", port, "--manager", place.managerUrl, "--data", place.dataFolder];
+    const args = [
+      "--bot",
+      bot,
+      "--name",
+      player.name,
+      "--port",
+      port,
+      "--manager",
+      place.managerUrl,
+      "--data",
+      place.dataFolder,
+    ];
     return [{ name: player.name, script: "player/main.ts", args }];
   });
 }
@@ -63,5 +74,7 @@ export function faultOfRun(config: Config): string | null {
     ...config.players.flatMap((player, index) => (botOf(player) === null ? [] : [config.playersFirstPort + index])),
   ];
   const twice = ports.find((port, index) => ports.indexOf(port) !== index);
-  return twice === undefined ? null : `port ${twice} is given to two agents; see manager.port, referees.firstPort and playersFirstPort`;
+  return twice === undefined
+    ? null
+    : `port ${twice} is given to two agents; see manager.port, referees.firstPort and playersFirstPort`;
 }

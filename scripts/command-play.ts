@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { findGame, gameIds } from "#shared/games/registry.ts";
@@ -100,14 +100,22 @@ async function report(document: ResultsDocument, folder: string, flags: PlayFlag
   const kept = await managerStore(db).logOf("play", "R1M1");
   db.close();
   const entries = (kept?.log ?? []).map((body) => JSON.parse(body) as Entry);
-  const moves = entries.flatMap((entry) => (entry.type === "acted" ? [{ role: entry.role, action: entry.action }] : []));
+  const moves = entries.flatMap((entry) =>
+    entry.type === "acted" ? [{ role: entry.role, action: entry.action }] : [],
+  );
   const match = document.leagues[0]?.matches[0];
   if (flags.json) return JSON.stringify({ ...match, seed: kept?.seed, moves }, null, 2);
   const names = new Map(document.leagues[0]?.standings.map((row) => [row.player_id, row.display_name]));
   const players = Object.entries(match?.roles ?? {}).map(([role, id]) => `${role}: ${names.get(id) ?? id}`);
   const width = String(moves.length).length;
-  const lines = moves.map(({ role, action }, index) => `${String(index + 1).padStart(width)}. ${role} ${plain(action)}`);
-  const winner = match?.winner ? `${names.get(match.winner)} wins` : match?.termination === "normal" ? "draw" : "no winner";
+  const lines = moves.map(
+    ({ role, action }, index) => `${String(index + 1).padStart(width)}. ${role} ${plain(action)}`,
+  );
+  const winner = match?.winner
+    ? `${names.get(match.winner)} wins`
+    : match?.termination === "normal"
+      ? "draw"
+      : "no winner";
   return [...players, "", ...lines, "", `${winner}: ${match?.reason} (${match?.termination})`].join("\n");
 }
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
+import { EXIT, StartError } from "#shared/runtime/agent.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { loadConfig } from "#shared/runtime/config-file.ts";
-import { EXIT, StartError } from "#shared/runtime/agent.ts";
 import { faultOfRun, withAbsolutePaths } from "./agents.ts";
 import { createProgress, silentProgress, standingsTable } from "./progress.ts";
 import { runLeagues } from "./run.ts";
@@ -40,7 +40,9 @@ export async function run(configFile: string, flags: RunFlags): Promise<number> 
         process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
         return;
       }
-      const tables = document.leagues.map((league) => standingsTable(`${league.league_id} (${league.game})`, league.standings));
+      const tables = document.leagues.map((league) =>
+        standingsTable(`${league.league_id} (${league.game})`, league.standings),
+      );
       process.stdout.write(`${tables.join("\n\n")}\n`);
       if (flags.quiet) return;
       const seconds = ((performance.now() - begun) / 1000).toFixed(1);

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { LeagueEvent } from "../league-manager/events.ts";
 import { EXIT } from "#shared/runtime/agent.ts";
+import type { LeagueEvent } from "../league-manager/events.ts";
 import { managerSpec, managerUrlOf, refereeSpecs } from "./agents.ts";
 import { readConfig } from "./command-run.ts";
 import { createProgress, standingsTable } from "./progress.ts";
@@ -22,7 +22,8 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
 
   const progress = createProgress(process.stderr);
   const ended = Promise.withResolvers<number>();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => ended.resolve(EXIT.interrupted));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.on(signal, () => ended.resolve(EXIT.interrupted));
   const supervisor = createSupervisor({
     onEvent(event) {
       const told = event as LeagueEvent;

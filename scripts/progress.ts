@@ -112,7 +112,8 @@ function drawnProgress(stream: NodeJS.WriteStream): Progress {
 
 function leagueLine(id: string, shown: LeagueShown, stream: NodeJS.WriteStream): string {
   const filled = Math.round((BAR_WIDTH * shown.completed) / Math.max(1, shown.matches));
-  const bar = styleText("green", "━".repeat(filled), { stream }) + styleText("dim", "─".repeat(BAR_WIDTH - filled), { stream });
+  const bar =
+    styleText("green", "━".repeat(filled), { stream }) + styleText("dim", "─".repeat(BAR_WIDTH - filled), { stream });
   const leaders = shown.standings.slice(0, 4).map((row) => `${row.rank}. ${row.display_name} ${row.points}`);
   const name = styleText("bold", id.padEnd(12), { stream });
   return `${name} ${bar} ${shown.completed}/${shown.matches}  ${leaders.join("  ")}`;

@@ -1,5 +1,5 @@
-import type { LeagueEvent, ResultsDocument } from "../league-manager/events.ts";
 import { EXIT } from "#shared/runtime/agent.ts";
+import type { LeagueEvent, ResultsDocument } from "../league-manager/events.ts";
 import { managerSpec, managerUrlOf, playerSpecs, refereeSpecs } from "./agents.ts";
 import type { Progress } from "./progress.ts";
 import type { RunFolder } from "./run-folder.ts";

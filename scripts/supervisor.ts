@@ -82,7 +82,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   ): void => {
     const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
     // What never ran, or says that it is set up wrongly, would fail again.
-    if (!wasReady || code === EXIT.config) options.onFatal(`${spec.name} ${how}`, code === EXIT.config ? EXIT.config : EXIT.failed);
+    if (!wasReady || code === EXIT.config)
+      options.onFatal(`${spec.name} ${how}`, code === EXIT.config ? EXIT.config : EXIT.failed);
     else if (restarts >= MAX_RESTARTS) options.onFatal(`${spec.name} ${how}, after ${restarts} restarts`, EXIT.failed);
     else {
       options.onLine(spec.name, `${how}; it is started again`);

@@ -21,7 +21,9 @@ export default ((turn) => {
 function otherChoices(view: unknown, role: string): readonly unknown[] {
   const { previous_rounds, series } = view as { previous_rounds?: unknown; series?: { previous_rounds?: unknown } };
   const rounds = (series?.previous_rounds ?? previous_rounds ?? []) as { choices: Record<string, unknown> }[];
-  return rounds.flatMap(({ choices }) => Object.entries(choices).flatMap(([who, choice]) => (who === role ? [] : [choice])));
+  return rounds.flatMap(({ choices }) =>
+    Object.entries(choices).flatMap(([who, choice]) => (who === role ? [] : [choice])),
+  );
 }
 
 function mostFrequent(choices: readonly unknown[]): unknown {

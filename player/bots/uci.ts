@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { EXIT, StartError } from "#shared/runtime/agent.ts";
 import { messageOf } from "#shared/lib/result.ts";
+import { EXIT, StartError } from "#shared/runtime/agent.ts";
 import type { LoadedBot } from "../load-bot.ts";
 import type { Turn } from "../sdk.ts";
 
@@ -40,8 +40,11 @@ interface Engine {
 async function openEngine(command: string): Promise<Engine> {
   const engine = spawn(command, { shell: true, stdio: ["pipe", "pipe", "ignore"] });
   let failed: string | null = null;
-  let waiting: { readonly wanted: RegExp; readonly resolve: (line: string) => void; readonly reject: (error: Error) => void } | null =
-    null;
+  let waiting: {
+    readonly wanted: RegExp;
+    readonly resolve: (line: string) => void;
+    readonly reject: (error: Error) => void;
+  } | null = null;
   const fail = (why: string): void => {
     failed ??= why;
     waiting?.reject(new Error(failed));

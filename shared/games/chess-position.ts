@@ -1,28 +1,30 @@
-import { Chess, type Color, type PieceSymbol, SQUARES, type Square, validateFen } from "chess.js";
+import { Chess, type Color, type PieceSymbol, type Square, validateFen } from "chess.js";
 import { err, ok, type Result } from "../lib/result.ts";
 
-/** Squares of the side to move, those of the pieces whose moves are cheapest to list first. */
-export function squaresToMove(fen: string): Square[] {
-  const white = fen.split(" ", 2)[1] === "w";
-  const found: Square[][] = [[], [], [], [], [], []];
-  let index = 0;
-  for (const char of fen) {
-    if (char === " ") break;
-    if (char === "/") continue;
-    if (char >= "1" && char <= "8") {
-      index += Number(char);
-      continue;
+/** The squares of the side to move's pieces; pawns first, whose moves are few and cheap to list. */
+export function ownSquares(fen: string): Square[] {
+  const [placement = "", turn] = fen.split(" ", 2);
+  const isWhite = turn === "w";
+  const pawns: Square[] = [];
+  const pieces: Square[] = [];
+  for (const [index, rank] of placement.split("/").entries()) {
+    let file = 0;
+    for (const character of rank) {
+      if (character >= "1" && character <= "8") {
+        file += Number(character);
+        continue;
+      }
+      const square = `${"abcdefgh"[file]}${8 - index}` as Square;
+      if (isWhite === character < "a") (character === "P" || character === "p" ? pawns : pieces).push(square);
+      file++;
     }
-    const square = SQUARES[index++];
-    const kind = (white ? "PNKRBQ" : "pnkrbq").indexOf(char);
-    if (square !== undefined && kind >= 0) found[kind]?.push(square);
   }
-  return found.flat();
+  return [...pawns, ...pieces];
 }
 
 /** Whether the side to move has a legal move; stops at the first piece that has one. */
-export const hasLegalMove = (board: Chess, fen: string): boolean =>
-  squaresToMove(fen).some((square) => board.moves({ square }).length > 0);
+export const hasMove = (board: Chess, fen: string): boolean =>
+  ownSquares(fen).some((square) => board.moves({ square }).length > 0);
 
 /**
  * A start position in the normal form of chess.js (an en passant square only where the capture is legal), or what is wrong
@@ -78,7 +80,7 @@ function holds(board: Chess, square: string, type: PieceSymbol, color: Color): b
 }
 
 function overAlready(board: Chess, fen: string): string | null {
-  if (!hasLegalMove(board, fen)) return "the side to move has no legal move";
+  if (!hasMove(board, fen)) return "the side to move has no legal move";
   if (board.isInsufficientMaterial()) return "neither side can mate";
   return board.isDrawByFiftyMoves() ? "the fifty-move rule has ended the game" : null;
 }

@@ -1,6 +1,7 @@
-import { Chess, type Square, validateFen } from "chess.js";
+import { Chess, DEFAULT_POSITION, type Move, type Square } from "chess.js";
 import { z } from "zod";
-import { err, ok } from "../lib/result.ts";
+import { err, messageOf, ok } from "../lib/result.ts";
+import { hasMove, ownSquares, startPosition } from "./chess-position.ts";
 import type { Game } from "./game.ts";
 
 const ROLES = ["white", "black"] as const;
@@ -11,6 +12,9 @@ export interface ChessOutcome {
   readonly winner: Color | null;
   readonly reason: "checkmate" | "stalemate" | "insufficient_material" | "threefold_repetition" | "fifty_moves";
 }
+
+/** UCI: "e2e4", "e1g1" to castle, "e7e8q" to promote. */
+export type ChessAction = string;
 
 /** state-machine-host.md, section 8. */
 export interface ChessView {
@@ -24,13 +28,21 @@ export interface ChessState extends ChessView {
   readonly positions: readonly string[];
 }
 
-const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const UCI = /^([a-h][1-8])([a-h][1-8])([qrbn])?$/;
 const FIFTY_MOVES_PLIES = 100;
 
 const Options = z.strictObject({
   /** Where the game starts. */
-  fen: z.string().refine(isPlayable, "not a position that can be played on").default(START),
+  fen: z
+    .string()
+    .max(100)
+    .transform((text, context) => {
+      const start = startPosition(text);
+      if (start.ok) return start.value;
+      context.addIssue({ code: "custom", message: start.error });
+      return z.NEVER;
+    })
+    .default(DEFAULT_POSITION),
 });
 export type ChessOptions = z.infer<typeof Options>;
 
@@ -41,26 +53,31 @@ export type ChessOptions = z.infer<typeof Options>;
 const boards = new WeakMap<object, Chess>();
 
 function boardOf(position: ChessView): Chess {
-  let board = boards.get(position);
-  if (!board) boards.set(position, (board = new Chess(position.fen)));
+  const board = boards.get(position) ?? new Chess(position.fen);
+  boards.set(position, board);
   return board;
 }
 
-export const chess: Game<ChessOptions, ChessState, string, ChessView> = {
+/**
+ * Chess by FIDE's rules (state-machine-host.md section 8, chess.v1). Checkmate, stalemate, insufficient material, the third
+ * repetition and the fifty-move rule end the game at once, without a claim (DESIGN.md section 4).
+ */
+export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
   id: "chess.v1",
   roles: ROLES,
-  // The fifty-move rule ends every game before 5,899 moves.
+  // At most 118 pawn moves and captures, and fewer than 100 plies between two of them.
   info: { name: "Chess", simultaneous: false, hiddenInformation: false, maxActions: 12_000 },
   options: Options,
   action: z.string("a move is UCI text like e2e4").max(10, "a move is UCI text like e2e4"),
-  initialState: ({ options: { fen } }) => stateAfter(new Chess(fen), new Chess(fen).fen(), []),
+  initialState: ({ options: { fen } }) => ({ fen, turn: turnOf(fen), outcome: null, positions: [positionKey(fen)] }),
   toAct: (state) => (state.outcome === null ? [state.turn] : []),
   legalActions: (state, role) =>
     state.outcome === null && role === state.turn ? listMoves(boardOf(state), state.fen) : [],
   applyAction(state, role, action) {
     if (state.outcome !== null) return err({ message: "the game is over" });
     if (role !== state.turn) return err({ message: `it is ${state.turn}'s turn` });
-    const [, from, to, promotion] = UCI.exec(action) ?? [];
+    // A log that is replayed has not gone through the schema, and a pattern takes ["e2e4"] for its text.
+    const [, from, to, promotion] = (typeof action === "string" && UCI.exec(action)) || [];
     if (!from || !to) return err({ message: "a move is UCI text like e2e4, or e7e8q for a promotion" });
     const board = boardOf(state);
     const isPromotion = board.get(from as Square)?.type === "p" && /[18]$/.test(to);
@@ -68,14 +85,12 @@ export const chess: Game<ChessOptions, ChessState, string, ChessView> = {
     if (isPromotion !== (promotion !== undefined)) {
       return err({ message: isPromotion ? `name the piece: ${from}${to}q` : `${action} is no promotion` });
     }
-    try {
-      const move = board.move({ from, to, ...(promotion && { promotion }) });
-      boards.delete(state);
-      const isIrreversible = move.piece === "p" || move.isCapture();
-      return ok(stateAfter(board, move.after, isIrreversible ? [] : state.positions));
-    } catch {
-      return err({ message: `${action} is not a legal move` });
-    }
+    const move = moveIfLegal(board, { from, to, ...(promotion && { promotion }) });
+    if (!move) return err({ message: `${action} is not a legal move` });
+    boards.delete(state);
+    const next = stateAfter(state, move, board);
+    boards.set(next, board);
+    return ok(next);
   },
   isTerminal: (state) => state.outcome !== null,
   outcome(state) {
@@ -89,53 +104,42 @@ export const chess: Game<ChessOptions, ChessState, string, ChessView> = {
   toText: (state) => textOf(state),
 };
 
-function stateAfter(board: Chess, fen: string, before: readonly string[]): ChessState {
-  const positions = [...before, positionKey(fen)];
-  const turn = board.turn() === "w" ? "white" : "black";
-  const state: ChessState = { fen, turn, outcome: outcomeOf(board, fen, turn, positions), positions };
-  boards.set(state, board);
-  return state;
+/** Makes the move on the board, or leaves the board as it was and gives null. */
+function moveIfLegal(board: Chess, move: { from: string; to: string; promotion?: string }): Move | null {
+  try {
+    return board.move(move);
+  } catch (thrown) {
+    // Anything else is our own bug.
+    if (!messageOf(thrown).startsWith("Invalid move")) throw thrown;
+    return null;
+  }
 }
+
+/** The state behind a move that the board has made. */
+function stateAfter(before: ChessState, move: Move, board: Chess): ChessState {
+  const fen = move.after;
+  const clock = Number(fen.split(" ", 5)[4]);
+  // The clock is at 0 after a pawn's move or a capture: no earlier position can come again.
+  const positions = [...(clock === 0 ? [] : before.positions), positionKey(fen)];
+  return { fen, turn: turnOf(fen), outcome: outcomeOf(board, move, positions, clock), positions };
+}
+
+const turnOf = (fen: string): Color => (fen.split(" ", 2)[1] === "w" ? "white" : "black");
 
 /** Placement, side to move, castling and en passant: what makes two positions the same (FIDE Laws, 9.2.3). */
 const positionKey = (fen: string): string => fen.split(" ", 4).join(" ");
 
-function outcomeOf(board: Chess, fen: string, turn: Color, positions: readonly string[]): ChessOutcome | null {
-  if (!hasMove(board, fen)) {
-    if (!board.isCheck()) return { winner: null, reason: "stalemate" };
-    return { winner: turn === "white" ? "black" : "white", reason: "checkmate" };
-  }
-  if (board.isInsufficientMaterial()) return { winner: null, reason: "insufficient_material" };
+/** Mate comes before every draw (FIDE Laws, 5.1.1 and 9.6.2). */
+function outcomeOf(board: Chess, move: Move, positions: readonly string[], clock: number): ChessOutcome | null {
+  // The SAN has already found mate and check, and a check without mate has an answer: only other moves need the search.
+  if (move.san.endsWith("#")) return { winner: move.color === "w" ? "white" : "black", reason: "checkmate" };
+  if (!move.san.endsWith("+") && !hasMove(board, move.after)) return { winner: null, reason: "stalemate" };
+  // Only a capture or a promotion can leave too little.
+  if (clock === 0 && board.isInsufficientMaterial()) return { winner: null, reason: "insufficient_material" };
   const key = positions.at(-1);
   if (positions.filter((one) => one === key).length >= 3) return { winner: null, reason: "threefold_repetition" };
-  if (Number(fen.split(" ", 5)[4]) >= FIFTY_MOVES_PLIES) return { winner: null, reason: "fifty_moves" };
-  return null;
+  return clock >= FIFTY_MOVES_PLIES ? { winner: null, reason: "fifty_moves" } : null;
 }
-
-/** The squares of the side to move's pieces; pawns first, whose moves are few and cheap to list. */
-function ownSquares(fen: string): Square[] {
-  const [placement = "", turn] = fen.split(" ", 2);
-  const isWhite = turn === "w";
-  const pawns: Square[] = [];
-  const pieces: Square[] = [];
-  for (const [index, rank] of placement.split("/").entries()) {
-    let file = 0;
-    for (const character of rank) {
-      if (character >= "1" && character <= "8") {
-        file += Number(character);
-        continue;
-      }
-      const square = `${"abcdefgh"[file]}${8 - index}` as Square;
-      if (isWhite === character < "a") (character === "P" || character === "p" ? pawns : pieces).push(square);
-      file++;
-    }
-  }
-  return [...pawns, ...pieces];
-}
-
-/** Stops at the first piece that can move. */
-const hasMove = (board: Chess, fen: string): boolean =>
-  ownSquares(fen).some((square) => board.moves({ square }).length > 0);
 
 /** Every legal move as UCI, sorted. The short notation ends in the target square, which spares the verbose and slow one. */
 function listMoves(board: Chess, fen: string): readonly string[] {
@@ -151,12 +155,6 @@ function targetOf(san: string, homeRank: string): string {
   if (bare === "O-O-O") return `c${homeRank}`;
   const [place = "", promotion = ""] = bare.split("=");
   return place.slice(-2) + promotion.toLowerCase();
-}
-
-function isPlayable(fen: string): boolean {
-  if (!validateFen(fen).ok) return false;
-  const board = new Chess(fen);
-  return hasMove(board, fen) && !board.isInsufficientMaterial() && Number(fen.split(" ", 5)[4]) < FIFTY_MOVES_PLIES;
 }
 
 function textOf({ fen, turn, outcome }: ChessView): string {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { err, ok } from "../lib/result.ts";
-import { createRandom } from "../lib/rng.ts";
+import { sha256Hex } from "../lib/hash.ts";
+import { err, invariant, ok } from "../lib/result.ts";
 import type { Game, Role, RoundSummary, Viewer } from "./game.ts";
 
 const ROLES = ["ODD", "EVEN"] as const;
@@ -66,6 +66,10 @@ const LEGAL = { sum: [1, 2, 3, 4, 5], draw: ["even", "odd"] } as const;
 const NOBODY: Choices = { ODD: null, EVEN: null };
 const isSeat = (role: Role): role is Seat => role === "ODD" || role === "EVEN";
 
+/**
+ * The Even/Odd game (league-protocol.md, Game States; MOVE_REQUEST and ROUND_RESULT of league-api.md; DESIGN.md section 4).
+ * `sum`: the parity of both numbers' sum decides the round. `draw`: a number 1-10 is drawn, the only right guess wins it.
+ */
 export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddView> = {
   id: "even_odd.v1",
   roles: ROLES,
@@ -93,7 +97,7 @@ export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddV
     const choices: Choices = { ...state.choices, [role]: action };
     const { ODD, EVEN } = choices;
     if (ODD === null || EVEN === null) return ok({ ...state, choices });
-    return ok(closeRound({ ...state, phase: "DRAWING_NUMBER", choices }, { ODD, EVEN }));
+    return ok(drawNumber({ ...state, phase: "DRAWING_NUMBER", choices }, { ODD, EVEN }));
   },
   isTerminal: (state) => state.phase === "FINISHED",
   outcome: (state) => (state.phase === "FINISHED" ? { scores: state.scores, reason: reasonOf(state) } : null),
@@ -105,10 +109,15 @@ export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddV
   rounds: (state) => state.previous_rounds.map(summaryOf(state.variant)),
 };
 
-/** From DRAWING_NUMBER to the next round or the end: the number is there, its parity decides. */
-function closeRound(state: EvenOddState, choices: EvenOddRound["choices"]): EvenOddState {
-  const number =
-    state.variant === "sum" ? Number(choices.ODD) + Number(choices.EVEN) : draw(state.seed ?? "", state.round);
+/** Phase DRAWING_NUMBER: the round's number is the sum of both choices or drawn, its parity decides. */
+function drawNumber(state: EvenOddState, choices: EvenOddRound["choices"]): EvenOddState {
+  if (state.variant === "sum") return closeRound(state, choices, Number(choices.ODD) + Number(choices.EVEN));
+  invariant(state.seed !== undefined, "a seed to draw from");
+  return closeRound(state, choices, drawnNumber(state.seed, state.round));
+}
+
+/** From DRAWING_NUMBER to the next round or the end. */
+function closeRound(state: EvenOddState, choices: EvenOddRound["choices"], number: number): EvenOddState {
   const parity: Seat = number % 2 === 0 ? "EVEN" : "ODD";
   const winner = state.variant === "sum" ? parity : guesser(choices, parity);
   const previous_rounds = [...state.previous_rounds, { round: state.round, choices, number, parity, winner }];
@@ -118,8 +127,17 @@ function closeRound(state: EvenOddState, choices: EvenOddRound["choices"]): Even
   return { ...state, phase: "COLLECTING_CHOICES", round: state.round + 1, scores, choices: NOBODY, previous_rounds };
 }
 
-/** The number of a round, 1 to 10: a function of seed and round alone, so that every replay draws the same. */
-const draw = (seed: string, round: number): number => createRandom(`${seed}/round/${round}`).int(1, 10);
+/**
+ * The number 1-10 of a round of variant `draw`, each equally likely, a function of seed and round alone: whoever knows the seed
+ * can check it. It is the first 8 hex digits of SHA-256 over "<seed>/round/<round>/<try>", modulo 10, plus 1; tries count from
+ * 0 until the value is below 4294967290, the greatest multiple of ten, so that no number is favoured.
+ */
+export function drawnNumber(seed: string, round: number): number {
+  for (let attempt = 0; ; attempt++) {
+    const value = Number.parseInt(sha256Hex(`${seed}/round/${round}/${attempt}`).slice(0, 8), 16);
+    if (value < 4_294_967_290) return (value % 10) + 1;
+  }
+}
 
 /** Who alone guessed the parity; null when both or neither did. */
 function guesser(choices: EvenOddRound["choices"], parity: Seat): Seat | null {

@@ -34,6 +34,8 @@ export interface RpsState {
   readonly series?: Series;
 }
 
+export type RpsView = RpsState;
+
 const Options = z.strictObject({
   /** At most so many rounds, drawn ones included; the game ends when one can no longer be caught. */
   best_of: z.int().min(1).max(99).default(1),
@@ -43,7 +45,11 @@ export type RpsOptions = z.infer<typeof Options>;
 const NOBODY: Choices = { player_1: null, player_2: null };
 const isSeat = (role: Role): role is Seat => role === "player_1" || role === "player_2";
 
-export const rps: Game<RpsOptions, RpsState, RpsAction, RpsState> = {
+/**
+ * Rock, paper, scissors (state-machine-host.md section 8, rps.v1). DESIGN.md section 4 adds `best_of` n: at most n rounds, drawn
+ * ones count, and it ends as soon as the trailing player can no longer catch up.
+ */
+export const rps: Game<RpsOptions, RpsState, RpsAction, RpsView> = {
   id: "rps.v1",
   roles: ROLES,
   info: { name: "Rock, paper, scissors", simultaneous: true, hiddenInformation: true, maxActions: 198 },

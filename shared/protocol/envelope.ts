@@ -40,7 +40,12 @@ export interface EnvelopeOptions {
 }
 
 /** A new envelope, stamped now. */
-export function newEnvelope(type: MessageType, sender: string, payload: object, options: EnvelopeOptions = {}): Envelope {
+export function newEnvelope(
+  type: MessageType,
+  sender: string,
+  payload: object,
+  options: EnvelopeOptions = {},
+): Envelope {
   return {
     protocol: PROTOCOL,
     message_id: newMessageId(),

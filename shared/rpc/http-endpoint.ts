@@ -113,7 +113,9 @@ function send(response: ServerResponse, status: number, body: string): void {
   if (response.headersSent) return;
   response.writeHead(
     status,
-    body === "" ? { "content-length": 0 } : { "content-type": "application/json", "content-length": Buffer.byteLength(body) },
+    body === ""
+      ? { "content-length": 0 }
+      : { "content-type": "application/json", "content-length": Buffer.byteLength(body) },
   );
   response.end(body);
 }

@@ -1,7 +1,7 @@
 import {
   createJSONRPCErrorResponse,
-  type JSONRPCErrorResponse,
   JSONRPCErrorException,
+  type JSONRPCErrorResponse,
   type JSONRPCID,
   type JSONRPCRequest,
   type JSONRPCResponse,
@@ -54,14 +54,12 @@ export interface JsonRpc {
  * A JSON-RPC 2.0 server over named methods. What a method throws as `rpcError` reaches the caller, anything else is an
  * internal error: told to `onInternalError`, never to the caller.
  */
-export function jsonRpc(
-  methods: Readonly<Record<string, Method>>,
-  onInternalError: (error: unknown) => void,
-): JsonRpc {
+export function jsonRpc(methods: Readonly<Record<string, Method>>, onInternalError: (error: unknown) => void): JsonRpc {
   const server = new JSONRPCServer<HttpContext>({ errorListener: () => {} });
   for (const [name, method] of Object.entries(methods)) server.addMethod(name, method);
   server.mapErrorToJSONRPCErrorResponse = (id: JSONRPCID, error: unknown): JSONRPCErrorResponse => {
-    if (error instanceof JSONRPCErrorException) return createJSONRPCErrorResponse(id, error.code, error.message, error.data);
+    if (error instanceof JSONRPCErrorException)
+      return createJSONRPCErrorResponse(id, error.code, error.message, error.data);
     onInternalError(error);
     return createJSONRPCErrorResponse(id, INTERNAL_ERROR, "Internal error");
   };

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { INVALID_PARAMS, type Method, rpcError } from "./json-rpc.ts";
 import type { HttpContext } from "./http-endpoint.ts";
+import { INVALID_PARAMS, type Method, rpcError } from "./json-rpc.ts";
 
 /** A tool's answer as MCP has it; `isError` marks a refusal that the caller can act on. */
 export interface ToolResult {
@@ -16,7 +16,11 @@ export interface Tool {
   readonly description: string;
   /** JSON Schemas. */
   readonly inputSchema: object;
-  readonly annotations?: { readonly readOnlyHint?: boolean; readonly destructiveHint?: boolean; readonly idempotentHint?: boolean };
+  readonly annotations?: {
+    readonly readOnlyHint?: boolean;
+    readonly destructiveHint?: boolean;
+    readonly idempotentHint?: boolean;
+  };
   /** Listed for people and LLMs; false for doors that only programs use. */
   call(args: unknown, http: HttpContext): Promise<ToolResult>;
 }
@@ -73,7 +77,11 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
     initialize: (params) => {
       const asked = parse(Initialize, params).protocolVersion;
       const known = protocolVersions.find((version) => version === asked);
-      return { protocolVersion: known ?? NEWEST, capabilities: { tools: {}, resources: {} }, serverInfo: surface.serverInfo };
+      return {
+        protocolVersion: known ?? NEWEST,
+        capabilities: { tools: {}, resources: {} },
+        serverInfo: surface.serverInfo,
+      };
     },
     "notifications/initialized": () => ({}),
     ping: () => ({}),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Result } from "../lib/result.ts";
-import { Envelope, fieldFaults, type FieldFault, looksLikeEnvelope, newEnvelope } from "../protocol/envelope.ts";
+import { Envelope, type FieldFault, fieldFaults, looksLikeEnvelope, newEnvelope } from "../protocol/envelope.ts";
 import { errorType, type ProtocolError } from "../protocol/errors.ts";
 import type { MessageType } from "../protocol/messages.ts";
 import type { HttpContext } from "./http-endpoint.ts";

@@ -59,7 +59,13 @@ export function createPeers(): Peers {
     let pool = pools.get(origin);
     if (!pool) {
       // No pipelining: a slow answer would hold up the ones behind it, and undici resends after a dropped socket.
-      pool = new Pool(origin, { connections: 128, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 10_000 });
+      pool = new Pool(origin, {
+        connections: 128,
+        pipelining: 1,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        connectTimeout: 10_000,
+      });
       pools.set(origin, pool);
     }
     return pool;
@@ -162,7 +168,8 @@ function send(
         },
         onResponseData(_controller, chunk) {
           size += chunk.length;
-          if (size > maxReplyBytes) settle(err({ cause: "too_large", detail: `an answer of more than ${maxReplyBytes} bytes` }));
+          if (size > maxReplyBytes)
+            settle(err({ cause: "too_large", detail: `an answer of more than ${maxReplyBytes} bytes` }));
           else chunks.push(chunk);
         },
         onResponseEnd() {

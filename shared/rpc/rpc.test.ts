@@ -1,12 +1,9 @@
 import { once } from "node:events";
-import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders, type Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { httpEndpoint } from "./http-endpoint.ts";
 import { jsonRpc, type Method, rpcError } from "./json-rpc.ts";
-
-const LIMIT = 256 * 1024;
-const LONG = 1024 * 1024;
 
 const internalErrors: unknown[] = [];
 const calls: unknown[] = [];
@@ -27,23 +24,15 @@ const methods: Record<string, Method> = {
 };
 
 let server: Server;
-let port = 0;
-let webLoads = 0;
+let url = "";
 
 beforeAll(async () => {
   const rpc = jsonRpc(methods, (error) => internalErrors.push(error));
-  server = httpEndpoint({
-    door: (body, http) => rpc.answer(body, http),
-    web: async () => {
-      webLoads += 1;
-      return (request, response) => void response.end(`page ${request.url}`);
-    },
-    bodyLimit: ({ bearer }) => (bearer === "referee" ? LONG : LIMIT),
-    allowedHosts: ["league.example", "fd00::5"],
-  });
+  const web = () => Promise.reject(new Error("no pages here"));
+  server = httpEndpoint({ door: rpc.answer, web, bodyLimit: () => 256 * 1024, allowedHosts: [] });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  port = (server.address() as AddressInfo).port;
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 });
 afterEach(() => {
   internalErrors.length = 0;
@@ -54,41 +43,9 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-interface Reply {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-}
-interface Sent {
-  readonly method?: string;
-  readonly path?: string;
-  readonly headers?: OutgoingHttpHeaders;
-}
-
-const JSON_BODY = { "content-type": "application/json" };
-
-async function send(
-  body: string | readonly string[],
-  { method = "POST", path = "/mcp", headers = {} }: Sent = {},
-): Promise<Reply> {
-  const request = httpRequest({
-    host: "127.0.0.1",
-    port,
-    method,
-    path,
-    agent: false,
-    headers: { ...JSON_BODY, ...headers },
-  });
-  const answered = once(request, "response");
-  if (typeof body === "string") request.end(body);
-  else {
-    for (const chunk of body) request.write(chunk);
-    request.end();
-  }
-  const [response] = await answered;
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk);
-  return { status: response.statusCode, headers: response.headers, text: Buffer.concat(chunks).toString("utf8") };
+async function send(body: string): Promise<{ status: number; headers: Headers; text: string }> {
+  const reply = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  return { status: reply.status, headers: reply.headers, text: await reply.text() };
 }
 
 const call = (method: string, params?: unknown, id: unknown = 1) => ({ jsonrpc: "2.0", id, method, params });
@@ -170,8 +127,8 @@ describe("errors (PROTOCOL.md, section 4; league-api.md, Standard Error Codes)",
 describe("requests, notifications and batches", () => {
   test("a result goes out as JSON with its length; no result is null", async () => {
     const reply = await send(JSON.stringify(call("echo", { text: "é☃" })));
-    expect(reply).toMatchObject({ status: 200, headers: { "content-type": "application/json" } });
-    expect(reply.headers["content-length"]).toBe(String(Buffer.byteLength(reply.text)));
+    expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "application/json"]);
+    expect(reply.headers.get("content-length")).toBe(String(Buffer.byteLength(reply.text)));
     expect(JSON.parse(reply.text)).toEqual(success(1, { text: "é☃" }));
     expect(await ask(call("nothing"))).toEqual([200, success(1, null)]);
   });
@@ -185,7 +142,7 @@ describe("requests, notifications and batches", () => {
 
   test("a notification is carried out and answered by 202 without a body", async () => {
     const reply = await send(JSON.stringify(note("note", { tick: 1 })));
-    expect([reply.status, reply.text, reply.headers["content-length"]]).toEqual([202, "", "0"]);
+    expect([reply.status, reply.text, reply.headers.get("content-length")]).toEqual([202, "", "0"]);
     expect(calls).toEqual([{ tick: 1 }]);
   });
 
@@ -259,107 +216,5 @@ describe("odd but well-formed bodies", () => {
   ])("100,000 brackets %s are answered", async (_, body, status) => {
     expect((await send(body)).status).toBe(status);
     expect(await ask(call("echo", [1]))).toEqual([200, success(1, [1])]);
-  });
-});
-
-describe("the door (PROTOCOL.md, section 3: body limit, Host and Origin, JSON content type)", () => {
-  const body = JSON.stringify(call("echo", []));
-  const statusOf = async (headers: OutgoingHttpHeaders, sent: Sent = {}) =>
-    (await send(body, { ...sent, headers })).status;
-
-  test.each(["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "text/json", ""])(
-    "content type %j: 415",
-    async (type) => {
-      expect(await statusOf({ "content-type": type })).toBe(415);
-    },
-  );
-
-  test.each([
-    "application/json",
-    "Application/JSON",
-    "application/json; charset=utf-8",
-    "application/json;charset=utf-8",
-  ])("content type %j is taken", async (type) => {
-    expect(await statusOf({ "content-type": type })).toBe(200);
-  });
-
-  test.each([
-    "evil.example",
-    "127.0.0.1.evil.example",
-    "localhost.evil.example:80",
-    "10.0.0.1",
-    "evil.example#localhost",
-    "",
-  ])("Host %j: 403, for pages too", async (host) => {
-    expect([await statusOf({ host }), await statusOf({ host }, { method: "GET", path: "/" })]).toEqual([403, 403]);
-  });
-
-  test.each([
-    "http://evil.example",
-    "https://localhost.evil.example",
-    "http://evil.example/localhost",
-    "null",
-    "file://",
-    "",
-  ])("Origin %j: 403", async (origin) => {
-    expect(await statusOf({ origin })).toBe(403);
-  });
-
-  test.each([
-    "localhost",
-    "LOCALHOST:8000",
-    "127.0.0.1:1",
-    "[::1]:8000",
-    "league.example",
-    "League.example:80",
-    "[fd00::5]:8000",
-  ])("Host and Origin %s are our own", async (host) => {
-    expect([await statusOf({ host }), await statusOf({ origin: `http://${host}` })]).toEqual([200, 200]);
-  });
-
-  test.each(["GET", "PUT", "DELETE", "OPTIONS"])("%s: 405, and what is allowed", async (method) => {
-    const reply = await send("", { method });
-    expect([reply.status, reply.headers.allow]).toEqual([405, "POST"]);
-  });
-
-  const padded = (bytes: number) => body.padEnd(bytes, " ");
-  const halves = (bytes: number) => [padded(bytes - 1_000), " ".repeat(1_000)];
-
-  test.each([
-    ["content-length", padded],
-    ["chunks", halves],
-  ] as const)("a body by %s: the limit is taken, a byte more is 413", async (_, make) => {
-    expect((await send(make(LIMIT))).status).toBe(200);
-    const refused = await send(make(LIMIT + 1));
-    expect([refused.status, refused.headers.connection]).toEqual([413, "close"]);
-  });
-
-  test("the limit is the caller's own", async () => {
-    const headers = { authorization: "Bearer referee" };
-    expect((await send(padded(LONG), { headers })).status).toBe(200);
-    expect((await send(padded(LONG + 1), { headers })).status).toBe(413);
-  });
-
-  test("a far too large body is told so, though it is not read to its end", async () => {
-    expect((await send(padded(8 * LONG))).status).toBe(413);
-  });
-
-  test("a connection lost in the middle of a body harms nobody", async () => {
-    const socket = connect(port, "127.0.0.1");
-    await once(socket, "connect");
-    socket.end(
-      `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{"jsonrpc"`,
-    );
-    socket.resume();
-    await once(socket, "close");
-    expect(await ask(call("echo", [1]))).toEqual([200, success(1, [1])]);
-  });
-
-  test("every other path is the web's, loaded once, when first asked for", async () => {
-    const paths = ["/", "/mcp/", "/mcpx", "/health?a=/mcp"];
-    const pages = await Promise.all(paths.map((path) => send("", { method: "GET", path })));
-    expect(pages.map((page) => page.text)).toEqual(paths.map((path) => `page ${path}`));
-    expect(webLoads).toBe(1);
-    expect((await send(body, { path: "/mcp?x=1" })).status).toBe(200);
   });
 });

@@ -2,8 +2,8 @@ import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { messageOf } from "../lib/result.ts";
-import { httpEndpoint } from "../rpc/http-endpoint.ts";
 import type { HttpContext, McpDoor } from "../rpc/http-endpoint.ts";
+import { httpEndpoint } from "../rpc/http-endpoint.ts";
 import { type Logger, openLog } from "./logger.ts";
 
 /** Exit codes of every command (DESIGN.md, section 7). */
@@ -151,7 +151,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       };
     } catch (thrown) {
       const taken = (thrown as NodeJS.ErrnoException).code === "EADDRINUSE";
-      fault = taken ? `port ${port} on ${host} is already in use` : `cannot listen on ${host}:${port}: ${messageOf(thrown)}`;
+      fault = taken
+        ? `port ${port} on ${host} is already in use`
+        : `cannot listen on ${host}:${port}: ${messageOf(thrown)}`;
     }
   }
   throw new StartError(fault);

@@ -1,6 +1,13 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { findNodeAtLocation, type Node, type ParseError, parseTree, getNodeValue, printParseErrorCode } from "jsonc-parser";
+import {
+  findNodeAtLocation,
+  getNodeValue,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from "jsonc-parser";
 import { z } from "zod";
 import { err, messageOf, ok, type Result } from "../lib/result.ts";
 import { Config } from "./config.ts";
@@ -62,8 +69,11 @@ function override(config: unknown, environment: NodeJS.ProcessEnv, overridden: S
   const root = structuredClone(config);
   for (const [variable, text] of Object.entries(environment)) {
     if (!variable.startsWith("LEAGUE__") || text === undefined) continue;
-    const path = variable.slice(8).split("__").map((part) => fieldNames.get(part.toLowerCase()) ?? part.toLowerCase());
-    if (setAt(root, path, valueOf(text))) overridden.add(path.join("."));
+    const path = variable
+      .slice(8)
+      .split("__")
+      .map((part) => fieldNames.get(part.toLowerCase()) ?? part.toLowerCase());
+    if (setAt(root, path, parsedValue(text))) overridden.add(path.join("."));
   }
   return root;
 }
@@ -81,7 +91,7 @@ function setAt(root: unknown, path: readonly string[], value: unknown): boolean 
 }
 
 /** Numbers, booleans and JSON as such, anything else as text. */
-function valueOf(text: string): unknown {
+function parsedValue(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

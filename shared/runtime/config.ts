@@ -9,7 +9,10 @@ const leagueId = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, "use letters, digit
 const Player = z.union(
   [
     z.strictObject({ name, bot: z.string().min(1) }),
-    z.strictObject({ name, uci: z.strictObject({ command: z.string().min(1), nodes: z.int().min(1).default(10_000) }) }),
+    z.strictObject({
+      name,
+      uci: z.strictObject({ command: z.string().min(1), nodes: z.int().min(1).default(10_000) }),
+    }),
     z.strictObject({ name, endpoint: z.url({ protocol: /^https?$/ }) }),
     z.strictObject({ name, self: z.literal(true) }),
   ],

@@ -10,7 +10,8 @@ export function withUsageExit(command: Command): Command {
 /** Parses a port of a command line; 0 lets the system choose. */
 export function portOption(text: string): number {
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError("a port is a number from 0 to 65535.");
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError("a port is a number from 0 to 65535.");
   return port;
 }
 

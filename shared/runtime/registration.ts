@@ -42,9 +42,11 @@ export async function register<
     if (signal.aborted) throw new StartError("stopped before it was registered");
     if (reply.ok) {
       const response = options.response.safeParse(reply.value.payload);
-      if (!response.success) throw new StartError(`the manager at ${manager} answered ${reply.value.type}, not a registration`);
+      if (!response.success)
+        throw new StartError(`the manager at ${manager} answered ${reply.value.type}, not a registration`);
       const { status, auth_token: token, reason } = response.data;
-      if (status !== "ACCEPTED" || !token) throw new StartError(`registration was rejected: ${reason ?? "no reason given"}`);
+      if (status !== "ACCEPTED" || !token)
+        throw new StartError(`registration was rejected: ${reason ?? "no reason given"}`);
       keep(tokenFile, token);
       return { response: response.data, token };
     }

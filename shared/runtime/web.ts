@@ -24,7 +24,9 @@ export const webApp =
     });
     routes?.(app);
     app.use((_request, response) => {
-      response.status(404).json({ error: { code: "NOT_FOUND", message: "No such page; agents are called at POST /mcp" } });
+      response
+        .status(404)
+        .json({ error: { code: "NOT_FOUND", message: "No such page; agents are called at POST /mcp" } });
     });
     return app;
   };

@@ -172,9 +172,10 @@ function advance(session: Session, state: unknown, closesTurn: boolean): Session
   };
 }
 
-const complete = (
-  session: Session,
-  termination: Termination,
-  reason: string,
-  faults: readonly Fault[],
-): Session => ({ ...session, status: "completed", termination, reason, faults });
+const complete = (session: Session, termination: Termination, reason: string, faults: readonly Fault[]): Session => ({
+  ...session,
+  status: "completed",
+  termination,
+  reason,
+  faults,
+});

@@ -25,7 +25,13 @@ export function verdictOf(session: Session): Verdict {
   const points = perRole(game.roles, (role) =>
     drawn ? POINTS.draw : winners.includes(role) ? POINTS.win : POINTS.loss,
   );
-  return { winner: winners.length === 1 ? (winners[0] ?? null) : null, scores: scoresOf(session), points, termination, reason };
+  return {
+    winner: winners.length === 1 ? (winners[0] ?? null) : null,
+    scores: scoresOf(session),
+    points,
+    termination,
+    reason,
+  };
 }
 
 function winningRoles(session: Session): readonly Role[] {

@@ -68,7 +68,9 @@ export function sqliteLog(db: DatabaseSync): ActionLog {
   const updateSession = db.prepare(
     "UPDATE sessions SET state = ?, status = ?, tick = ?, updated_at = datetime('now') WHERE session_id = ?",
   );
-  const selectRows = db.prepare("SELECT session_id, seq, type, body, prev_hash, hash FROM log WHERE session_id = ? ORDER BY seq");
+  const selectRows = db.prepare(
+    "SELECT session_id, seq, type, body, prev_hash, hash FROM log WHERE session_id = ? ORDER BY seq",
+  );
   const selectSeed = db.prepare("SELECT seed FROM sessions WHERE session_id = ?");
 
   const writeRow = (row: LogRow): void => {

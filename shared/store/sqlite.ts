@@ -45,8 +45,8 @@ export function kyselyOver<Tables>(db: DatabaseSync): Kysely<Tables> {
     dialect: new SqliteDialect({
       database: {
         prepare(sql: string) {
-          let statement = statements.get(sql);
-          if (!statement) statements.set(sql, (statement = db.prepare(sql)));
+          const statement = statements.get(sql) ?? db.prepare(sql);
+          statements.set(sql, statement);
           return adapt(statement);
         },
         close: () => db.close(),
@@ -66,7 +66,8 @@ function adapt(statement: StatementSync) {
 
 function primitives(parameters: readonly unknown[]): SQLInputValue[] {
   return parameters.map((value) => {
-    if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "bigint") return value;
+    if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "bigint")
+      return value;
     throw new TypeError(`a query parameter must be a string, a number or null, not ${typeof value}`);
   });
 }

@@ -1,0 +1,139 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { configSchema, SCHEMA_FILE } from "./config-schema.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const ROOMS = ["shared", "league-manager", "referee", "player", "scripts"] as const;
+
+/** Rooms in the order that imports may go: from a higher number to a lower one, or within one room. */
+const FLOOR: Readonly<Record<string, number>> = {
+  "shared/lib": 0,
+  "shared/games": 1,
+  "shared/session": 2,
+  "shared/protocol": 2,
+  "shared/store": 3,
+  "shared/rpc": 3,
+  "shared/runtime": 4,
+  "league-manager": 5,
+  referee: 5,
+  player: 5,
+  scripts: 6,
+};
+/** Rooms on one floor that may lean on each other all the same, one way. */
+const ALLOWED_SIDEWAYS = new Set<string>();
+
+/** Libraries that only the named rooms may import. */
+const KEEPERS: Readonly<Record<string, readonly string[]>> = {
+  "json-rpc-2.0": ["shared/rpc"],
+  undici: ["shared/rpc"],
+  "chess.js": ["shared/games"],
+  kysely: ["shared/store", "league-manager", "referee"],
+  "node:sqlite": ["shared/store", "league-manager", "referee"],
+  express: ["shared/runtime", "league-manager"],
+  pino: ["shared/runtime"],
+  commander: ["shared/runtime", "league-manager", "referee", "player", "scripts"],
+};
+const PURE = ["shared/lib", "shared/games", "shared/session", "shared/protocol"];
+/** Node's own modules that pure rooms may use: hashes and random ids, no files, sockets or timers. */
+const PURE_NODE = new Set(["node:crypto"]);
+
+interface Import {
+  readonly file: string;
+  readonly room: string;
+  readonly to: string;
+}
+
+const sources = ROOMS.flatMap((room) => files(join(root, room))).filter((file) => file.endsWith(".ts"));
+const isTest = (file: string): boolean =>
+  /\.test\.ts$|(^|\/)(testing|simulate|faulty|hand-written)[^/]*\.ts$/.test(file);
+const imports: readonly Import[] = sources.filter((file) => !isTest(file)).flatMap(importsOf);
+
+function files(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? files(path) : [path];
+  });
+}
+
+function roomOf(file: string): string {
+  const [top = "", below = ""] = relative(root, file).split("/");
+  return top === "shared" ? `shared/${below}` : top;
+}
+
+function importsOf(file: string): Import[] {
+  const found = readFileSync(file, "utf8").matchAll(
+    /(?:^|\n)\s*(?:import|export)\b[^;"']*?from\s+["']([^"']+)["']|import\(["']([^"']+)["']\)/g,
+  );
+  return [...found].map((match) => ({
+    file: relative(root, file),
+    room: roomOf(file),
+    to: match[1] ?? match[2] ?? "",
+  }));
+}
+
+/** The room that an import of our own leads to; null for libraries. */
+function targetRoom({ file, to }: Import): string | null {
+  if (to.startsWith("#shared/")) return roomOf(join(root, "shared", to.slice("#shared/".length)));
+  if (to.startsWith(".")) return roomOf(resolve(root, dirname(file), to));
+  return null;
+}
+
+describe("the house (DESIGN.md, section 3)", () => {
+  it("imports point one way: scripts → services → rpc, store, runtime → protocol, session → games → lib", () => {
+    const wrong = imports.filter((one) => {
+      const target = targetRoom(one);
+      if (target === null || target === one.room || target === "package.json") return false;
+      const sideways = FLOOR[one.room] === FLOOR[target];
+      return sideways
+        ? !ALLOWED_SIDEWAYS.has(`${one.room} → ${target}`)
+        : (FLOOR[one.room] ?? -1) < (FLOOR[target] ?? 99);
+    });
+    expect(wrong.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
+  });
+
+  it("every source file stands in a room that the rule knows", () => {
+    expect([...new Set(sources.map(roomOf))].filter((room) => FLOOR[room] === undefined)).toEqual([]);
+  });
+
+  it.each(Object.entries(KEEPERS))("%s is used in %s only", (library, rooms) => {
+    const users = imports.filter(({ to }) => to === library || to.startsWith(`${library}/`));
+    expect(users.length).toBeGreaterThan(0);
+    expect(users.filter(({ room }) => !rooms.includes(room)).map(({ file }) => file)).toEqual([]);
+  });
+
+  it("lib, games, session and protocol are pure: no files, sockets, timers or clocks of the machine", () => {
+    const impure = imports.filter(
+      ({ room, to }) => PURE.includes(room) && to.startsWith("node:") && !PURE_NODE.has(to),
+    );
+    expect(impure.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
+    const pureSources = sources.filter(
+      (file) => PURE.includes(roomOf(file)) && !isTest(file) && !file.endsWith("lib/clock.ts"),
+    );
+    const unclean = pureSources.filter((file) =>
+      /\b(Date\.now|Math\.random|setTimeout|setInterval|process\.)\b/.test(readFileSync(file, "utf8")),
+    );
+    expect(unclean.map((file) => relative(root, file))).toEqual([]);
+  });
+
+  it("no file is longer than 300 lines, no folder deeper than two below the top", () => {
+    const long = sources.filter((file) => readFileSync(file, "utf8").split("\n").length > 301);
+    expect(long.map((file) => relative(root, file))).toEqual([]);
+    expect(sources.filter((file) => relative(root, file).split("/").length > 4)).toEqual([]);
+  });
+
+  it("top-level folders are the fixed ones", () => {
+    const tracked = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).trim().split("\n");
+    const folders = new Set(tracked.filter((file) => file.includes("/")).map((file) => file.split("/")[0]));
+    expect([...folders].filter((name) => !["config", ...ROOMS, ".ci"].includes(name ?? ""))).toEqual([]);
+  });
+});
+
+describe("generated files", () => {
+  it("config/league.schema.json is what `npm run schema` writes", () => {
+    expect(statSync(SCHEMA_FILE).isFile()).toBe(true);
+    expect(readFileSync(SCHEMA_FILE, "utf8")).toBe(configSchema());
+  });
+});

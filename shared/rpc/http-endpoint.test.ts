@@ -1,0 +1,225 @@
+import { once } from "node:events";
+import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders, type Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type EndpointOptions, type HttpContext, httpEndpoint } from "./http-endpoint.ts";
+
+const LIMIT = 256 * 1024;
+const LONG = 1024 * 1024;
+
+/** What reached the door: the length of each body, and what is known of its caller. */
+const taken: [bytes: number, http: HttpContext][] = [];
+let webLoads = 0;
+
+const options: EndpointOptions = {
+  door: async (body, http) => {
+    taken.push([Buffer.byteLength(body), http]);
+    return { status: 200, body: '{"ok":true}' };
+  },
+  web: async () => {
+    webLoads += 1;
+    return (request, response) => void response.end(`page ${request.url}`);
+  },
+  bodyLimit: ({ bearer }) => (bearer === "referee" ? LONG : LIMIT),
+  allowedHosts: ["league.example", "fd00::5"],
+};
+
+let server: Server;
+let port = 0;
+
+/** Opens a server on a port of the system's choice. */
+const portOf = async (listening: Server): Promise<number> => {
+  await once(listening.listen(0, "127.0.0.1"), "listening");
+  return (listening.address() as AddressInfo).port;
+};
+beforeAll(async () => {
+  server = httpEndpoint(options);
+  port = await portOf(server);
+});
+beforeEach(() => {
+  taken.length = 0;
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+interface Sent {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+const JSON_BODY = { "content-type": "application/json" };
+
+async function send(
+  body: string | readonly string[],
+  { method = "POST", path = "/mcp", headers = {} }: Sent = {},
+): Promise<Reply> {
+  const all = { ...JSON_BODY, ...headers };
+  const request = httpRequest({ host: "127.0.0.1", port, method, path, agent: false, headers: all });
+  const answered = once(request, "response");
+  request.on("error", () => {}); // after an early answer the rest of a body finds a closed connection; before it, `answered` rejects
+  if (typeof body === "string") request.end(body);
+  else {
+    for (const chunk of body) request.write(chunk);
+    request.end();
+  }
+  const [response] = await answered;
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  return { status: response.statusCode, headers: response.headers, text: Buffer.concat(chunks).toString("utf8") };
+}
+
+describe("the door (PROTOCOL.md, section 3: body limit, Host and Origin, JSON content type)", () => {
+  const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+  const statusOf = async (headers: OutgoingHttpHeaders, sent: Sent = {}) =>
+    (await send(body, { ...sent, headers })).status;
+
+  test.each(["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "text/json", ""])(
+    "content type %j: 415",
+    async (type) => {
+      expect(await statusOf({ "content-type": type })).toBe(415);
+    },
+  );
+
+  test.each([
+    "application/json",
+    "Application/JSON",
+    "application/json; charset=utf-8",
+    "application/json;charset=utf-8",
+  ])("content type %j is taken", async (type) => {
+    expect(await statusOf({ "content-type": type })).toBe(200);
+  });
+
+  test.each([
+    "evil.example",
+    "127.0.0.1.evil.example",
+    "localhost.evil.example:80",
+    "10.0.0.1",
+    "evil.example#localhost",
+  ])("Host %j: 403, for pages too", async (host) => {
+    expect([await statusOf({ host }), await statusOf({ host }, { method: "GET", path: "/" })]).toEqual([403, 403]);
+    expect(taken).toEqual([]);
+  });
+
+  test.each([
+    "http://evil.example",
+    "https://localhost.evil.example",
+    "http://evil.example/localhost",
+    "null",
+    "file://",
+    "",
+  ])("Origin %j: 403", async (origin) => {
+    expect(await statusOf({ origin })).toBe(403);
+  });
+
+  test.each([
+    "localhost",
+    "LOCALHOST:8000",
+    "127.0.0.1:1",
+    "[::1]:8000",
+    "league.example",
+    "League.example:80",
+    "[fd00::5]:8000",
+  ])("Host and Origin %s are our own", async (host) => {
+    expect([await statusOf({ host }), await statusOf({ origin: `http://${host}` })]).toEqual([200, 200]);
+  });
+
+  test.each(["GET", "PUT", "DELETE", "OPTIONS"])("%s: 405, and what is allowed", async (method) => {
+    const reply = await send("", { method });
+    expect([reply.status, reply.headers.allow]).toEqual([405, "POST"]);
+  });
+
+  const padded = (bytes: number) => body.padEnd(bytes, " ");
+  const halves = (bytes: number) => [padded(bytes - 1_000), " ".repeat(1_000)];
+
+  test.each([
+    ["content-length", padded],
+    ["chunks", halves],
+  ] as const)("a body by %s: the limit is taken, a byte more is 413", async (_, make) => {
+    expect((await send(make(LIMIT))).status).toBe(200);
+    expect(taken.map(([bytes]) => bytes)).toEqual([LIMIT]);
+    const refused = await send(make(LIMIT + 1));
+    expect([refused.status, refused.headers.connection, taken.length]).toEqual([413, "close", 1]);
+  });
+
+  test("the limit is the caller's own", async () => {
+    const headers = { authorization: "Bearer referee" };
+    expect((await send(padded(LONG), { headers })).status).toBe(200);
+    expect((await send(padded(LONG + 1), { headers })).status).toBe(413);
+  });
+
+  test("a far too large body is told so, though it is not read to its end", async () => {
+    expect((await send(padded(8 * LONG))).status).toBe(413);
+  });
+
+  test("a connection lost in the middle of a body harms nobody", async () => {
+    const socket = connect(port, "127.0.0.1");
+    await once(socket, "connect");
+    socket.end(
+      `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{"jsonrpc"`,
+    );
+    socket.resume();
+    await once(socket, "close");
+    expect(taken).toEqual([]);
+    expect(await statusOf({})).toBe(200);
+  });
+
+  test("a body in many pieces reaches the door whole, its characters not cut apart", async () => {
+    const bytes = Buffer.from(JSON.stringify("é☃😀".repeat(50)));
+    const request = httpRequest({
+      host: "127.0.0.1",
+      port,
+      method: "POST",
+      path: "/mcp",
+      agent: false,
+      headers: JSON_BODY,
+    });
+    const answered = once(request, "response");
+    for (const byte of bytes) request.write(Buffer.from([byte]));
+    request.end();
+    (await answered)[0].resume();
+    expect(taken.map(([length]) => length)).toEqual([bytes.length]);
+  });
+
+  test("a caller is known by its bearer token and its address; other schemes give none", async () => {
+    for (const authorization of ["Bearer abc.DEF-_", "Basic abc", "Bearer"]) await statusOf({ authorization });
+    await statusOf({});
+    expect(taken.map(([, http]) => http.bearer)).toEqual(["abc.DEF-_", null, null, null]);
+    expect(taken.map(([, http]) => http.remoteAddress)).toEqual(Array(4).fill("127.0.0.1"));
+  });
+
+  test("a refusal is JSON-RPC too", async () => {
+    const { status, headers, text } = await send("", { headers: { "content-type": "text/plain" } });
+    expect([status, headers["content-type"]]).toEqual([415, "application/json"]);
+    expect(JSON.parse(text)).toEqual({
+      jsonrpc: "2.0",
+      id: null,
+      error: { code: -32600, message: expect.any(String) },
+    });
+  });
+
+  test("every other path is the web's, loaded once, when first asked for", async () => {
+    const paths = ["/", "/mcp/", "/mcpx", "/health?a=/mcp"];
+    const pages = await Promise.all(paths.map((path) => send("", { method: "GET", path })));
+    expect(pages.map((page) => page.text)).toEqual(paths.map((path) => `page ${path}`));
+    expect(webLoads).toBe(1);
+    expect((await send(body, { path: "/mcp?x=1" })).text).toBe('{"ok":true}');
+  });
+
+  test("pages that cannot be loaded are a 500, and /mcp goes on", async () => {
+    const broken = httpEndpoint({ ...options, web: () => Promise.reject(new Error("secret")) });
+    const url = `http://127.0.0.1:${await portOf(broken)}`;
+    const page = await fetch(url);
+    expect([page.status, await page.text()]).toEqual([500, expect.not.stringContaining("secret")]);
+    expect((await fetch(`${url}/mcp`, { method: "POST", headers: JSON_BODY, body })).status).toBe(200);
+    broken.closeAllConnections();
+    await new Promise((resolve) => broken.close(resolve));
+  });
+});
