@@ -41,7 +41,9 @@ function leagueSection(manager: Manager, league: League): string {
         "</tr>",
     );
   const schedule = [...league.matches.values()].map((match) => {
-    const pairing = Object.entries(match.roles).map(([role, id]) => `${escapeHtml(id)} <small>${escapeHtml(role)}</small>`);
+    const pairing = Object.entries(match.roles).map(
+      ([role, id]) => `${escapeHtml(id)} <small>${escapeHtml(role)}</small>`,
+    );
     const result = match.result
       ? `${escapeHtml(match.result.winner ?? "draw")} <small>${escapeHtml(match.result.reason)}</small>`
       : "";

@@ -75,7 +75,7 @@ function drawnProgress(stream: NodeJS.WriteStream): Progress {
   const draw = (): void => {
     timer = null;
     erase();
-    const lines = [...leagues].map(([id, shown]) => cut(leagueLine(id, shown, stream), stream.columns));
+    const lines = [...leagues].map(([id, shown]) => cut(leagueLine(id, shown, stream), stream.columns || 80));
     if (lines.length > 0) stream.write(`${lines.join("\n")}\n`);
     drawnLines = lines.length;
   };
@@ -119,14 +119,10 @@ function leagueLine(id: string, shown: LeagueShown, stream: NodeJS.WriteStream):
   return `${name} ${bar} ${shown.completed}/${shown.matches}  ${leaders.join("  ")}`;
 }
 
-/** A line that is longer than the terminal would wrap and spoil the redrawing. */
+/** A line that is longer than the terminal would wrap and spoil the redrawing; its colours are at its beginning. */
 function cut(text: string, columns: number): string {
-  if (stringWidth(text) < columns) return text;
-  let shown = "";
-  for (const character of text) {
-    if (stringWidth(shown + character) >= columns - 1) return `${shown}\x1b[0m`;
-    shown += character;
-  }
+  let shown = text;
+  while (stringWidth(shown) >= columns) shown = shown.slice(0, -1);
   return shown;
 }
 

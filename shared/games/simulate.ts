@@ -1,8 +1,8 @@
 import { sha256Hex } from "../lib/hash.ts";
 import { invariant } from "../lib/result.ts";
-import type { Random } from "../lib/rng.ts";
-import type { Game, Role } from "./game.ts";
-import type { GameId } from "./registry.ts";
+import { createRandom, type Random } from "../lib/rng.ts";
+import type { Game, Role, Viewer } from "./game.ts";
+import { type GameId, games } from "./registry.ts";
 
 /** The option sets that a game is tested with; a game that is not listed is tested with its defaults. */
 const variants: Partial<Record<GameId, readonly unknown[]>> = {
@@ -53,6 +53,34 @@ export function playAtRandom(game: Game, options: unknown, seed: string, random:
   return { options: parsed, seed, states, steps };
 }
 
+const SEEDS_PER_VARIANT = 4;
+/** So many states of one game are tried exhaustively. */
+const STATES_SAMPLED = 10;
+
+const played = new Map<GameId, readonly Trace[]>();
+
+/** Random games of every variant, played once in a test file. */
+export function tracesOf(id: GameId): readonly Trace[] {
+  const traces = played.get(id) ?? variantsOf(id).flatMap((options, variant) => playVariant(id, options, variant));
+  played.set(id, traces);
+  return traces;
+}
+
+function playVariant(id: GameId, options: unknown, variant: number): Trace[] {
+  return Array.from({ length: SEEDS_PER_VARIANT }, (_, index) => {
+    const seed = `conformance seed ${id} ${variant} ${index}`;
+    return playAtRandom(games[id], options, seed, createRandom(seed));
+  });
+}
+
+/** A few states of a game, evenly spaced, the first and the last among them. */
+export function sampleOf({ states }: Trace): unknown[] {
+  const gap = Math.max(1, Math.floor(states.length / STATES_SAMPLED));
+  return states.filter((_, index) => index % gap === 0 || index === states.length - 1);
+}
+
+export const viewersOf = (game: Game): Viewer[] => [...game.roles, "spectator"];
+
 /** The state after an action that must be legal. */
 export function applyLegal(game: Game, state: unknown, role: Role, action: unknown): unknown {
   const applied = game.applyAction(state, role, action);
@@ -68,6 +96,8 @@ export function canonicalJson(value: unknown): string {
       : inner,
   );
 }
+
+export const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 export const stateHash = (state: unknown): string => sha256Hex(canonicalJson(state));
 

@@ -1,0 +1,349 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { newEnvelope } from "../protocol/envelope.ts";
+import { createPeers, type Peers } from "./peer.ts";
+
+interface Call {
+  readonly body: { readonly id: number; readonly [field: string]: unknown };
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+type Script = (call: Call) => void;
+
+interface Scripted {
+  readonly url: string;
+  readonly port: number;
+  readonly server: Server;
+  readonly calls: Call[];
+  readonly sockets: Set<Socket>;
+}
+
+const REQUEST = newEnvelope("MOVE_REQUEST", "referee:REF01", { match_id: "R1M1" });
+const REPLY = newEnvelope("MOVE_RESPONSE", "player:P01", { move: "rock" }, { correlationId: REQUEST.message_id });
+
+let peers: Peers;
+const servers: TcpServer[] = [];
+const open = new Set<Socket>();
+
+async function listen<T extends TcpServer>(server: T, port = 0): Promise<number> {
+  servers.push(server);
+  server.on("connection", (socket: Socket) => open.add(socket));
+  await once(server.listen(port, "127.0.0.1"), "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+/** A server that does what a test says with each request. */
+async function scripted(script: Script, at = 0): Promise<Scripted> {
+  const calls: Call[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const call = { body: JSON.parse(Buffer.concat(chunks).toString() || "{}"), request, response };
+    calls.push(call);
+    script(call);
+  });
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  const port = await listen(server, at);
+  return { url: `http://127.0.0.1:${port}/mcp`, port, server, calls, sockets };
+}
+
+async function closedPort(): Promise<number> {
+  const server = createTcpServer();
+  const port = await listen(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+beforeEach(() => {
+  peers = createPeers();
+});
+afterEach(async () => {
+  await peers.close();
+  for (const socket of open) socket.destroy();
+  open.clear();
+  await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+});
+
+const texts = (value: unknown) => ({ content: [{ type: "text", text: JSON.stringify(value) }] });
+const answer = ({ body, response }: Call, result: unknown = texts(REPLY)): void => {
+  response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result }));
+};
+const status =
+  (code: number, text = ""): Script =>
+  ({ response }) =>
+    void response.writeHead(code).end(text);
+
+const message = (url: string, options: Partial<Parameters<Peers["message"]>[2]> = {}) =>
+  peers.message(url, REQUEST, { timeoutMs: 2_000, ...options });
+const failure = (cause: string, detail: unknown = expect.any(String)) => ({
+  ok: false,
+  error: expect.objectContaining({ cause, detail }),
+});
+const success = { ok: true, value: REPLY };
+
+const withResult = async (result: unknown) => message((await scripted((call) => answer(call, result))).url);
+
+describe("a call (PROTOCOL.md, section 2)", () => {
+  test("goes out as tools/call of league_message with an integer id, the envelope as its arguments", async () => {
+    const { url, calls } = await scripted(answer);
+    expect(await message(`${url}?key=1`, { bearer: "token" })).toEqual(success);
+    await message(url);
+    expect(calls[0]?.body).toEqual({
+      jsonrpc: "2.0",
+      id: expect.any(Number),
+      method: "tools/call",
+      params: { name: "league_message", arguments: REQUEST },
+    });
+    expect(calls[0]?.request).toMatchObject({
+      method: "POST",
+      url: "/mcp?key=1",
+      headers: { "content-type": "application/json", authorization: "Bearer token" },
+    });
+    expect(calls[1]?.request.headers).not.toHaveProperty("authorization");
+    expect(Number.isInteger(calls[0]?.body.id) && calls[0]?.body.id !== calls[1]?.body.id).toBe(true);
+  });
+
+  const image = { type: "image", data: "…" };
+  test.each<[string, unknown]>([
+    ["a text", texts(REPLY)],
+    ["a text behind other parts", { content: [image, ...texts(REPLY).content] }],
+    ["structured content alone", { structuredContent: REPLY }],
+    [
+      "structured content beside a text for people",
+      { content: [{ type: "text", text: "I play rock!" }], structuredContent: REPLY },
+    ],
+    ["a result with fields that nobody knows", { ...texts({ ...REPLY, mood: "good" }), _meta: {} }],
+  ])("the envelope is read from %s", async (_, result) => {
+    expect(await withResult(result)).toEqual(success);
+  });
+
+  test("an error beside a result may be an explicit null", async () => {
+    const { url } = await scripted(
+      ({ body, response }) =>
+        void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: texts(REPLY), error: null })),
+    );
+    expect(await message(url)).toEqual(success);
+  });
+
+  test("a refusal with isError is an envelope like any other", async () => {
+    const refusal = newEnvelope("GAME_ERROR", "player:P01", { error_code: "G004" });
+    expect(await withResult({ ...texts(refusal), isError: true })).toEqual({ ok: true, value: refusal });
+  });
+
+  test("a slow answer holds up no other", async () => {
+    const waiting: Call[] = [];
+    const { url } = await scripted((call) => {
+      waiting.push(call);
+      if (waiting.length === 20) for (const one of waiting.toReversed()) answer(one);
+    });
+    expect(await Promise.all(Array.from({ length: 20 }, () => message(url)))).toEqual(Array(20).fill(success));
+  });
+});
+
+describe("nobody there", () => {
+  test("refused, at once when not to be retried", async () => {
+    const url = `http://127.0.0.1:${await closedPort()}/mcp`;
+    expect(await message(url, { timeoutMs: 20_000 })).toEqual(
+      failure("refused", expect.stringContaining("ECONNREFUSED")),
+    );
+  });
+
+  test("refused, when nobody comes within the deadline", async () => {
+    const [url, start] = [`http://127.0.0.1:${await closedPort()}/mcp`, performance.now()];
+    expect(await message(url, { timeoutMs: 200, retry: true })).toEqual(failure("refused"));
+    expect(performance.now() - start).toBeGreaterThan(45);
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+
+  test("answered, when somebody comes within the deadline", async () => {
+    const port = await closedPort();
+    const reply = message(`http://127.0.0.1:${port}/mcp`, { retry: true, timeoutMs: 10_000 });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    await scripted(answer, port);
+    expect(await reply).toEqual(success);
+  });
+
+  const dropFirst: Script = (call) => {
+    if (call.body.id !== dropped) call.request.socket.destroy();
+    else answer(call);
+    dropped = call.body.id;
+  };
+  let dropped = 0;
+
+  test("a connection dropped before the answer is tried again only when asked, and never behind our back", async () => {
+    const { url, calls } = await scripted(dropFirst);
+    expect(await message(url)).toEqual(failure("refused"));
+    expect(calls).toHaveLength(1);
+    expect(await message(url, { retry: true })).toEqual(success);
+    expect(calls.map((call) => call.body.id)).toEqual([1, 2, 2]);
+  });
+
+  test("a connection dropped in the middle of an answer", async () => {
+    const { url } = await scripted(({ request, response }) => {
+      response.writeHead(200, { "content-length": 1_000 });
+      response.write('{"jsonrpc"', () => request.socket.destroy());
+    });
+    expect(await message(url)).toEqual(failure("refused", expect.stringContaining("connection failed")));
+  });
+
+  test.each(["", "nonsense", "/mcp", "ftp://127.0.0.1/mcp", "file:///etc/passwd", "mailto:a@b.example", "http://"])(
+    "%j is no place to call, and says so without throwing",
+    async (url) => {
+      expect(await message(url)).toEqual(failure("refused"));
+      expect(await peers.notify(url, REQUEST, { timeoutMs: 500 })).toEqual(failure("refused"));
+      expect(await peers.isAlive(url, 500)).toBe(false);
+    },
+  );
+});
+
+describe("no answer in time: the deadline covers all, and the connection is closed", () => {
+  const head: Script = ({ response }) => void response.writeHead(200).write("{");
+  const drip: Script = ({ response }) => {
+    const timer = setInterval(() => response.write(" "), 5);
+    response.on("close", () => clearInterval(timer));
+  };
+
+  test.each<[string, Script]>([
+    ["silent", () => {}],
+    ["silent after the head", head],
+    ["dripping for ever", drip],
+  ])("%s", async (_, script) => {
+    const { url, calls } = await scripted(script);
+    expect(await message(url, { timeoutMs: 100, retry: true })).toEqual(
+      failure("timeout", expect.stringMatching(/^no answer within \d+ ms$/)),
+    );
+    const { socket } = (calls[0] as Call).request;
+    if (!socket.destroyed) await once(socket, "close");
+    expect(calls).toHaveLength(1);
+  });
+
+  test("given up by the caller", async () => {
+    const abort = new AbortController();
+    const { url, calls } = await scripted(() => abort.abort());
+    expect(await message(url, { signal: abort.signal, retry: true })).toEqual(failure("timeout", "given up"));
+    const { socket } = (calls[0] as Call).request;
+    if (!socket.destroyed) await once(socket, "close");
+  });
+
+  test("given up before it began: nothing goes out", async () => {
+    const { url, calls } = await scripted(() => {});
+    expect(await message(url, { signal: AbortSignal.abort(), timeoutMs: 300 })).toEqual(failure("timeout", "given up"));
+    expect(calls).toEqual([]);
+  });
+});
+
+describe("an answer that is too large (a limit on everything)", () => {
+  const sized =
+    (bytes: number): Script =>
+    (call) => {
+      const text = JSON.stringify({ jsonrpc: "2.0", id: call.body.id, result: texts(REPLY) });
+      call.response.end(text.padEnd(bytes, " "));
+    };
+
+  test.each([
+    [undefined, 256 * 1024],
+    [4_000, 4_000],
+  ])("limit %s: so many bytes are read, one more is not", async (maxReplyBytes, limit) => {
+    const options = maxReplyBytes === undefined ? {} : { maxReplyBytes };
+    expect(await message((await scripted(sized(limit))).url, options)).toEqual(success);
+    expect(await message((await scripted(sized(limit + 1))).url, options)).toEqual(
+      failure("too_large", `an answer of more than ${limit} bytes`),
+    );
+  });
+
+  test("one without an end is cut off", async () => {
+    const { url, calls } = await scripted(({ response }) => {
+      const more = () => {
+        while (!response.destroyed && response.write("x".repeat(16_384)));
+      };
+      response.on("drain", more);
+      more();
+    });
+    expect(await message(url, { timeoutMs: 10_000, retry: true })).toEqual(failure("too_large"));
+    const { socket } = (calls[0] as Call).request;
+    if (!socket.destroyed) await once(socket, "close");
+    expect(calls).toHaveLength(1);
+  });
+});
+
+describe("notify and isAlive", () => {
+  const notify = (url: string, timeoutMs = 2_000) => peers.notify(url, REQUEST, { timeoutMs });
+
+  test.each([
+    [200, "thanks"],
+    [202, ""],
+    [204, ""],
+    [200, '{"error":{}}'],
+  ])("notify: any 2xx will do, here %i %j", async (code, text) => {
+    const { url, calls } = await scripted(status(code, text));
+    expect(await notify(url)).toEqual({ ok: true, value: null });
+    expect(calls[0]?.body).toMatchObject({
+      method: "tools/call",
+      params: { name: "league_message", arguments: REQUEST },
+    });
+  });
+
+  test("notify: anything else is a fault with its cause", async () => {
+    expect(await notify((await scripted(status(500))).url)).toEqual(failure("http_error", "HTTP 500"));
+    expect(await notify((await scripted(status(307))).url)).toEqual(failure("http_error", "HTTP 307"));
+    expect(await notify((await scripted(() => {})).url, 50)).toEqual(failure("timeout"));
+    expect(await notify(`http://127.0.0.1:${await closedPort()}`)).toEqual(failure("refused"));
+  });
+
+  test("isAlive: a GET that is answered 2xx in time", async () => {
+    const { url, calls } = await scripted(status(200, "{}"));
+    expect(await peers.isAlive(url.replace("/mcp", "/health"), 2_000)).toBe(true);
+    expect(calls[0]?.request).toMatchObject({ method: "GET", url: "/health" });
+    for (const script of [status(503), status(302), () => {}])
+      expect(await peers.isAlive((await scripted(script)).url, 50)).toBe(false);
+    expect(await peers.isAlive(`http://127.0.0.1:${await closedPort()}`, 2_000)).toBe(false);
+  });
+});
+
+describe("close leaves nothing open", () => {
+  test("idle connections are closed", async () => {
+    const { url, sockets } = await scripted(answer);
+    await message(url);
+    expect(sockets.size).toBe(1);
+    const closed = [...sockets].map((socket) => once(socket, "close"));
+    await peers.close();
+    await Promise.all(closed);
+  });
+
+  test.each([true, false])("a call under way ends with it, and does not come back (retry: %s)", async (retry) => {
+    let arrived = (): void => {};
+    const arrival = new Promise<void>((resolve) => (arrived = resolve));
+    const { url, server, calls } = await scripted(() => arrived());
+    const reply = message(url, { timeoutMs: 400, retry });
+    await arrival;
+    await peers.close();
+    expect(await reply).toEqual(failure("refused"));
+    expect(calls).toHaveLength(1);
+    expect(await new Promise((resolve) => server.getConnections((_, count) => resolve(count)))).toBe(0);
+  });
+
+  test("a call that waits to try again gives up", async () => {
+    const port = await closedPort();
+    const reply = message(`http://127.0.0.1:${port}/mcp`, { timeoutMs: 400, retry: true });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await peers.close();
+    const late = await scripted(answer, port);
+    expect(await reply).toEqual(failure("refused"));
+    expect([late.calls.length, late.sockets.size]).toEqual([0, 0]);
+  });
+
+  test("later calls are refused, and closing twice is no fault", async () => {
+    const { url, calls } = await scripted(answer);
+    await peers.close();
+    await peers.close();
+    expect(await message(url)).toEqual(failure("refused"));
+    expect(await peers.isAlive(url, 500)).toBe(false);
+    expect(calls).toEqual([]);
+  });
+});
