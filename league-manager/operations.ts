@@ -156,7 +156,7 @@ function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): re
     return async (payload: P, caller: Caller): Promise<Result<object, ProtocolError>> =>
       caller.authToken !== null && equalSecrets(caller.authToken, operatorToken)
         ? handle(payload)
-        : err(protocolError("L004", "this takes the operator token that the manager prints when it starts"));
+        : err(protocolError("L004", "this takes the operator token; see the terminal where the league was started"));
   };
   const remove = z.object({ player_id: id });
   return [

@@ -78,11 +78,14 @@ export interface AgentRegistry {
 export interface RegistryOptions {
   readonly store: ManagerStore;
   readonly places: readonly Place[];
+  /** Whether others must leave the ids of places alone. */
+  readonly keepPlaces: boolean;
   readonly rows: readonly AgentRow[];
   readonly allowedHosts: readonly string[];
 }
 
-export function createRegistry({ store, places, rows, allowedHosts }: RegistryOptions): AgentRegistry {
+export function createRegistry(options: RegistryOptions): AgentRegistry {
+  const { store, places, rows, allowedHosts } = options;
   const agents = new Map<string, Agent>(rows.map((row) => [row.agent_id, agentOf(row)]));
   const byTokenHash = new Map<string, Agent>([...agents.values()].map((agent) => [agent.tokenHash, agent]));
 
@@ -97,10 +100,10 @@ export function createRegistry({ store, places, rows, allowedHosts }: RegistryOp
     const { kind, name, endpoint } = registration;
     const place = places.find((one) => one.kind === kind && holds(one, name, endpoint) && !agents.has(one.id));
     if (place) return place.id;
-    const reserved = places.filter((one) => one.kind === kind).length;
     const idOf = kind === "player" ? playerId : refereeId;
-    let ordinal = reserved + 1;
-    while (agents.has(idOf(ordinal))) ordinal++;
+    const isKept = (id: string): boolean => options.keepPlaces && places.some((one) => one.id === id);
+    let ordinal = 1;
+    while (agents.has(idOf(ordinal)) || isKept(idOf(ordinal))) ordinal++;
     return idOf(ordinal);
   };
 

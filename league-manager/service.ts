@@ -13,12 +13,12 @@ import type { Config } from "#shared/runtime/config.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { createEntry } from "./entry.ts";
+import { createEntry, type Entry } from "./entry.ts";
 import type { LeagueEvent } from "./events.ts";
 import { createManager, MANAGER_SENDER } from "./manager.ts";
 import { managerOperations } from "./operations.ts";
 import { leaguePages } from "./pages.ts";
-import { createRegistry, type Place } from "./registry.ts";
+import { type AgentRegistry, createRegistry, type Place } from "./registry.ts";
 import { managerResources, managerTemplates } from "./resources.ts";
 import { MANAGER_SCHEMA, managerStore } from "./tables.ts";
 
@@ -48,7 +48,13 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
   await store.setMeta("seed", seed);
 
   const places = placesOf(config);
-  const registry = createRegistry({ store, places, rows: kept.agents, allowedHosts: allowedHosts(config) });
+  const registry = createRegistry({
+    store,
+    places,
+    keepPlaces: options.startWhen === "roster",
+    rows: kept.agents,
+    allowedHosts: allowedHosts(config),
+  });
   const peers = createPeers();
   const manager = createManager({ config, store, kept, registry, peers, log: self.log, seed, emit: onEvent });
   const onError = (thrown: unknown): void => self.log.error({ err: thrown }, "internal error");
@@ -87,7 +93,7 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
   self.say(`seed commitment ${sha256Hex(seed)}`);
   self.report({ type: "ready", url: server.url });
 
-  await registerOnBehalf(config, entry, self);
+  await registerOnBehalf(config, entry, registry, self);
   await manager.resume();
   entry.startComplete();
   return {
@@ -134,11 +140,12 @@ const allowedHosts = (config: Config): readonly string[] => [
 /** Players that the config lists by endpoint need no registration code of their own. */
 async function registerOnBehalf(
   config: Config,
-  entry: ReturnType<typeof createEntry>,
+  entry: Entry,
+  registry: AgentRegistry,
   self: AgentProcess,
 ): Promise<void> {
-  for (const player of config.players) {
-    if (!("endpoint" in player)) continue;
+  for (const [index, player] of config.players.entries()) {
+    if (!("endpoint" in player) || registry.get(playerId(index + 1))) continue;
     const host = new URL(player.endpoint).hostname;
     const answer = await entry.player(
       { display_name: player.name, version: "1.0.0", game_types: [...gameIds], contact_endpoint: player.endpoint },

@@ -1,4 +1,5 @@
 import { findGame } from "#shared/games/registry.ts";
+import { pause } from "#shared/lib/clock.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
@@ -167,16 +168,4 @@ export function createReferee(options: RefereeOptions): Referee {
       for (const { withdraw } of running.values()) withdraw.abort();
     },
   };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    }
-    signal.addEventListener("abort", done);
-  });
 }

@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT } from "#shared/runtime/agent.ts";
+import type { Config } from "#shared/runtime/config.ts";
 import type { LeagueEvent } from "../league-manager/events.ts";
 import { managerSpec, managerUrlOf, refereeSpecs } from "./agents.ts";
 import { readConfig } from "./command-run.ts";
@@ -46,7 +47,8 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     await Promise.all(refereeSpecs(config, place).map((spec) => supervisor.start(spec)));
     progress.line(`The league takes registrations at ${url}/mcp; its page is ${url}/`);
     progress.line("A player joins with: npm run league -- join random --name YOUR_NAME");
-    if (flags.players === undefined && config.players.length === 0) progress.line(startHint(url, config.data));
+    progress.line(`The operator token is ${readFileSync(join(config.data, "operator-token"), "utf8").trim()}`);
+    if (flags.players === undefined && config.players.length === 0) progress.line(startHint(url, config));
   };
   start().catch((thrown) => {
     progress.line(String(thrown));
@@ -58,9 +60,9 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
   return exitCode;
 }
 
-const startHint = (url: string, data: string): string =>
+const startHint = (url: string, { data, leagues }: Config): string =>
   [
     "Start a league with:",
     `  curl ${url}/mcp -H 'content-type: application/json' -H "authorization: Bearer $(cat ${join(data, "operator-token")})" \\`,
-    `    -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"start_league","arguments":{"league_id":"rps"}}}'`,
+    `    -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"start_league","arguments":{"league_id":"${leagues[0]?.league_id}"}}}'`,
   ].join("\n");

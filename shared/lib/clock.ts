@@ -21,3 +21,18 @@ export const systemClock: Clock = {
     return lastIso;
   },
 };
+
+/** Waits `ms`; resolves true when the time has passed, false as soon as `signal` is aborted. */
+export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = (passed: boolean) => (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", aborted);
+      resolve(passed);
+    };
+    const aborted = end(false);
+    const timer = setTimeout(end(true), ms);
+    if (signal.aborted) aborted();
+    else signal.addEventListener("abort", aborted);
+  });
+}

@@ -9,16 +9,22 @@ const senderPattern = /^(player|referee|league_manager):.{1,200}$/su;
 const uuidV4Pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 const utcPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|\+00:00)$/;
 
+/** JavaScript would turn 30 February into 2 March. */
+function isCalendarDate(text: string): boolean {
+  const parsed = new Date(text);
+  return !Number.isNaN(parsed.getTime()) && parsed.toISOString().slice(0, 10) === text.slice(0, 10);
+}
+
 /** The league.v2 envelope (PROTOCOL.md, section 1). Unknown fields are ignored. */
 export const Envelope = z.object({
   protocol: z.literal(PROTOCOL, 'must be "league.v2"'),
   message_id: z.string().regex(uuidV4Pattern, "must be a UUID v4"),
   type: z.enum(messageTypes, "unknown message type"),
   sender: z.string().regex(senderPattern, "must be agent_type:agent_id"),
-  timestamp: z
-    .string()
-    .regex(utcPattern, "must be ISO 8601 UTC, ending in Z or +00:00")
-    .refine((text) => !Number.isNaN(Date.parse(text)), "is not a date"),
+  timestamp: z.string().superRefine((text, context) => {
+    if (!utcPattern.test(text)) context.addIssue("must be ISO 8601 UTC, ending in Z or +00:00");
+    else if (!isCalendarDate(text)) context.addIssue("is not a date");
+  }),
   // Checked, not copied: each message's own schema reads it next.
   payload: z.custom<Record<string, unknown>>(
     (value) => typeof value === "object" && value !== null && !Array.isArray(value),

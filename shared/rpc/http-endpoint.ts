@@ -103,7 +103,7 @@ function isAllowedCaller(request: IncomingMessage, allowedHosts: readonly string
 
 function isAllowedHost(origin: string, allowedHosts: readonly string[]): boolean {
   const url = URL.parse(origin);
-  return url !== null && (isLoopback(url.hostname) || allowedHosts.includes(url.hostname));
+  return url !== null && (isLoopback(url.hostname) || allowedHosts.includes(url.hostname.replace(/^\[|\]$/g, "")));
 }
 
 const refuse = (response: ServerResponse, status: number, message: string): void =>

@@ -55,19 +55,26 @@ export interface JsonRpc {
  * internal error: told to `onInternalError`, never to the caller.
  */
 export function jsonRpc(methods: Readonly<Record<string, Method>>, onInternalError: (error: unknown) => void): JsonRpc {
-  const server = new JSONRPCServer<HttpContext>({ errorListener: () => {} });
-  for (const [name, method] of Object.entries(methods)) server.addMethod(name, method);
-  server.mapErrorToJSONRPCErrorResponse = (id: JSONRPCID, error: unknown): JSONRPCErrorResponse => {
-    if (error instanceof JSONRPCErrorException)
-      return createJSONRPCErrorResponse(id, error.code, error.message, error.data);
-    onInternalError(error);
-    return createJSONRPCErrorResponse(id, INTERNAL_ERROR, "Internal error");
+  const tell = (error: unknown): void => {
+    if (!(error instanceof JSONRPCErrorException)) onInternalError(error);
   };
+  const server = new JSONRPCServer<HttpContext>({ errorListener: (_message, error) => tell(error) });
+  for (const [name, method] of Object.entries(methods)) server.addMethod(name, method);
+  server.mapErrorToJSONRPCErrorResponse = (id: JSONRPCID, error: unknown): JSONRPCErrorResponse =>
+    error instanceof JSONRPCErrorException
+      ? createJSONRPCErrorResponse(id, error.code, error.message, error.data)
+      : internalError(id);
 
-  const single = async (request: unknown, http: HttpContext): Promise<JSONRPCResponse | null> => {
+  const single = async (request: unknown, http: HttpContext): Promise<HttpReply> => {
     const parsed = Request.safeParse(request);
-    if (!parsed.success) return createJSONRPCErrorResponse(idOf(request), INVALID_REQUEST, "Invalid Request");
-    return server.receive(parsed.data as JSONRPCRequest, http);
+    if (!parsed.success) return reply(createJSONRPCErrorResponse(idOf(request), INVALID_REQUEST, "Invalid Request"));
+    const response = await server.receive(parsed.data as JSONRPCRequest, http);
+    try {
+      return reply(response);
+    } catch (thrown) {
+      tell(thrown); // the result is nothing that JSON can say
+      return reply(internalError(response?.id ?? null));
+    }
   };
 
   return {
@@ -78,17 +85,22 @@ export function jsonRpc(methods: Readonly<Record<string, Method>>, onInternalErr
       } catch {
         return reply(createJSONRPCErrorResponse(null, PARSE_ERROR, "Parse error"));
       }
-      if (!Array.isArray(message)) return reply(await single(message, http));
+      if (!Array.isArray(message)) return single(message, http);
       if (message.length === 0 || message.length > MAX_BATCH) {
         const why = `Invalid Request: a batch holds 1 to ${MAX_BATCH} requests`;
         return reply(createJSONRPCErrorResponse(null, INVALID_REQUEST, why));
       }
       const replies = await Promise.all(message.map((request) => single(request, http)));
-      const answered = replies.filter((one) => one !== null);
-      return answered.length === 0 ? reply(null) : { status: 200, body: JSON.stringify(answered) };
+      const answered = replies.filter(({ body }) => body !== "");
+      return answered.length === 0
+        ? reply(null)
+        : { status: 200, body: `[${answered.map(({ body }) => body).join()}]` };
     },
   };
 }
+
+const internalError = (id: JSONRPCID): JSONRPCErrorResponse =>
+  createJSONRPCErrorResponse(id, INTERNAL_ERROR, "Internal error");
 
 function reply(response: JSONRPCResponse | null): HttpReply {
   if (response === null) return { status: 202, body: "" };

@@ -1,9 +1,21 @@
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newEnvelope } from "../protocol/envelope.ts";
 import { createPeers, type Peers } from "./peer.ts";
+
+interface Call {
+  readonly body: { readonly id: number; readonly [field: string]: unknown };
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+type Script = (call: Call) => void;
+
+interface Scripted {
+  readonly url: string;
+  readonly calls: Call[];
+}
 
 const REQUEST = newEnvelope("MOVE_REQUEST", "referee:REF01", { match_id: "R1M1" });
 const REPLY = newEnvelope("MOVE_RESPONSE", "player:P01", { move: "rock" }, { correlationId: REQUEST.message_id });
@@ -12,13 +24,39 @@ let peers: Peers;
 const servers: Server[] = [];
 const open = new Set<Socket>();
 
-async function listen(server: Server): Promise<string> {
+async function listen(server: Server): Promise<number> {
   servers.push(server);
   server.on("connection", (socket) => open.add(socket));
   await once(server.listen(0, "127.0.0.1"), "listening");
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  return (server.address() as AddressInfo).port;
 }
-const serve = (listener: RequestListener): Promise<string> => listen(createServer(listener));
+
+/** A server that does what a test says with each request. */
+async function scripted(script: Script): Promise<Scripted> {
+  const calls: Call[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const call = { body: JSON.parse(Buffer.concat(chunks).toString() || "{}"), request, response };
+    calls.push(call);
+    script(call);
+  });
+  const port = await listen(server);
+  return { url: `http://127.0.0.1:${port}/mcp`, calls };
+}
+
+/** Resolves when the connection that a call came by is closed, in whatever way. */
+async function gone(call: Call | undefined): Promise<void> {
+  const socket = call?.request.socket;
+  if (socket && !socket.closed) await new Promise((resolve) => socket.once("close", resolve));
+}
+
+async function closedPort(): Promise<number> {
+  const server = createTcpServer();
+  const port = await listen(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
 
 beforeEach(() => {
   peers = createPeers();
@@ -31,16 +69,27 @@ afterEach(async () => {
 });
 
 const texts = (value: unknown) => ({ content: [{ type: "text", text: JSON.stringify(value) }] });
-const message = (url: string) => peers.message(url, REQUEST, { timeoutMs: 2_000 });
+const answer = ({ body, response }: Call, result: unknown = texts(REPLY)): void => {
+  response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result }));
+};
+
+const message = (url: string, options: Partial<Parameters<Peers["message"]>[2]> = {}) =>
+  peers.message(url, REQUEST, { timeoutMs: 2_000, ...options });
 const failure = (cause: string, detail: unknown = expect.any(String)) => ({
   ok: false,
   error: expect.objectContaining({ cause, detail }),
 });
+const success = { ok: true, value: REPLY };
+
+const status =
+  (code: number, text = ""): Script =>
+  ({ response }) =>
+    void response.writeHead(code).end(text);
 
 /** The first call of these peers, its id 1, gets `text` for an answer. */
-async function answered(text: string, status = 200) {
+async function answered(text: string, code = 200) {
   peers = createPeers();
-  return message(await serve((_, response) => void response.writeHead(status).end(text)));
+  return message((await scripted(status(code, text))).url);
 }
 
 describe("an answer that is none, and why", () => {
@@ -85,7 +134,7 @@ describe("an answer that is none, and why", () => {
     for (const text of ["x".repeat(5_000), rpc({ result: { content: "é".repeat(5_000) } })]) {
       const reply = await answered(text);
       const kept = reply.ok ? "" : (reply.error.raw ?? "");
-      expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(2_048);
+      expect(kept.length).toBeLessThanOrEqual(2_048);
       expect(kept.length).toBeGreaterThan(900);
     }
   });
@@ -97,21 +146,85 @@ describe("an answer that is none, and why", () => {
   });
 
   test("what is not even HTTP", async () => {
-    const url = await listen(
+    const port = await listen(
       createTcpServer((socket) => void socket.on("error", () => {}).end("SSH-2.0-OpenSSH_9.9\r\n")),
     );
-    expect(await message(url)).toEqual(failure("refused", expect.stringContaining("connection failed")));
+    expect(await message(`http://127.0.0.1:${port}/mcp`)).toEqual(
+      failure("refused", expect.stringContaining("connection failed")),
+    );
   });
 
-  test.each([301, 302, 307, 308])("a redirect (%i) is not followed", async (status) => {
-    const answer = rpc({ result: texts(REPLY) });
-    const url = await serve((request, response) => {
-      followed ||= request.url === "/elsewhere";
-      if (followed) response.end(answer);
-      else response.writeHead(status, { location: "/elsewhere" }).end(answer);
+  test.each([301, 302, 307, 308])("a redirect (%i) is not followed", async (code) => {
+    const elsewhere = await scripted(answer);
+    const { url } = await scripted(({ response }) => void response.writeHead(code, { location: elsewhere.url }).end());
+    expect(await message(url)).toEqual(failure("http_error", `HTTP ${code}`));
+    expect(elsewhere.calls).toEqual([]);
+  });
+});
+
+describe("an answer that is too large (a limit on everything)", () => {
+  const sized =
+    (bytes: number): Script =>
+    (call) => {
+      const text = JSON.stringify({ jsonrpc: "2.0", id: call.body.id, result: texts(REPLY) });
+      call.response.end(text.padEnd(bytes, " "));
+    };
+
+  test.each([
+    [undefined, 256 * 1024],
+    [4_000, 4_000],
+  ])("limit %s: so many bytes are read, one more is not", async (maxReplyBytes, limit) => {
+    const options = maxReplyBytes === undefined ? {} : { maxReplyBytes };
+    expect(await message((await scripted(sized(limit))).url, options)).toEqual(success);
+    expect(await message((await scripted(sized(limit + 1))).url, options)).toEqual(
+      failure("too_large", `an answer of more than ${limit} bytes`),
+    );
+  });
+
+  test("one without an end is cut off", async () => {
+    const { url, calls } = await scripted(({ response }) => {
+      const more = () => {
+        while (!response.destroyed && response.write("x".repeat(16_384)));
+      };
+      response.on("drain", more);
+      more();
     });
-    let followed = false;
-    expect(await message(url)).toEqual(failure("http_error", `HTTP ${status}`));
-    expect(followed).toBe(false);
+    expect(await message(url, { timeoutMs: 10_000, retry: true })).toEqual(failure("too_large"));
+    await gone(calls[0]);
+    expect(calls).toHaveLength(1);
+  });
+});
+
+describe("notify and isAlive", () => {
+  const notify = (url: string, timeoutMs = 2_000) => peers.notify(url, REQUEST, { timeoutMs });
+
+  test.each([
+    [200, "thanks"],
+    [202, ""],
+    [204, ""],
+    [200, '{"error":{}}'],
+  ])("notify: any 2xx will do, here %i %j", async (code, text) => {
+    const { url, calls } = await scripted(status(code, text));
+    expect(await notify(url)).toEqual({ ok: true, value: null });
+    expect(calls[0]?.body).toMatchObject({
+      method: "tools/call",
+      params: { name: "league_message", arguments: REQUEST },
+    });
+  });
+
+  test("notify: anything else is a fault with its cause", async () => {
+    expect(await notify((await scripted(status(500))).url)).toEqual(failure("http_error", "HTTP 500"));
+    expect(await notify((await scripted(status(307))).url)).toEqual(failure("http_error", "HTTP 307"));
+    expect(await notify((await scripted(() => {})).url, 50)).toEqual(failure("timeout"));
+    expect(await notify(`http://127.0.0.1:${await closedPort()}`)).toEqual(failure("refused"));
+  });
+
+  test("isAlive: a GET that is answered 2xx in time", async () => {
+    const { url, calls } = await scripted(status(200, "{}"));
+    expect(await peers.isAlive(url.replace("/mcp", "/health"), 2_000)).toBe(true);
+    expect(calls[0]?.request).toMatchObject({ method: "GET", url: "/health" });
+    for (const script of [status(503), status(302), () => {}])
+      expect(await peers.isAlive((await scripted(script)).url, 50)).toBe(false);
+    expect(await peers.isAlive(`http://127.0.0.1:${await closedPort()}`, 2_000)).toBe(false);
   });
 });

@@ -1,9 +1,11 @@
 import { createJSONRPCRequest, isJSONRPCResponse } from "json-rpc-2.0";
 import { Pool } from "undici";
 import { z } from "zod";
+import { pause } from "../lib/clock.ts";
 import { err, messageOf, ok, type Result } from "../lib/result.ts";
 import { Envelope } from "../protocol/envelope.ts";
 import type { FaultCause } from "../session/entry.ts";
+import { parseEndpoint } from "./addresses.ts";
 
 /** Why a call to another agent gave no usable answer. */
 export interface CallFault {
@@ -53,6 +55,7 @@ const ToolReply = z.object({
 
 export function createPeers(): Peers {
   const pools = new Map<string, Pool>();
+  const closed = new AbortController();
   let lastId = 0;
 
   const poolOf = (origin: string): Pool => {
@@ -77,11 +80,12 @@ export function createPeers(): Peers {
     envelope: Envelope,
     options: CallOptions,
   ): Promise<Result<RawReply, CallFault>> => {
-    const url = URL.parse(endpoint);
-    if (!url) return err({ cause: "refused", detail: `not a URL: ${endpoint.slice(0, 200)}` });
+    if (closed.signal.aborted) return err({ cause: "refused", detail: "closed" });
+    const url = parseEndpoint(endpoint);
+    if (!url) return err({ cause: "refused", detail: `not an http URL: ${endpoint.slice(0, 200)}` });
     const params = { name: "league_message", arguments: envelope };
     const body = JSON.stringify(createJSONRPCRequest(id, "tools/call", params));
-    return persistently((once) => send(poolOf(url.origin), url, "POST", body, once), options);
+    return persistently((once) => send(poolOf(url.origin), url, "POST", body, once), options, closed.signal);
   };
 
   return {
@@ -98,12 +102,13 @@ export function createPeers(): Peers {
       return err({ cause: "http_error", detail: `HTTP ${reply.value.status}` });
     },
     async isAlive(text, timeoutMs) {
-      const url = URL.parse(text);
-      if (!url) return false;
+      const url = parseEndpoint(text);
+      if (!url || closed.signal.aborted) return false;
       const reply = await send(poolOf(url.origin), url, "GET", null, { timeoutMs });
       return reply.ok && is2xx(reply.value);
     },
     async close() {
+      closed.abort();
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));
       pools.clear();
     },
@@ -114,14 +119,16 @@ export function createPeers(): Peers {
 async function persistently(
   attempt: (options: CallOptions) => Promise<Result<RawReply, CallFault>>,
   options: CallOptions,
+  closed: AbortSignal,
 ): Promise<Result<RawReply, CallFault>> {
   const deadline = performance.now() + options.timeoutMs;
   for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LAST_RETRY_MS)) {
     const leftMs = deadline - performance.now();
     const result = await attempt({ ...options, timeoutMs: Math.max(1, leftMs) });
-    if (result.ok || result.error.cause !== "refused" || !options.retry) return result;
-    if (deadline - performance.now() <= pauseMs || options.signal?.aborted) return result;
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    const isWorthwhile = !result.ok && result.error.cause === "refused" && options.retry && !closed.aborted;
+    if (!isWorthwhile || deadline - performance.now() <= pauseMs) return result;
+    const signals = options.signal ? [closed, options.signal] : [closed];
+    if (!(await pause(pauseMs, AbortSignal.any(signals)))) return result;
   }
 }
 
@@ -153,6 +160,7 @@ function send(
     );
     const abort = (): void => settle(err({ cause: "timeout", detail: "given up" }));
     signal?.addEventListener("abort", abort);
+    if (signal?.aborted) return abort();
 
     const headers: Record<string, string> = body === null ? {} : { "content-type": "application/json" };
     if (bearer !== undefined) headers.authorization = `Bearer ${bearer}`;
@@ -197,7 +205,7 @@ function resultOf(answer: RawReply, id: number): Result<unknown, CallFault> {
   } catch {
     return ok2xx ? fault("bad_json", "the answer is not JSON") : fault("http_error", `HTTP ${status}`);
   }
-  if (!isJSONRPCResponse(reply)) {
+  if (reply === null || !isJSONRPCResponse(reply)) {
     return ok2xx ? fault("bad_reply", "the answer is not a JSON-RPC response") : fault("http_error", `HTTP ${status}`);
   }
   if (reply.error) {

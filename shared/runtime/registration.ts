@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { z } from "zod";
+import { pause } from "../lib/clock.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
 import type { MessageType } from "../protocol/messages.ts";
 import type { Peers } from "../rpc/peer.ts";
@@ -54,7 +55,7 @@ export async function register<
       throw new StartError(`the manager at ${manager} refused the registration: ${reply.error.detail}`);
     }
     if (attempt % 20 === 0) self.say(`no manager at ${manager} yet (${reply.error.detail}); trying again`);
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    await pause(RETRY_MS, signal);
   }
 }
 

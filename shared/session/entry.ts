@@ -1,16 +1,5 @@
-import type { Role } from "../games/game.ts";
+import { z } from "zod";
 import { sha256Hex } from "../lib/hash.ts";
-
-/** Why a role failed its turn; the cause is for machines, the detail for people. */
-export interface Fault {
-  readonly role: Role;
-  /** G001 INVALID_MOVE or G002 TIMEOUT. */
-  readonly code: "G001" | "G002";
-  readonly cause: FaultCause;
-  readonly detail: string;
-  /** What the player answered, cut to 2 kB, tokens removed. */
-  readonly raw?: string;
-}
 
 export const faultCauses = [
   "refused",
@@ -24,29 +13,42 @@ export const faultCauses = [
 ] as const;
 export type FaultCause = (typeof faultCauses)[number];
 
+const Fault = z.object({
+  role: z.string(),
+  /** G001 INVALID_MOVE or G002 TIMEOUT. */
+  code: z.enum(["G001", "G002"]),
+  cause: z.enum(faultCauses),
+  detail: z.string(),
+  /** What the player answered, cut to 2 kB, tokens removed. */
+  raw: z.string().optional(),
+});
+/** Why a role failed its turn; the cause is for machines, the detail for people. */
+export type Fault = Readonly<z.infer<typeof Fault>>;
+
+const tick = z.int().min(0);
+const at = z.string();
+const Entry = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("created"),
+    session_id: z.string(),
+    game: z.string(),
+    options: z.unknown(),
+    /** Role to agent. */
+    participants: z.record(z.string(), z.string()),
+    /** SHA-256 of the seed string; the seed itself is told when the session has ended. */
+    seed_commitment: z.string(),
+    at,
+  }),
+  z.object({ type: z.literal("acted"), tick, role: z.string(), agent: z.string(), action: z.unknown(), at }),
+  z.object({ type: z.literal("forfeited"), tick, faults: z.array(Fault).min(1).readonly(), at }),
+  z.object({ type: z.literal("aborted"), tick, reason: z.string(), at }),
+  z.object({ type: z.literal("expired"), tick, at }),
+]);
 /** What a session's log holds, in the order it happened. `at` is ISO 8601 UTC. */
-export type Entry =
-  | {
-      readonly type: "created";
-      readonly session_id: string;
-      readonly game: string;
-      readonly options: unknown;
-      readonly participants: Readonly<Record<Role, string>>;
-      /** SHA-256 of the seed string; the seed itself is told when the session has ended. */
-      readonly seed_commitment: string;
-      readonly at: string;
-    }
-  | {
-      readonly type: "acted";
-      readonly tick: number;
-      readonly role: Role;
-      readonly agent: string;
-      readonly action: unknown;
-      readonly at: string;
-    }
-  | { readonly type: "forfeited"; readonly tick: number; readonly faults: readonly Fault[]; readonly at: string }
-  | { readonly type: "aborted"; readonly tick: number; readonly reason: string; readonly at: string }
-  | { readonly type: "expired"; readonly tick: number; readonly at: string };
+export type Entry = Readonly<z.infer<typeof Entry>>;
+
+/** Reads a stored entry; throws on text that is none. */
+export const parseEntry = (body: string): Entry => Entry.parse(JSON.parse(body));
 
 /** An entry as it is stored: the exact text, chained to the one before it. */
 export interface LogRow {
@@ -74,7 +76,7 @@ export const sealEntry = (sessionId: string, prev: LogRow | null, entry: Entry):
 export function rowsOf(sessionId: string, bodies: readonly string[]): LogRow[] {
   const rows: LogRow[] = [];
   for (const body of bodies) {
-    rows.push(chained(sessionId, rows.at(-1) ?? null, (JSON.parse(body) as Entry).type, body));
+    rows.push(chained(sessionId, rows.at(-1) ?? null, parseEntry(body).type, body));
   }
   return rows;
 }

@@ -1,7 +1,7 @@
 import { findGame } from "../games/registry.ts";
 import { sha256Hex } from "../lib/hash.ts";
 import { err, messageOf, ok, type Result } from "../lib/result.ts";
-import { chainHash, type Entry, GENESIS, type LogRow } from "./entry.ts";
+import { chainHash, type Entry, GENESIS, type LogRow, parseEntry } from "./entry.ts";
 import { evolve, evolveCreated, type Session } from "./session.ts";
 
 /** Where a log stops being sound, and why. */
@@ -25,7 +25,7 @@ export function replay(rows: readonly LogRow[], seed: string): Result<Session, R
     if (row.hash !== chainHash(prevHash, row.body)) return fault("hash does not match the entry");
     prevHash = row.hash;
     try {
-      const entry = JSON.parse(row.body) as Entry;
+      const entry = parseEntry(row.body);
       if (entry.type !== row.type) return fault(`type ${row.type} stored for an entry ${entry.type}`);
       session = session === null ? begin(entry, seed) : evolve(session, entry);
       if (session.id !== row.session_id) return fault(`row of session ${row.session_id} in the log of ${session.id}`);

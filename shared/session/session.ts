@@ -78,6 +78,9 @@ export function create(setup: SessionSetup): Decision {
 
 /** The session that a `created` entry and its seed begin. */
 export function evolveCreated(game: Game, entry: Extract<Entry, { type: "created" }>, seed: string): Session {
+  const seated = Object.keys(entry.participants);
+  const fits = seated.length === game.roles.length && game.roles.every((role) => seated.includes(role));
+  invariant(fits, `${game.id} is played by ${game.roles.join(" and ")}, not by ${seated.join(" and ")}`);
   return {
     id: entry.session_id,
     game,
@@ -141,18 +144,22 @@ const ended = (session: Session, entry: Entry): Result<Decision, Refusal> =>
 
 /** The session after an entry that is already in the log; throws when the entry cannot follow. */
 export function evolve(session: Session, entry: Entry): Session {
+  invariant(entry.type !== "created", "a session is created once");
+  invariant(session.status === "active", `${entry.type} after the session's end`);
+  invariant(entry.tick === session.tick, `${entry.type} at tick ${entry.tick}, session at ${session.tick}`);
   switch (entry.type) {
-    case "created":
-      throw new Error("a session is created once");
     case "acted": {
-      invariant(entry.tick === session.tick, `acted at tick ${entry.tick}, session at ${session.tick}`);
+      invariant(session.participants[entry.role] === entry.agent, `${entry.agent} does not play ${entry.role}`);
       const closesTurn = session.game.toAct(session.state).length === 1;
       const applied = session.game.applyAction(session.state, entry.role, entry.action);
       invariant(applied.ok, `illegal action in the log at tick ${entry.tick}`);
       return advance(session, applied.value, closesTurn);
     }
-    case "forfeited":
+    case "forfeited": {
+      const known = entry.faults.every((fault) => session.game.roles.includes(fault.role));
+      invariant(entry.faults.length > 0 && known, "a forfeit is of one or more roles of the game");
       return complete(session, "forfeit", entry.faults.map((fault) => fault.cause).join(","), entry.faults);
+    }
     case "aborted":
       return complete(session, "aborted", entry.reason, []);
     case "expired":

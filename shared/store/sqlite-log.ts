@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { LogRow } from "../session/entry.ts";
+import { GENESIS, type LogRow } from "../session/entry.ts";
 import type { ActionLog, NewSession, Snapshot } from "./action-log.ts";
 import { appendOnly } from "./sqlite.ts";
 
@@ -28,7 +28,7 @@ export const SESSION_SCHEMA = `
   ) STRICT;
   CREATE TABLE IF NOT EXISTS log (
     session_id TEXT NOT NULL REFERENCES sessions(session_id),
-    seq INTEGER NOT NULL,
+    seq INTEGER NOT NULL CHECK (seq >= 0),
     type TEXT NOT NULL,
     body TEXT NOT NULL,
     prev_hash TEXT NOT NULL,
@@ -36,15 +36,14 @@ export const SESSION_SCHEMA = `
     UNIQUE (session_id, seq)
   ) STRICT;
   CREATE TRIGGER IF NOT EXISTS log_gapless BEFORE INSERT ON log
-    WHEN NEW.prev_hash <> coalesce(
-      (SELECT hash FROM log WHERE session_id = NEW.session_id AND seq = NEW.seq - 1),
-      CASE NEW.seq WHEN 0 THEN '${"0".repeat(64)}' ELSE '' END)
+    WHEN CASE NEW.seq WHEN 0 THEN NEW.prev_hash <> '${GENESIS}' ELSE NOT EXISTS (
+      SELECT 1 FROM log WHERE session_id = NEW.session_id AND seq = NEW.seq - 1 AND hash = NEW.prev_hash) END
     BEGIN SELECT RAISE(ABORT, 'log entry does not follow the one before it'); END;
   ${appendOnly("log", ["session_id", "seq"])}
   CREATE VIEW IF NOT EXISTS actions AS
     SELECT session_id || ':' || seq AS action_id, session_id,
       json_extract(body, '$.agent') AS agent_id, json_extract(body, '$.role') AS role,
-      json_extract(body, '$.action') AS action, json_extract(body, '$.tick') AS tick,
+      body -> '$.action' AS action, json_extract(body, '$.tick') AS tick,
       json_extract(body, '$.at') AS created_at
     FROM log WHERE type = 'acted';
 `;

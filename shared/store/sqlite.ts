@@ -21,17 +21,18 @@ export function openSqlite(file: string, schema: string): DatabaseSync {
   return db;
 }
 
-/** Triggers that make a table append-only, whoever writes to the file: no UPDATE, no DELETE, no REPLACE. */
+/**
+ * Triggers that make a table append-only, whoever writes to the file: no UPDATE, no DELETE, and no REPLACE by its key or by
+ * its rowid (where it has one), also from a connection without recursive triggers.
+ */
 export function appendOnly(table: string, key: readonly string[]): string {
   const same = key.map((column) => `${column} = NEW.${column}`).join(" AND ");
+  const refuse = `BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END;`;
   return `
-    CREATE TRIGGER IF NOT EXISTS ${table}_no_update BEFORE UPDATE ON ${table}
-      BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END;
-    CREATE TRIGGER IF NOT EXISTS ${table}_no_delete BEFORE DELETE ON ${table}
-      BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END;
+    CREATE TRIGGER IF NOT EXISTS ${table}_no_update BEFORE UPDATE ON ${table} ${refuse}
+    CREATE TRIGGER IF NOT EXISTS ${table}_no_delete BEFORE DELETE ON ${table} ${refuse}
     CREATE TRIGGER IF NOT EXISTS ${table}_no_replace BEFORE INSERT ON ${table}
-      WHEN EXISTS (SELECT 1 FROM ${table} WHERE ${same})
-      BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END;
+      WHEN EXISTS (SELECT 1 FROM ${table} WHERE (${same}) OR rowid = NEW.rowid) ${refuse}
   `;
 }
 

@@ -1,0 +1,130 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { LeagueEvent } from "../league-manager/events.ts";
+import { type Asked, type FaultyPlayer, type FaultyPlayerOptions, startFaultyPlayer } from "./faulty-player.ts";
+import { startTestLeague, type TestLeague, type TestLeagueOptions, type TestPlayer } from "./testing-league.ts";
+
+let league: TestLeague | null = null;
+const start = async (options: TestLeagueOptions): Promise<TestLeague> => {
+  league = await startTestLeague(options);
+  return league;
+};
+afterEach(async () => {
+  await league?.stop();
+  league = null;
+});
+
+const rps = [{ league_id: "rps", game: "rps.v1" }];
+const good = (name: string): TestPlayer => ({ name, bot: "random" });
+const silent = (name: string, when: FaultyPlayerOptions["when"] = () => true): TestPlayer => ({
+  name,
+  start: (place): Promise<FaultyPlayer> => startFaultyPlayer({ ...place, fault: "silent", when }),
+});
+
+/** The state of an agent as the manager keeps it. */
+function keptState(dataFolder: string, agentId: string): unknown {
+  const db = new DatabaseSync(join(dataFolder, "league-manager.sqlite"), { readOnly: true });
+  try {
+    return db.prepare("select state, fails from agents where agent_id = ?").get(agentId);
+  } finally {
+    db.close();
+  }
+}
+
+/** Matches of P01 in the order in which they were completed. */
+const matchesOfP01 = (events: readonly LeagueEvent[]) =>
+  events.flatMap((event) =>
+    event.type === "match_completed" && Object.values(event.match.roles).includes("P01") ? [event.match] : [],
+  );
+
+describe("a player that does not answer in time", () => {
+  it("is shut down by three matches in a row; the rest is forfeited unasked", async () => {
+    const events: LeagueEvent[] = [];
+    const { completed, match } = await start({
+      leagues: rps,
+      referees: 2,
+      players: [silent("Silent"), good("B"), good("C"), good("D"), good("E"), good("F")],
+      onEvent: (event) => events.push(event),
+    });
+    const [played] = (await completed).leagues;
+    const lost = matchesOfP01(events);
+    expect(lost.map((one) => [one.termination, one.points.P01])).toEqual(Array(5).fill(["forfeit", 0]));
+    expect(lost.map((one) => one.winner === null)).toEqual(Array(5).fill(false));
+    expect(lost.map((one) => one.reason === "shut_down")).toEqual([false, false, false, true, true]);
+    for (const one of lost) {
+      const { faults } = (await match("rps", one.match_id)).result;
+      expect(faults).toMatchObject([{ player_id: "P01", code: "G002" }]);
+    }
+    const notices = events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
+    expect(notices.filter((message) => message.includes("P01"))).toHaveLength(1);
+    const others = played?.matches.filter((one) => !Object.values(one.roles).includes("P01")) ?? [];
+    expect(others.map((one) => one.termination)).toEqual(Array(10).fill("normal"));
+    expect(played?.standings.at(-1)).toMatchObject({ player_id: "P01", played: 5, losses: 5, points: 0 });
+  });
+
+  it("two that are shut down both lose what they had to play against each other", async () => {
+    const { completed } = await start({
+      leagues: rps,
+      players: [silent("A"), silent("B"), good("C"), good("D"), good("E"), good("F")],
+    });
+    const matches = (await completed).leagues[0]?.matches ?? [];
+    expect(matches).toHaveLength(15);
+    const between = matches.filter((one) => Object.values(one.roles).sort().join() === "P01,P02");
+    expect(between).toMatchObject([{ termination: "forfeit", winner: null, points: { P01: 0, P02: 0 } }]);
+    const normal = matches.filter((one) => one.termination === "normal");
+    expect(normal).toHaveLength(6);
+  });
+
+  it("is not shut down when a good match lies between", async () => {
+    const events: LeagueEvent[] = [];
+    const seen: string[] = [];
+    const answersThird = ({ payload }: Asked): boolean => {
+      const id = payload.match_id ?? "";
+      if (!seen.includes(id)) seen.push(id);
+      return seen.indexOf(id) !== 2;
+    };
+    const { completed } = await start({
+      leagues: rps,
+      players: [silent("Silent", answersThird), good("B"), good("C"), good("D"), good("E"), good("F")],
+      onEvent: (event) => events.push(event),
+    });
+    await completed;
+    const mine = matchesOfP01(events);
+    expect(mine.map((one) => one.termination)).toEqual(["forfeit", "forfeit", "normal", "forfeit", "forfeit"]);
+    expect(mine.filter((one) => one.reason === "shut_down")).toEqual([]);
+  });
+
+  it("is suspended by a timeout and recovered by a good answer", async () => {
+    const seen: string[] = [];
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const held = async ({ payload }: Asked): Promise<boolean> => {
+      const id = payload.match_id ?? "";
+      if (!seen.includes(id)) seen.push(id);
+      await gates[seen.indexOf(id) - 1]?.promise;
+      return seen.indexOf(id) === 0;
+    };
+    const { completed, dataFolder } = await start({
+      leagues: rps,
+      players: [silent("Silent", held), good("B"), good("C"), good("D")],
+      timeouts: { move_ms: 1_500 },
+    });
+    const inMatch = (n: number, state: object): Promise<void> =>
+      vi.waitFor(
+        () => {
+          expect(seen).toHaveLength(n);
+          expect(keptState(dataFolder, "P01")).toEqual(state);
+        },
+        { timeout: 5_000, interval: 20 },
+      );
+    await inMatch(1, { state: "ACTIVE", fails: 0 });
+    await inMatch(2, { state: "SUSPENDED", fails: 1 });
+    gates[0]?.resolve();
+    await inMatch(3, { state: "ACTIVE", fails: 0 });
+    gates[1]?.resolve();
+    const [played] = (await completed).leagues;
+    const mine = played?.matches.filter((one) => Object.values(one.roles).includes("P01")) ?? [];
+    expect(mine.map((one) => one.termination)).toEqual(["forfeit", "normal", "normal"]);
+    await vi.waitFor(() => expect(keptState(dataFolder, "P01")).toMatchObject({ state: "SHUTDOWN" }));
+  });
+});

@@ -1,0 +1,233 @@
+/** Helpers of the end-to-end tests: real processes, free ports, folders that go away, and nothing left running. */
+import { type ChildProcess, spawn } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ResultsDocument } from "../league-manager/events.ts";
+
+export const root = fileURLToPath(new URL("..", import.meta.url));
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A process under test. */
+export interface Running {
+  readonly pid: number;
+  readonly ended: Promise<Ended>;
+  stderr(): string;
+  /** Resolves with the first line of stderr that matches; rejects when the process ends or the time is over without one. */
+  line(pattern: RegExp, ms?: number): Promise<string>;
+  signal(name: NodeJS.Signals): void;
+}
+
+/** A process of the project, found by its command line. */
+export interface AgentFound {
+  readonly pid: number;
+  readonly args: readonly string[];
+}
+
+const started: ChildProcess[] = [];
+const folders: string[] = [];
+
+/** A folder of its own for one test; what runs in it is ended by `cleanUp`. */
+export function newFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "league-test-")));
+  folders.push(folder);
+  return folder;
+}
+
+/** For afterEach: ends whatever was started here, by its process id, and takes the folders away. */
+export async function cleanUp(): Promise<void> {
+  for (const child of started.splice(0))
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+  for (const folder of folders.splice(0)) {
+    const gone = async (): Promise<boolean> => {
+      for (const { pid } of processesIn(folder)) kill(pid, "SIGKILL");
+      return processesIn(folder).length === 0;
+    };
+    await eventually("every process of the test to be gone", gone);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== "ESRCH") throw thrown;
+  }
+}
+
+/** Every process whose command line names the folder. */
+export function processesIn(folder: string): readonly AgentFound[] {
+  return readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name) || Number(name) === process.pid) return [];
+    try {
+      const args = readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0");
+      return args.some((arg) => arg.includes(folder)) ? [{ pid: Number(name), args }] : [];
+    } catch {
+      return []; // it has ended meanwhile
+    }
+  });
+}
+
+/** The agents that a run in this folder has started: manager, referees and players, not the command itself. */
+export const agentsIn = (folder: string): readonly AgentFound[] =>
+  processesIn(folder).filter(({ args }) => args[1]?.endsWith("/main.ts"));
+
+/** Starts `node SCRIPT ARGS`; the script's path is taken from the project's root. */
+export function start(script: string, args: readonly string[], environment: Record<string, string> = {}): Running {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(LEAGUE__|VITEST|NODE_|FORCE_COLOR)/.test(name));
+  const child = spawn(process.execPath, [join(root, script), ...args], {
+    cwd: root,
+    env: { ...Object.fromEntries(inherited), ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  started.push(child);
+  let stdout = "";
+  let stderr = "";
+  const onStderr = new Set<() => void>();
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+    for (const look of [...onStderr]) look();
+  });
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr }));
+  });
+  const line = (pattern: RegExp, ms = 15_000): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const settle = (act: () => void): void => {
+        clearTimeout(timer);
+        onStderr.delete(look);
+        act();
+      };
+      const look = (): void => {
+        const found = stderr
+          .split("\n")
+          .slice(0, -1)
+          .find((one) => pattern.test(one));
+        if (found !== undefined) settle(() => resolve(found));
+      };
+      const fail = (why: string) => () => settle(() => reject(new Error(`${script}: ${why} ${pattern}:\n${stderr}`)));
+      const timer = setTimeout(fail(`no line in ${ms} ms like`), ms);
+      onStderr.add(look);
+      look();
+      ended.then(fail("ended without a line like"));
+    });
+  return { pid: child.pid ?? 0, ended, stderr: () => stderr, line, signal: (name) => void child.kill(name) };
+}
+
+/** `league ARGS` to its end. */
+export const league = (args: readonly string[], environment?: Record<string, string>): Promise<Ended> =>
+  start("scripts/league.ts", args, environment).ended;
+
+/** Waits until a condition holds; rejects when it does not in time. */
+export async function eventually(what: string, holds: () => boolean | Promise<boolean>, ms = 10_000): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`waited ${ms} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** The first of so many ports in a row that are free; workers of a test run draw from ranges of their own. */
+export async function freePorts(count: number): Promise<number> {
+  const worker = Number(process.env.VITEST_POOL_ID ?? 0) % 20;
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const first = 10_000 + worker * 1_000 + Math.floor(Math.random() * (1_000 - count));
+    const ports = Array.from({ length: count }, (_, index) => first + index);
+    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return first;
+  }
+  throw new Error(`no ${count} free ports in a row`);
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+
+export interface TestLeague {
+  /** A folder of its own, with the config and a folder `data` in it. */
+  readonly folder: string;
+  readonly file: string;
+  /** The manager's port; referees have the next ones, players those from +10 on. */
+  readonly port: number;
+}
+
+/** The leagues of config/league.json. */
+export const ALL_LEAGUES = [
+  { league_id: "even-odd", game: "even_odd.v1" },
+  { league_id: "rps", game: "rps.v1", options: { best_of: 3 } },
+  { league_id: "chess", game: "chess.v1" },
+];
+export const FOUR_BOTS = ["random", "greedy", "counter", "cycle"];
+
+/** Writes a config with ports of its own; `bots` become the players Player1, Player2, …. */
+export async function testLeague(
+  bots: readonly string[],
+  leagues: readonly object[],
+  more: { referees?: number; files?: Readonly<Record<string, string>>; config?: object } = {},
+): Promise<TestLeague> {
+  const folder = newFolder();
+  const port = await freePorts(20);
+  const config = {
+    manager: { port },
+    referees: { count: more.referees ?? 1, firstPort: port + 1 },
+    data: "data",
+    players: bots.map((bot, index) => ({ name: `Player${index + 1}`, bot })),
+    playersFirstPort: port + 10,
+    leagues,
+    ...more.config,
+  };
+  for (const [name, text] of Object.entries(more.files ?? {})) writeFileSync(join(folder, name), text);
+  const file = join(folder, "league.json");
+  writeFileSync(file, `// a test's own\n${JSON.stringify(config, null, 2)}\n`);
+  mkdirSync(join(folder, "data"));
+  return { folder, file, port };
+}
+
+/** The folders of the runs in a test's data folder. */
+export function runFolders({ folder }: TestLeague): readonly string[] {
+  const runs = join(folder, "data", "runs");
+  return existsSync(runs) ? readdirSync(runs).map((name) => join(runs, name)) : [];
+}
+
+/** The one JSON document that `--json` has put on stdout. */
+export const documentOf = ({ stdout }: Ended): ResultsDocument => JSON.parse(stdout) as ResultsDocument;
+
+/** A named tool called as curl would; the plain result, and whether it is an error. */
+export async function callTool(
+  port: number,
+  name: string,
+  args: object,
+  token?: string,
+): Promise<{ isError: boolean; value: Record<string, unknown> }> {
+  const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } }),
+  });
+  const { result } = (await response.json()) as { result: { isError?: true; content: [{ text: string }] } };
+  return { isError: result.isError === true, value: JSON.parse(result.content[0].text) as Record<string, unknown> };
+}

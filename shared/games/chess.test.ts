@@ -1,0 +1,210 @@
+import { readFileSync } from "node:fs";
+import { Chess } from "chess.js";
+import { describe, expect, it } from "vitest";
+import { createRandom } from "../lib/rng.ts";
+import { type ChessState, chess } from "./chess.ts";
+import { applyLegal } from "./simulate.ts";
+
+const from = (fen?: string): ChessState => chess.initialState({ options: chess.options.parse({ fen }), seed: "" });
+
+function play(moves: string, start = from()): ChessState {
+  let state: unknown = start;
+  for (const move of moves.split(" ")) state = applyLegal(chess, state, (state as ChessState).turn, move);
+  return state as ChessState;
+}
+
+const takes = (state: ChessState, action: string): boolean => chess.applyAction(state, state.turn, action).ok;
+
+/** How many games of so many plies there are: the standard count that finds nearly every fault of a move list. */
+function perft(state: ChessState, depth: number): number {
+  const moves = chess.legalActions(state, state.turn);
+  if (depth === 1) return moves.length;
+  return moves.reduce((count, move) => count + perft(play(move, state), depth - 1), 0);
+}
+
+describe("chess.v1, legal moves", () => {
+  it.each([
+    ["the start", undefined, [20, 400, 8902]],
+    ["Kiwipete", "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1", [48, 2039]],
+    ["rook endgame, en passant pins", "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", [14, 191, 2812]],
+    ["promotions", "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1", [24, 496]],
+  ] as const)("chessprogramming.org, Perft Results: %s", (_name, fen, counts) => {
+    expect(counts.map((_, depth) => perft(from(fen), depth + 1))).toEqual(counts);
+  });
+
+  it("are sorted UCI, and the same as the verbose list of chess.js", () => {
+    const random = createRandom("chess lists");
+    let state = from();
+    for (let ply = 0; ply < 40 && !state.outcome; ply++) {
+      const listed = chess.legalActions(state, state.turn);
+      expect(listed).toEqual(
+        new Chess(state.fen)
+          .moves({ verbose: true })
+          .map(({ lan }) => lan)
+          .sort(),
+      );
+      state = play(random.pick(listed), state);
+    }
+  });
+});
+
+describe("chess.v1, state-machine-host.md section 8", () => {
+  it("the first state is the document's, and the first position is remembered", () => {
+    const fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    const positions = ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
+    expect(from()).toEqual({ fen, turn: "white", outcome: null, positions });
+    expect(chess.viewState(from(), "black")).toEqual({ fen, turn: "white", outcome: null });
+  });
+
+  it("turn order: strictly alternating, only the role to move may act", () => {
+    expect(chess.applyAction(from(), "black", "e7e5").ok).toBe(false);
+    expect(chess.legalActions(from(), "black")).toEqual([]);
+    expect(play("e2e4").turn).toBe("black");
+    expect(chess.applyAction(play("e2e4"), "white", "d2d4").ok).toBe(false);
+  });
+});
+
+describe("chess.v1, actions are UCI to the letter", () => {
+  const promoting = from("8/P6k/8/8/8/8/8/K7 w - - 0 1");
+  const castling = from("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1");
+
+  it.each(["a7a8q", "a7a8r", "a7a8b", "a7a8n"])("%s promotes", (action) => {
+    const piece = action.slice(4).toUpperCase();
+    expect(play(action, promoting).fen.startsWith(`${piece}7/`)).toBe(true);
+  });
+
+  it.each([
+    "a7a8",
+    "a7a8k",
+    "a7a8p",
+    "a7a8Q",
+    "A7A8q",
+    "a7-a8q",
+    "a7a8=q",
+    "a8=Q",
+    "a1b1q",
+    "a1a1",
+    "h7h6",
+    "",
+    "--",
+    "0000",
+  ])("%j is no move in the promoting position", (action) => expect(takes(promoting, action)).toBe(false));
+
+  it.each([
+    "e2e4q",
+    "E2E4",
+    "e2e5",
+    "e1e1",
+    "e4",
+    "Nf3",
+    "e2e4 ",
+    " e2e4",
+    "e2e4\n",
+    "e7e5",
+    "e2d3",
+    "O-O",
+    "--",
+    "null",
+    "i2i4",
+    "e0e4",
+  ])("%j is no move in the start position", (action) => expect(takes(from(), action)).toBe(false));
+
+  it("castling is the king's move: e1g1, e1c1", () => {
+    expect(play("e1g1", castling).fen).toMatch(/^r3k2r\/8\/8\/8\/8\/8\/8\/R4RK1 b kq /);
+    expect(play("e1c1", castling).fen).toMatch(/^r3k2r\/8\/8\/8\/8\/8\/8\/2KR3R b kq /);
+    for (const action of ["e1h1", "e1a1", "O-O", "e1g1q"]) expect(takes(castling, action)).toBe(false);
+  });
+
+  it("en passant takes the pawn that has just passed, and only then", () => {
+    expect(play("e2e4 a7a6 e4e5 d7d5 e5d6").fen).toMatch(/^rnbqkbnr\/1pp1pppp\/p2P4\/8\//);
+    expect(takes(play("e2e4 a7a6 e4e5 d7d5 a2a3 a6a5"), "e5d6")).toBe(false);
+  });
+});
+
+describe("chess.v1, endings", () => {
+  const file = new URL("./playthroughs/chess.v1.json", import.meta.url);
+  const recorded: readonly { name: string; steps: readonly (readonly [string, string])[] }[] = JSON.parse(
+    readFileSync(file, "utf8"),
+  );
+  const recordedGame = (reason: string): string[] =>
+    recorded.find(({ name }) => name.startsWith(`${reason}:`))?.steps.map(([, move]) => move) ?? [];
+
+  it.each([
+    ["checkmate", "white", { white: 1, black: 0 }],
+    ["stalemate", null, { white: 0.5, black: 0.5 }],
+    ["insufficient_material", null, { white: 0.5, black: 0.5 }],
+    ["threefold_repetition", null, { white: 0.5, black: 0.5 }],
+    ["fifty_moves", null, { white: 0.5, black: 0.5 }],
+  ] as const)(
+    "DESIGN.md section 4: a whole recorded game ends by %s, and not a ply before",
+    (reason, winner, scores) => {
+      const moves = recordedGame(reason);
+      const last = play(moves.join(" "));
+      expect(last.outcome).toEqual({ winner, reason });
+      expect(chess.outcome(last)).toEqual({ scores, reason });
+      expect(play(moves.slice(0, -1).join(" ")).outcome).toBeNull();
+      for (const role of chess.roles) expect(chess.legalActions(last, role)).toEqual([]);
+    },
+  );
+
+  it("black can mate as well", () => {
+    expect(play("f2f3 e7e5 g2g4 d8h4").outcome).toEqual({ winner: "black", reason: "checkmate" });
+  });
+
+  it("FIDE 9.2: the third time need not be in a row", () => {
+    expect(play("g1f3 g8f6 f3g1 f6g8 b1c3 b8c6 c3b1 c6b8").outcome?.reason).toBe("threefold_repetition");
+  });
+
+  it("FIDE 9.2.3: a position with other castling rights is another", () => {
+    const shuffle = "h1h2 h8h7 h2h1 h7h8";
+    const start = from("r3k2r/p7/8/8/8/8/P7/R3K2R w KQkq - 0 1");
+    // The start position has come three times, but with the rights only once.
+    expect(play(`${shuffle} ${shuffle}`, start).outcome).toBeNull();
+    expect(play(`${shuffle} ${shuffle} h1h2 h8h7`, start).outcome?.reason).toBe("threefold_repetition");
+  });
+
+  it("FIDE 5.1.1: mate on the hundredth ply is mate", () => {
+    expect(play("h1h8", from("k7/8/1K6/8/8/8/8/7R w - - 99 80")).outcome?.reason).toBe("checkmate");
+    expect(play("h1h7", from("k7/8/1K6/8/8/8/8/7R w - - 99 80")).outcome?.reason).toBe("fifty_moves");
+  });
+
+  it("FIDE 5.2.2: a promotion to a piece that cannot mate ends the game", () => {
+    const start = from("8/P6k/8/8/8/8/8/K7 w - - 0 1");
+    expect(play("a7a8n", start).outcome?.reason).toBe("insufficient_material");
+    expect(play("a7a8r", start).outcome).toBeNull();
+  });
+});
+
+describe("chess.v1, start positions", () => {
+  it.each([
+    ["not FEN", "e4 e5"],
+    ["over by mate", "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"],
+    ["over by stalemate", "k7/8/1Q6/8/8/8/8/K7 b - - 0 1"],
+    ["over by material", "k7/8/8/8/8/8/8/K6N w - - 0 1"],
+    ["over by fifty moves", "k7/8/8/8/8/8/7P/K6R w - - 100 90"],
+    ["castling without a rook", "4k3/8/8/8/8/8/8/4K2N w K - 0 1"],
+    ["the king can be taken", "4k3/8/8/8/8/8/8/K3R3 w - - 0 1"],
+    ["en passant without a pawn", "4k3/8/8/8/8/8/P7/K7 w - e6 0 1"],
+    ["nine pawns", "4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1"],
+    ["seventeen pieces", "4k3/8/8/8/8/N7/NNNNNNNN/NNNNKNNN w - - 0 1"],
+    ["a loose clock", "4k3/8/8/8/8/8/P7/4K3 w - - 0x 1"],
+    ["too long", `4k3/8/8/8/8/8/P7/4K3 w - - 0 ${"1".repeat(100)}`],
+  ])("refused: %s", (_name, fen) => expect(chess.options.safeParse({ fen }).success).toBe(false));
+
+  it("an en passant square without a legal capture is left out, so that equal positions have equal keys", () => {
+    const fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1";
+    expect(chess.options.parse({ fen })).toEqual({ fen: fen.replace("e3", "-") });
+    expect(from(fen).positions).toEqual(play("e2e4").positions);
+  });
+});
+
+describe("chess.v1, text", () => {
+  it("is a board with coordinates, whose move it is, and last the FEN", () => {
+    const lines = chess.toText(play("e2e4"), "spectator").split("\n");
+    expect(lines[0]).toBe("8  r n b q k b n r");
+    expect(lines[4]).toBe("4  . . . . P . . .");
+    expect(lines[8]).toBe("   a b c d e f g h");
+    expect(lines[9]).toContain("black to move");
+    expect(lines.at(-1)).toBe(play("e2e4").fen);
+  });
+});
