@@ -41,39 +41,38 @@ const RESEND_MS = 300;
 
 export function createDispatcher(options: DispatchOptions): Dispatcher {
   const { registry, peers, log, save, orderOf, gameOf } = options;
-  const waiting: Match[] = [];
-  const assigned = new Map<string, Match>();
+  const waiting = new Set<Match>();
+  const assigned = new Map<string, Set<Match>>();
   const misses = new Map<string, number>();
   let stopped = false;
 
   const isUp = (referee: Agent): boolean => (misses.get(referee.id) ?? 0) < MAX_MISSES;
-  const assignedTo = (refereeId: string): readonly Match[] =>
-    [...assigned.values()].filter((match) => match.refereeId === refereeId);
+  const matchesOf = (refereeId: string): Set<Match> => {
+    const matches = assigned.get(refereeId) ?? new Set();
+    assigned.set(refereeId, matches);
+    return matches;
+  };
+  const hasPlace = (referee: Agent): boolean => matchesOf(referee.id).size < referee.maxConcurrent;
 
   /** The nth match of the queue prefers the nth referee, so that the same league is dealt out alike each time. */
-  const chooseReferee = (match: Match, turn: number): Agent | null => {
-    const able = registry.all("referee").filter((one) => isUp(one) && one.gameTypes.includes(gameOf(match)));
-    for (let step = 0; step < able.length; step++) {
-      const referee = able[(turn + step) % able.length] as Agent;
-      if (assignedTo(referee.id).length < referee.maxConcurrent) return referee;
-    }
-    return null;
-  };
-
   const deal = (): void => {
     if (stopped) return;
-    for (const [turn, match] of [...waiting].entries()) {
-      const referee = chooseReferee(match, turn);
-      if (!referee) continue;
-      waiting.splice(waiting.indexOf(match), 1);
-      assign(match, referee);
+    const able = registry.all("referee").filter(isUp);
+    let turn = 0;
+    for (const match of waiting) {
+      if (!able.some(hasPlace)) return;
+      const order = able.map((_, step) => able[(turn + step) % able.length] as Agent);
+      const referee = order.find((one) => hasPlace(one) && one.gameTypes.includes(gameOf(match)));
+      if (referee) assign(match, referee);
+      turn++;
     }
   };
 
   const assign = (match: Match, referee: Agent): void => {
+    waiting.delete(match);
     match.refereeId = referee.id;
     match.status = "assigned";
-    assigned.set(keyOf(match), match);
+    matchesOf(referee.id).add(match);
     handOver(match, referee, match.epoch).catch((thrown) =>
       log.error({ err: thrown }, "a match could not be handed out"),
     );
@@ -99,13 +98,13 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   };
 
   const takeAway = (referee: Agent): void => {
-    const orphans = assignedTo(referee.id);
+    const orphans = [...matchesOf(referee.id)];
+    assigned.delete(referee.id);
     for (const match of orphans) {
       match.epoch++;
       match.refereeId = null;
       match.status = "scheduled";
-      assigned.delete(keyOf(match));
-      waiting.push(match);
+      waiting.add(match);
     }
     Promise.all(orphans.map(save)).then(deal, (thrown) =>
       log.error({ err: thrown }, "matches could not be given away"),
@@ -133,26 +132,23 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       for (const match of matches) {
         const referee = match.status === "assigned" && match.refereeId ? registry.get(match.refereeId) : undefined;
         if (referee) assign(match, referee);
-        else waiting.push(match);
+        else waiting.add(match);
       }
       deal();
     },
     release(match) {
-      assigned.delete(keyOf(match));
-      const place = waiting.indexOf(match);
-      if (place >= 0) waiting.splice(place, 1);
+      if (match.refereeId !== null) matchesOf(match.refereeId).delete(match);
+      waiting.delete(match);
       deal();
     },
     welcome(referee) {
       misses.set(referee.id, 0);
       deal();
     },
-    assignedTo,
+    assignedTo: (refereeId) => [...matchesOf(refereeId)],
     stop() {
       stopped = true;
       clearInterval(timer);
     },
   };
 }
-
-const keyOf = (match: Match): string => matchRef(match.leagueId, match.matchId);

@@ -1,10 +1,12 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
+import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
-import { portOption, withUsageExit } from "#shared/runtime/options.ts";
+import { countOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
 import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
 import { startPlayer } from "./service.ts";
 
+const timeouts = Timeouts.parse({});
 const command = withUsageExit(new Command("player"))
   .description("One player: answers a referee's move requests at POST /mcp with what its bot chooses.")
   .option("--bot <bot>", "random, another built-in bot, a .ts or .js file, uci:COMMAND, or manual", "random")
@@ -14,6 +16,7 @@ const command = withUsageExit(new Command("player"))
   .option("--manager <url>", "the league manager's endpoint", "http://127.0.0.1:8000/mcp")
   .option("--no-manager", "do not register: somebody else does it for this player")
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")
+  .option("--register-ms <ms>", "how long one attempt to register may take", countOption, timeouts.league_register_ms)
   .option("--data <folder>", "where logs and the token are kept", "data")
   .parse();
 
@@ -24,6 +27,7 @@ const options = command.opts<{
   host: string;
   manager: string | false;
   league?: string[];
+  registerMs: number;
   data: string;
 }>();
 
@@ -36,6 +40,7 @@ await runAgentProcess(options.name ?? `player-${options.port ?? process.pid}`, r
       ports: options.port === undefined ? portsFrom(PORT_RANGES.player) : [options.port],
       manager: options.manager === false ? null : options.manager,
       leagueIds: options.league ?? null,
+      registerTimeoutMs: options.registerMs,
       dataFolder: resolve(options.data),
     },
     self,

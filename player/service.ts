@@ -6,7 +6,6 @@ import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
-import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { jsonRpc } from "#shared/rpc/json-rpc.ts";
 import { mcpMethods } from "#shared/rpc/mcp.ts";
 import { type Answer, type Caller, operation, toolsOf } from "#shared/rpc/operations.ts";
@@ -29,6 +28,7 @@ export interface PlayerOptions {
   /** The manager's endpoint; null for a player that is registered on its behalf. */
   readonly manager: string | null;
   readonly leagueIds: readonly string[] | null;
+  readonly registerTimeoutMs: number;
   /** Where the token is kept. */
   readonly dataFolder: string;
 }
@@ -102,7 +102,7 @@ async function registerPlayer(
       ...(options.leagueIds && { league_ids: options.leagueIds }),
     },
     response: messages.PlayerRegisterResponse,
-    timeoutMs: Timeouts.parse({}).league_register_ms,
+    timeoutMs: options.registerTimeoutMs,
     tokenFile: join(options.dataFolder, "tokens", `player-${encodeURIComponent(options.name)}`),
     self,
     signal,

@@ -1,10 +1,12 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
+import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { countOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
 import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
 import { startReferee } from "./service.ts";
 
+const timeouts = Timeouts.parse({});
 const command = withUsageExit(new Command("referee"))
   .description("One referee: plays the matches that the league manager gives it by asking the players for their moves.")
   .option("--port <port>", "port to listen on (default: the first free one of 8001-8099)", portOption)
@@ -12,6 +14,8 @@ const command = withUsageExit(new Command("referee"))
   .option("--name <name>", "display name in the league (default: Referee and its port)")
   .option("--manager <url>", "the league manager's endpoint", "http://127.0.0.1:8000/mcp")
   .option("--max-matches <n>", "matches played at a time", countOption, 64)
+  .option("--register-ms <ms>", "how long one attempt to register may take", countOption, timeouts.referee_register_ms)
+  .option("--report-ms <ms>", "how long one report of a result may take", countOption, timeouts.match_result_report_ms)
   .option("--data <folder>", "where the session log, the token and logs are kept", "data")
   .parse();
 
@@ -21,6 +25,8 @@ const options = command.opts<{
   name?: string;
   manager: string;
   maxMatches: number;
+  registerMs: number;
+  reportMs: number;
   data: string;
 }>();
 
@@ -32,6 +38,8 @@ await runAgentProcess(options.name ?? `referee-${options.port ?? process.pid}`, 
       ports: options.port === undefined ? portsFrom(PORT_RANGES.referee) : [options.port],
       manager: options.manager,
       maxConcurrentMatches: options.maxMatches,
+      registerTimeoutMs: options.registerMs,
+      reportTimeoutMs: options.reportMs,
       dataFolder: resolve(options.data),
     },
     self,

@@ -3,7 +3,6 @@ import { gameIds } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { ok } from "#shared/lib/result.ts";
 import * as messages from "#shared/protocol/messages.ts";
-import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { type JsonRpc, jsonRpc } from "#shared/rpc/json-rpc.ts";
 import { mcpMethods } from "#shared/rpc/mcp.ts";
 import { operation, toolsOf } from "#shared/rpc/operations.ts";
@@ -27,6 +26,8 @@ export interface RefereeOptions {
   readonly manager: string;
   readonly maxConcurrentMatches: number;
   readonly dataFolder: string;
+  readonly registerTimeoutMs: number;
+  readonly reportTimeoutMs: number;
 }
 
 /** Starts a referee: its endpoint, its store, then its registration; matches that are still its own go on. */
@@ -43,7 +44,6 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   // The store is named after the port, so it opens behind it; no request is read before this turn of the event loop ends.
   const db = openSqlite(join(options.dataFolder, `referee-${server.port}.sqlite`), SESSION_SCHEMA + MATCH_SCHEMA);
   const name = options.name ?? `Referee ${server.port}`;
-  const timeouts = Timeouts.parse({});
   const peers = createPeers();
   const host = createHost(sqliteLog(db), systemClock);
   const referee = createReferee({
@@ -52,7 +52,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     peers,
     log: self.log,
     manager: options.manager,
-    reportTimeoutMs: timeouts.match_result_report_ms,
+    reportTimeoutMs: options.reportTimeoutMs,
     identity,
   });
   rpc = endpointOf({ host, referee, identity, maxConcurrentMatches: options.maxConcurrentMatches }, self);
@@ -74,7 +74,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
         max_concurrent_matches: options.maxConcurrentMatches,
       },
       response: messages.RefereeRegisterResponse,
-      timeoutMs: timeouts.referee_register_ms,
+      timeoutMs: options.registerTimeoutMs,
       tokenFile: join(options.dataFolder, "tokens", `referee-${server.port}`),
       self,
       signal: stopping.signal,

@@ -25,6 +25,8 @@ export function refereeSpecs(config: Config, place: RunPlace): readonly AgentSpe
     args: [
       ...["--port", String(firstPort + index), "--name", `Referee ${index + 1}`, "--manager", place.managerUrl],
       ...["--max-matches", String(max_concurrent_matches), "--data", place.dataFolder],
+      ...["--register-ms", String(config.timeouts.referee_register_ms)],
+      ...["--report-ms", String(config.timeouts.match_result_report_ms)],
     ],
   }));
 }
@@ -35,6 +37,7 @@ export function playerSpecs(config: Config, place: RunPlace): readonly AgentSpec
     const bot = botOf(player);
     if (bot === null) return [];
     const port = String(config.playersFirstPort + index);
+    const registerMs = String(config.timeouts.league_register_ms);
     const args = [
       "--bot",
       bot,
@@ -46,6 +49,8 @@ export function playerSpecs(config: Config, place: RunPlace): readonly AgentSpec
       place.managerUrl,
       "--data",
       place.dataFolder,
+      "--register-ms",
+      registerMs,
     ];
     return [{ name: player.name, script: "player/main.ts", args }];
   });

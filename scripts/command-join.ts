@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
 import { startPlayer } from "../player/service.ts";
@@ -22,6 +23,7 @@ export const join = (bot: string, flags: JoinFlags): Promise<void> =>
         ports: flags.port === undefined ? portsFrom(PORT_RANGES.player) : [flags.port],
         manager: flags.manager,
         leagueIds: flags.league ?? null,
+        registerTimeoutMs: Timeouts.parse({}).league_register_ms,
         dataFolder: resolve(flags.data),
       },
       self,

@@ -34,6 +34,8 @@ export interface Supervisor {
 const MAX_RESTARTS = 3;
 const KILL_AFTER_MS = 3_000;
 const root = fileURLToPath(new URL("..", import.meta.url));
+/** Compiled code of the last run: spares each process half of its start. */
+export const COMPILE_CACHE = `${root}node_modules/.cache/agent-league`;
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const children = new Map<string, ChildProcess>();
@@ -45,6 +47,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const child = spawn(process.execPath, [`${root}${spec.script}`, ...spec.args], {
       stdio: ["ignore", "ignore", "pipe", "ipc"],
       detached: true,
+      env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env },
     });
     children.set(spec.name, child);
     let wasReady = false;

@@ -145,8 +145,17 @@ describe("the door (PROTOCOL.md, section 3: body limit, Host and Origin, JSON co
   ] as const)("a body by %s: the limit is taken, a byte more is 413", async (_, make) => {
     expect((await send(make(LIMIT))).status).toBe(200);
     expect(taken.map(([bytes]) => bytes)).toEqual([LIMIT]);
-    const refused = await send(make(LIMIT + 1));
+    const refused = await send(make(LIMIT + 1), { headers: { connection: "keep-alive" } });
     expect([refused.status, refused.headers.connection, taken.length]).toEqual([413, "close", 1]);
+  });
+
+  test("a body is refused by the length it declares, before it comes", async () => {
+    const headers = { ...JSON_BODY, "content-length": LIMIT + 1 };
+    const request = httpRequest({ host: "127.0.0.1", port, method: "POST", path: "/mcp", agent: false, headers });
+    request.on("error", () => {}).flushHeaders();
+    const [response] = await once(request, "response");
+    expect(response.statusCode).toBe(413);
+    request.destroy();
   });
 
   test("the limit is the caller's own", async () => {
