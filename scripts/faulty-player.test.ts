@@ -61,7 +61,11 @@ function faulty(name: string, options: Pick<FaultyPlayerOptions, "fault" | "at" 
       return one;
     },
   };
-  return { player, tokens: () => started.flatMap((one) => one.tokens), asked: () => started.flatMap((one) => one.asked) };
+  return {
+    player,
+    tokens: () => started.flatMap((one) => one.tokens),
+    asked: () => started.flatMap((one) => one.asked),
+  };
 }
 
 describe("a player's fault costs it the match and stops nobody", () => {
@@ -79,7 +83,11 @@ describe("a player's fault costs it the match and stops nobody", () => {
         expect(read.result.faults).toEqual([]);
         continue;
       }
-      expect(one).toMatchObject({ termination: "forfeit", winner: others[0], points: { P01: 0, [others[0] ?? ""]: 3 } });
+      expect(one).toMatchObject({
+        termination: "forfeit",
+        winner: others[0],
+        points: { P01: 0, [others[0] ?? ""]: 3 },
+      });
       expect(read.result.faults).toMatchObject([{ player_id: "P01", code, cause }]);
       const { raw, detail = "" } = read.result.faults[0] ?? {};
       expect(detail).not.toBe("");

@@ -168,7 +168,12 @@ function misbehave(fault: FaultKind, response: ServerResponse, id: number, asked
 function answerTo(asked: Asked, otherwise: object = {}): object {
   const { match_id, tick, legal_actions = [] } = asked.payload;
   if (asked.type === "GAME_INVITE") {
-    return envelope("GAME_INVITE_RESPONSE", { match_id, accept: true, ...otherwise }, "player:faulty", asked.message_id);
+    return envelope(
+      "GAME_INVITE_RESPONSE",
+      { match_id, accept: true, ...otherwise },
+      "player:faulty",
+      asked.message_id,
+    );
   }
   if (asked.type !== "MOVE_REQUEST") return {};
   const move = { match_id, tick, move: legal_actions[0], ...otherwise };

@@ -55,6 +55,19 @@ subcommand("play", "Play one match here and print its moves and result.")
     exitWith((await import("./command-play.ts")).play(first, second, options)),
   );
 
+subcommand("export", "Write the matches, logs and seeds of a run into a folder that can be checked anywhere.")
+  .argument("[folder]", "a run's folder, or a data folder, whose newest run is meant", "data")
+  .addOption(new Option("--format <format>", "how").choices(["json"]).default("json"))
+  .option("--out <folder>", "where to", "league-export")
+  .action(async (folder: string, options) =>
+    exitWith((await import("./command-export.ts")).exportRun(folder, options)),
+  );
+
+subcommand("verify", "Check an export: replay every log, check chains, seeds and results, recompute the standings.")
+  .argument("<folder>", "what league export wrote")
+  .option("--json", "print one JSON document on stdout")
+  .action(async (folder: string, options) => exitWith((await import("./command-export.ts")).verify(folder, options)));
+
 /** Ends the process with a command's exit code, after stdout has been written. */
 async function exitWith(command: Promise<number>): Promise<void> {
   let code: number;

@@ -99,7 +99,9 @@ export async function startTestLeague(options: TestLeagueOptions): Promise<TestL
     );
     for (const [index, port] of ports.slice(1, 1 + referees).entries()) {
       const name = `Referee ${index + 1}`;
-      agents.push(await startReferee({ ...base, name, ports: [port], maxConcurrentMatches: 64, ...LIMITS }, silentProcess(name)));
+      agents.push(
+        await startReferee({ ...base, name, ports: [port], maxConcurrentMatches: 64, ...LIMITS }, silentProcess(name)),
+      );
     }
     for (const [index, port] of ports.slice(1 + referees).entries()) {
       agents.push(await startOne(players[index] as TestPlayer, port, base));
@@ -126,7 +128,10 @@ function startOne(
 ): Promise<RunningAgent> {
   const { name } = player;
   if ("start" in player) return player.start({ name, manager: base.manager, port });
-  return startPlayer({ ...base, bot: player.bot, name, ports: [port], leagueIds: null, ...LIMITS }, silentProcess(name));
+  return startPlayer(
+    { ...base, bot: player.bot, name, ports: [port], leagueIds: null, ...LIMITS },
+    silentProcess(name),
+  );
 }
 
 const LIMITS = { registerTimeoutMs: 2_000, reportTimeoutMs: 2_000 };

@@ -41,6 +41,9 @@ export interface AgentFound {
   readonly args: readonly string[];
 }
 
+/** A line of a stack trace, which people at a terminal are not to be shown. */
+export const STACK_LINE = /^(\S.*: )?\s+at .*:\d+:\d+\)?$/m;
+
 const started: ChildProcess[] = [];
 const folders: string[] = [];
 

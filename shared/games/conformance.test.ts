@@ -140,6 +140,10 @@ describe.each(gameIds)("%s: states", (id) => {
       for (const { action } of trace.steps) expect(throughJson(action)).toStrictEqual(action);
     }
   });
+});
+
+describe.each(gameIds)("%s: rounds", (id) => {
+  const game: Game = games[id];
 
   it("rounds close one by one, name every role, and end with the outcome's scores", () => {
     for (const { states } of tracesOf(id)) {

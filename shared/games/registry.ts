@@ -8,7 +8,7 @@ export const games = {
   "even_odd.v1": evenOdd,
   "rps.v1": rps,
   "chess.v1": chess,
-} as const;
+} as const satisfies Readonly<Record<string, Game>>;
 
 export type GameId = keyof typeof games;
 type PartsOf<G extends GameId> =
@@ -20,7 +20,7 @@ export type ViewOf<G extends GameId> = PartsOf<G>["view"];
 
 export const gameIds = Object.keys(games) as readonly GameId[];
 
-const byId = new Map<string, Game>(Object.entries(games) as [string, Game][]);
+const byId = new Map<string, Game>(Object.entries(games));
 
 /** The game with this id, or undefined. */
 export const findGame = (id: string): Game | undefined => byId.get(id);

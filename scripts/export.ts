@@ -1,0 +1,172 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { EXIT, StartError } from "#shared/runtime/agent.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import type { RecordedResult } from "../league-manager/league.ts";
+import { foldStandings, type Standing } from "../league-manager/standings.ts";
+import { MANAGER_SCHEMA, managerStore } from "../league-manager/tables.ts";
+
+/** A match as it is exported: everything that is needed to replay it elsewhere. */
+export const ExportedMatch = z.strictObject({
+  league_id: z.string(),
+  match_id: z.string(),
+  round_id: z.int(),
+  game: z.string(),
+  options: z.unknown(),
+  /** Role to player id. */
+  roles: z.record(z.string(), z.string()),
+  referee_id: z.string().nullable(),
+  epoch: z.int(),
+  winner: z.string().nullable(),
+  match_points: z.record(z.string(), z.number()),
+  final_scores: z.record(z.string(), z.number()),
+  termination: z.enum(["normal", "forfeit", "aborted"]),
+  reason: z.string(),
+  faults: z.array(z.unknown()),
+  log_head: z.string(),
+  /** HMAC-SHA256(run seed, league_id/match_id), base64url. */
+  seed: z.string(),
+  /** The session's entries as they were stored, one text each. */
+  log: z.array(z.string()),
+});
+export type ExportedMatch = z.infer<typeof ExportedMatch>;
+
+export const ExportedLeague = z.strictObject({
+  league_id: z.string(),
+  game: z.string(),
+  options: z.unknown(),
+  status: z.string(),
+  players: z.array(z.strictObject({ player_id: z.string(), display_name: z.string() })),
+  matches: z.array(z.string()),
+  standings: z.array(z.record(z.string(), z.unknown())),
+});
+export type ExportedLeague = z.infer<typeof ExportedLeague>;
+
+export const ExportedRun = z.strictObject({
+  format: z.literal("agent-league.export.v1"),
+  /** The seed of the run; null until every league is completed, because the seeds to come follow from it. */
+  seed: z.string().nullable(),
+  seed_commitment: z.string(),
+  leagues: z.array(ExportedLeague),
+});
+export type ExportedRun = z.infer<typeof ExportedRun>;
+
+export const Manifest = z.strictObject({
+  /** File to the SHA-256 of its bytes, sorted by name. */
+  files: z.record(z.string(), z.string()),
+  /** SHA-256 over the lines `hash  file` of all of them: one figure for the whole export. */
+  digest: z.string(),
+});
+
+export const MANIFEST = "manifest.json";
+export const RUN_FILE = "league.json";
+
+/** The one form in which exported files are written: any other byte is a change. */
+export const canonical = (value: unknown): string => `${JSON.stringify(value, null, 1)}\n`;
+
+export const matchFile = (leagueId: string, matchId: string): string => join("matches", leagueId, `${matchId}.json`);
+
+export function manifestOf(files: ReadonlyMap<string, string>): z.infer<typeof Manifest> {
+  const hashes = [...files]
+    .map(([name, text]) => [name, sha256Hex(text)] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const lines = hashes.map(([name, hash]) => `${hash}  ${name}\n`).join("");
+  return { files: Object.fromEntries(hashes), digest: sha256Hex(lines) };
+}
+
+/**
+ * The folder of a run or of a served league that is meant: the one named, or the newest run in a data folder.
+ * StartError when there is no manager's store in it.
+ */
+export function findStore(folder: string): string {
+  const candidates = [folder, ...runsIn(join(folder, "runs"))];
+  const found = candidates.map((one) => join(one, "league-manager.sqlite")).find(existsSync);
+  if (!found)
+    throw new StartError(`no league in ${folder}: give a folder of data/runs, or the data folder itself`, EXIT.failed);
+  return found;
+}
+
+const runsIn = (folder: string): readonly string[] =>
+  existsSync(folder) && statSync(folder).isDirectory()
+    ? readdirSync(folder)
+        .sort()
+        .reverse()
+        .map((name) => join(folder, name))
+    : [];
+
+/** The standings that match results give, by the manager's own rule. */
+export const standingsOfResults = (
+  players: ExportedLeague["players"],
+  results: readonly Pick<ExportedMatch, "match_points" | "termination" | "winner">[],
+): readonly Standing[] =>
+  foldStandings(
+    players,
+    results.map(({ match_points, ...rest }) => ({ ...rest, points: match_points })),
+  );
+
+/** Every file of an export, by name, from a manager's store. The config beside the store tells games and options. */
+export async function exportedFiles(storeFile: string): Promise<ReadonlyMap<string, string>> {
+  const config = readConfigBeside(storeFile);
+  const db = openSqlite(storeFile, MANAGER_SCHEMA);
+  try {
+    const store = managerStore(db);
+    const kept = await store.load();
+    const files = new Map<string, string>();
+    const names = new Map(kept.agents.map((agent) => [agent.agent_id, agent.display_name]));
+    const leagues: ExportedLeague[] = [];
+    for (const { league_id, game, options } of config.leagues) {
+      const results = kept.results.filter((row) => row.league_id === league_id);
+      for (const row of results) {
+        const roles =
+          kept.matches.find((one) => one.league_id === league_id && one.match_id === row.match_id)?.roles ?? "{}";
+        const recorded = JSON.parse(row.result) as RecordedResult;
+        const log = (await store.logOf(league_id, row.match_id))?.log ?? [];
+        const { referee_id, seed } = row;
+        const match = { ...recorded, game, options, roles: JSON.parse(roles), referee_id, seed, log };
+        files.set(matchFile(league_id, row.match_id), canonical(ExportedMatch.parse(match)));
+      }
+      const players = kept.entrants
+        .filter((row) => row.league_id === league_id)
+        .map(({ player_id }) => ({ player_id, display_name: names.get(player_id) ?? player_id }));
+      const status = kept.leagues.find((row) => row.league_id === league_id)?.status ?? "open";
+      const matches = results.map((row) => row.match_id);
+      const played = results.map((row) => JSON.parse(row.result) as RecordedResult);
+      const standings = standingsOfResults(players, played).map((row) => ({ ...row }));
+      leagues.push({ league_id, game, options, status, players, matches, standings });
+    }
+    const isOver = leagues.every((league) => league.status === "completed");
+    const seed = kept.meta.get("seed") ?? "";
+    const run: ExportedRun = {
+      format: "agent-league.export.v1",
+      seed: isOver ? seed : null,
+      seed_commitment: sha256Hex(seed),
+      leagues,
+    };
+    files.set(RUN_FILE, canonical(run));
+    return files;
+  } finally {
+    db.close();
+  }
+}
+
+const StoredConfig = z.object({
+  leagues: z.array(z.object({ league_id: z.string(), game: z.string(), options: z.record(z.string(), z.unknown()) })),
+});
+
+function readConfigBeside(storeFile: string): z.infer<typeof StoredConfig> {
+  const file = ["config.json", "serve.json"].map((name) => join(dirname(storeFile), name)).find(existsSync);
+  if (!file) throw new StartError(`${dirname(storeFile)} has no config.json: it was not made by league run or serve`);
+  return StoredConfig.parse(JSON.parse(readFileSync(file, "utf8")));
+}
+
+/** Writes an export and its manifest into a folder; returns the digest. */
+export function writeExport(folder: string, files: ReadonlyMap<string, string>): string {
+  const manifest = manifestOf(files);
+  for (const [name, text] of [...files, [MANIFEST, canonical(manifest)] as const]) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return manifest.digest;
+}

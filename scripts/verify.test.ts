@@ -1,0 +1,146 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createRandom } from "#shared/lib/rng.ts";
+import {
+  canonical,
+  exportedFiles,
+  findStore,
+  MANIFEST,
+  manifestOf,
+  matchFile,
+  RUN_FILE,
+  writeExport,
+} from "./export.ts";
+import { startTestLeague } from "./testing-league.ts";
+import { verifyExport } from "./verify.ts";
+
+let root: string;
+let sound: string;
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), "league-verify-"));
+  sound = join(root, "sound");
+  const leagues = [
+    { league_id: "rps", game: "rps.v1", options: { best_of: 3 } },
+    { league_id: "even-odd", game: "even_odd.v1", options: { variant: "draw" } },
+  ];
+  const players = ["Ann", "Bob", "Cid"].map((name) => ({ name, bot: "random" }));
+  const league = await startTestLeague({ leagues, players });
+  try {
+    await league.completed;
+    writeFileSync(join(league.dataFolder, "config.json"), JSON.stringify({ leagues }));
+    writeExport(sound, await exportedFiles(findStore(league.dataFolder)));
+  } finally {
+    await league.stop();
+  }
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const filesOf = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
+
+/** A copy of the sound export, changed, with its faults. */
+function faultsAfter(change: (folder: string) => void): ReturnType<typeof verifyExport>["faults"] {
+  const folder = mkdtempSync(join(root, "changed-"));
+  cpSync(sound, folder, { recursive: true });
+  change(folder);
+  return verifyExport(folder).faults;
+}
+
+/** Changes a JSON file and makes the manifest fit again, as somebody would who wants to deceive. */
+const forge = (file: string, change: (value: never) => void) => (folder: string) => {
+  const value = JSON.parse(readFileSync(join(folder, file), "utf8"));
+  change(value as never);
+  writeFileSync(join(folder, file), canonical(value));
+  const texts = filesOf(folder).filter((name) => name !== MANIFEST);
+  const files = new Map(texts.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
+  writeFileSync(join(folder, MANIFEST), canonical(manifestOf(files)));
+};
+
+describe("league verify", () => {
+  test("a sound export: every match replayed, standings recomputed", () => {
+    const verified = verifyExport(sound);
+    expect(verified.faults).toEqual([]);
+    expect(verified.matches).toBe(6);
+    expect([...verified.standings.keys()]).toEqual(["rps", "even-odd"]);
+  });
+
+  test("a changed byte anywhere is found and its file named", () => {
+    const random = createRandom("bytes");
+    for (const file of filesOf(sound)) {
+      for (let trial = 0; trial < 5; trial++) {
+        const faults = faultsAfter((folder) => {
+          const bytes = readFileSync(join(folder, file));
+          const place = random.int(0, bytes.length - 1);
+          bytes[place] = (bytes[place] ?? 0) ^ (1 << random.int(0, 7));
+          writeFileSync(join(folder, file), bytes);
+        });
+        expect(
+          faults.some((fault) => fault.file === file || fault.file === MANIFEST),
+          file,
+        ).toBe(true);
+        if (file !== MANIFEST) expect(faults.map((fault) => fault.file)).toContain(file);
+      }
+    }
+  });
+
+  test("a file that is missing or does not belong there is named", () => {
+    expect(faultsAfter((folder) => rmSync(join(folder, matchFile("rps", "R1M1"))))).toContainEqual({
+      file: matchFile("rps", "R1M1"),
+      message: "is missing",
+    });
+    expect(faultsAfter((folder) => writeFileSync(join(folder, "note.txt"), "x"))).toEqual([
+      { file: "note.txt", message: "is not in the manifest" },
+    ]);
+    expect(verifyExport(join(root, "nothing")).faults).toContainEqual({ file: MANIFEST, message: "is missing" });
+  });
+
+  const rps = matchFile("rps", "R1M1");
+  test.each<[string, (folder: string) => void, string, RegExp]>([
+    ["a winner", forge(rps, (match: { winner: string }) => (match.winner = "P09")), rps, /winner is "P09"/],
+    ["points", forge(rps, (match: { match_points: object }) => (match.match_points = { P01: 0 })), rps, /match_points/],
+    [
+      "a termination",
+      forge(rps, (match: { termination: string }) => (match.termination = "forfeit")),
+      rps,
+      /termination/,
+    ],
+    ["a seed", forge(rps, (match: { seed: string }) => (match.seed = "another")), rps, /seed does not follow/],
+    ["a lost entry", forge(rps, (match: { log: string[] }) => match.log.pop()), rps, /does not lead to an end/],
+    [
+      "an action",
+      forge(rps, (match: { log: string[] }) => {
+        match.log[1] = String(match.log[1]).replace(/rock|paper|scissors/, "lizard");
+      }),
+      rps,
+      /log entry 1: .*illegal action/,
+    ],
+    [
+      "the standings",
+      forge(RUN_FILE, (run: { leagues: { standings: { points: number }[] }[] }) => {
+        for (const row of run.leagues[0]?.standings ?? []) row.points++;
+      }),
+      RUN_FILE,
+      /standings of rps/,
+    ],
+    [
+      "the run's seed",
+      forge(RUN_FILE, (run: { seed: string }) => (run.seed = "another")),
+      RUN_FILE,
+      /seed does not match its commitment/,
+    ],
+  ])("a forger who mends the manifest is found out by the log: %s", (_, change, file, message) => {
+    const faults = faultsAfter(change);
+    expect(
+      faults
+        .filter((fault) => fault.file === file)
+        .map((fault) => fault.message)
+        .join("\n"),
+    ).toMatch(message);
+  });
+});

@@ -1,0 +1,165 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { z } from "zod";
+import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
+import { matchRef } from "#shared/lib/ids.ts";
+import { messageOf } from "#shared/lib/result.ts";
+import { rowsOf } from "#shared/session/entry.ts";
+import { replay } from "#shared/session/replay.ts";
+import { verdictOf } from "#shared/session/verdict.ts";
+import type { Standing } from "../league-manager/standings.ts";
+import {
+  canonical,
+  ExportedMatch,
+  ExportedRun,
+  MANIFEST,
+  Manifest,
+  manifestOf,
+  matchFile,
+  RUN_FILE,
+  standingsOfResults,
+} from "./export.ts";
+
+/** Something in an export that does not hold: where, and what. */
+export interface VerifyFault {
+  readonly file: string;
+  readonly message: string;
+}
+
+export interface Verified {
+  readonly faults: readonly VerifyFault[];
+  /** How many matches were replayed. */
+  readonly matches: number;
+  readonly digest: string;
+  /** Recomputed from the matches alone. */
+  readonly standings: ReadonlyMap<string, readonly Standing[]>;
+}
+
+/**
+ * Checks an export from its files alone: every byte against the manifest, every log by replay (chain, seed, commitment, each
+ * action by the rules), every result against its log, every match seed against the run's, and the standings anew.
+ */
+export function verifyExport(folder: string): Verified {
+  const faults: VerifyFault[] = [];
+  const blame = (file: string, message: string): void => {
+    faults.push({ file, message });
+  };
+  const texts = new Map(filesIn(folder).map((file) => [relative(folder, file), readFileSync(file, "utf8")]));
+  const digest = checkBytes(folder, texts, blame);
+  const run = read(RUN_FILE, ExportedRun, texts, blame);
+  const standings = new Map<string, readonly Standing[]>();
+  let matches = 0;
+  for (const league of run?.leagues ?? []) {
+    const results: ExportedMatch[] = [];
+    for (const matchId of league.matches) {
+      const file = matchFile(league.league_id, matchId);
+      const match = read(file, ExportedMatch, texts, blame);
+      if (!match) continue;
+      matches++;
+      results.push(match);
+      const isSame = match.league_id === league.league_id && match.match_id === matchId && match.game === league.game;
+      if (!isSame) blame(file, `holds ${matchRef(match.league_id, match.match_id)} of ${match.game}`);
+      if (run?.seed != null && match.seed !== hmacBase64Url(run.seed, matchRef(league.league_id, matchId))) {
+        blame(file, "the seed does not follow from the run's");
+      }
+      for (const message of faultsOfMatch(match)) blame(file, message);
+    }
+    const recomputed = standingsOfResults(league.players, results);
+    standings.set(league.league_id, recomputed);
+    if (!isDeepStrictEqual(league.standings, recomputed))
+      blame(RUN_FILE, `standings of ${league.league_id} are not those of its matches`);
+  }
+  if (run?.seed != null && sha256Hex(run.seed) !== run.seed_commitment) {
+    blame(RUN_FILE, "the run's seed does not match its commitment");
+  }
+  return { faults, matches, digest, standings };
+}
+
+type Blame = (file: string, message: string) => void;
+
+function filesIn(folder: string): string[] {
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** Every file against the manifest, and the manifest against itself. */
+function checkBytes(folder: string, texts: ReadonlyMap<string, string>, blame: Blame): string {
+  const manifest = read(MANIFEST, Manifest, texts, blame);
+  if (!manifest) return "";
+  const found = manifestOf(new Map([...texts].filter(([name]) => name !== MANIFEST)));
+  for (const name of new Set([...Object.keys(manifest.files), ...Object.keys(found.files)])) {
+    if (found.files[name] === undefined) blame(name, "is missing");
+    else if (manifest.files[name] === undefined) blame(name, "is not in the manifest");
+    else if (manifest.files[name] !== sha256OfFile(join(folder, name)))
+      blame(name, "its bytes are not those of the manifest");
+  }
+  const listed = Object.entries(manifest.files)
+    .map(([name, hash]) => `${hash}  ${name}\n`)
+    .join("");
+  if (sha256Hex(listed) !== manifest.digest) blame(MANIFEST, "its digest is not that of its files");
+  return manifest.digest;
+}
+
+/** Of the bytes as they are: text that is not UTF-8 would be mended by reading it. */
+const sha256OfFile = (file: string): string => sha256Hex(readFileSync(file));
+
+function read<T>(file: string, schema: z.ZodType<T>, texts: ReadonlyMap<string, string>, blame: Blame): T | null {
+  const text = texts.get(file);
+  if (text === undefined) {
+    blame(file, "is missing");
+    return null;
+  }
+  try {
+    const value = JSON.parse(text);
+    if (canonical(value) !== text) blame(file, "is not written as it was exported");
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+    const issue = parsed.error.issues[0];
+    blame(file, `${issue?.path.join(".")}: ${issue?.message}`);
+  } catch (thrown) {
+    blame(file, messageOf(thrown));
+  }
+  return null;
+}
+
+/** What does not hold between a match's log and its result. A match that nobody played (shut down) has no log. */
+function faultsOfMatch(match: ExportedMatch): readonly string[] {
+  if (match.log.length === 0) {
+    return match.log_head === "" && match.termination !== "normal" ? [] : ["a result without its log"];
+  }
+  let rows: ReturnType<typeof rowsOf>;
+  try {
+    const created = JSON.parse(match.log[0] ?? "{}") as { session_id?: unknown };
+    rows = rowsOf(String(created.session_id), match.log);
+  } catch (thrown) {
+    return [`log: ${messageOf(thrown)}`];
+  }
+  const replayed = replay(rows, match.seed);
+  if (!replayed.ok) return [`log entry ${replayed.error.seq}: ${replayed.error.message}`];
+  const session = replayed.value;
+  if (session.status !== "completed") return ["the log does not lead to an end"];
+  const verdict = verdictOf(session);
+  const termination = verdict.termination === "expired" ? "aborted" : verdict.termination;
+  const inPlayers = <T>(byRole: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(Object.entries(byRole).map(([role, value]) => [match.roles[role] ?? role, value]));
+  const expected = {
+    game: session.game.id,
+    winner: verdict.winner === null ? null : (match.roles[verdict.winner] ?? null),
+    match_points: inPlayers(verdict.points),
+    final_scores: inPlayers(verdict.scores),
+    termination,
+    reason: verdict.reason,
+    log_head: rows.at(-1)?.hash,
+    faults: session.faults.map((fault) => ({ player_id: match.roles[fault.role] ?? "", ...fault })),
+  };
+  return Object.entries(expected).flatMap(([field, value]) =>
+    isDeepStrictEqual(value, match[field as keyof ExportedMatch])
+      ? []
+      : [
+          `${field} is ${JSON.stringify(match[field as keyof ExportedMatch])}, but the log gives ${JSON.stringify(value)}`,
+        ],
+  );
+}
