@@ -125,7 +125,10 @@ describe("MCP without a session", () => {
 
   it("names the error codes with their HTTP status", async () => {
     expect(await call("no/such")).toMatchObject({ status: 404, body: { error: { code: -32601 } } });
-    expect(await call("tools/call", { name: "nope" })).toMatchObject({ status: 200, body: { error: { code: -32602 } } });
+    expect(await call("tools/call", { name: "nope" })).toMatchObject({
+      status: 200,
+      body: { error: { code: -32602 } },
+    });
     const missing = await tool("register_player", { endpoint: endpoint(1) });
     expect(missing).toMatchObject({ code: -32602, data: { faults: [{ path: "player_name" }] } });
   });
@@ -135,7 +138,9 @@ describe("named tools", () => {
   it("take plain arguments and answer plainly", async () => {
     await addPlayer(1);
     expect(await addReferee(1)).toMatchObject({ status: "ACCEPTED", referee_id: "REF01" });
-    expect(await tool("get_standings", { league_id: "eo" })).toMatchObject({ standings: [{ rank: 1, player_id: "P01" }] });
+    expect(await tool("get_standings", { league_id: "eo" })).toMatchObject({
+      standings: [{ rank: 1, player_id: "P01" }],
+    });
     expect(await tool("get_schedule", { league_id: "eo" })).toMatchObject({ schedule: [] });
     expect((await tool("list_leagues")).leagues).toMatchObject([
       { league_id: "rps", status: "open", players: 1, max_players: 3 },
@@ -164,12 +169,18 @@ describe("named tools", () => {
     const { auth_token: token } = await addPlayer(2);
     const match = { player1_id: "P01", player2_id: "P02", round_id: 1, league_id: "eo" };
     for (const stranger of [undefined, "wrong", token]) {
-      for (const [name, args] of [["start_league", { league_id: "eo" }], ["schedule_match", match]] as const) {
+      for (const [name, args] of [
+        ["start_league", { league_id: "eo" }],
+        ["schedule_match", match],
+      ] as const) {
         expect(await tool(name, args, stranger)).toMatchObject({ isError: true, error_code: "L004" });
       }
     }
     expect((await tool("list_leagues")).leagues[1].status).toBe("open");
-    expect(await tool("start_league", { league_id: "eo" }, operator)).toMatchObject({ error_code: "L001", retryable: true });
+    expect(await tool("start_league", { league_id: "eo" }, operator)).toMatchObject({
+      error_code: "L001",
+      retryable: true,
+    });
     await addReferee(1);
     const started = await tool("start_league", { league_id: "eo", auth_token: operator });
     expect(started).toMatchObject({ isError: false, status: "STARTED", league_id: "eo", matches: 1 });

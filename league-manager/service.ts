@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gameIds } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newToken, playerId, refereeId } from "#shared/lib/ids.ts";
-import { isLoopback } from "#shared/rpc/addresses.ts";
+import { bareHost, isLoopback } from "#shared/rpc/addresses.ts";
 import { type JsonRpc, jsonRpc } from "#shared/rpc/json-rpc.ts";
 import { mcpMethods } from "#shared/rpc/mcp.ts";
 import { toolsOf } from "#shared/rpc/operations.ts";
@@ -134,7 +134,7 @@ function placesOf(config: Config): readonly Place[] {
 /** Hosts that agents may be reached at: what the config allows and what it lists itself. */
 const allowedHosts = (config: Config): readonly string[] => [
   ...config.allowed_hosts,
-  ...config.players.flatMap((player) => ("endpoint" in player ? [new URL(player.endpoint).hostname] : [])),
+  ...config.players.flatMap((player) => ("endpoint" in player ? [bareHost(new URL(player.endpoint))] : [])),
 ];
 
 /** Players that the config lists by endpoint need no registration code of their own. */
@@ -146,7 +146,7 @@ async function registerOnBehalf(
 ): Promise<void> {
   for (const [index, player] of config.players.entries()) {
     if (!("endpoint" in player) || registry.get(playerId(index + 1))) continue;
-    const host = new URL(player.endpoint).hostname;
+    const host = bareHost(new URL(player.endpoint));
     const answer = await entry.player(
       { display_name: player.name, version: "1.0.0", game_types: [...gameIds], contact_endpoint: player.endpoint },
       { sender: null, authToken: null, remoteAddress: isLoopback(host) ? "127.0.0.1" : host },

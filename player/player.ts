@@ -66,6 +66,7 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
       const info: MatchInfo = {
         leagueId: invite.league_id,
         matchId: invite.match_id,
+        epoch: invite.epoch,
         game: invite.game,
         options: invite.options,
         role: invite.your_role,

@@ -34,6 +34,8 @@ export interface Turn<G extends GameId = GameId> {
 export interface MatchInfo {
   readonly leagueId: string;
   readonly matchId: string;
+  /** Higher when a match is played again after a fault of the league's own. */
+  readonly epoch: number;
   readonly game: string;
   readonly options: unknown;
   readonly role: string;

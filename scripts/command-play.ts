@@ -1,6 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { findGame, gameIds } from "#shared/games/registry.ts";
@@ -10,6 +8,7 @@ import type { Entry } from "#shared/session/entry.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import type { ResultsDocument } from "../league-manager/events.ts";
 import { MANAGER_SCHEMA, managerStore } from "../league-manager/tables.ts";
+import { freePorts } from "./free-ports.ts";
 import { silentProgress } from "./progress.ts";
 import { runLeagues } from "./run.ts";
 import { beginRun } from "./run-folder.ts";
@@ -46,7 +45,7 @@ export async function play(first: string, second: string, flags: PlayFlags): Pro
 async function configOf(first: string, second: string, flags: PlayFlags, data: string): Promise<Config> {
   const id = findGame(flags.game) ? flags.game : `${flags.game.replaceAll("-", "_")}.v1`;
   if (!findGame(id)) throw new StartError(`no game ${flags.game}; known are ${gameIds.join(", ")}`, EXIT.usage);
-  const [manager = 0, referee = 0, player1 = 0] = await freePorts();
+  const [manager = 0, referee = 0, player1 = 0] = await freePorts(4);
   const bot = (spec: string): string => (/\.[cm]?[jt]s$/.test(spec) ? resolve(spec) : spec);
   const names = first === second ? [`${first} 1`, `${second} 2`] : [first, second];
   const parsed = Config.safeParse({
@@ -74,26 +73,6 @@ function optionsOf(pairs: readonly string[]): Record<string, unknown> {
     }),
   );
 }
-
-/** Four ports in a row that are free now: manager, referee and two players. */
-async function freePorts(): Promise<readonly number[]> {
-  for (let attempt = 0; attempt < 100; attempt++) {
-    const base = 20_000 + Math.floor(Math.random() * 10_000);
-    const wanted = [base, base + 1, base + 2, base + 3];
-    if ((await Promise.all(wanted.map(isFree))).every(Boolean)) return wanted;
-  }
-  throw new StartError("no four free ports in a row between 20000 and 30000");
-}
-
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((free) => {
-    const server = createServer();
-    server.once("error", () => free(false));
-    server.listen(port, "127.0.0.1", () => {
-      const bound = (server.address() as AddressInfo).port;
-      server.close(() => free(bound === port));
-    });
-  });
 
 async function report(document: ResultsDocument, folder: string, flags: PlayFlags): Promise<string> {
   const db = openSqlite(join(folder, "league-manager.sqlite"), MANAGER_SCHEMA);

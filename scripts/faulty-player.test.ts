@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type FaultKind, type FaultyPlayer, type FaultyPlayerOptions, startFaultyPlayer } from "./faulty-player.ts";
 import { startTestLeague, type TestLeague, type TestLeagueOptions, type TestPlayer } from "./testing-league.ts";
 
-const MOVE_MS = 300;
+const MOVE_MS = 500;
 /** One kind of fault for each row: what is done, when, and what the forfeit says of it. */
 const rows: readonly [FaultKind, FaultyPlayerOptions["at"], "G001" | "G002", string][] = [
   ["refuse", undefined, "G002", "refused"],

@@ -13,6 +13,10 @@ export interface AgentSpec {
 }
 
 export interface SupervisorOptions {
+  /** How often an agent that died is started again. */
+  readonly maxRestarts?: number;
+  /** Whether one that died before it first listened is started again too. */
+  readonly isBornAgain?: boolean;
   readonly onEvent: (event: unknown) => void;
   /** A line that an agent wrote for people. */
   readonly onLine: (agent: string, line: string) => void;
@@ -30,7 +34,6 @@ export interface Supervisor {
   pids(): ReadonlyMap<string, number>;
 }
 
-/** How often an agent that died is started again. */
 const MAX_RESTARTS = 3;
 const KILL_AFTER_MS = 3_000;
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -40,6 +43,7 @@ export const COMPILE_CACHE = `${root}node_modules/.cache/agent-league`;
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const children = new Map<string, ChildProcess>();
   const exits = new Set<Promise<void>>();
+  const { maxRestarts = MAX_RESTARTS } = options;
   let stopping = false;
 
   const launch = (spec: AgentSpec, restarts: number, onReady: (url: string) => void): void => {
@@ -85,9 +89,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   ): void => {
     const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
     // What never ran, or says that it is set up wrongly, would fail again.
-    if (!wasReady || code === EXIT.config)
+    const neverRan = !wasReady && !options.isBornAgain;
+    if (neverRan || code === EXIT.config)
       options.onFatal(`${spec.name} ${how}`, code === EXIT.config ? EXIT.config : EXIT.failed);
-    else if (restarts >= MAX_RESTARTS) options.onFatal(`${spec.name} ${how}, after ${restarts} restarts`, EXIT.failed);
+    else if (restarts >= maxRestarts) options.onFatal(`${spec.name} ${how}, after ${restarts} restarts`, EXIT.failed);
     else {
       options.onLine(spec.name, `${how}; it is started again`);
       launch(spec, restarts + 1, onReady);

@@ -77,7 +77,7 @@ export async function startTestLeague(options: TestLeagueOptions): Promise<TestL
     referees: { count: referees, firstPort: firstRefereePort },
     players: players.map((player) => ("bot" in player ? player : { name: player.name, self: true })),
     leagues,
-    timeouts: { move_ms: 300, join_ms: 300, game_over_ms: 300, default_ms: 1_000, ...timeouts },
+    timeouts: { move_ms: 500, join_ms: 500, game_over_ms: 500, default_ms: 1_000, ...timeouts },
   });
   const completed = Promise.withResolvers<ResultsDocument>();
   const onEvent = (event: LeagueEvent): void => {

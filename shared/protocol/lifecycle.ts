@@ -16,7 +16,7 @@ export type AgentEvent = (typeof agentEvents)[number];
 
 /**
  * The state diagram of league-protocol.md, Agent Lifecycle, with the two steps PROTOCOL.md section 2 adds: at the league's end
- * all go to SHUTDOWN, from whatever state.
+ * every registered agent goes to SHUTDOWN.
  */
 const transitions: Readonly<Record<AgentState, Partial<Record<AgentEvent, AgentState>>>> = {
   INIT: { register_success: "REGISTERED", error: "SHUTDOWN" },

@@ -1,7 +1,9 @@
-/** Whether a host name or IP address means this machine itself. */
+/** The host of a URL without an IPv6 address's brackets. */
+export const bareHost = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "");
+
+/** Whether a host name or IP address (without brackets) means this machine itself. */
 export function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, "").toLowerCase();
-  return bare === "localhost" || bare === "::1" || /^(::ffff:)?127\.\d+\.\d+\.\d+$/.test(bare);
+  return /^(localhost|::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/i.test(host);
 }
 
 /** The URL of an agent's endpoint, or null for anything but a plain http(s) URL without credentials. */
@@ -16,7 +18,7 @@ export function parseEndpoint(text: string): URL | null {
  * only, or a host that is allowed by the config (PROTOCOL.md, section 3: nobody makes the league call a third party).
  */
 export function mayContact(endpoint: URL, remoteAddress: string, allowedHosts: readonly string[]): boolean {
-  const host = endpoint.hostname.replace(/^\[|\]$/g, "");
+  const host = bareHost(endpoint);
   if (isLoopback(host)) return isLoopback(remoteAddress);
   return allowedHosts.includes(host) || host === remoteAddress.replace(/^::ffff:/, "");
 }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
-import { isLoopback } from "./addresses.ts";
+import { bareHost, isLoopback } from "./addresses.ts";
 import type { HttpReply } from "./json-rpc.ts";
 
 /** What is known of a caller besides what it says. */
@@ -65,7 +65,10 @@ function takeMcp(request: IncomingMessage, response: ServerResponse, options: En
       refuse(response, 413, "Body too large");
       return;
     }
-    options.door(body, http).then((reply) => send(response, reply.status, reply.body));
+    options.door(body, http).then(
+      (reply) => send(response, reply.status, reply.body),
+      () => refuse(response, 500, "Internal error"),
+    );
   });
 }
 
@@ -103,7 +106,7 @@ function isAllowedCaller(request: IncomingMessage, allowedHosts: readonly string
 
 function isAllowedHost(origin: string, allowedHosts: readonly string[]): boolean {
   const url = URL.parse(origin);
-  return url !== null && (isLoopback(url.hostname) || allowedHosts.includes(url.hostname.replace(/^\[|\]$/g, "")));
+  return url !== null && (isLoopback(bareHost(url)) || allowedHosts.includes(bareHost(url)));
 }
 
 const refuse = (response: ServerResponse, status: number, message: string): void =>

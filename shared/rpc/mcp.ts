@@ -21,7 +21,7 @@ export interface Tool {
     readonly destructiveHint?: boolean;
     readonly idempotentHint?: boolean;
   };
-  /** Listed for people and LLMs; false for doors that only programs use. */
+  /** Answers a call; throws an `rpcError` for arguments that do not fit. */
   call(args: unknown, http: HttpContext): Promise<ToolResult>;
 }
 

@@ -220,21 +220,24 @@ function resultOf(answer: RawReply, id: number): Result<unknown, CallFault> {
 
 /** The envelope inside a tool result: the first text as JSON, or the structured content. */
 function envelopeOf(result: unknown): Result<Envelope, CallFault> {
-  const raw = JSON.stringify(result)?.slice(0, RAW_LIMIT) ?? "";
+  const fault = (cause: CallFault["cause"], detail: string) =>
+    err({ cause, detail, raw: JSON.stringify(result)?.slice(0, RAW_LIMIT) ?? "" });
   const tool = ToolReply.safeParse(result);
-  if (!tool.success) return err({ cause: "bad_reply", detail: "the answer is not a tool result", raw });
+  if (!tool.success) return fault("bad_reply", "the answer is not a tool result");
   const text = tool.data.content?.find((part) => part.type === "text")?.text;
   let value = tool.data.structuredContent;
   if (text !== undefined) {
     try {
       value = JSON.parse(text);
     } catch {
-      if (value === undefined) return err({ cause: "bad_json", detail: "the text of the answer is not JSON", raw });
+      if (value === undefined) return fault("bad_json", "the text of the answer is not JSON");
     }
   }
   const envelope = Envelope.safeParse(value);
   if (envelope.success) return ok(envelope.data);
   const issue = envelope.error.issues[0];
-  const detail = `the answer is not a league.v2 envelope: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`;
-  return err({ cause: "bad_reply", detail, raw });
+  return fault(
+    "bad_reply",
+    `the answer is not a league.v2 envelope: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`,
+  );
 }

@@ -40,7 +40,7 @@ export type Command =
       readonly role: Role;
       /** Parsed by the game's action schema. */
       readonly action: unknown;
-      /** Sequential games: must equal the tick. Simultaneous: if given, must lie in the open turn. */
+      /** Sequential games: must equal the tick. Simultaneous: must lie in the open turn. null, where a door allows it, is not checked. */
       readonly expectedTick: number | null;
     }
   | { readonly type: "forfeit"; readonly faults: readonly Fault[] }
@@ -124,10 +124,12 @@ function decideAct(
   const { role, action, expectedTick } = command;
   const toAct = session.game.toAct(session.state);
   const { simultaneous } = session.game.info;
+  if (!session.game.roles.includes(role)) return err({ code: "NOT_YOUR_TURN", message: "No such role" });
   if (simultaneous && !toAct.includes(role)) {
     return err({ code: "ALREADY_ACTED", message: "You have already acted in this turn" });
   }
-  if (expectedTick !== null && (expectedTick < session.turnTick || expectedTick > session.tick)) {
+  const firstTick = simultaneous ? session.turnTick : session.tick;
+  if (expectedTick !== null && (expectedTick < firstTick || expectedTick > session.tick)) {
     return err({ code: "CONFLICT", message: `Expected tick ${expectedTick}, but the session is at ${session.tick}` });
   }
   if (!toAct.includes(role)) return err({ code: "NOT_YOUR_TURN", message: "Not your turn" });

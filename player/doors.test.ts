@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import type { MessageType } from "#shared/protocol/messages.ts";
+import { signFor } from "#shared/protocol/signing.ts";
+import type { RunningAgent } from "#shared/runtime/agent.ts";
+import { openLog } from "#shared/runtime/logger.ts";
+import { startPlayer } from "./service.ts";
+
+const TOKEN = "the player's own token";
+const signature = signFor(sha256Hex(TOKEN), "rps/R1M1");
+/** Ports of its own for each test: the player and its manager. */
+let port = 20_000 + (process.pid % 500) * 20;
+let url = "";
+let dataFolder = "";
+let player: RunningAgent;
+let manager: Server;
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
+type Wire = any;
+
+beforeEach(async () => {
+  port += 2;
+  url = `http://127.0.0.1:${port}/mcp`;
+  dataFolder = mkdtempSync(join(tmpdir(), "doors-"));
+  manager = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request.setEncoding("utf8")) text += chunk;
+    const accepted = { status: "ACCEPTED", player_id: "P01", auth_token: TOKEN, league_ids: ["rps"] };
+    const reply = newEnvelope("PLAYER_REGISTER_RESPONSE", "league_manager:LM01", accepted);
+    const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(text).id, result }));
+  });
+  await new Promise<void>((resolve) => manager.listen(port + 1, "127.0.0.1", resolve));
+  const quiet = { log: openLog(null, "player"), say: () => {}, warn: () => {}, report: () => {} };
+  const base = { bot: "manual", name: "Person", host: "127.0.0.1", leagueIds: null, dataFolder };
+  player = await startPlayer({ ...base, ports: [port], manager: `http://127.0.0.1:${port + 1}/mcp` }, quiet);
+  await vi.waitFor(async () => expect((await fetch(url.replace("/mcp", "/ready"))).status).toBe(200), { timeout: 5_000, interval: 20 });
+});
+afterEach(async () => {
+  await player.stop();
+  manager.close().closeAllConnections();
+  rmSync(dataFolder, { recursive: true, force: true });
+});
+
+async function tool(name: string, args: object): Promise<Wire> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
+  const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  const { result, error } = (await response.json()) as Wire;
+  return error ?? { isError: result.isError ?? false, ...JSON.parse(result.content[0].text) };
+}
+const message = (type: MessageType, payload: object, authToken: string | undefined = signature): Promise<Wire> =>
+  tool("league_message", newEnvelope(type, "referee:REF01", payload, { authToken }));
+
+const match = { league_id: "rps", match_id: "R1M1" };
+const invite = (more: object = {}) => ({
+  ...match,
+  round_id: 1,
+  epoch: 1,
+  game: "rps.v1",
+  options: { best_of: 3 },
+  your_role: "player_1",
+  roles: { player_1: "P01", player_2: "P02" },
+  seed_commitment: "0".repeat(64),
+  bot_seed: "seed",
+  ...more,
+});
+/** A request as a referee makes it: what is left of the time is no whole number of milliseconds. */
+const moveRequest = (tick: number) => ({
+  ...match,
+  epoch: 1,
+  tick,
+  your_role: "player_1",
+  game_state: { phase: "choosing" },
+  legal_actions: ["rock", "paper", "scissors"],
+  time_limit_seconds: 4.9876543,
+  deadline: new Date(Date.now() + 4_987).toISOString(),
+});
+/** Makes a move as soon as one is asked for. */
+const makeMove = (send: () => Promise<Wire>): Promise<Wire> =>
+  vi.waitFor(async () => {
+    const sent = await send();
+    expect(sent.isError).toBe(false);
+    return sent;
+  });
+
+describe("make_move and get_my_state", () => {
+  it("play a whole match by hand, plainly and in envelopes", async () => {
+    expect(await tool("make_move", { move: "rock" })).toMatchObject({ isError: true, error_code: "G004" });
+    expect(await message("GAME_INVITE", invite())).toMatchObject({
+      type: "GAME_INVITE_RESPONSE",
+      sender: "player:P01",
+      payload: { match_id: "R1M1", accept: true },
+    });
+    const first = message("MOVE_REQUEST", moveRequest(0));
+    expect(await makeMove(() => tool("make_move", { move: "rock" }))).toMatchObject({ status: "SENT", move: "rock", tick: 0 });
+    expect(await first).toMatchObject({ type: "MOVE_RESPONSE", payload: { match_id: "R1M1", tick: 0, move: "rock" } });
+
+    const second = message("MOVE_REQUEST", moveRequest(2));
+    const sent = await makeMove(() => tool("make_move", newEnvelope("MAKE_MOVE", "player:me", { move: "paper" })));
+    expect(sent).toMatchObject({ type: "MAKE_MOVE_RESPONSE", payload: { status: "SENT", move: "paper" } });
+    expect(await second).toMatchObject({ payload: { tick: 2, move: "paper" } });
+
+    const playing = { league_id: "rps", match_id: "R1M1", your_role: "player_1", actions: ["rock", "paper"] };
+    expect(await tool("get_my_state", {})).toMatchObject({ bot: "manual", matches_begun: 1, playing: [playing] });
+    const result = {
+      ...match,
+      epoch: 1,
+      winner: "P01",
+      final_scores: { P01: 2, P02: 0 },
+      match_points: { P01: 3, P02: 0 },
+      termination: "normal",
+      reason: "won",
+      seed: "s",
+      log_head: "h",
+    };
+    await message("GAME_RESULT", result);
+    const asked = newEnvelope("GET_MY_STATE", "player:me", {});
+    expect(await tool("get_my_state", asked)).toMatchObject({
+      type: "GET_MY_STATE_RESPONSE",
+      correlation_id: asked.message_id,
+      payload: { matches_won: 1, playing: [], last_result: { winner: "P01" } },
+    });
+  });
+
+  it("answers a repeated request with the same move", async () => {
+    await message("GAME_INVITE", invite());
+    const first = message("MOVE_REQUEST", moveRequest(0));
+    await makeMove(() => tool("make_move", { move: "scissors" }));
+    expect((await first).payload.move).toBe("scissors");
+    expect((await message("MOVE_REQUEST", moveRequest(0))).payload).toMatchObject({ tick: 0, move: "scissors" });
+  });
+
+  it("tells what is wrong with the arguments", async () => {
+    for (const args of [{}, { number: 9 }, { number: "three" }]) {
+      expect(await tool("make_move", args)).toMatchObject({ code: -32602 });
+    }
+  });
+});
+
+describe("signatures", () => {
+  const other = signFor(sha256Hex(TOKEN), "rps/R1M2");
+  it.each([
+    ["none", ""],
+    ["a wrong one", "wrong"],
+    ["the token itself", TOKEN],
+    ["another match's", other],
+    ["the league's", signFor(sha256Hex(TOKEN), "rps")],
+    ["one with the token as key", signFor(TOKEN, "rps/R1M1")],
+  ])("refuses an invitation that carries %s", async (_what, authToken) => {
+    const refused = await message("GAME_INVITE", invite(), authToken);
+    expect(refused).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
+    expect(await message("MOVE_REQUEST", moveRequest(0), authToken)).toMatchObject({ payload: { error_code: "L004" } });
+    expect(await tool("get_my_state", {})).toMatchObject({ matches_begun: 0, playing: [] });
+  });
+
+  it("refuses a move request for a match it was not invited to", async () => {
+    const refused = await message("MOVE_REQUEST", moveRequest(0));
+    expect(refused).toMatchObject({ isError: true, type: "GAME_ERROR", payload: { error_code: "G003" } });
+  });
+});

@@ -1,0 +1,168 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import type { MessageType } from "#shared/protocol/messages.ts";
+import { signFor } from "#shared/protocol/signing.ts";
+import type { RunningAgent } from "#shared/runtime/agent.ts";
+import { openLog } from "#shared/runtime/logger.ts";
+import { startReferee } from "./service.ts";
+
+const TOKEN = "the referee's own token";
+/** Ports of its own for each test: referee, manager, two players. */
+let port = 20_000 + (process.pid % 500) * 20;
+const at = (offset: number): string => `http://127.0.0.1:${port + offset}/mcp`;
+let dataFolder = "";
+let referee: RunningAgent;
+let servers: Server[] = [];
+let asked: string[] = [];
+/** Lets the player answer that the test holds back. */
+let release = Promise.withResolvers<void>();
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
+type Wire = any;
+
+/** An agent on bare node:http that answers each envelope with what `answer` makes of it. */
+function agent(offset: number, answer: (message: Wire) => object | Promise<object>): Promise<void> {
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request.setEncoding("utf8")) text += chunk;
+    const { id, params } = JSON.parse(text);
+    const result = { content: [{ type: "text", text: JSON.stringify(await answer(params.arguments)) }] };
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  });
+  servers.push(server);
+  return new Promise((resolve) => server.listen(port + offset, "127.0.0.1", resolve));
+}
+
+const player = (offset: number, moving: () => Promise<void>) =>
+  agent(offset, async ({ type, payload }) => {
+    asked.push(`${offset} ${type}`);
+    const { match_id, tick } = payload;
+    if (type === "GAME_INVITE") return newEnvelope("GAME_INVITE_RESPONSE", "player:x", { match_id, accept: true });
+    if (type !== "MOVE_REQUEST") return newEnvelope("ACK", "player:x", {});
+    await moving();
+    return newEnvelope("MOVE_RESPONSE", "player:x", { match_id, tick, move: offset === 2 ? "rock" : "scissors" });
+  });
+
+beforeEach(async () => {
+  port += 4;
+  asked = [];
+  servers = [];
+  release = Promise.withResolvers();
+  dataFolder = mkdtempSync(join(tmpdir(), "doors-"));
+  await agent(1, ({ type, payload }) => {
+    asked.push(`manager ${type} ${payload.winner ?? ""}`.trim());
+    if (type === "MATCH_RESULT") return newEnvelope("MATCH_RESULT_RESPONSE", "league_manager:LM01", { status: "RECORDED" });
+    const accepted = { status: "ACCEPTED", referee_id: "REF01", auth_token: TOKEN, league_ids: ["rps"], matches: [] };
+    return newEnvelope("REFEREE_REGISTER_RESPONSE", "league_manager:LM01", accepted);
+  });
+  await player(2, async () => {});
+  await player(3, () => release.promise);
+  const quiet = { log: openLog(null, "referee"), say: () => {}, warn: () => {}, report: () => {} };
+  const base = { name: "R", host: "127.0.0.1", manager: at(1), maxConcurrentMatches: 4, dataFolder };
+  referee = await startReferee({ ...base, ports: [port] }, quiet);
+  await vi.waitFor(async () => expect((await fetch(at(0).replace("/mcp", "/ready"))).status).toBe(200), { timeout: 5_000, interval: 20 });
+});
+afterEach(async () => {
+  release.resolve();
+  await referee.stop();
+  for (const server of servers) server.close().closeAllConnections();
+  rmSync(dataFolder, { recursive: true, force: true });
+});
+
+async function call(method: string, params: object): Promise<Wire> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  return (await fetch(at(0), { method: "POST", headers: { "content-type": "application/json" }, body })).json();
+}
+async function tool(name: string, args: object): Promise<Wire> {
+  const { result, error } = await call("tools/call", { name, arguments: args });
+  return error ?? { isError: result.isError ?? false, ...JSON.parse(result.content[0].text) };
+}
+const message = (type: MessageType, payload: object, authToken?: string): Promise<Wire> =>
+  tool("league_message", newEnvelope(type, "league_manager:LM01", payload, { authToken }));
+
+const seat = (id: string, offset: number) => ({ player_id: id, endpoint: at(offset), match_token: `token of ${id}` });
+const order = (more: object = {}) => ({
+  league_id: "rps",
+  round_id: 1,
+  match_id: "R1M1",
+  epoch: 1,
+  game: "rps.v1",
+  options: {},
+  seed: "seed",
+  roles: { player_1: seat("P01", 2), player_2: seat("P02", 3) },
+  timeouts: { join_ms: 5_000, move_ms: 5_000, game_over_ms: 500 },
+  ...more,
+});
+const signature = signFor(sha256Hex(TOKEN), "rps/R1M1");
+/** Starts the match and waits until P01 has chosen and P02 is being asked. */
+async function startHalfTurn(): Promise<Wire> {
+  const started = await message("START_GAME", order(), signature);
+  await vi.waitFor(async () => {
+    expect(await tool("get_game_state", { match_id: "R1M1", auth_token: "token of P01" })).toMatchObject({
+      state: { choices: { player_1: "rock" } },
+    });
+  });
+  return started;
+}
+
+describe("start_game", () => {
+  it("is refused without the manager's signature for this very match", async () => {
+    const others = [undefined, "", "wrong", TOKEN, signFor(sha256Hex("x"), "rps/R1M1"), signFor(sha256Hex(TOKEN), "rps/R1M2")];
+    for (const token of others) {
+      const refused = await message("START_GAME", order(), token);
+      expect(refused).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
+    }
+    const plain = await tool("start_game", order());
+    expect(plain).toMatchObject({ isError: true, error_code: "L004" });
+    expect(await tool("get_game_state", { match_id: "R1M1" })).toMatchObject({ isError: true, error_code: "G003" });
+    expect(asked.filter((line) => line.includes("GAME_INVITE"))).toEqual([]);
+  });
+
+  it("begins one session, however often it is said", async () => {
+    const answers = await Promise.all([1, 2, 3].map(() => message("START_GAME", order(), signature)));
+    const plain = await tool("start_game", { ...order(), auth_token: signature });
+    const ids = [...answers.map(({ payload }) => payload.session_id), plain.session_id];
+    expect(answers[0]).toMatchObject({ type: "START_GAME_RESPONSE", payload: { status: "ACCEPTED", match_id: "R1M1" } });
+    expect(new Set(ids).size).toBe(1);
+    release.resolve();
+    await vi.waitFor(() => expect(asked).toContain("manager MATCH_RESULT P01"));
+    expect(asked.filter((line) => line.endsWith("GAME_INVITE")).sort()).toEqual(["2 GAME_INVITE", "3 GAME_INVITE"]);
+    expect(asked.filter((line) => line.startsWith("manager MATCH_RESULT"))).toHaveLength(1);
+  });
+});
+
+describe("a match being played", () => {
+  it("validate_move says whether a move would be legal and plays nothing", async () => {
+    await startHalfTurn();
+    const ask = (move: unknown) => tool("validate_move", { player_id: "P02", move });
+    expect(await ask("paper")).toMatchObject({ valid: true, reason: null });
+    expect(await ask("banana")).toMatchObject({ valid: false, reason: expect.any(String) });
+    expect(await tool("validate_move", { player_id: "P09", move: "rock" })).toMatchObject({ error_code: "G003" });
+    const seen = await tool("get_game_state", { match_id: "rps/R1M1" });
+    expect(seen.state.choices).toEqual({ player_1: null, player_2: null });
+  });
+
+  it("shows a choice that is still sealed to nobody but its own player", async () => {
+    await startHalfTurn();
+    const spectator = await tool("get_game_state", { match_id: "R1M1" });
+    expect(spectator).toMatchObject({ status: "active", state: { choices: { player_1: null, player_2: null } } });
+    expect(JSON.stringify(spectator)).not.toContain("rock");
+    const own = await tool("get_game_state", { match_id: "R1M1", auth_token: "token of P01" });
+    expect(own).toMatchObject({ your_role: "player_1", state: { choices: { player_1: "rock", player_2: null } } });
+    const other = await tool("get_game_state", { match_id: "R1M1", auth_token: "token of P02" });
+    expect(other).toMatchObject({ your_role: "player_2", state: { choices: { player_1: null } } });
+    expect(other.tick, "the tick does not tell that the other has chosen").toBe(spectator.tick);
+    for (const uri of ["game://state/R1M1", "game://state/rps/R1M1"]) {
+      const { contents } = (await call("resources/read", { uri })).result;
+      expect(contents[0]).toMatchObject({ uri, mimeType: "application/json" });
+      expect(JSON.parse(contents[0].text)).toMatchObject({ state: { choices: { player_1: null, player_2: null } } });
+    }
+    expect((await call("resources/read", { uri: "game://state/R9M9" })).error.code).toBe(-32602);
+  });
+});

@@ -1,0 +1,218 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
+import { Command } from "commander";
+import { findGame } from "#shared/games/registry.ts";
+import { createRandom, type Random } from "#shared/lib/rng.ts";
+import { EXIT } from "#shared/runtime/agent.ts";
+import { Config } from "#shared/runtime/config.ts";
+import { countOption, withUsageExit } from "#shared/runtime/options.ts";
+import { type Entry, parseEntry } from "#shared/session/entry.ts";
+import { evolve, evolveCreated, type Session } from "#shared/session/session.ts";
+import type { LeagueEvent } from "../league-manager/events.ts";
+import { managerSpec, managerUrlOf, playerSpecs, refereeSpecs } from "./agents.ts";
+import type { Seen } from "./chaos-bot.ts";
+import { type ExportedMatch, exportedFiles, findStore, writeExport } from "./export.ts";
+import { freePorts } from "./free-ports.ts";
+import { beginRun, type RunFolder } from "./run-folder.ts";
+import { createSupervisor } from "./supervisor.ts";
+import { verifyExport } from "./verify.ts";
+
+/** Pauses between two kills, so that agents are hit while they start, register, play and report. */
+const MIN_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 700;
+/** A league that is not over by then hangs. */
+const LEAGUE_LIMIT_MS = 180_000;
+const PLAYERS = 4;
+const REFEREES = 2;
+
+export interface ChaosReport {
+  readonly kills: Readonly<Record<string, number>>;
+  readonly leagues: number;
+  readonly matches: number;
+  readonly forfeits: number;
+  readonly playedAgain: number;
+  readonly seenViews: number;
+  readonly faults: readonly string[];
+}
+
+/**
+ * Runs leagues one after the other, kills random agents (kill -9) of each at random moments, and checks afterwards what must
+ * hold: every match has exactly one result, all that players were shown is in the logs, every log replays to its result, the
+ * standings add up. The moments depend on the machine; `seed` fixes who is hit and after what pause.
+ */
+export async function chaos(wanted: number, seed: string, tell: (line: string) => void): Promise<ChaosReport> {
+  const random = createRandom(seed);
+  const total = { leagues: 0, matches: 0, forfeits: 0, playedAgain: 0, seenViews: 0 };
+  const kills: Record<string, number> = { "league manager": 0, referee: 0, player: 0 };
+  const killed = (): number => Object.values(kills).reduce((sum, count) => sum + count, 0);
+  const faults: string[] = [];
+  while (killed() < wanted) {
+    const data = mkdtempSync(join(tmpdir(), "league-chaos-"));
+    const folder = beginRun(await configOf(data), `${seed}/${total.leagues}`);
+    const seenFile = join(folder.path, "seen.jsonl");
+    process.env.CHAOS_SEEN = seenFile;
+    const isOver = await playUnderFire(
+      folder,
+      random,
+      () => killed() < wanted,
+      (name) => {
+        const kind = name.replace(/ \d+$/, "");
+        kills[kind in kills ? kind : "player"] = (kills[kind in kills ? kind : "player"] ?? 0) + 1;
+      },
+    );
+    total.leagues++;
+    if (!isOver) {
+      faults.push(`league ${total.leagues} did not end within ${LEAGUE_LIMIT_MS / 1000} s; see ${folder.path}`);
+      break;
+    }
+    const checked = await check(folder, seenFile);
+    total.matches += checked.matches.length;
+    total.forfeits += checked.matches.filter((match) => match.termination === "forfeit").length;
+    total.playedAgain += checked.matches.filter((match) => match.epoch > 1).length;
+    total.seenViews += checked.seenViews;
+    faults.push(...checked.faults.map((fault) => `${folder.path}: ${fault}`));
+    tell(`league ${total.leagues}: ${killed()} of ${wanted} kills, ${total.matches} matches, ${faults.length} faults`);
+    if (checked.faults.length === 0) rmSync(data, { recursive: true, force: true });
+  }
+  return { kills, ...total, faults };
+}
+
+async function configOf(data: string): Promise<Config> {
+  const [manager, ...rest] = await freePorts(1 + REFEREES + PLAYERS);
+  const bot = fileURLToPath(new URL("./chaos-bot.ts", import.meta.url));
+  return Config.parse({
+    manager: { port: manager },
+    referees: { count: REFEREES, firstPort: rest[0] },
+    playersFirstPort: rest[REFEREES],
+    data,
+    players: Array.from({ length: PLAYERS }, (_, index) => ({ name: `player ${index + 1}`, bot })),
+    leagues: [
+      { league_id: "rps", game: "rps.v1", options: { best_of: 25 } },
+      { league_id: "even-odd", game: "even_odd.v1", options: { rounds_to_win: 15, max_rounds: 30 } },
+      { league_id: "chess", game: "chess.v1" },
+    ],
+    timeouts: { move_ms: 10_000, join_ms: 5_000 },
+  });
+}
+
+/** Plays one league while its agents are killed; false when it does not come to an end. */
+async function playUnderFire(
+  folder: RunFolder,
+  random: Random,
+  more: () => boolean,
+  onKill: (name: string) => void,
+): Promise<boolean> {
+  const { config } = folder;
+  const over = Promise.withResolvers<boolean>();
+  const limit = setTimeout(() => over.resolve(false), LEAGUE_LIMIT_MS);
+  const supervisor = createSupervisor({
+    maxRestarts: Number.POSITIVE_INFINITY,
+    isBornAgain: true,
+    onEvent: (event) => {
+      if ((event as LeagueEvent).type === "all_completed") over.resolve(true);
+    },
+    onLine: () => {},
+    onFatal: () => over.resolve(false),
+  });
+  const place = { dataFolder: folder.path, configFile: folder.configFile, managerUrl: managerUrlOf(config) };
+  void supervisor.start(managerSpec(place, ["--seed", folder.seed, "--roster"]));
+  for (const spec of [...refereeSpecs(config, place), ...playerSpecs(config, place)]) void supervisor.start(spec);
+
+  let timer: NodeJS.Timeout;
+  const strike = (): void => {
+    const [name, pid] = random.pick([...supervisor.pids()].sort());
+    if (more()) {
+      process.kill(pid, "SIGKILL");
+      onKill(name);
+    }
+    timer = setTimeout(strike, random.int(MIN_PAUSE_MS, MAX_PAUSE_MS));
+  };
+  timer = setTimeout(strike, random.int(MIN_PAUSE_MS, MAX_PAUSE_MS));
+  const isOver = await over.promise;
+  clearTimeout(timer);
+  clearTimeout(limit);
+  await supervisor.stop();
+  return isOver;
+}
+
+async function check(folder: RunFolder, seenFile: string) {
+  const out = join(folder.path, "export");
+  const files = await exportedFiles(findStore(folder.path));
+  writeExport(out, files);
+  const verified = verifyExport(out);
+  const faults = verified.faults.map(({ file, message }) => `${file}: ${message}`);
+  const matches = [...files]
+    .filter(([name]) => name.startsWith("matches"))
+    .map(([, text]) => JSON.parse(text) as ExportedMatch);
+  const expected = (PLAYERS * (PLAYERS - 1)) / 2;
+  for (const { league_id } of folder.config.leagues) {
+    const played = matches.filter((match) => match.league_id === league_id);
+    if (played.length !== expected) faults.push(`${league_id} has ${played.length} results, not ${expected}`);
+  }
+  const seen = existsSync(seenFile) ? readFileSync(seenFile, "utf8").trim().split("\n") : [];
+  const views = seen.flatMap((line) => parsedSeen(line));
+  faults.push(...faultsOfViews(matches, views));
+  return { faults, matches, seenViews: views.length };
+}
+
+/** The last line of a player that was killed while writing is no JSON. */
+function parsedSeen(line: string): Seen[] {
+  try {
+    return [JSON.parse(line) as Seen];
+  } catch {
+    return [];
+  }
+}
+
+/** What players were shown must be what the final log gives at that tick: nothing that counted was lost. */
+function faultsOfViews(matches: readonly ExportedMatch[], views: readonly Seen[]): string[] {
+  const faults: string[] = [];
+  for (const match of matches) {
+    const mine = views.filter(
+      (seen) => seen.league_id === match.league_id && seen.match_id === match.match_id && seen.epoch === match.epoch,
+    );
+    const created = match.log[0] === undefined ? null : parseEntry(match.log[0]);
+    if (created?.type !== "created") continue;
+    const states = statesByTick(created, match);
+    for (const { role, tick, view } of mine) {
+      const session = states.get(tick);
+      if (!session || !isDeepStrictEqual(session.game.viewState(session.state, role), view)) {
+        faults.push(
+          `${match.league_id}/${match.match_id}: ${role} was shown a state at tick ${tick} that is not in the log`,
+        );
+      }
+    }
+  }
+  return faults;
+}
+
+function statesByTick(
+  created: Extract<Entry, { type: "created" }>,
+  match: ExportedMatch,
+): ReadonlyMap<number, Session> {
+  const game = findGame(created.game);
+  if (!game) return new Map();
+  let session = evolveCreated(game, created, match.seed);
+  const states = new Map([[0, session]]);
+  for (const entry of match.log.slice(1).map(parseEntry)) {
+    session = evolve(session, entry);
+    if (entry.type === "acted") states.set(session.tick, session);
+  }
+  return states;
+}
+
+if (import.meta.main) {
+  const command = withUsageExit(new Command("chaos"))
+    .description("Kills agents of running leagues at random, and checks that nothing was lost.")
+    .option("--kills <n>", "how many agents to kill", countOption, 20)
+    .option("--seed <seed>", "who is hit, and after what pauses", "chaos")
+    .parse();
+  const { kills, seed } = command.opts<{ kills: number; seed: string }>();
+  const report = await chaos(kills, seed, (line) => process.stderr.write(`${line}\n`));
+  process.stdout.write(`${JSON.stringify(report, null, 2)}\n`, () =>
+    process.exit(report.faults.length === 0 ? EXIT.ok : EXIT.failed),
+  );
+}
