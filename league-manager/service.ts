@@ -1,13 +1,14 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gameIds } from "#shared/games/registry.ts";
-import { sha256Hex } from "#shared/lib/hash.ts";
+import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { newToken, playerId, refereeId } from "#shared/lib/ids.ts";
 import { bareHost, isLoopback } from "#shared/rpc/addresses.ts";
 import { type JsonRpc, jsonRpc } from "#shared/rpc/json-rpc.ts";
 import { mcpMethods } from "#shared/rpc/mcp.ts";
 import { toolsOf } from "#shared/rpc/operations.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
+import { limitedDoor, REQUESTS_PER_MINUTE } from "#shared/rpc/rate-limit.ts";
 import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { VERSION } from "#shared/runtime/version.ts";
@@ -83,7 +84,11 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
   const server = await listen({
     host: options.host,
     ports: [options.port],
-    door: rpc.answer,
+    door: limitedDoor(rpc.answer, {
+      perMinute: REQUESTS_PER_MINUTE.manager,
+      loopback: config.limits.loopback,
+      isTrusted: ({ token }) => registry.authenticate(token) !== null || equalSecrets(token, operator.token),
+    }),
     web: webApp({ isReady: () => true, routes: leaguePages(manager) }),
     bodyLimit: ({ bearer }) => (registry.authenticate(bearer)?.kind === "referee" ? REFEREE_BODY_BYTES : BODY_BYTES),
     allowedHosts: config.allowed_hosts,

@@ -37,9 +37,13 @@ beforeEach(async () => {
   });
   await new Promise<void>((resolve) => manager.listen(port + 1, "127.0.0.1", resolve));
   const quiet = { log: openLog(null, "player"), say: () => {}, warn: () => {}, report: () => {} };
-  const base = { bot: "manual", name: "Person", host: "127.0.0.1", leagueIds: null, dataFolder };
+  const limits = { leagueIds: null, registerTimeoutMs: 10_000 };
+  const base = { bot: "manual", name: "Person", host: "127.0.0.1", dataFolder, ...limits };
   player = await startPlayer({ ...base, ports: [port], manager: `http://127.0.0.1:${port + 1}/mcp` }, quiet);
-  await vi.waitFor(async () => expect((await fetch(url.replace("/mcp", "/ready"))).status).toBe(200), { timeout: 5_000, interval: 20 });
+  await vi.waitFor(async () => expect((await fetch(url.replace("/mcp", "/ready"))).status).toBe(200), {
+    timeout: 5_000,
+    interval: 20,
+  });
 });
 afterEach(async () => {
   await player.stop();
@@ -97,7 +101,11 @@ describe("make_move and get_my_state", () => {
       payload: { match_id: "R1M1", accept: true },
     });
     const first = message("MOVE_REQUEST", moveRequest(0));
-    expect(await makeMove(() => tool("make_move", { move: "rock" }))).toMatchObject({ status: "SENT", move: "rock", tick: 0 });
+    expect(await makeMove(() => tool("make_move", { move: "rock" }))).toMatchObject({
+      status: "SENT",
+      move: "rock",
+      tick: 0,
+    });
     expect(await first).toMatchObject({ type: "MOVE_RESPONSE", payload: { match_id: "R1M1", tick: 0, move: "rock" } });
 
     const second = message("MOVE_REQUEST", moveRequest(2));

@@ -27,6 +27,9 @@ export const builtInBots: readonly string[] = readdirSync(botsFolder)
   .map((file) => file.slice(0, -3))
   .sort();
 
+/** Whether a bot is meant as a file of one's own. */
+export const isBotFile = (spec: string): boolean => /\.[cm]?[jt]s$/.test(spec);
+
 /**
  * Loads a bot by its built-in name, from a `.ts` or `.js` file, or `uci:COMMAND`.
  * StartError (exit code 3) when there is none, or with file and line when the file does not load.
@@ -34,7 +37,7 @@ export const builtInBots: readonly string[] = readdirSync(botsFolder)
 export async function loadBot(spec: string): Promise<LoadedBot> {
   if (spec.startsWith("uci:")) return uciBot(spec.slice(4));
   if (builtInBots.includes(spec)) return fromFile(resolve(botsFolder, `${spec}.ts`), spec, null);
-  if (!/\.[cm]?[jt]s$/.test(spec)) {
+  if (!isBotFile(spec)) {
     throw new StartError(
       `no bot "${spec}": give ${builtInBots.join(", ")}, a .ts or .js file, or uci:COMMAND`,
       EXIT.config,

@@ -17,6 +17,7 @@ const command = withUsageExit(new Command("player"))
   .option("--no-manager", "do not register: somebody else does it for this player")
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")
   .option("--register-ms <ms>", "how long one attempt to register may take", countOption, timeouts.league_register_ms)
+  .option("--limit-loopback", "hold callers on this machine to the rate limit too")
   .option("--data <folder>", "where logs and the token are kept", "data")
   .parse();
 
@@ -28,6 +29,7 @@ const options = command.opts<{
   manager: string | false;
   league?: string[];
   registerMs: number;
+  limitLoopback?: boolean;
   data: string;
 }>();
 
@@ -41,6 +43,7 @@ await runAgentProcess(options.name ?? `player-${options.port ?? process.pid}`, r
       manager: options.manager === false ? null : options.manager,
       leagueIds: options.league ?? null,
       registerTimeoutMs: options.registerMs,
+      limitLoopback: options.limitLoopback ?? false,
       dataFolder: resolve(options.data),
     },
     self,

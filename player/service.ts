@@ -10,6 +10,7 @@ import { jsonRpc } from "#shared/rpc/json-rpc.ts";
 import { mcpMethods } from "#shared/rpc/mcp.ts";
 import { type Answer, type Caller, operation, toolsOf } from "#shared/rpc/operations.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
+import { limitedDoor, REQUESTS_PER_MINUTE } from "#shared/rpc/rate-limit.ts";
 import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
 import { register } from "#shared/runtime/registration.ts";
 import { VERSION } from "#shared/runtime/version.ts";
@@ -29,6 +30,8 @@ export interface PlayerOptions {
   readonly manager: string | null;
   readonly leagueIds: readonly string[] | null;
   readonly registerTimeoutMs: number;
+  /** Whether callers on loopback without a token are held to the rate limit too. */
+  readonly limitLoopback: boolean;
   /** Where the token is kept. */
   readonly dataFolder: string;
 }
@@ -52,7 +55,13 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
   const server = await listen({
     host: options.host,
     ports: options.ports,
-    door: rpc.answer,
+    door: limitedDoor(rpc.answer, {
+      perMinute: REQUESTS_PER_MINUTE.player,
+      loopback: options.limitLoopback,
+      // A player that was registered on its behalf has no token to tell friends from strangers by.
+      isTrusted: ({ token, subject }) =>
+        identity.token === null || (subject !== null && isSignedFor(identity.token, subject, token)),
+    }),
     web: webApp({ isReady: () => options.manager === null || identity.token !== null }),
   });
   const name = options.name ?? `${basename(bot.name)} ${server.port}`;

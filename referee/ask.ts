@@ -25,6 +25,9 @@ export interface AskFault {
 /** Answers that one request may get before the turn is lost (PROTOCOL.md, section 2). */
 export const MAX_ANSWERS = 3;
 
+/** How often a player that was started anew is told again of the match, within one move. */
+const MAX_INVITATIONS = 10;
+
 /** What is asked for one action: the request's payload, made anew for each try with what was wrong with the last answer. */
 export interface MoveQuestion {
   readonly matchId: string;
@@ -87,7 +90,7 @@ export function createAsker(peers: Peers, sender: () => string): Asker {
   const move: Asker["move"] = async (player, question) => {
     const deadline = performance.now() + question.limitMs;
     let last: AskFault | null = null;
-    let invitedAgain = false;
+    let invitations = 0;
     for (let answers = 0; answers < MAX_ANSWERS; answers++) {
       const leftMs = deadline - performance.now();
       if (leftMs <= 0) break;
@@ -98,8 +101,8 @@ export function createAsker(peers: Peers, sender: () => string): Asker {
       const reply = await ask(player, "MOVE_REQUEST", payload, leftMs);
       roundTrips.set(player.endpoint, Math.round(performance.now() - begun));
       if (!reply.ok && isFinal(reply.error)) return err(faultOfCall(reply.error, player));
-      if (reply.ok && !invitedAgain && isUnknownMatch(reply.value)) {
-        invitedAgain = true;
+      if (reply.ok && invitations < MAX_INVITATIONS && isUnknownMatch(reply.value)) {
+        invitations++;
         answers--;
         await invite(player, question.invitation, Math.max(1, deadline - performance.now()));
         continue;

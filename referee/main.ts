@@ -16,6 +16,7 @@ const command = withUsageExit(new Command("referee"))
   .option("--max-matches <n>", "matches played at a time", countOption, 64)
   .option("--register-ms <ms>", "how long one attempt to register may take", countOption, timeouts.referee_register_ms)
   .option("--report-ms <ms>", "how long one report of a result may take", countOption, timeouts.match_result_report_ms)
+  .option("--limit-loopback", "hold callers on this machine to the rate limit too")
   .option("--data <folder>", "where the session log, the token and logs are kept", "data")
   .parse();
 
@@ -27,6 +28,7 @@ const options = command.opts<{
   maxMatches: number;
   registerMs: number;
   reportMs: number;
+  limitLoopback?: boolean;
   data: string;
 }>();
 
@@ -40,6 +42,7 @@ await runAgentProcess(options.name ?? `referee-${options.port ?? process.pid}`, 
       maxConcurrentMatches: options.maxMatches,
       registerTimeoutMs: options.registerMs,
       reportTimeoutMs: options.reportMs,
+      limitLoopback: options.limitLoopback ?? false,
       dataFolder: resolve(options.data),
     },
     self,

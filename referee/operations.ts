@@ -82,8 +82,7 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
       },
       async handle(order, caller) {
         const ref = matchRef(order.league_id, order.match_id);
-        const { token } = desk.identity;
-        if (token === null || !isSignedFor(token, ref, caller.authToken ?? "")) {
+        if (!isManager(desk, caller.authToken ?? "", ref)) {
           return err(
             protocolError("L004", "start_game is taken from this referee's league manager only", { match: ref }),
           );
@@ -217,6 +216,16 @@ function whyIllegal(session: Session, role: Role, move: unknown): string | null 
   if (!toAct.includes(role)) return game.info.simultaneous ? null : "Not your turn";
   const applied = game.applyAction(state, role, action.data);
   return applied.ok ? null : applied.error.message;
+}
+
+/** Whether a message is signed by this referee's league manager (PROTOCOL.md, section 3). */
+export function isManager({ identity }: RefereeDesk, signature: string, subject: string | null): boolean {
+  return identity.token !== null && subject !== null && isSignedFor(identity.token, subject, signature);
+}
+
+/** Whether a token is that of a seat in a match that is being played here. */
+export function holdsSeat(desk: RefereeDesk, token: string): boolean {
+  return desk.referee.running().some(({ sessionId }) => seatOfToken(desk, sessionId, token) !== null);
 }
 
 function seatOfToken(desk: RefereeDesk, sessionId: string, token: string | null): Role | null {

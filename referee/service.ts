@@ -7,6 +7,7 @@ import { type JsonRpc, jsonRpc } from "#shared/rpc/json-rpc.ts";
 import { mcpMethods } from "#shared/rpc/mcp.ts";
 import { operation, toolsOf } from "#shared/rpc/operations.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
+import { type Credentials, limitedDoor, REQUESTS_PER_MINUTE } from "#shared/rpc/rate-limit.ts";
 import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
 import { register } from "#shared/runtime/registration.ts";
 import { VERSION } from "#shared/runtime/version.ts";
@@ -14,7 +15,7 @@ import { webApp } from "#shared/runtime/web.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { createHost } from "./host.ts";
-import { type RefereeDesk, refereeOperations, refereeTemplates } from "./operations.ts";
+import { holdsSeat, isManager, type RefereeDesk, refereeOperations, refereeTemplates } from "./operations.ts";
 import { createReferee } from "./referee.ts";
 import { MATCH_SCHEMA, matchTable } from "./tables.ts";
 
@@ -28,16 +29,23 @@ export interface RefereeOptions {
   readonly dataFolder: string;
   readonly registerTimeoutMs: number;
   readonly reportTimeoutMs: number;
+  /** Whether callers on loopback without a token are held to the rate limit too. */
+  readonly limitLoopback: boolean;
 }
 
 /** Starts a referee: its endpoint, its store, then its registration; matches that are still its own go on. */
 export async function startReferee(options: RefereeOptions, self: AgentProcess): Promise<RunningAgent> {
   const identity = { id: "new", token: null as string | null };
   let rpc: JsonRpc;
+  let isTrusted: (credentials: Credentials) => boolean = () => false;
   const server = await listen({
     host: options.host,
     ports: options.ports,
-    door: (body, http) => rpc.answer(body, http),
+    door: limitedDoor((body, http) => rpc.answer(body, http), {
+      perMinute: REQUESTS_PER_MINUTE.referee,
+      loopback: options.limitLoopback,
+      isTrusted: (credentials) => isTrusted(credentials),
+    }),
     web: webApp({ isReady: () => identity.token !== null }),
   });
 
@@ -55,7 +63,9 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     reportTimeoutMs: options.reportTimeoutMs,
     identity,
   });
-  rpc = endpointOf({ host, referee, identity, maxConcurrentMatches: options.maxConcurrentMatches }, self);
+  const desk = { host, referee, identity, maxConcurrentMatches: options.maxConcurrentMatches };
+  rpc = endpointOf(desk, self);
+  isTrusted = ({ token, subject }) => isManager(desk, token, subject) || holdsSeat(desk, token);
   self.say(`referee at ${server.url}/mcp`);
   self.report({ type: "ready", url: server.url });
 

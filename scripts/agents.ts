@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config, PlayerConfig } from "#shared/runtime/config.ts";
+import { builtInBots, isBotFile } from "../player/load-bot.ts";
 import type { AgentSpec } from "./supervisor.ts";
 
 /** Where the agents of one run live: its own folder, its config as it was read, and the manager to be called. */
@@ -27,6 +29,7 @@ export function refereeSpecs(config: Config, place: RunPlace): readonly AgentSpe
       ...["--max-matches", String(max_concurrent_matches), "--data", place.dataFolder],
       ...["--register-ms", String(config.timeouts.referee_register_ms)],
       ...["--report-ms", String(config.timeouts.match_result_report_ms)],
+      ...(config.limits.loopback ? ["--limit-loopback"] : []),
     ],
   }));
 }
@@ -51,6 +54,7 @@ export function playerSpecs(config: Config, place: RunPlace): readonly AgentSpec
       place.dataFolder,
       "--register-ms",
       registerMs,
+      ...(config.limits.loopback ? ["--limit-loopback"] : []),
     ];
     return [{ name: player.name, script: "player/main.ts", args }];
   });
@@ -65,21 +69,37 @@ function botOf(player: PlayerConfig): string | null {
 /** Paths of a config made absolute, so that it can be written elsewhere. */
 export function withAbsolutePaths(config: Config, folder: string): Config {
   const players = config.players.map((player) =>
-    "bot" in player && /\.[cm]?[jt]s$/.test(player.bot) ? { ...player, bot: resolve(folder, player.bot) } : player,
+    "bot" in player && isBotFile(player.bot) ? { ...player, bot: resolve(folder, player.bot) } : player,
   );
   return { ...config, data: resolve(folder, config.data), players };
 }
 
-/** Whether the config can be played by a run of its own, or why not. */
-export function faultOfRun(config: Config): string | null {
-  if (config.players.length < 2) return "players: a run needs at least 2";
+const isBot = (bot: string): boolean =>
+  bot.startsWith("uci:") || builtInBots.includes(bot) || (isBotFile(bot) && existsSync(bot));
+
+/** Whether the config, its paths absolute, can be played by a run of its own, or what is wrong at which path. */
+export function faultOfRun(
+  config: Config,
+): { readonly path: readonly (string | number)[]; readonly message: string } | null {
+  if (config.players.length < 2) return { path: ["players"], message: "a run needs at least 2" };
+  for (const [index, player] of config.players.entries()) {
+    if (!("bot" in player) || isBot(player.bot)) continue;
+    const message = `no bot "${player.bot}": give ${builtInBots.join(", ")}, an existing .ts or .js file, or uci:COMMAND`;
+    return { path: ["players", index, "bot"], message };
+  }
   const ports = [
-    config.manager.port,
-    ...Array.from({ length: config.referees.count }, (_, index) => config.referees.firstPort + index),
-    ...config.players.flatMap((player, index) => (botOf(player) === null ? [] : [config.playersFirstPort + index])),
+    { port: config.manager.port, path: ["manager", "port"] },
+    ...Array.from({ length: config.referees.count }, (_, index) => ({
+      port: config.referees.firstPort + index,
+      path: ["referees", "firstPort"],
+    })),
+    ...config.players.flatMap((player, index) =>
+      botOf(player) === null ? [] : [{ port: config.playersFirstPort + index, path: ["playersFirstPort"] }],
+    ),
   ];
-  const twice = ports.find((port, index) => ports.indexOf(port) !== index);
-  return twice === undefined
-    ? null
-    : `port ${twice} is given to two agents; see manager.port, referees.firstPort and playersFirstPort`;
+  for (const [index, { port, path }] of ports.entries()) {
+    const other = ports.slice(index + 1).find((one) => one.port === port);
+    if (other) return { path, message: `port ${port} is given to two agents; see also ${other.path.join(".")}` };
+  }
+  return null;
 }

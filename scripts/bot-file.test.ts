@@ -73,11 +73,11 @@ describe("a bot of one's own", () => {
     expect(stderr).not.toMatch(STACK_LINE);
   });
 
-  it.each(["./none.ts", "no-such-bot"])("that is not there ends the run with exit code 3: %s", async (bot) => {
+  it.each(["./none.ts", "no-such-bot"])("that is not there ends the run with exit code 3 and its place: %s", async (bot) => {
     const test = await testLeague([bot, "cycle"], RPS);
     const { code, stderr } = await league(["run", test.file, "--quiet"]);
     expect(code, stderr).toBe(3);
-    expect(stderr).toMatch(/Player1: .*(none\.ts: no such file|no bot "no-such-bot")/);
+    expect(stderr).toMatch(/league\.json:\d+:\d+: players\.0\.bot: no bot ".*(none\.ts|no-such-bot)"/);
   });
 
   it("that throws loses by forfeit; the place is told, and the league goes on", async () => {

@@ -24,6 +24,7 @@ export const join = (bot: string, flags: JoinFlags): Promise<void> =>
         manager: flags.manager,
         leagueIds: flags.league ?? null,
         registerTimeoutMs: Timeouts.parse({}).league_register_ms,
+        limitLoopback: false,
         dataFolder: resolve(flags.data),
       },
       self,

@@ -8,6 +8,7 @@ import type { Entry } from "#shared/session/entry.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import type { ResultsDocument } from "../league-manager/events.ts";
 import { MANAGER_SCHEMA, managerStore } from "../league-manager/tables.ts";
+import { isBotFile } from "../player/load-bot.ts";
 import { freePorts } from "./free-ports.ts";
 import { silentProgress } from "./progress.ts";
 import { runLeagues } from "./run.ts";
@@ -46,7 +47,7 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
   const id = findGame(flags.game) ? flags.game : `${flags.game.replaceAll("-", "_")}.v1`;
   if (!findGame(id)) throw new StartError(`no game ${flags.game}; known are ${gameIds.join(", ")}`, EXIT.usage);
   const [manager = 0, referee = 0, player1 = 0] = await freePorts(4);
-  const bot = (spec: string): string => (/\.[cm]?[jt]s$/.test(spec) ? resolve(spec) : spec);
+  const bot = (spec: string): string => (isBotFile(spec) ? resolve(spec) : spec);
   const names = first === second ? [`${first} 1`, `${second} 2`] : [first, second];
   const parsed = Config.safeParse({
     manager: { port: manager },

@@ -15,18 +15,22 @@ export interface RunFlags {
   readonly resume?: boolean;
 }
 
-/** A config for a command: read, its paths made absolute; StartError (exit code 3) with one line per fault. */
-export function readConfig(file: string): Config {
+/**
+ * A config for a command: read, its paths made absolute; StartError (exit code 3) with one line per fault. `faultOf` may
+ * find one more, which is told with its place too.
+ */
+export function readConfig(file: string, faultOf?: typeof faultOfRun): Config {
   const loaded = loadConfig(file, process.env);
   if (!loaded.ok) throw new StartError(loaded.error.join("\n"), EXIT.config);
-  return withAbsolutePaths(loaded.value.config, loaded.value.folder);
+  const config = withAbsolutePaths(loaded.value.config, loaded.value.folder);
+  const fault = faultOf?.(config);
+  if (fault) throw new StartError(`${loaded.value.nameOf(fault.path)}: ${fault.message}`, EXIT.config);
+  return config;
 }
 
 /** `league run`: exit code as `runLeagues` gives it. */
 export async function run(configFile: string, flags: RunFlags): Promise<number> {
-  const config = readConfig(configFile);
-  const fault = faultOfRun(config);
-  if (fault) throw new StartError(`${configFile}: ${fault}`, EXIT.config);
+  const config = readConfig(configFile, faultOfRun);
   const folder = flags.resume ? resumeRun(config.data) : beginRun(config, flags.seed ?? null);
   const progress = flags.quiet ? silentProgress : createProgress(process.stderr);
   const begun = performance.now();

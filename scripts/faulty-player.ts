@@ -77,7 +77,7 @@ export async function startFaultyPlayer(options: FaultyPlayerOptions): Promise<F
     asked.push(message);
     if (message.auth_token !== undefined) tokens.push(message.auth_token);
     const failing = message.type === at && (await when(message)) ? fault : "none";
-    const send = (): void => misbehave(failing, response, id, message, tokens[0] ?? "");
+    const send = (): unknown => misbehave(failing, response, id, message, tokens[0] ?? "");
     if (failing === "silent") return;
     if (failing === "late") timers.add(setTimeout(send, options.lateMs));
     else send();
@@ -112,7 +112,7 @@ async function register(manager: string, name: string, port: number): Promise<st
 }
 
 /** Answers one request as its flag says; `token` is its own, which careless bots send along. */
-function misbehave(fault: FaultKind, response: ServerResponse, id: number, asked: Asked, token: string): void {
+function misbehave(fault: FaultKind, response: ServerResponse, id: number, asked: Asked, token: string): unknown {
   const secret = { auth_token: token };
   const matchToken = asked.auth_token ?? "";
   const reply = (message: object, replyId = id): string => rpc(replyId, JSON.stringify({ ...message, ...secret }));

@@ -134,7 +134,7 @@ function startOne(
   );
 }
 
-const LIMITS = { registerTimeoutMs: 2_000, reportTimeoutMs: 2_000 };
+const LIMITS = { registerTimeoutMs: 2_000, reportTimeoutMs: 2_000, limitLoopback: false };
 
 const Reply = z.object({ result: z.unknown() });
 

@@ -66,7 +66,7 @@ function takeMcp(request: IncomingMessage, response: ServerResponse, options: En
       return;
     }
     options.door(body, http).then(
-      (reply) => send(response, reply.status, reply.body),
+      (reply) => send(response, reply.status, reply.body, reply.headers),
       () => refuse(response, 500, "Internal error"),
     );
   });
@@ -112,13 +112,14 @@ function isAllowedHost(origin: string, allowedHosts: readonly string[]): boolean
 const refuse = (response: ServerResponse, status: number, message: string): void =>
   send(response, status, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message } }));
 
-function send(response: ServerResponse, status: number, body: string): void {
+function send(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   if (response.headersSent) return;
-  response.writeHead(
-    status,
-    body === ""
-      ? { "content-length": 0 }
-      : { "content-type": "application/json", "content-length": Buffer.byteLength(body) },
-  );
+  const about = body === "" ? {} : { "content-type": "application/json" };
+  response.writeHead(status, { ...headers, ...about, "content-length": Buffer.byteLength(body) });
   response.end(body);
 }

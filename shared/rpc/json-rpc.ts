@@ -37,6 +37,7 @@ const Request = z.object({
 export interface HttpReply {
   readonly status: number;
   readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export type Method = (params: unknown, http: HttpContext) => unknown;

@@ -16,6 +16,8 @@ import { Config } from "./config.ts";
 export interface LoadedConfig {
   readonly config: Config;
   readonly folder: string;
+  /** `file:line:column: field` of a path, or the environment variable that it comes from. */
+  nameOf(path: readonly PropertyKey[]): string;
 }
 
 /**
@@ -37,17 +39,25 @@ export function loadConfig(file: string, environment: NodeJS.ProcessEnv): Result
   const overridden = new Set<string>();
   const value = override(getNodeValue(tree), environment, overridden);
   const parsed = Config.safeParse(value);
-  if (parsed.success) return ok({ config: parsed.data, folder: dirname(resolve(file)) });
-  return err(parsed.error.issues.map((issue) => describe(issue, file, text, tree, overridden)));
+  const nameOf = (path: readonly PropertyKey[]): string => {
+    const field = path.map(String).join(".");
+    const variable = variableOf(field, overridden);
+    return `${variable ? `environment ${variable}` : at(file, text, offsetOf(tree, path))}: ${field || "config"}`;
+  };
+  if (parsed.success) return ok({ config: parsed.data, folder: dirname(resolve(file)), nameOf });
+  return err(parsed.error.issues.map((issue) => describe(issue, nameOf)));
 }
 
-function describe(issue: z.core.$ZodIssue, file: string, text: string, tree: Node, overridden: Set<string>): string {
+function describe(issue: z.core.$ZodIssue, nameOf: LoadedConfig["nameOf"]): string {
   const unknown = issue.code === "unrecognized_keys" ? issue.keys[0] : undefined;
-  const path = [...issue.path, ...(unknown === undefined ? [] : [unknown])];
-  const field = path.map(String).join(".");
-  const message = unknown === undefined ? issue.message : "unknown field";
-  if (overridden.has(field)) return `environment LEAGUE__${field.toUpperCase().replaceAll(".", "__")}: ${message}`;
-  return `${at(file, text, offsetOf(tree, path))}: ${field || "config"}: ${message}`;
+  if (unknown === undefined) return `${nameOf(issue.path)}: ${issue.message}`;
+  return `${nameOf([...issue.path, unknown])}: unknown field`;
+}
+
+/** The variable that has set a field, something around it or something in it. */
+function variableOf(field: string, overridden: ReadonlySet<string>): string | null {
+  const set = [...overridden].find((one) => `${field}.`.startsWith(`${one}.`) || one.startsWith(`${field}.`));
+  return set === undefined ? null : `LEAGUE__${set.toUpperCase().replaceAll(".", "__")}`;
 }
 
 /** Where a path stands in the text; its nearest existing parent when the field is missing. */

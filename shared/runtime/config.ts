@@ -40,7 +40,9 @@ const League = z
     } else {
       const options = game.options.safeParse(league.options);
       for (const issue of options.error?.issues ?? []) {
-        context.addIssue({ code: "custom", path: ["options", ...issue.path], message: issue.message });
+        const unknown = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
+        const message = unknown.length > 0 ? "unknown option" : issue.message;
+        context.addIssue({ code: "custom", path: ["options", ...issue.path, ...unknown], message });
       }
     }
   });
@@ -70,6 +72,12 @@ export const Config = z
     playersFirstPort: port.default(8101),
     leagues: z.array(League).min(1).max(100),
     timeouts: Timeouts,
+    limits: z
+      .strictObject({
+        /** Whether callers on loopback without a token are held to the rate limits too. */
+        loopback: z.boolean().default(false),
+      })
+      .prefault({}),
     /** Host names, besides loopback, that agents may be reached at and may call by. */
     allowed_hosts: z.array(z.string()).default([]),
   })

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Logger, pino } from "pino";
 
@@ -12,14 +12,8 @@ export function openLog(file: string | null, name: string): Logger & { flushNow(
   const redact = ["auth_token", "token", "seed", "match_token", "*.auth_token", "*.token", "*.seed", "*.match_token"];
   if (file === null) return Object.assign(pino({ level: "silent" }), { flushNow: () => {} });
   mkdirSync(dirname(file), { recursive: true });
-  const destination = pino.destination({ dest: file, sync: false, minLength: 4096 });
+  // Opened at once: a process that ends before pino has opened it would end with pino's error instead of its own.
+  const destination = pino.destination({ dest: openSync(file, "a"), sync: false, minLength: 4096 });
   const logger = pino({ name, base: { name }, redact: { paths: redact, remove: true } }, destination);
-  const flushNow = (): void => {
-    try {
-      destination.flushSync();
-    } catch {
-      // The file was not yet open: there is nothing to lose.
-    }
-  };
-  return Object.assign(logger, { flushNow });
+  return Object.assign(logger, { flushNow: () => destination.flushSync() });
 }

@@ -1,0 +1,80 @@
+import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { z } from "zod";
+import { matchRef } from "../lib/ids.ts";
+import { isLoopback } from "./addresses.ts";
+import type { HttpContext, McpDoor } from "./http-endpoint.ts";
+
+/** Requests a minute of a stranger (league-api.md, Rate Limiting). */
+export const REQUESTS_PER_MINUTE = { manager: 100, referee: 50, player: 10 } as const;
+
+/** What a request brings to prove who sent it, and what it is about. */
+export interface Credentials {
+  readonly token: string;
+  /** `league_id/match_id`, or `league_id` alone, as messages are signed for; null when it names neither. */
+  readonly subject: string | null;
+}
+
+export interface RateLimitOptions {
+  readonly perMinute: number;
+  /** Whether callers on loopback are held to it too. */
+  readonly loopback: boolean;
+  /** Whoever has a valid token (league, agent or seat) is not limited. */
+  readonly isTrusted: (credentials: Credentials) => boolean;
+}
+
+const About = z.object({ league_id: z.string().optional(), match_id: z.string().optional() }).catch({});
+const Call = z.object({
+  params: z.object({
+    arguments: z.object({ auth_token: z.string().nullish(), payload: About.optional() }).and(About),
+  }),
+});
+
+/** Puts a limit by address before a door: 429 with the standard headers when it is passed (PROTOCOL.md, section 3). */
+export function limitedDoor(door: McpDoor, options: RateLimitOptions): McpDoor {
+  const limiter = new RateLimiterMemory({ points: options.perMinute, duration: 60 });
+  return async (body, http) => {
+    if (!options.loopback && isLoopback(http.remoteAddress)) return door(body, http);
+    if (credentialsOf(body, http).some(options.isTrusted)) return door(body, http);
+    try {
+      await limiter.consume(http.remoteAddress);
+    } catch (thrown) {
+      if (thrown instanceof RateLimiterRes) return tooMany(thrown, options.perMinute);
+      throw thrown;
+    }
+    return door(body, http);
+  };
+}
+
+/** Every token in a request: the bearer's, and that of its arguments. A batch proves nothing. */
+function credentialsOf(body: string, http: HttpContext): readonly Credentials[] {
+  const call = Call.safeParse(parsed(body));
+  const args = call.data?.params.arguments;
+  const { league_id, match_id } = { ...args, ...args?.payload };
+  const subject = league_id === undefined ? null : match_id === undefined ? league_id : matchRef(league_id, match_id);
+  return [http.bearer, args?.auth_token].flatMap((token) => (token ? [{ token, subject }] : []));
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+}
+
+function tooMany({ msBeforeNext }: RateLimiterRes, perMinute: number) {
+  const seconds = Math.ceil(msBeforeNext / 1000);
+  return {
+    status: 429,
+    headers: {
+      "retry-after": String(seconds),
+      "ratelimit-policy": `"default";q=${perMinute};w=60`,
+      ratelimit: `"default";r=0;t=${seconds}`,
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: null,
+      error: { code: -32000, message: `Too many requests: ${perMinute} a minute without a token` },
+    }),
+  };
+}
