@@ -37,7 +37,7 @@ beforeEach(async () => {
   });
   await new Promise<void>((resolve) => manager.listen(port + 1, "127.0.0.1", resolve));
   const quiet = { log: openLog(null, "player"), say: () => {}, warn: () => {}, report: () => {} };
-  const limits = { leagueIds: null, registerTimeoutMs: 10_000 };
+  const limits = { leagueIds: null, registerTimeoutMs: 10_000, limitLoopback: false };
   const base = { bot: "manual", name: "Person", host: "127.0.0.1", dataFolder, ...limits };
   player = await startPlayer({ ...base, ports: [port], manager: `http://127.0.0.1:${port + 1}/mcp` }, quiet);
   await vi.waitFor(async () => expect((await fetch(url.replace("/mcp", "/ready"))).status).toBe(200), {

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { sha256Hex } from "../lib/hash.ts";
+import { isSignedFor, signFor } from "../protocol/signing.ts";
+import { limitedDoor, type RateLimitOptions, REQUESTS_PER_MINUTE } from "./rate-limit.ts";
+
+const TOKEN = "the player's token";
+const STRANGER = "203.0.113.7";
+
+const doorWith = (options: Partial<RateLimitOptions> = {}) =>
+  limitedDoor(async () => ({ status: 200, body: "ok" }), {
+    perMinute: 3,
+    loopback: false,
+    isTrusted: ({ token, subject }) =>
+      token === "league token" || (subject !== null && isSignedFor(TOKEN, subject, token)),
+    ...options,
+  });
+
+const call = (args: object): string =>
+  JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "league_message", arguments: args } });
+
+async function statuses(
+  door: ReturnType<typeof doorWith>,
+  from: string,
+  body = call({}),
+  bearer: string | null = null,
+) {
+  const found: number[] = [];
+  for (let request = 0; request < 5; request++) found.push((await door(body, { bearer, remoteAddress: from })).status);
+  return found;
+}
+
+test("league-api.md, Rate Limiting: manager 100, referee 50, player 10 a minute", () => {
+  expect(REQUESTS_PER_MINUTE).toEqual({ manager: 100, referee: 50, player: 10 });
+});
+
+test("a stranger is refused when the limit is passed, with the standard headers", async () => {
+  const door = doorWith();
+  expect(await statuses(door, STRANGER)).toEqual([200, 200, 200, 429, 429]);
+  const refused = await door(call({}), { bearer: null, remoteAddress: STRANGER });
+  expect(refused.headers).toMatchObject({
+    "ratelimit-policy": '"default";q=3;w=60',
+    "retry-after": expect.stringMatching(/^\d+$/),
+  });
+  expect(refused.headers?.ratelimit).toMatch(/^"default";r=0;t=\d+$/);
+  expect(JSON.parse(refused.body)).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32000 } });
+});
+
+test("each address has its own count", async () => {
+  const door = doorWith();
+  await statuses(door, STRANGER);
+  expect(await statuses(door, "203.0.113.8")).toEqual([200, 200, 200, 429, 429]);
+});
+
+test.each(["127.0.0.1", "::1", "::ffff:127.0.0.1"])(
+  "%s is not limited, unless limits.loopback says so",
+  async (address) => {
+    expect(await statuses(doorWith(), address)).toEqual([200, 200, 200, 200, 200]);
+    expect(await statuses(doorWith({ loopback: true }), address)).toEqual([200, 200, 200, 429, 429]);
+  },
+);
+
+test("whoever has a valid token is not limited: bearer, argument or envelope", async () => {
+  const all = [200, 200, 200, 200, 200];
+  expect(await statuses(doorWith(), STRANGER, call({}), "league token")).toEqual(all);
+  expect(await statuses(doorWith(), STRANGER, call({ auth_token: "league token" }))).toEqual(all);
+  const signed = signFor(sha256Hex(TOKEN), "rps/R1M1");
+  const move = { auth_token: signed, payload: { league_id: "rps", match_id: "R1M1" } };
+  expect(await statuses(doorWith(), STRANGER, call(move))).toEqual(all);
+});
+
+test("a false token, or one for another match, helps nobody", async () => {
+  const limited = [200, 200, 200, 429, 429];
+  expect(await statuses(doorWith(), STRANGER, call({}), "guess")).toEqual(limited);
+  const signed = signFor(sha256Hex(TOKEN), "rps/R1M1");
+  const other = { auth_token: signed, payload: { league_id: "rps", match_id: "R1M2" } };
+  expect(await statuses(doorWith(), STRANGER, call(other))).toEqual(limited);
+});
+
+test.each(["not JSON", "[]", "null", '{"params":{"arguments":7}}', '{"params":{"arguments":{"auth_token":{}}}}'])(
+  "a body that is no call (%s) counts as a stranger's",
+  async (body) => {
+    expect(await statuses(doorWith(), STRANGER, body)).toEqual([200, 200, 200, 429, 429]);
+  },
+);
