@@ -95,6 +95,7 @@ function faultOfResult(match: Match, result: MatchResult): string | null {
   if (!allowedPoints[result.termination].some((allowed) => allowed === given)) {
     return `points ${given} after a ${result.termination} end`;
   }
+  if (result.termination !== "aborted" && result.log.length === 0) return "it has no log";
   const leader = points.find(([, value]) => value === 3)?.[0] ?? null;
   if (result.winner !== leader) return `winner ${result.winner} does not fit its points`;
   try {

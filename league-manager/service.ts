@@ -19,6 +19,7 @@ import type { LeagueEvent } from "./events.ts";
 import { createManager, MANAGER_SENDER } from "./manager.ts";
 import { managerOperations } from "./operations.ts";
 import { leaguePages } from "./pages.ts";
+import { watchSuspended } from "./recovery.ts";
 import { type AgentRegistry, createRegistry, type Place } from "./registry.ts";
 import { managerResources, managerTemplates } from "./resources.ts";
 import { MANAGER_SCHEMA, managerStore } from "./tables.ts";
@@ -98,12 +99,14 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
   self.say(`seed commitment ${sha256Hex(seed)}`);
   self.report({ type: "ready", url: server.url });
 
+  const stopWatching = watchSuspended(registry, peers, onError);
   await registerOnBehalf(config, entry, registry, self);
   await manager.resume();
   entry.startComplete();
   return {
     async stop() {
       entry.stop();
+      stopWatching();
       manager.stop();
       await server.close();
       await peers.close();

@@ -161,7 +161,10 @@ function turnOf(playing: Playing, request: MoveRequest, say: (line: string) => v
     // Drawn from match seed, role and tick alone, so that a player that was restarted draws the same.
     random: createRandom(`${invite.bot_seed}/${request.tick}`),
     get signal() {
-      signal ??= AbortSignal.any([end.signal, AbortSignal.timeout(request.time_limit_seconds * 1000)]);
+      signal ??= AbortSignal.any([
+        end.signal,
+        AbortSignal.timeout(Math.max(0, Math.ceil(request.time_limit_seconds * 1000))),
+      ]);
       return signal;
     },
     log: say,

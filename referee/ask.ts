@@ -64,8 +64,8 @@ export function createAsker(peers: Peers, sender: () => string): Asker {
 
   const invite: Asker["invite"] = async (player, invitation, limitMs) => {
     const reply = await ask(player, "GAME_INVITE", invitation, limitMs);
-    if (!reply.ok) return err(faultOfCall(reply.error, player));
-    const raw = rawOf(reply.value, player);
+    if (!reply.ok) return err(faultOfCall(reply.error));
+    const raw = rawOf(reply.value);
     if (reply.value.type !== "GAME_INVITE_RESPONSE") {
       return err({ code: "G001", cause: "bad_reply", detail: `answered ${reply.value.type} to an invitation`, raw });
     }
@@ -100,14 +100,14 @@ export function createAsker(peers: Peers, sender: () => string): Asker {
       const payload = question.payload(error, leftMs, roundTrips.get(player.endpoint) ?? null);
       const reply = await ask(player, "MOVE_REQUEST", payload, leftMs);
       roundTrips.set(player.endpoint, Math.round(performance.now() - begun));
-      if (!reply.ok && isFinal(reply.error)) return err(faultOfCall(reply.error, player));
+      if (!reply.ok && isFinal(reply.error)) return err(faultOfCall(reply.error));
       if (reply.ok && invitations < MAX_INVITATIONS && isUnknownMatch(reply.value)) {
         invitations++;
         answers--;
         await invite(player, question.invitation, Math.max(1, deadline - performance.now()));
         continue;
       }
-      const taken = reply.ok ? await take(reply.value, player, question) : err(faultOfCall(reply.error, player));
+      const taken = reply.ok ? await take(reply.value, question) : err(faultOfCall(reply.error));
       if (taken.ok) return taken;
       last = taken.error;
     }
@@ -120,12 +120,24 @@ export function createAsker(peers: Peers, sender: () => string): Asker {
     await peers.notify(player.endpoint, envelope, { timeoutMs: limitMs });
   };
 
-  return { invite, move, tell };
+  return {
+    invite: async (player, invitation, limitMs) => published(await invite(player, invitation, limitMs), player),
+    move: async (player, question) => published(await move(player, question), player),
+    tell,
+  };
+}
+
+/** A fault becomes public after the match: tokens are removed from what the player said, then it is cut. */
+function published(result: Result<null, AskFault>, player: Seated): Result<null, AskFault> {
+  if (result.ok) return result;
+  const { detail, raw, ...fault } = result.error;
+  const clean = (text: string): string => Buffer.from(withoutTokens(text, player)).toString("utf8", 0, SAID_BYTES);
+  return err({ ...fault, detail: clean(detail), ...(raw !== undefined && { raw: clean(raw) }) });
 }
 
 /** Checks that an answer is to this question and hands its move to the session. */
-async function take(reply: Envelope, player: Seated, question: MoveQuestion): Promise<Result<null, AskFault>> {
-  const raw = rawOf(reply, player);
+async function take(reply: Envelope, question: MoveQuestion): Promise<Result<null, AskFault>> {
+  const raw = rawOf(reply);
   const malformed = (detail: string) => err({ code: "G001", cause: "bad_reply", detail, raw } as const);
   if (reply.type === "GAME_ERROR" || reply.type === "LEAGUE_ERROR") {
     return malformed(`answered ${reply.type}: ${String(reply.payload.message).slice(0, 200)}`);
@@ -146,18 +158,18 @@ const isFinal = (fault: CallFault): boolean => fault.cause === "timeout" || faul
 
 const isUnknownMatch = (reply: Envelope): boolean => reply.type === "GAME_ERROR" && reply.payload.error_code === "G003";
 
-function faultOfCall(fault: CallFault, player: Seated): AskFault {
+function faultOfCall(fault: CallFault): AskFault {
   const { cause, detail, raw } = fault;
   const code = isFinal(fault) ? "G002" : "G001";
-  return { code, cause, detail, ...(raw !== undefined && { raw: withoutTokens(raw, player) }) };
+  return { code, cause, detail, ...(raw !== undefined && { raw }) };
 }
 
-const RAW_LIMIT = 2_000;
+/** What a player said is kept up to so many bytes (PROTOCOL.md, section 2). */
+const SAID_BYTES = 2_000;
 
-const rawOf = (reply: Envelope, player: Seated): string =>
-  withoutTokens(JSON.stringify({ ...reply, auth_token: undefined }), player).slice(0, RAW_LIMIT);
+const rawOf = (reply: Envelope): string => JSON.stringify({ ...reply, auth_token: undefined });
 
-/** A raw answer becomes public after the match: whatever looks like a secret is cut out of it. */
+/** Whatever looks like a secret is cut out. */
 function withoutTokens(raw: string, player: Seated): string {
   return raw
     .replaceAll(player.matchToken, "[removed]")

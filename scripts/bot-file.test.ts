@@ -73,12 +73,15 @@ describe("a bot of one's own", () => {
     expect(stderr).not.toMatch(STACK_LINE);
   });
 
-  it.each(["./none.ts", "no-such-bot"])("that is not there ends the run with exit code 3 and its place: %s", async (bot) => {
-    const test = await testLeague([bot, "cycle"], RPS);
-    const { code, stderr } = await league(["run", test.file, "--quiet"]);
-    expect(code, stderr).toBe(3);
-    expect(stderr).toMatch(/league\.json:\d+:\d+: players\.0\.bot: no bot ".*(none\.ts|no-such-bot)"/);
-  });
+  it.each(["./none.ts", "no-such-bot"])(
+    "that is not there ends the run with exit code 3 and its place: %s",
+    async (bot) => {
+      const test = await testLeague([bot, "cycle"], RPS);
+      const { code, stderr } = await league(["run", test.file, "--quiet"]);
+      expect(code, stderr).toBe(3);
+      expect(stderr).toMatch(/league\.json:\d+:\d+: players\.0\.bot: no bot ".*(none\.ts|no-such-bot)"/);
+    },
+  );
 
   it("that throws loses by forfeit; the place is told, and the league goes on", async () => {
     const source = 'export default () => ({\n  choose() {\n    throw new RangeError("too far");\n  },\n});\n';

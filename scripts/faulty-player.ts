@@ -72,6 +72,7 @@ export async function startFaultyPlayer(options: FaultyPlayerOptions): Promise<F
   const timers = new Set<NodeJS.Timeout>();
 
   const server = createServer(async (request, response) => {
+    if (request.method !== "POST") return void response.writeHead(404).end(); // a probe of its health
     const { id, params } = Request.parse(JSON.parse(await textOf(request)));
     const message = params.arguments;
     asked.push(message);

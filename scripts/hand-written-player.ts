@@ -25,6 +25,7 @@ export async function startHandWrittenPlayer(manager: string, name: string, port
   };
 
   const server = createServer(async (request, response) => {
+    if (request.method !== "POST") return void response.writeHead(404).end();
     let body = "";
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
     const { id, params } = JSON.parse(body);

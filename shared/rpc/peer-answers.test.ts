@@ -129,13 +129,13 @@ describe("an answer that is none, and why", () => {
     );
   });
 
-  test("what came back is kept, cut to 2 kB", async () => {
+  test("what came back is kept, cut to 20,000 characters: who publishes it cleans it first", async () => {
     expect(await answered("<html>", 502)).toMatchObject({ error: { raw: "<html>" } });
-    for (const text of ["x".repeat(5_000), rpc({ result: { content: "é".repeat(5_000) } })]) {
+    for (const text of ["x".repeat(50_000), rpc({ result: { content: "é".repeat(50_000) } })]) {
       const reply = await answered(text);
       const kept = reply.ok ? "" : (reply.error.raw ?? "");
-      expect(kept.length).toBeLessThanOrEqual(2_048);
-      expect(kept.length).toBeGreaterThan(900);
+      expect(kept.length).toBeLessThanOrEqual(20_000);
+      expect(kept.length).toBeGreaterThan(9_000);
     }
   });
 

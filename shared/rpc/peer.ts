@@ -11,7 +11,7 @@ import { parseEndpoint } from "./addresses.ts";
 export interface CallFault {
   readonly cause: Exclude<FaultCause, "illegal_move" | "declined">;
   readonly detail: string;
-  /** What came back, cut to 2 kB. */
+  /** What came back, cut to 20,000 characters. */
   readonly raw?: string;
 }
 
@@ -43,7 +43,8 @@ interface RawReply {
   readonly text: string;
 }
 
-const RAW_LIMIT = 2_000;
+/** Of a faulty answer so much is passed on; whoever publishes it cleans and cuts it further. */
+const RAW_LIMIT = 20_000;
 const DEFAULT_REPLY_BYTES = 256 * 1024;
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 1_000;
@@ -176,9 +177,10 @@ function send(
         },
         onResponseData(_controller, chunk) {
           size += chunk.length;
-          if (size > maxReplyBytes)
-            settle(err({ cause: "too_large", detail: `an answer of more than ${maxReplyBytes} bytes` }));
-          else chunks.push(chunk);
+          chunks.push(chunk);
+          if (size <= maxReplyBytes) return;
+          const raw = Buffer.concat(chunks).toString("utf8", 0, RAW_LIMIT);
+          settle(err({ cause: "too_large", detail: `an answer of more than ${maxReplyBytes} bytes`, raw }));
         },
         onResponseEnd() {
           settle(ok({ status, text: Buffer.concat(chunks).toString("utf8") }));
