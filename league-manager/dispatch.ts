@@ -44,6 +44,8 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   const waiting = new Set<Match>();
   const assigned = new Map<string, Set<Match>>();
   const misses = new Map<string, number>();
+  /** What silent referees have lost and are told when they are heard again. */
+  const lost = new Map<string, { league_id: string; match_id: string; epoch: number }[]>();
   let stopped = false;
 
   const isUp = (referee: Agent): boolean => (misses.get(referee.id) ?? 0) < MAX_MISSES;
@@ -101,6 +103,8 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     const orphans = [...matchesOf(referee.id)];
     assigned.delete(referee.id);
     for (const match of orphans) {
+      const { leagueId: league_id, matchId: match_id, epoch } = match;
+      lost.set(referee.id, [...(lost.get(referee.id) ?? []), { league_id, match_id, epoch }]);
       match.epoch++;
       match.refereeId = null;
       match.status = "scheduled";
@@ -111,6 +115,16 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     );
   };
 
+  /** A referee that only slept stops asking about what is no longer its own. */
+  const tellLost = (referee: Agent): void => {
+    for (const payload of lost.get(referee.id) ?? []) {
+      const authToken = signFor(referee.tokenHash, matchRef(payload.league_id, payload.match_id));
+      const envelope = newEnvelope("MATCH_WITHDRAWN", options.sender, payload, { authToken });
+      void peers.notify(referee.endpoint, envelope, { timeoutMs: options.timeoutMs, retry: true });
+    }
+    lost.delete(referee.id);
+  };
+
   const probe = async (referee: Agent): Promise<void> => {
     const alive = await peers.isAlive(new URL("/health", referee.endpoint).href, PROBE_TIMEOUT_MS);
     if (stopped) return;
@@ -118,8 +132,10 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     misses.set(referee.id, alive ? 0 : (misses.get(referee.id) ?? 0) + 1);
     if (before === isUp(referee)) return;
     options.onReferee(referee, alive);
-    if (alive) deal();
-    else takeAway(referee);
+    if (alive) {
+      tellLost(referee);
+      deal();
+    } else takeAway(referee);
   };
 
   const timer = setInterval(() => {

@@ -12,6 +12,8 @@ export interface Seated {
   readonly endpoint: string;
   readonly matchToken: string;
   readonly wantsLegalActions: boolean;
+  /** Aborted when the match is withdrawn: whatever is being asked is given up. */
+  readonly signal: AbortSignal;
 }
 
 /** Why a player did not give what was asked of it. */
@@ -60,6 +62,7 @@ export function createAsker(peers: Peers, sender: () => string): Asker {
     peers.message(player.endpoint, newEnvelope(type, sender(), payload, { authToken: player.matchToken }), {
       timeoutMs,
       retry: true,
+      signal: player.signal,
     });
 
   const invite: Asker["invite"] = async (player, invitation, limitMs) => {
@@ -93,7 +96,7 @@ export function createAsker(peers: Peers, sender: () => string): Asker {
     let invitations = 0;
     for (let answers = 0; answers < MAX_ANSWERS; answers++) {
       const leftMs = deadline - performance.now();
-      if (leftMs <= 0) break;
+      if (leftMs <= 0 || player.signal.aborted) break;
       const error =
         last && protocolError("G001", last.detail, { match_id: question.matchId, tick: question.tick }, true);
       const begun = performance.now();

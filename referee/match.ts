@@ -38,7 +38,7 @@ export async function playMatch(
 ): Promise<MatchResult> {
   const game = findGame(order.game);
   if (!game) throw new Error(`unknown game ${order.game}`);
-  const match: Match = { order, game, players: seatedPlayers(order), signal };
+  const match: Match = { order, game, players: seatedPlayers(order, signal), signal };
   let session = sessionOf(driver, sessionId);
   if (session.status === "active" && session.tick === 0) {
     const faults = await inviteAll(driver, match);
@@ -57,13 +57,14 @@ export const seatsOf = (order: StartGame) =>
     tokenHash: sha256Hex(player.match_token),
   }));
 
-const seatedPlayers = (order: StartGame): readonly Seated[] =>
+const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly Seated[] =>
   Object.entries(order.roles).map(([role, player]) => ({
     role,
     playerId: player.player_id,
     endpoint: player.endpoint,
     matchToken: player.match_token,
     wantsLegalActions: player.legal_actions,
+    signal,
   }));
 
 function sessionOf({ host }: MatchDriver, sessionId: string): Session {

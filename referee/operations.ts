@@ -100,6 +100,18 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
       },
     }),
     operation({
+      request: "MATCH_WITHDRAWN",
+      reply: "ACK",
+      payload: messages.MatchWithdrawn,
+      handle({ league_id, match_id, epoch }, caller) {
+        if (!isManager(desk, caller.authToken ?? "", matchRef(league_id, match_id))) {
+          return err(protocolError("L004", "a match is withdrawn by this referee's league manager only"));
+        }
+        desk.referee.withdraw(league_id, match_id, epoch);
+        return ok({});
+      },
+    }),
+    operation({
       request: "VALIDATE_MOVE",
       reply: "VALIDATE_MOVE_RESPONSE",
       payload: ValidateMove,

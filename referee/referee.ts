@@ -27,6 +27,8 @@ export interface RefereeOptions {
 export interface Referee {
   /** Takes a match; the same order again is accepted once. */
   start(order: StartGame): Promise<Result<{ match_id: string; session_id: string }, ProtocolError>>;
+  /** The match belongs to another referee now: stops asking about it under this epoch or an older one. */
+  withdraw(leagueId: string, matchId: string, epoch: number): void;
   /** The session of a match id, alone or as `league_id/match_id`. */
   sessionOf(ref: string): Promise<Result<string, ProtocolError>>;
   /** Matches being played now, by `league_id/match_id`. */
@@ -146,6 +148,15 @@ export function createReferee(options: RefereeOptions): Referee {
           if (running.get(ref) === entry) running.delete(ref);
         });
       return ok({ match_id: order.match_id, session_id: sessionId });
+    },
+
+    withdraw(leagueId, matchId, epoch) {
+      const ref = matchRef(leagueId, matchId);
+      const now = running.get(ref);
+      if (!now || now.order.epoch > epoch) return;
+      log.warn({ match: ref, epoch }, "the match was given to another referee");
+      now.withdraw.abort();
+      running.delete(ref);
     },
 
     async sessionOf(ref) {

@@ -19,6 +19,7 @@ export const messageTypes = [
   "LEAGUE_STANDINGS_UPDATE",
   "MATCH_RESULT",
   "MATCH_RESULT_RESPONSE",
+  "MATCH_WITHDRAWN",
   "LEAGUE_ERROR",
   "GAME_ERROR",
   "ACK",
@@ -202,6 +203,9 @@ export const MatchResult = z.object({
   log: z.array(z.string()).max(20_000),
 });
 export type MatchResult = z.infer<typeof MatchResult>;
+
+/** Manager to a referee that was silent: the match has been given to another. */
+export const MatchWithdrawn = z.object({ ...match, epoch: z.int() });
 
 const scheduledMatch = z.object({ match_id: id, game: id, roles: roleMap(id), referee_endpoint: z.string().nullish() });
 const standing = z.object({

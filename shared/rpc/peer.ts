@@ -45,6 +45,8 @@ interface RawReply {
 
 /** Of a faulty answer so much is passed on; whoever publishes it cleans and cuts it further. */
 const RAW_LIMIT = 20_000;
+/** What this machine has run out of is no fault of the agent that was called: such a call rejects. */
+const OUR_OWN_LACK: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM", "EADDRNOTAVAIL", "ENOBUFS"]);
 const DEFAULT_REPLY_BYTES = 256 * 1024;
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 1_000;
@@ -141,7 +143,7 @@ function send(
   options: CallOptions,
 ): Promise<Result<RawReply, CallFault>> {
   const { timeoutMs, bearer, signal, maxReplyBytes = DEFAULT_REPLY_BYTES } = options;
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     let status = 0;
@@ -155,10 +157,13 @@ function send(
       resolve(result);
       if (!result.ok) cancel?.(new Error(result.error.detail));
     };
-    const timer = setTimeout(
-      () => settle(err({ cause: "timeout", detail: `no answer within ${Math.round(timeoutMs)} ms` })),
-      timeoutMs,
-    );
+    const fail = (error: Error): void => {
+      clearTimeout(timer);
+      reject(error);
+    };
+    const late = (): void => settle(err({ cause: "timeout", detail: `no answer within ${Math.round(timeoutMs)} ms` }));
+    // An answer that lies in our own socket when a busy process gets to its timer has come in time.
+    const timer = setTimeout(() => setImmediate(late), timeoutMs);
     const abort = (): void => settle(err({ cause: "timeout", detail: "given up" }));
     signal?.addEventListener("abort", abort);
     if (signal?.aborted) return abort();
@@ -186,6 +191,7 @@ function send(
           settle(ok({ status, text: Buffer.concat(chunks).toString("utf8") }));
         },
         onResponseError(_controller, error) {
+          if (OUR_OWN_LACK.has((error as NodeJS.ErrnoException).code ?? "")) return fail(error);
           settle(err({ cause: "refused", detail: `connection failed: ${messageOf(error)}` }));
         },
       },

@@ -1,0 +1,54 @@
+import { createServer } from "node:http";
+import { Pool } from "undici";
+
+/**
+ * The two ends of the limit, each a process of its own: `echo PORT REPLY_BYTES` answers every POST with as many bytes,
+ * `calls REQUEST_BYTES CONNECTIONS IN_FLIGHT URL…` calls them as fast as it can and tells its count when asked.
+ */
+const [mode, ...args] = process.argv.slice(2);
+process.on("disconnect", () => process.exit());
+if (mode === "echo") echo(Number(args[0]), Number(args[1]));
+else calls(Number(args[0]), Number(args[1]), Number(args[2]), args.slice(3));
+
+function jsonOf(bytes: number): string {
+  const frame = JSON.stringify({ jsonrpc: "2.0", id: 1, text: "" });
+  return JSON.stringify({ jsonrpc: "2.0", id: 1, text: "x".repeat(Math.max(0, bytes - frame.length)) });
+}
+
+function echo(port: number, bytes: number): void {
+  const body = jsonOf(bytes);
+  const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => response.writeHead(200, headers).end(body));
+  });
+  server.keepAliveTimeout = 60_000;
+  server.listen(port, "127.0.0.1", () => process.send?.({ type: "ready", url: `http://127.0.0.1:${port}` }));
+}
+
+function calls(bytes: number, connections: number, inFlight: number, urls: readonly string[]): void {
+  const body = jsonOf(bytes);
+  const headers = { "content-type": "application/json" };
+  const pools = urls.map((url) => new Pool(url, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 }));
+  let count = 0;
+  const next = (pool: Pool): void => {
+    const chunks: Buffer[] = [];
+    pool.dispatch(
+      { path: "/mcp", method: "POST", body, headers },
+      {
+        onResponseData: (_controller, chunk) => void chunks.push(chunk),
+        onResponseEnd() {
+          count++;
+          next(pool);
+        },
+        onResponseError(_controller, error) {
+          throw error;
+        },
+      },
+    );
+  };
+  for (let index = 0; index < inFlight; index++) next(pools[index % pools.length] as Pool);
+  process.on("message", () => process.send?.(count));
+  process.send?.({ type: "ready", url: "" });
+}

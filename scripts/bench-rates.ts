@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ChessRate } from "./bench-chess.ts";
+import { type LeagueRate, leagueRate, type Sizes } from "./bench-league.ts";
+import { launch, measure, type Rate, runCommand, sleep } from "./bench-process.ts";
+import { freePorts } from "./free-ports.ts";
+
+/** How long each window is; a round takes every measurement once. */
+export interface Pace {
+  readonly warmupMs: number;
+  readonly windowMs: number;
+  readonly chessGames: number;
+  readonly followingStarts: number;
+}
+
+export const FULL: Pace = { warmupMs: 2_500, windowMs: 3_000, chessGames: 20, followingStarts: 2 };
+export const QUICK: Pace = { warmupMs: 1_000, windowMs: 1_000, chessGames: 5, followingStarts: 1 };
+
+export interface Starts {
+  readonly firstMs: number;
+  readonly followingMs: readonly number[];
+  readonly peakMb: number;
+  readonly processes: number;
+}
+
+export interface Round {
+  readonly league: Readonly<Record<"1" | "64" | "1000", LeagueRate>>;
+  readonly limit: Readonly<Record<"8" | "16" | "128", Rate>>;
+  readonly pair: LeagueRate;
+  readonly sdk: Readonly<Record<"stream" | "json", Rate>>;
+  readonly chess: ChessRate;
+  readonly starts: Starts;
+}
+
+const LIMIT_IN_FLIGHT = 64;
+const PAIR_IN_FLIGHT = 16;
+
+/** Takes every measurement once, one after the other: nothing else of ours runs meanwhile. */
+export async function takeRound(
+  pace: Pace,
+  sizes: Sizes,
+  number: number,
+  tell: (what: string) => void,
+): Promise<Round> {
+  const { warmupMs, windowMs } = pace;
+  const league = (inFlight: number, players: "four" | "pair") => {
+    tell(`league, ${inFlight} in flight, ${players === "pair" ? "one pair" : "four players"}`);
+    return leagueRate({ inFlight, players, warmupMs, windowMs });
+  };
+  const limit = (connections: number) => {
+    tell(`limit, ${connections} connections`);
+    return limitRate(pace, sizes, connections);
+  };
+  const sdk = (answers: "stream" | "json") => {
+    tell(`MCP SDK, ${answers}`);
+    return sdkRate(pace, answers);
+  };
+  const at64 = await league(64, "four");
+  const limits = { 8: await limit(8), 16: await limit(16), 128: await limit(128) };
+  const pair = await league(PAIR_IN_FLIGHT, "pair");
+  const sdks = { stream: await sdk("stream"), json: await sdk("json") };
+  const at1 = await league(1, "four");
+  const at1000 = await league(1000, "four");
+  tell("chess");
+  const chess = await chessRate(pace, number);
+  tell("npm start");
+  const starts = await startTimes(pace);
+  return { league: { 1: at1, 64: at64, 1000: at1000 }, limit: limits, pair, sdk: sdks, chess, starts };
+}
+
+/** Calls a second of one bare client process to four bare servers. */
+async function limitRate(pace: Pace, sizes: Sizes, connections: number): Promise<Rate> {
+  const ports = await freePorts(4);
+  const echoes = await Promise.all(
+    ports.map((port) => launch("scripts/bench-limit.ts", ["echo", String(port), String(sizes.reply)])),
+  );
+  const urls = echoes.flatMap((echo) => echo.urls);
+  const args = ["calls", String(sizes.request), String(connections), String(LIMIT_IN_FLIGHT), ...urls];
+  const caller = await launch("scripts/bench-limit.ts", args);
+  await sleep(pace.warmupMs);
+  const rate = await measure(pace.windowMs, () => caller.ask<number>("count"), { client: [caller], servers: echoes });
+  await caller.stop();
+  await Promise.all(echoes.map((echo) => echo.stop()));
+  return rate;
+}
+
+/** Tool calls a second of the MCP SDK's client in one session with the MCP SDK's server. */
+async function sdkRate(pace: Pace, answers: "stream" | "json"): Promise<Rate> {
+  const [port] = await freePorts(1);
+  const server = await launch("scripts/bench-sdk.ts", ["server", String(port), answers]);
+  const args = ["client", server.urls[0] ?? "", String(PAIR_IN_FLIGHT)];
+  const client = await launch("scripts/bench-sdk.ts", args);
+  await sleep(pace.warmupMs);
+  const rate = await measure(pace.windowMs, () => client.ask<number>("count"), { client: [client], server: [server] });
+  await client.stop();
+  await server.stop();
+  return rate;
+}
+
+async function chessRate(pace: Pace, number: number): Promise<ChessRate> {
+  const player = await launch("scripts/bench-chess.ts", [`bench/${number}`, String(pace.chessGames)]);
+  const rate = await player.ask<ChessRate>("rate");
+  await player.stop();
+  return rate;
+}
+
+/** `npm start` as a newcomer has it: first without anything compiled, then again. */
+async function startTimes(pace: Pace): Promise<Starts> {
+  const data = mkdtempSync(join(tmpdir(), "league-bench-start-"));
+  const once = async () => {
+    const [manager, referee, , player] = await freePorts(7);
+    return runCommand("npm", ["start", "--", "--quiet", "--seed", "7"], {
+      ...process.env,
+      NODE_COMPILE_CACHE: join(data, "compiled"),
+      LEAGUE__DATA: data,
+      LEAGUE__MANAGER__PORT: String(manager),
+      LEAGUE__REFEREES__FIRSTPORT: String(referee),
+      LEAGUE__PLAYERSFIRSTPORT: String(player),
+    });
+  };
+  try {
+    const first = await once();
+    const following = [];
+    for (let turn = 0; turn < pace.followingStarts; turn++) following.push(await once());
+    const peaks = [first, ...following].map(({ peakMb }) => peakMb);
+    const followingMs = following.map(({ ms }) => ms);
+    return { firstMs: first.ms, followingMs, peakMb: Math.max(...peaks), processes: first.processes };
+  } finally {
+    rmSync(data, { recursive: true, force: true });
+  }
+}

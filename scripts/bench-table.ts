@@ -1,0 +1,121 @@
+import type { Sizes } from "./bench-league.ts";
+import type { Rate } from "./bench-process.ts";
+import type { Round } from "./bench-rates.ts";
+
+/** What the rounds come to: medians, and the ratios that the aims speak of. */
+export interface Summary {
+  readonly rows: readonly (readonly string[])[];
+  readonly aims: readonly { readonly aim: string; readonly measured: string; readonly isMet: boolean }[];
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const high = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? high : (high + (sorted[middle - 1] ?? Number.NaN)) / 2;
+}
+
+/** Ratios are taken within each round, so that a busy machine slows both sides. */
+export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
+  const of = (value: (round: Round) => number): number => median(rounds.map(value));
+  const best = (round: Round): number => Math.max(round.limit[8].perSecond, round.limit[16].perSecond);
+  const row = (name: string, rate: (round: Round) => Rate, note = ""): readonly string[] => {
+    const groups = Object.keys(rate(rounds[0] as Round).cpu);
+    const parts = groups.map((group) => `${group} ${of((round) => rate(round).cpu[group] ?? 0).toFixed(0)}`);
+    const faults = rounds.reduce((sum, round) => sum + ((rate(round) as { faults?: number }).faults ?? 0), 0);
+    const told = faults > 0 ? `${faults} FAULTS ${note}` : note;
+    const spread = rounds.map((round) => rate(round).perSecond / 1_000);
+    return [
+      name,
+      of((round) => rate(round).perSecond).toFixed(0),
+      `${Math.min(...spread).toFixed(1)}-${Math.max(...spread).toFixed(1)}k`,
+      of((round) => rate(round).cpuTotal).toFixed(0),
+      parts.join(", "),
+      told,
+    ];
+  };
+  const us = (name: string, value: (round: Round) => number, note: string): readonly string[] => {
+    const all = rounds.map(value);
+    const spread = `${(1_000 / Math.max(...all)).toFixed(1)}-${(1_000 / Math.min(...all)).toFixed(1)}k`;
+    return [name, (1_000_000 / of(value)).toFixed(0), spread, of(value).toFixed(1), "", note];
+  };
+  const bytes = `${sizes.request} B there, ${sizes.reply} B back`;
+  const toLimit = of((round) => round.league[64].perSecond / best(round));
+  const cpuToLimit = of((round) => {
+    const limit = round.limit[8].perSecond >= round.limit[16].perSecond ? round.limit[8] : round.limit[16];
+    return limit.cpuTotal / round.league[64].cpuTotal;
+  });
+  const sdkRatio = of((round) => round.pair.perSecond / Math.max(round.sdk.stream.perSecond, round.sdk.json.perSecond));
+  const sdkStream = of((round) => round.pair.perSecond / round.sdk.stream.perSecond);
+  const ply = of((round) => round.chess.applyAction);
+  const share = of((round) => round.chess.chessJsMove / round.chess.applyAction);
+  const first = of((round) => round.starts.firstMs);
+  const following = of((round) => median(round.starts.followingMs));
+  const growth = of((round) => round.league[1000].cpuTotal / round.league[64].cpuTotal);
+  return {
+    rows: [
+      ["what", "per s", "spread", "CPU µs each", "of it", ""],
+      row(
+        "a  moves, 1 referee, 4 players, 64",
+        (round) => round.league[64],
+        `${sizes.callsPerMove.toFixed(2)} calls a move`,
+      ),
+      row("b  limit, 8 connections", (round) => round.limit[8], bytes),
+      row("b  limit, 16 connections", (round) => round.limit[16]),
+      row("b  limit, 128 connections", (round) => round.limit[128]),
+      row("c  moves, one pair, 16", (round) => round.pair),
+      row("c  MCP SDK session, event stream", (round) => round.sdk.stream),
+      row("c  MCP SDK session, JSON", (round) => round.sdk.json),
+      us("d  chess plies, applyAction", (round) => round.chess.applyAction, `${rounds[0]?.chess.plies} plies a round`),
+      us("d  chess.js move() alone", (round) => round.chess.chessJsMove, ""),
+      row("f  moves, 1 in flight", (round) => round.league[1]),
+      row("f  moves, 64 in flight", (round) => round.league[64]),
+      row("f  moves, 1000 in flight", (round) => round.league[1000]),
+    ],
+    aims: [
+      {
+        aim: "a  at least 0.55 of b (best of 8 and 16)",
+        measured: `${toLimit.toFixed(2)} (${(toLimit * sizes.callsPerMove).toFixed(2)} by calls, ${cpuToLimit.toFixed(2)} by CPU)`,
+        isMet: toLimit >= 0.55,
+      },
+      {
+        aim: "c  at least 8 times the MCP SDK",
+        measured: `${sdkRatio.toFixed(1)} times its faster mode, ${sdkStream.toFixed(1)} times its default (event stream)`,
+        isMet: sdkRatio >= 8,
+      },
+      {
+        aim: "d  at most 80 µs a ply",
+        measured: `${ply.toFixed(1)} µs, of it chess.js ${(share * 100).toFixed(0)} %`,
+        isMet: ply <= 80,
+      },
+      {
+        aim: "e  npm start at most 2.5 s after the first",
+        measured: `first ${(first / 1_000).toFixed(2)} s, then ${(following / 1_000).toFixed(2)} s, peak ${of(
+          (round) => round.starts.peakMb,
+        ).toFixed(0)} MB in ${rounds[0]?.starts.processes} processes`,
+        isMet: following <= 2_500,
+      },
+      {
+        aim: "f  cost of a move flat from 64 to 1000",
+        measured: `${growth.toFixed(2)} times`,
+        isMet: growth <= 1.15,
+      },
+    ],
+  };
+}
+
+export function printable({ rows, aims }: Summary): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length))) ?? [];
+  const isNumber = (column: number): boolean => column >= 1 && column <= 3;
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => (isNumber(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
+      .join("  ")
+      .trimEnd(),
+  );
+  const wide = Math.max(...aims.map(({ aim }) => aim.length));
+  const verdicts = aims.map(
+    ({ aim, measured, isMet }) => `${isMet ? "met   " : "missed"}  ${aim.padEnd(wide)}  ${measured}`,
+  );
+  return [...lines, "", ...verdicts].join("\n");
+}
