@@ -95,6 +95,7 @@ function dispatcherFor(referees: readonly TestReferee[]): Dispatcher {
     save: async () => {},
     orderOf: (match) => ({ league_id: match.leagueId, match_id: match.matchId, epoch: match.epoch }) as StartGame,
     gameOf: () => "rps.v1",
+    turnOf: (match) => Number(match.matchId.slice(3)) - 1,
     onReferee: () => {},
   });
 }

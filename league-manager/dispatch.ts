@@ -17,8 +17,10 @@ export interface DispatchOptions {
   readonly save: (match: Match) => Promise<void>;
   readonly orderOf: (match: Match) => StartGame;
   readonly gameOf: (match: Match) => string;
-  /** A referee went silent or came back; `null` when none is left that could go on. */
-  readonly onReferee: (referee: Agent, isUp: boolean) => void;
+  /** The match's place in its round, from 0. */
+  readonly turnOf: (match: Match) => number;
+  /** A referee went silent or came back; `left` is how many answer now. */
+  readonly onReferee: (referee: Agent, isUp: boolean, left: number) => void;
 }
 
 export interface Dispatcher {
@@ -56,17 +58,16 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   };
   const hasPlace = (referee: Agent): boolean => matchesOf(referee.id).size < referee.maxConcurrent;
 
-  /** The nth match of the queue prefers the nth referee, so that the same league is dealt out alike each time. */
+  /** The nth match of a round prefers the nth referee, so that the same league is dealt out alike each time. */
   const deal = (): void => {
     if (stopped) return;
     const able = registry.all("referee").filter(isUp);
-    let turn = 0;
     for (const match of waiting) {
       if (!able.some(hasPlace)) return;
+      const turn = options.turnOf(match);
       const order = able.map((_, step) => able[(turn + step) % able.length] as Agent);
       const referee = order.find((one) => hasPlace(one) && one.gameTypes.includes(gameOf(match)));
       if (referee) assign(match, referee);
-      turn++;
     }
   };
 
@@ -131,7 +132,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     const before = isUp(referee);
     misses.set(referee.id, alive ? 0 : (misses.get(referee.id) ?? 0) + 1);
     if (before === isUp(referee)) return;
-    options.onReferee(referee, alive);
+    options.onReferee(referee, alive, registry.all("referee").filter(isUp).length);
     if (alive) {
       tellLost(referee);
       deal();

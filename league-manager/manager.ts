@@ -117,8 +117,10 @@ export function createManager(options: ManagerOptions): Manager {
     save: (match) => store.updateMatch(rowOf(match)),
     orderOf,
     gameOf: (match) => leagueOf(match).game.id,
-    onReferee: (referee, isUp) => {
-      const what = isUp ? "is back" : "does not answer; its matches go to another";
+    turnOf: (match) => matchesOf(leagueOf(match), match.roundId).indexOf(match),
+    onReferee: (referee, isUp, left) => {
+      const next = left > 0 ? "its matches go to another" : "no referee is left: the league waits for one";
+      const what = isUp ? "is back" : `does not answer; ${next}`;
       emit({ type: "notice", message: `referee ${referee.id} ${what}` });
     },
   });

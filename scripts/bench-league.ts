@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { type BenchManager, startBenchManager, ToolCall } from "./bench-manager.ts";
-import { launch, type Measured, measure, type Rate, sleep } from "./bench-process.ts";
+import { launch, type Measured, measure, type Rate, sleep, temporaryFolder } from "./bench-process.ts";
 import { freePorts } from "./free-ports.ts";
 
 export interface LeagueShape {
@@ -24,6 +23,7 @@ export interface LeagueRate extends Rate {
 
 /** How long matches may take to be of all ages. */
 const STEADY_LIMIT_MS = 25_000;
+const JSON_TYPE = { "content-type": "application/json" };
 
 interface LeagueUnderLoad {
   readonly manager: BenchManager;
@@ -40,7 +40,7 @@ async function startLeague(
 ): Promise<LeagueUnderLoad> {
   const seats = shape.players === "four" ? 4 : 2;
   const [managerPort = 0, refereePort = 0, ...ports] = await freePorts(2 + seats);
-  const data = mkdtempSync(join(tmpdir(), "league-bench-"));
+  const data = temporaryFolder();
   const manager = await startBenchManager(managerPort, endpointOf);
   const url = `http://127.0.0.1:${managerPort}/mcp`;
   const common = ["--manager", url, "--data", data];
@@ -106,22 +106,27 @@ export interface Sizes {
 export async function messageSizes(): Promise<Sizes> {
   const seen = { request: 0, reply: 0, moves: 0, calls: 0 };
   const [port = 0] = await freePorts(1);
+  const pass = async (path: string, body: Buffer): Promise<{ status: number; text: string }> => {
+    const target = `http://127.0.0.1:${path.slice(1).replace("/mcp", "")}/mcp`;
+    const answer = await fetch(target, { method: "POST", headers: JSON_TYPE, body: body.toString() });
+    const text = await answer.text();
+    seen.calls++;
+    if (ToolCall.parse(JSON.parse(body.toString())).params.arguments.type === "MOVE_REQUEST") {
+      seen.request += body.length;
+      seen.reply += Buffer.byteLength(text);
+      seen.moves++;
+    }
+    return { status: answer.status, text };
+  };
   const relay = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", async () => {
-      const body = Buffer.concat(chunks);
-      const headers = { "content-type": "application/json" };
-      const target = `http://127.0.0.1:${(request.url ?? "/").slice(1).replace("/mcp", "")}/mcp`;
-      const answer = await fetch(target, { method: "POST", headers, body });
-      const text = await answer.text();
-      seen.calls++;
-      if (ToolCall.parse(JSON.parse(body.toString())).params.arguments.type === "MOVE_REQUEST") {
-        seen.request += body.length;
-        seen.reply += Buffer.byteLength(text);
-        seen.moves++;
-      }
-      response.writeHead(answer.status, headers).end(text);
+    request.on("end", () => {
+      // A league that is being stopped breaks off its last calls.
+      pass(request.url ?? "/", Buffer.concat(chunks)).then(
+        ({ status, text }) => response.writeHead(status, JSON_TYPE).end(text),
+        () => response.destroy(),
+      );
     });
   });
   relay.listen(port, "127.0.0.1");

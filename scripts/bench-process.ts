@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** getconf CLK_TCK of every Linux that Node runs on. */
 const MICROSECONDS_PER_TICK = 10_000;
-const STOP_MS = 2_000;
+const STOP_MS = 5_000;
 
 /** A process that is measured: it told over IPC that it is ready, and ends with its parent. */
 export interface Measured {
@@ -21,12 +23,21 @@ export interface Measured {
 const children = new Set<ChildProcess>();
 /** Process groups of commands that start processes of their own. */
 const groups = new Set<number>();
+const folders = new Set<string>();
 
 process.on("exit", () => {
   for (const child of children) child.kill("SIGKILL");
   for (const group of groups) killGroup(group);
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => process.exit(130));
+
+/** A folder that is gone when this process is. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "league-bench-"));
+  folders.add(folder);
+  return folder;
+}
 
 function killGroup(pid: number): void {
   try {

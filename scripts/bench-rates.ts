@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { ChessRate } from "./bench-chess.ts";
 import { type LeagueRate, leagueRate, type Sizes } from "./bench-league.ts";
-import { launch, measure, type Rate, runCommand, sleep } from "./bench-process.ts";
+import { launch, measure, type Rate, runCommand, sleep, temporaryFolder } from "./bench-process.ts";
 import { freePorts } from "./free-ports.ts";
 
 /** How long each window is; a round takes every measurement once. */
@@ -107,7 +106,7 @@ async function chessRate(pace: Pace, number: number): Promise<ChessRate> {
 
 /** `npm start` as a newcomer has it: first without anything compiled, then again. */
 async function startTimes(pace: Pace): Promise<Starts> {
-  const data = mkdtempSync(join(tmpdir(), "league-bench-start-"));
+  const data = temporaryFolder();
   const once = async () => {
     const [manager, referee, , player] = await freePorts(7);
     return runCommand("npm", ["start", "--", "--quiet", "--seed", "7"], {
