@@ -21,6 +21,7 @@ import {
   rowOf,
   standingsOf,
 } from "./league.ts";
+import { awaitPlayers } from "./recovery.ts";
 import type { Agent, AgentRegistry } from "./registry.ts";
 import { createRecorder, type Recorder } from "./results.ts";
 import { createRounds } from "./rounds.ts";
@@ -124,6 +125,7 @@ export function createManager(options: ManagerOptions): Manager {
       emit({ type: "notice", message: `referee ${referee.id} ${what}` });
     },
   });
+  const stopped = new AbortController();
   const announcer = createAnnouncer(peers, MANAGER_SENDER, config.timeouts.default_ms);
   const rounds = createRounds({
     leagues,
@@ -204,11 +206,18 @@ export function createManager(options: ManagerOptions): Manager {
 
     async resume() {
       const running = [...leagues.values()].filter((league) => league.status === "running");
+      const inPlay = new Set(running.flatMap((league) => [...league.entrants]));
+      const players = [...inPlay].flatMap((id) => registry.get(id) ?? []).filter(({ state }) => state !== "SHUTDOWN");
+      await awaitPlayers(players, peers, stopped.signal);
+      if (stopped.signal.aborted) return;
       for (const league of running) await rounds.resume(league);
       if (running.length === 0 && [...leagues.values()].every((league) => league.status === "completed"))
         onAllCompleted();
     },
 
-    stop: () => dispatcher.stop(),
+    stop() {
+      stopped.abort();
+      dispatcher.stop();
+    },
   };
 }

@@ -1,5 +1,6 @@
+import { pause } from "#shared/lib/clock.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
-import type { AgentRegistry } from "./registry.ts";
+import type { Agent, AgentRegistry } from "./registry.ts";
 
 const PROBE_EVERY_MS = 1_000;
 const PROBE_TIMEOUT_MS = 1_000;
@@ -16,4 +17,22 @@ export function watchSuspended(registry: AgentRegistry, peers: Peers, onError: (
   }, PROBE_EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+/** How long a league that goes on waits for its players to be there again. */
+const RETURN_LIMIT_MS = 10_000;
+const LOOK_EVERY_MS = 100;
+
+/**
+ * Waits until players listen, at most ten seconds: after `league run --resume` they start at the same time as the manager,
+ * and nobody is to lose a match for that.
+ */
+export async function awaitPlayers(players: readonly Agent[], peers: Peers, stopped: AbortSignal): Promise<void> {
+  const deadline = performance.now() + RETURN_LIMIT_MS;
+  const isBack = async (player: Agent): Promise<void> => {
+    while (performance.now() < deadline && !(await peers.isListening(player.endpoint, PROBE_TIMEOUT_MS))) {
+      if (!(await pause(LOOK_EVERY_MS, stopped))) return;
+    }
+  };
+  await Promise.all(players.map(isBack));
 }

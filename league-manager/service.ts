@@ -101,8 +101,7 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
 
   const stopWatching = watchSuspended(registry, peers, onError);
   await registerOnBehalf(config, entry, registry, self);
-  await manager.resume();
-  entry.startComplete();
+  manager.resume().then(entry.startComplete, onError);
   return {
     async stop() {
       entry.stop();

@@ -79,7 +79,7 @@ export function createReferee(options: RefereeOptions): Referee {
     const ref = matchRef(order.league_id, order.match_id);
     let result: MatchResult;
     try {
-      result = await playMatch(driver, order, sessionId, withdraw.signal);
+      result = await playMatch(driver, order, sessionId, AbortSignal.any([withdraw.signal, stopping.signal]));
     } catch (thrown) {
       if (thrown instanceof MatchWithdrawn || stopping.signal.aborted) return;
       log.error({ err: thrown, match: ref }, "a match failed through our fault");

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -158,6 +158,14 @@ function peakKb(pid: number): number {
   }
 }
 
+/** Microseconds for which the processors of this machine were busy, whoever had them. */
+function machineBusy(): number {
+  const line = readFileSync("/proc/stat", "utf8").split("\n", 1)[0] ?? "";
+  const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number);
+  const idle = (ticks[3] ?? 0) + (ticks[4] ?? 0);
+  return (ticks.reduce((sum, one) => sum + one, 0) - idle) * MICROSECONDS_PER_TICK;
+}
+
 /** Microseconds of processor time, user and system, that a process has used. */
 export function cpuOf(pid: number): number {
   const fields = fieldsOf(pid);
@@ -172,6 +180,8 @@ export interface Rate {
   /** Microseconds of processor time for each, by group of processes. */
   readonly cpu: Readonly<Record<string, number>>;
   readonly cpuTotal: number;
+  /** The share of the machine that went to neither the measured processes nor this one: what the rate lost to strangers. */
+  readonly others: number;
 }
 
 /** Counts over a window: `count` reads a running total, `groups` names the processes that work for it. */
@@ -181,14 +191,29 @@ export async function measure(
   processes: Readonly<Record<string, readonly Measured[]>>,
 ): Promise<Rate> {
   const cpu = (): number[] => Object.values(processes).map((all) => all.reduce((sum, { pid }) => sum + cpuOf(pid), 0));
-  const [from, cpuFrom, begun] = [await count(), cpu(), performance.now()];
+  const [from, cpuFrom, busyFrom, selfFrom, begun] = [
+    await count(),
+    cpu(),
+    machineBusy(),
+    cpuOf(process.pid),
+    performance.now(),
+  ];
   await sleep(windowMs);
-  const [to, cpuTo, ended] = [await count(), cpu(), performance.now()];
+  const [to, cpuTo, busyTo, selfTo, ended] = [
+    await count(),
+    cpu(),
+    machineBusy(),
+    cpuOf(process.pid),
+    performance.now(),
+  ];
+  const ours = cpuTo.reduce((sum, one, index) => sum + one - (cpuFrom[index] ?? 0), 0) + selfTo - selfFrom;
+  const capacity = (ended - begun) * 1_000 * availableParallelism();
   const done = Math.max(1, to - from);
   const each = cpuTo.map((value, index) => (value - (cpuFrom[index] ?? 0)) / done);
   return {
     perSecond: (done / (ended - begun)) * 1_000,
     cpu: Object.fromEntries(Object.keys(processes).map((name, index) => [name, each[index] ?? 0])),
     cpuTotal: each.reduce((sum, one) => sum + one, 0),
+    others: Math.max(0, (busyTo - busyFrom - ours) / capacity),
   };
 }

@@ -31,13 +31,14 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       `${Math.min(...spread).toFixed(1)}-${Math.max(...spread).toFixed(1)}k`,
       of((round) => rate(round).cpuTotal).toFixed(0),
       parts.join(", "),
+      `${(of((round) => rate(round).others) * 100).toFixed(0)} %`,
       told,
     ];
   };
   const us = (name: string, value: (round: Round) => number, note: string): readonly string[] => {
     const all = rounds.map(value);
     const spread = `${(1_000 / Math.max(...all)).toFixed(1)}-${(1_000 / Math.min(...all)).toFixed(1)}k`;
-    return [name, (1_000_000 / of(value)).toFixed(0), spread, of(value).toFixed(1), "", note];
+    return [name, (1_000_000 / of(value)).toFixed(0), spread, of(value).toFixed(1), "", "", note];
   };
   const bytes = `${sizes.request} B there, ${sizes.reply} B back`;
   const toLimit = of((round) => round.league[64].perSecond / best(round));
@@ -46,6 +47,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
     return limit.cpuTotal / round.league[64].cpuTotal;
   });
   const sdkRatio = of((round) => round.pair.perSecond / Math.max(round.sdk.stream.perSecond, round.sdk.json.perSecond));
+  const sdkByCpu = of((round) => Math.min(round.sdk.stream.cpuTotal, round.sdk.json.cpuTotal) / round.pair.cpuTotal);
   const sdkStream = of((round) => round.pair.perSecond / round.sdk.stream.perSecond);
   const ply = of((round) => round.chess.applyAction);
   const share = of((round) => round.chess.chessJsMove / round.chess.applyAction);
@@ -54,7 +56,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
   const growth = of((round) => round.league[1000].cpuTotal / round.league[64].cpuTotal);
   return {
     rows: [
-      ["what", "per s", "spread", "CPU µs each", "of it", ""],
+      ["what", "per s", "spread", "CPU µs each", "of it", "others", ""],
       row(
         "a  moves, 1 referee, 4 players, 64",
         (round) => round.league[64],
@@ -80,7 +82,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       },
       {
         aim: "c  at least 8 times the MCP SDK",
-        measured: `${sdkRatio.toFixed(1)} times its faster mode, ${sdkStream.toFixed(1)} times its default (event stream)`,
+        measured: `${sdkRatio.toFixed(1)} times its faster mode (${sdkByCpu.toFixed(1)} by CPU), ${sdkStream.toFixed(1)} times its default, the event stream`,
         isMet: sdkRatio >= 8,
       },
       {

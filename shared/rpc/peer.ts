@@ -34,6 +34,8 @@ export interface Peers {
   notify(endpoint: string, envelope: Envelope, options: CallOptions): Promise<Result<null, CallFault>>;
   /** Whether `GET url` answers 2xx in time. */
   isAlive(url: string, timeoutMs: number): Promise<boolean>;
+  /** Whether anything answers `GET url` in time, whatever it says. */
+  isListening(url: string, timeoutMs: number): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -91,6 +93,12 @@ export function createPeers(): Peers {
     return persistently((once) => send(poolOf(url.origin), url, "POST", body, once), options, closed.signal);
   };
 
+  const get = async (text: string, timeoutMs: number): Promise<Result<RawReply, CallFault>> => {
+    const url = parseEndpoint(text);
+    if (!url || closed.signal.aborted) return err({ cause: "refused", detail: "closed, or not an http URL" });
+    return send(poolOf(url.origin), url, "GET", null, { timeoutMs });
+  };
+
   return {
     async message(endpoint, envelope, options) {
       const id = ++lastId;
@@ -104,11 +112,12 @@ export function createPeers(): Peers {
       if (!reply.ok || is2xx(reply.value)) return reply.ok ? ok(null) : reply;
       return err({ cause: "http_error", detail: `HTTP ${reply.value.status}` });
     },
-    async isAlive(text, timeoutMs) {
-      const url = parseEndpoint(text);
-      if (!url || closed.signal.aborted) return false;
-      const reply = await send(poolOf(url.origin), url, "GET", null, { timeoutMs });
+    async isAlive(url, timeoutMs) {
+      const reply = await get(url, timeoutMs);
       return reply.ok && is2xx(reply.value);
+    },
+    async isListening(url, timeoutMs) {
+      return (await get(url, timeoutMs)).ok;
     },
     async close() {
       closed.abort();
