@@ -59,6 +59,7 @@ async function referee(id: string, maxConcurrent: number, onOrder: () => void): 
     tokenHash: sha256Hex(`token of ${id}`),
     gameTypes: ["rps.v1"],
     wantsLegalActions: false,
+    wantsRoundResults: false,
     maxConcurrent,
     dialect: "native",
     state: "ACTIVE",

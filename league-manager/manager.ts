@@ -83,6 +83,7 @@ export function createManager(options: ManagerOptions): Manager {
         dialect: player.dialect,
         match_token: signFor(player.tokenHash, matchRef(match.leagueId, match.matchId)),
         legal_actions: player.wantsLegalActions,
+        round_results: player.wantsRoundResults,
       };
     };
     return {

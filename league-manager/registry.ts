@@ -17,6 +17,7 @@ export interface Agent {
   tokenHash: string;
   gameTypes: readonly string[];
   wantsLegalActions: boolean;
+  wantsRoundResults: boolean;
   maxConcurrent: number;
   dialect: string;
   state: AgentState;
@@ -41,6 +42,7 @@ export interface Registration {
   readonly endpoint: string;
   readonly gameTypes: readonly string[];
   readonly wantsLegalActions: boolean;
+  readonly wantsRoundResults: boolean;
   readonly maxConcurrent: number;
   readonly remoteAddress: string;
   /** The token of an agent that comes back. */
@@ -145,6 +147,7 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
         endpoint,
         gameTypes: registration.gameTypes,
         wantsLegalActions: registration.wantsLegalActions,
+        wantsRoundResults: registration.wantsRoundResults,
         maxConcurrent: registration.maxConcurrent,
         tokenHash: sha256Hex(token),
       });
@@ -187,7 +190,7 @@ const holds = (place: Place, name: string, endpoint: string): boolean =>
 const sameEndpoint = (a: string, b: string): boolean => URL.parse(a)?.href === URL.parse(b)?.href;
 
 function newAgent(id: string, registration: Registration): Agent {
-  const { kind, name, endpoint, gameTypes, wantsLegalActions, maxConcurrent } = registration;
+  const { kind, name, endpoint, gameTypes, wantsLegalActions, wantsRoundResults, maxConcurrent } = registration;
   const initial = transition("INIT", "register_success");
   return {
     id,
@@ -197,6 +200,7 @@ function newAgent(id: string, registration: Registration): Agent {
     tokenHash: "",
     gameTypes,
     wantsLegalActions,
+    wantsRoundResults,
     maxConcurrent,
     dialect: "native",
     state: initial.ok ? initial.value : "INIT",
@@ -212,6 +216,7 @@ const agentOf = (row: AgentRow): Agent => ({
   tokenHash: row.token_hash,
   gameTypes: JSON.parse(row.game_types) as string[],
   wantsLegalActions: row.legal_actions === 1,
+  wantsRoundResults: row.round_results === 1,
   maxConcurrent: row.max_concurrent,
   dialect: row.dialect,
   state: row.state as AgentState,
@@ -228,6 +233,7 @@ const rowOf = (agent: Agent): AgentRow => ({
   fails: agent.fails,
   game_types: JSON.stringify(agent.gameTypes),
   legal_actions: agent.wantsLegalActions ? 1 : 0,
+  round_results: agent.wantsRoundResults ? 1 : 0,
   max_concurrent: agent.maxConcurrent,
   dialect: agent.dialect,
 });

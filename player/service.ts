@@ -5,7 +5,7 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
-import { isSignedFor } from "#shared/protocol/signing.ts";
+import { signatureCheck } from "#shared/protocol/signing.ts";
 import { jsonRpc } from "#shared/rpc/json-rpc.ts";
 import { mcpMethods } from "#shared/rpc/mcp.ts";
 import { type Answer, type Caller, operation, toolsOf } from "#shared/rpc/operations.ts";
@@ -36,12 +36,18 @@ export interface PlayerOptions {
   readonly dataFolder: string;
 }
 
+/** Who this player is once it is registered; until then, or when somebody else registered it, it can check no signature. */
+interface Identity {
+  id: string;
+  isSigned: ((subject: string, signature: string) => boolean) | null;
+}
+
 /** Starts a player: its endpoint first, so that it can be called as soon as it is registered. */
 export async function startPlayer(options: PlayerOptions, self: AgentProcess): Promise<RunningAgent> {
   const manual = options.bot === "manual" ? createManualBot() : null;
   const bot: LoadedBot = manual?.bot ?? (await loadBot(options.bot));
   const player = createPlayer(bot, (line) => self.warn(line));
-  const identity = { id: "new", token: null as string | null };
+  const identity: Identity = { id: "new", isSigned: null };
   const operations = [...matchOperations(player, identity), ...handOperations(player, manual?.makeMove ?? null)];
   const rpc = jsonRpc(
     mcpMethods({
@@ -60,9 +66,9 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
       loopback: options.limitLoopback,
       // A player that was registered on its behalf has no token to tell friends from strangers by.
       isTrusted: ({ token, subject }) =>
-        identity.token === null || (subject !== null && isSignedFor(identity.token, subject, token)),
+        identity.isSigned === null || (subject !== null && identity.isSigned(subject, token)),
     }),
-    web: webApp({ isReady: () => options.manager === null || identity.token !== null }),
+    web: webApp({ isReady: () => options.manager === null || identity.isSigned !== null }),
   });
   const name = options.name ?? `${basename(bot.name)} ${server.port}`;
   const peers = createPeers();
@@ -92,7 +98,7 @@ async function registerPlayer(
   options: PlayerOptions & { readonly name: string },
   bot: LoadedBot,
   url: string,
-  identity: { id: string; token: string | null },
+  identity: Identity,
   peers: ReturnType<typeof createPeers>,
   signal: AbortSignal,
   self: AgentProcess,
@@ -108,6 +114,7 @@ async function registerPlayer(
       game_types: bot.games ?? gameIds,
       contact_endpoint: `${url}/mcp`,
       legal_actions: false,
+      round_results: false,
       ...(options.leagueIds && { league_ids: options.leagueIds }),
     },
     response: messages.PlayerRegisterResponse,
@@ -117,18 +124,18 @@ async function registerPlayer(
     signal,
   });
   identity.id = response.player_id ?? options.name;
-  identity.token = token;
+  identity.isSigned = signatureCheck(token);
   self.say(`registered as ${identity.id} in ${response.league_ids?.join(", ") || "no league"}`);
 }
 
 /** What the manager and the referees tell and ask a player; each message must be signed for this player when it has a token. */
-function matchOperations(player: Player, identity: { readonly token: string | null }) {
+function matchOperations(player: Player, identity: Readonly<Identity>) {
   const signed =
     <P extends { league_id: string; match_id?: string }>(handle: (payload: P) => Answer | Promise<Answer>) =>
     (payload: P, caller: Caller): Answer | Promise<Answer> => {
       const { league_id, match_id } = payload;
       const subject = match_id === undefined ? league_id : matchRef(league_id, match_id);
-      const isGenuine = identity.token === null || isSignedFor(identity.token, subject, caller.authToken ?? "");
+      const isGenuine = identity.isSigned?.(subject, caller.authToken ?? "") ?? true;
       return isGenuine ? handle(payload) : err(protocolError("L004", "this message is not signed for me", { subject }));
     };
   const heard = <P extends { league_id: string; match_id?: string }>(

@@ -12,6 +12,7 @@ export interface Seated {
   readonly endpoint: string;
   readonly matchToken: string;
   readonly wantsLegalActions: boolean;
+  readonly wantsRoundResults: boolean;
   /** Aborted when the match is withdrawn: whatever is being asked is given up. */
   readonly signal: AbortSignal;
 }
@@ -140,8 +141,7 @@ function published(result: Result<null, AskFault>, player: Seated): Result<null,
 
 /** Checks that an answer is to this question and hands its move to the session. */
 async function take(reply: Envelope, question: MoveQuestion): Promise<Result<null, AskFault>> {
-  const raw = rawOf(reply);
-  const malformed = (detail: string) => err({ code: "G001", cause: "bad_reply", detail, raw } as const);
+  const malformed = (detail: string) => err({ code: "G001", cause: "bad_reply", detail, raw: rawOf(reply) } as const);
   if (reply.type === "GAME_ERROR" || reply.type === "LEAGUE_ERROR") {
     return malformed(`answered ${reply.type}: ${String(reply.payload.message).slice(0, 200)}`);
   }
@@ -153,7 +153,7 @@ async function take(reply: Envelope, question: MoveQuestion): Promise<Result<nul
   if (tick !== question.tick) return malformed(`answered tick ${tick}, not ${question.tick}`);
   const accepted = await question.accept(move);
   if (accepted.ok) return accepted;
-  return err({ code: "G001", cause: "illegal_move", detail: `illegal move: ${accepted.error}`, raw });
+  return err({ code: "G001", cause: "illegal_move", detail: `illegal move: ${accepted.error}`, raw: rawOf(reply) });
 }
 
 /** Time is over: nothing that could be asked again. */

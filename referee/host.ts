@@ -54,7 +54,12 @@ interface Live {
   session: Session;
   readonly rows: LogRow[];
   pending: { readonly session: Session; readonly head: LogRow };
+  /** When the database's copy of the state was last written, milliseconds. */
+  snapshotAt: number;
 }
+
+/** While a session is played its copy in the database is at most this much older than its last action. */
+const SNAPSHOT_EVERY_MS = 1_000;
 
 export function createHost(log: ActionLog, clock: Clock): SessionHost {
   const live = new Map<string, Live>();
@@ -69,7 +74,7 @@ export function createHost(log: ActionLog, clock: Clock): SessionHost {
     const replayed = replay(rows, seed);
     if (!replayed.ok)
       throw new Error(`log of session ${sessionId}, entry ${replayed.error.seq}: ${replayed.error.message}`);
-    const loaded: Live = { session: replayed.value, rows, pending: { session: replayed.value, head } };
+    const loaded: Live = { session: replayed.value, rows, pending: { session: replayed.value, head }, snapshotAt: 0 };
     live.set(sessionId, loaded);
     return loaded;
   };
@@ -83,7 +88,7 @@ export function createHost(log: ActionLog, clock: Clock): SessionHost {
     const row = sealEntry(sessionId, found.pending.head, entry);
     found.pending = { session: next, head: row };
     try {
-      await log.append(row, snapshotOf(next));
+      await log.append(row, dueSnapshot(found, next, clock.now()));
     } catch (thrown) {
       // Whatever was decided on top of the lost entry is void too: the session is read again from its log.
       live.delete(sessionId);
@@ -101,7 +106,7 @@ export function createHost(log: ActionLog, clock: Clock): SessionHost {
       const { entry, next }: Decision = create({ id, game, options, participants, seed, at: clock.iso() });
       const row = sealEntry(id, null, entry);
       await log.create({ sessionId: id, template: game.id, seed, seats }, row, snapshotOf(next));
-      live.set(id, { session: next, rows: [row], pending: { session: next, head: row } });
+      live.set(id, { session: next, rows: [row], pending: { session: next, head: row }, snapshotAt: clock.now() });
       return next;
     },
     read(sessionId) {
@@ -118,6 +123,12 @@ export function createHost(log: ActionLog, clock: Clock): SessionHost {
       return found?.session.status === "completed" ? log.seedOf(sessionId) : null;
     },
   };
+}
+
+function dueSnapshot(live: Live, next: Session, now: number): Snapshot | null {
+  if (next.status === "active" && now - live.snapshotAt < SNAPSHOT_EVERY_MS) return null;
+  live.snapshotAt = now;
+  return snapshotOf(next);
 }
 
 const snapshotOf = (session: Session): Snapshot => ({

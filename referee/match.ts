@@ -24,6 +24,8 @@ interface Match {
   readonly game: Game;
   readonly players: readonly Seated[];
   readonly signal: AbortSignal;
+  /** Rounds that the players have been told, or that were closed before this driver began. */
+  closedRounds: number;
 }
 
 /**
@@ -38,8 +40,9 @@ export async function playMatch(
 ): Promise<MatchResult> {
   const game = findGame(order.game);
   if (!game) throw new Error(`unknown game ${order.game}`);
-  const match: Match = { order, game, players: seatedPlayers(order, signal), signal };
+  const match: Match = { order, game, players: seatedPlayers(order, signal), signal, closedRounds: 0 };
   let session = sessionOf(driver, sessionId);
+  match.closedRounds = game.rounds?.(session.state).length ?? 0;
   if (session.status === "active" && session.tick === 0) {
     const faults = await inviteAll(driver, match);
     if (faults.length > 0) session = await forfeit(driver, sessionId, faults);
@@ -64,6 +67,7 @@ const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly Seated[]
     endpoint: player.endpoint,
     matchToken: player.match_token,
     wantsLegalActions: player.legal_actions,
+    wantsRoundResults: player.round_results,
     signal,
   }));
 
@@ -121,7 +125,6 @@ function tellStart(driver: MatchDriver, match: Match): void {
 /** Asks every role of the open turn at once; faults of one turn are judged together. */
 async function playTurn(driver: MatchDriver, match: Match, session: Session): Promise<Session> {
   const { game } = match;
-  const roundsBefore = game.rounds?.(session.state).length ?? 0;
   const players = game.toAct(session.state).map((role) => playerOf(match, role));
   const answers = await Promise.all(
     players.map(async (player) => {
@@ -133,7 +136,7 @@ async function playTurn(driver: MatchDriver, match: Match, session: Session): Pr
   const faults = answers.flat();
   if (faults.length > 0) return forfeit(driver, session.id, faults);
   const next = sessionOf(driver, session.id);
-  tellRounds(driver, match, next, roundsBefore);
+  tellRounds(driver, match, next);
   return next;
 }
 
@@ -152,7 +155,7 @@ function questionFor(driver: MatchDriver, match: Match, session: Session, player
     match_id: order.match_id,
     epoch: order.epoch,
     tick: session.turnTick,
-    game_round: (game.rounds?.(session.state).length ?? session.turnTick) + 1,
+    game_round: (game.rounds ? match.closedRounds : session.turnTick) + 1,
     your_role: role,
     game_state: game.viewState(session.state, role),
     ...(player.wantsLegalActions && { legal_actions: game.legalActions(session.state, role) }),
@@ -188,10 +191,12 @@ async function forfeit(driver: MatchDriver, sessionId: string, faults: readonly 
 }
 
 /** Tells both players the rounds that this turn has closed. */
-function tellRounds(driver: MatchDriver, match: Match, session: Session, before: number): void {
+function tellRounds(driver: MatchDriver, match: Match, session: Session): void {
   const { order, game, players } = match;
   const ids = playerIds(order);
-  for (const round of game.rounds?.(session.state).slice(before) ?? []) {
+  const listeners = players.filter((player) => player.wantsRoundResults);
+  for (const round of game.rounds?.(session.state, match.closedRounds) ?? []) {
+    match.closedRounds++;
     const payload = {
       league_id: order.league_id,
       match_id: order.match_id,
@@ -201,7 +206,8 @@ function tellRounds(driver: MatchDriver, match: Match, session: Session, before:
       scores: byPlayer(ids, round.scores),
       ...round.facts,
     };
-    for (const player of players) void driver.asker.tell(player, "ROUND_RESULT", payload, order.timeouts.game_over_ms);
+    for (const player of listeners)
+      void driver.asker.tell(player, "ROUND_RESULT", payload, order.timeouts.game_over_ms);
   }
 }
 

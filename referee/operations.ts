@@ -52,6 +52,7 @@ const PlainStartGame = z.union([
           match_token,
           dialect: "native",
           legal_actions: true,
+          round_results: true,
         });
         const roles = {
           [first]: seat(player1_id, player1_endpoint, player1_token),

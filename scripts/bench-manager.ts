@@ -26,6 +26,7 @@ interface Agent {
   readonly endpoint: string;
   readonly tokenHash: string;
   readonly wantsLegalActions: boolean;
+  readonly wantsRoundResults: boolean;
 }
 
 /** A league manager that does nothing but keep one referee busy. */
@@ -61,6 +62,7 @@ export async function startBenchManager(
     dialect: "native",
     match_token: signFor(player.tokenHash, ref),
     legal_actions: player.wantsLegalActions,
+    round_results: player.wantsRoundResults,
   });
 
   const begin = async (): Promise<void> => {
@@ -115,7 +117,8 @@ export async function startBenchManager(
         accepted((tokenHash) => {
           const id = playerId(players.length + 1);
           const wantsLegalActions = request.legal_actions ?? true;
-          players.push({ id, endpoint: request.contact_endpoint, tokenHash, wantsLegalActions });
+          const wantsRoundResults = request.round_results ?? true;
+          players.push({ id, endpoint: request.contact_endpoint, tokenHash, wantsLegalActions, wantsRoundResults });
           return { player_id: id };
         }),
     }),

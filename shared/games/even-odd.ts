@@ -106,7 +106,7 @@ export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddV
     return state.phase === "FINISHED" ? known : { ...known, choices: visible(state.choices, viewer) };
   },
   toText: (state, viewer) => textOf(evenOdd.viewState(state, viewer)),
-  rounds: (state) => state.previous_rounds.map(summaryOf(state.variant)),
+  rounds: summaries,
 };
 
 /** Phase DRAWING_NUMBER: the round's number is the sum of both choices or drawn, its parity decides. */
@@ -121,7 +121,7 @@ function closeRound(state: EvenOddState, choices: EvenOddRound["choices"], numbe
   const parity: Seat = number % 2 === 0 ? "EVEN" : "ODD";
   const winner = state.variant === "sum" ? parity : guesser(choices, parity);
   const previous_rounds = [...state.previous_rounds, { round: state.round, choices, number, parity, winner }];
-  const scores = scoresAfter(previous_rounds);
+  const scores = withPoint(state.scores, winner);
   const isOver = Math.max(scores.ODD, scores.EVEN) >= state.rounds_to_win || state.round >= state.max_rounds;
   if (isOver) return { ...state, phase: "FINISHED", scores, previous_rounds };
   return { ...state, phase: "COLLECTING_CHOICES", round: state.round + 1, scores, choices: NOBODY, previous_rounds };
@@ -145,25 +145,25 @@ function guesser(choices: EvenOddRound["choices"], parity: Seat): Seat | null {
   return right.length === 1 ? (right[0] ?? null) : null;
 }
 
-const scoresAfter = (rounds: readonly EvenOddRound[]): Scores => ({
-  ODD: rounds.filter(({ winner }) => winner === "ODD").length,
-  EVEN: rounds.filter(({ winner }) => winner === "EVEN").length,
-});
+const withPoint = (scores: Scores, winner: Seat | null): Scores =>
+  winner === null ? scores : { ...scores, [winner]: scores[winner] + 1 };
 
 const reasonOf = ({ scores }: EvenOddState): string => (scores.ODD === scores.EVEN ? "draw" : "rounds_won");
 
-const summaryOf =
-  (variant: EvenOddView["variant"]) =>
-  (closed: EvenOddRound, index: number, all: readonly EvenOddRound[]): RoundSummary => ({
-    round: closed.round,
-    moves: closed.choices,
-    winner: closed.winner,
-    scores: scoresAfter(all.slice(0, index + 1)),
-    facts:
+function summaries({ variant, previous_rounds }: EvenOddState, from = 0): readonly RoundSummary[] {
+  const found: RoundSummary[] = [];
+  let scores: Scores = { ODD: 0, EVEN: 0 };
+  for (const [index, { round, choices: moves, number, parity, winner }] of previous_rounds.entries()) {
+    scores = withPoint(scores, winner);
+    if (index < from) continue;
+    const facts =
       variant === "sum"
-        ? { sum: closed.number, sum_type: closed.parity }
-        : { drawn_number: closed.number, number_parity: closed.parity.toLowerCase() },
-  });
+        ? { sum: number, sum_type: parity }
+        : { drawn_number: number, number_parity: parity.toLowerCase() };
+    found.push({ round, moves, winner, scores, facts });
+  }
+  return found;
+}
 
 const visible = (choices: Choices, viewer: Viewer): Choices => ({
   ODD: viewer === "ODD" ? choices.ODD : null,

@@ -68,8 +68,8 @@ export interface Game<Options = unknown, State = unknown, Action = unknown, View
   viewState(state: State, viewer: Viewer): View;
   /** What an LLM or a terminal is shown; tells no more than `viewState` for the same viewer. */
   toText(state: State, viewer: Viewer): string;
-  /** Every round closed so far, oldest first; absent in games without rounds. */
-  rounds?(state: State): readonly RoundSummary[];
+  /** The rounds closed so far, oldest first, without the first `from`; absent in games without rounds. */
+  rounds?(state: State, from?: number): readonly RoundSummary[];
 }
 
 /** The roles with the highest score; null when all are equal (a draw). */

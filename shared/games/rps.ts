@@ -79,7 +79,7 @@ export const rps: Game<RpsOptions, RpsState, RpsAction, RpsView> = {
   viewState: (state, viewer) =>
     state.phase === "reveal" ? state : { ...state, choices: visible(state.choices, viewer) },
   toText: (state, viewer) => textOf(rps.viewState(state, viewer)),
-  rounds: (state) => closedRounds(state).map(summaryOf),
+  rounds: summaries,
 };
 
 /** Closes a round whose both choices are known: the next one begins, or the game ends. */
@@ -116,9 +116,14 @@ function closedRounds(state: RpsState): readonly ClosedRound[] {
   return [{ round: 1, choices: { player_1, player_2 }, winner: winnerOf({ player_1, player_2 }) }];
 }
 
-function summaryOf(closed: ClosedRound, index: number, all: readonly ClosedRound[]): RoundSummary {
-  const { round, choices, winner } = closed;
-  return { round, moves: choices, winner, scores: tally(all.slice(0, index + 1)), facts: {} };
+function summaries(state: RpsState, from = 0): readonly RoundSummary[] {
+  const found: RoundSummary[] = [];
+  let scores: Scores = { player_1: 0, player_2: 0 };
+  for (const [index, { round, choices: moves, winner }] of closedRounds(state).entries()) {
+    if (winner !== null) scores = { ...scores, [winner]: scores[winner] + 1 };
+    if (index >= from) found.push({ round, moves, winner, scores, facts: {} });
+  }
+  return found;
 }
 
 const visible = (choices: Choices, viewer: Viewer): Choices => ({

@@ -9,10 +9,11 @@ const senderPattern = /^(player|referee|league_manager):.{1,200}$/su;
 const uuidV4Pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 const utcPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|\+00:00)$/;
 
-/** JavaScript would turn 30 February into 2 March. */
+/** Whether the date is in the calendar and the time on the clock; JavaScript would turn 30 February into 2 March. */
 function isCalendarDate(text: string): boolean {
-  const parsed = new Date(text);
-  return !Number.isNaN(parsed.getTime()) && parsed.toISOString().slice(0, 10) === text.slice(0, 10);
+  if (Number.isNaN(Date.parse(text))) return false;
+  const day = Number(text.slice(8, 10));
+  return day <= 28 || new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0)).getUTCDate() >= day;
 }
 
 /** The league.v2 envelope (PROTOCOL.md, section 1). Unknown fields are ignored. */

@@ -73,6 +73,8 @@ export const PlayerRegisterRequest = z.object({
   league_ids: z.array(id).max(100).nullish(),
   /** false: MOVE_REQUEST comes without the list of legal actions. */
   legal_actions: z.boolean().nullish(),
+  /** false: don't send me ROUND_RESULT, my next view tells the round too. */
+  round_results: z.boolean().nullish(),
 });
 export type PlayerRegisterRequest = z.infer<typeof PlayerRegisterRequest>;
 
@@ -91,6 +93,7 @@ export const StartGame = z.object({
       dialect: z.string().max(100).default("native"),
       match_token: z.string().max(1000),
       legal_actions: z.boolean().default(true),
+      round_results: z.boolean().default(true),
     }),
   ),
   timeouts: z.object({ join_ms: z.int().min(1), move_ms: z.int().min(1), game_over_ms: z.int().min(1) }),

@@ -10,3 +10,21 @@ export const signFor = (tokenHash: string, subject: string): string => hmacBase6
 /** Whether `signature` was made for the holder of `token` about `subject`. */
 export const isSignedFor = (token: string, subject: string, signature: string): boolean =>
   equalSecrets(signature, signFor(sha256Hex(token), subject));
+
+/** Subjects whose signatures are remembered at once. */
+const MAX_REMEMBERED = 10_000;
+
+/** `isSignedFor` of one token, for a holder that is told much about the same matches: each signature is worked out once. */
+export function signatureCheck(token: string): (subject: string, signature: string) => boolean {
+  const tokenHash = sha256Hex(token);
+  const expected = new Map<string, string>();
+  return (subject, signature) => {
+    let known = expected.get(subject);
+    if (known === undefined) {
+      known = signFor(tokenHash, subject);
+      if (expected.size >= MAX_REMEMBERED) expected.clear();
+      expected.set(subject, known);
+    }
+    return equalSecrets(signature, known);
+  };
+}

@@ -27,9 +27,10 @@ export interface EndpointOptions {
  * the rest goes to express. Refuses a foreign Host or Origin (403), any content type but JSON (415) and large bodies (413).
  */
 export function httpEndpoint(options: EndpointOptions): Server {
+  const isAllowedCaller = callerCheck(options.allowedHosts);
   let web: Promise<RequestListener> | null = null;
   const server = createServer((request, response) => {
-    if (!isAllowedCaller(request, options.allowedHosts)) {
+    if (!isAllowedCaller(request)) {
       refuse(response, 403, "Forbidden: foreign Host or Origin");
     } else if (pathOf(request) === "/mcp") {
       takeMcp(request, response, options);
@@ -98,15 +99,24 @@ function collect(request: IncomingMessage, limit: number, done: (body: string | 
   });
 }
 
-function isAllowedCaller(request: IncomingMessage, allowedHosts: readonly string[]): boolean {
-  const { host, origin } = request.headers;
-  if (host === undefined || !isAllowedHost(`http://${host}`, allowedHosts)) return false;
-  return origin === undefined || isAllowedHost(origin, allowedHosts);
-}
+type CallerCheck = (request: IncomingMessage) => boolean;
 
-function isAllowedHost(origin: string, allowedHosts: readonly string[]): boolean {
-  const url = URL.parse(origin);
-  return url !== null && (isLoopback(bareHost(url)) || allowedHosts.includes(bareHost(url)));
+/** Verdicts on Host and Origin headers kept at once; a caller repeats the same two with every request. */
+const MAX_VERDICTS = 1_000;
+
+function callerCheck(allowedHosts: readonly string[]): CallerCheck {
+  const verdicts = new Map<string, boolean>();
+  const isAllowed = (origin: string): boolean => {
+    const known = verdicts.get(origin);
+    if (known !== undefined) return known;
+    const url = URL.parse(origin);
+    const verdict = url !== null && (isLoopback(bareHost(url)) || allowedHosts.includes(bareHost(url)));
+    if (verdicts.size >= MAX_VERDICTS) verdicts.clear();
+    verdicts.set(origin, verdict);
+    return verdict;
+  };
+  return ({ headers: { host, origin } }) =>
+    host !== undefined && isAllowed(`http://${host}`) && (origin === undefined || isAllowed(origin));
 }
 
 const refuse = (response: ServerResponse, status: number, message: string): void =>

@@ -8,7 +8,10 @@ export interface Seat {
   readonly tokenHash: string;
 }
 
-/** The fold of a session that is kept beside its log, for readers of the database; the log is the truth. */
+/**
+ * The fold of a session that is kept beside its log, for readers of the database; the log is the truth. It costs more than the
+ * entry itself, so the host writes it at the end and now and then before.
+ */
 export interface Snapshot {
   readonly state: string;
   readonly status: "active" | "completed";
@@ -33,7 +36,8 @@ export interface NewSession {
  */
 export interface ActionLog {
   create(session: NewSession, first: LogRow, snapshot: Snapshot): Promise<void>;
-  append(row: LogRow, snapshot: Snapshot): Promise<void>;
+  /** With a snapshot where one is due. */
+  append(row: LogRow, snapshot: Snapshot | null): Promise<void>;
   /** The committed rows of a session in order; empty for an unknown session. */
   read(sessionId: string): readonly LogRow[];
   /** The seed of a session, for the host alone; null for an unknown session. */

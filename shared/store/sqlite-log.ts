@@ -86,10 +86,10 @@ export function sqliteLog(db: DatabaseSync): ActionLog {
         for (const seat of seats) insertSeat.run(sessionId, seat.agentId, seat.role);
         writeRow(first);
       }),
-    append: (row: LogRow, snapshot: Snapshot) =>
+    append: (row: LogRow, snapshot: Snapshot | null) =>
       commit(() => {
         writeRow(row);
-        updateSession.run(snapshot.state, snapshot.status, snapshot.tick, row.session_id);
+        if (snapshot) updateSession.run(snapshot.state, snapshot.status, snapshot.tick, row.session_id);
       }),
     read: (sessionId: string) => selectRows.all(sessionId).map((row) => ({ ...row })) as unknown as LogRow[],
     seedOf: (sessionId: string) => (selectSeed.get(sessionId)?.seed as string | undefined) ?? null,
