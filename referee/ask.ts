@@ -40,7 +40,7 @@ export interface MoveQuestion {
   /** Takes the action, or says why it is illegal; an accepted one is on disk when this resolves. */
   accept(move: unknown): Promise<Result<null, string>>;
   /** The invitation, said again when the player does not know the match (it was started anew). */
-  readonly invitation: object;
+  invitation(): object;
 }
 
 /** Calls players about matches: invitations, moves and news, each signed with the match token. */
@@ -108,7 +108,7 @@ export function createAsker(peers: Peers, sender: () => string): Asker {
       if (reply.ok && invitations < MAX_INVITATIONS && isUnknownMatch(reply.value)) {
         invitations++;
         answers--;
-        await invite(player, question.invitation, Math.max(1, deadline - performance.now()));
+        await invite(player, question.invitation(), Math.max(1, deadline - performance.now()));
         continue;
       }
       const taken = reply.ok ? await take(reply.value, question) : err(faultOfCall(reply.error));

@@ -14,6 +14,8 @@ export interface NewSessionOptions {
   readonly options: unknown;
   readonly seed: string;
   readonly seats: readonly Seat[];
+  /** Writes what belongs to the session, in its transaction. */
+  readonly alongside?: (sessionId: string) => void;
 }
 
 /** A session with its log, as committed. */
@@ -100,12 +102,12 @@ export function createHost(log: ActionLog, clock: Clock): SessionHost {
   };
 
   return {
-    async create({ game, options, seed, seats }) {
+    async create({ game, options, seed, seats, alongside }) {
       const participants = Object.fromEntries(seats.map((seat) => [seat.role, seat.agentId]));
       const id = newSessionId();
       const { entry, next }: Decision = create({ id, game, options, participants, seed, at: clock.iso() });
       const row = sealEntry(id, null, entry);
-      await log.create({ sessionId: id, template: game.id, seed, seats }, row, snapshotOf(next));
+      await log.create({ sessionId: id, template: game.id, seed, seats }, row, snapshotOf(next), alongside);
       live.set(id, { session: next, rows: [row], pending: { session: next, head: row }, snapshotAt: clock.now() });
       return next;
     },

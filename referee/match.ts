@@ -164,7 +164,7 @@ function questionFor(driver: MatchDriver, match: Match, session: Session, player
     matchId: order.match_id,
     tick: session.turnTick,
     limitMs: order.timeouts.move_ms,
-    invitation: invitationFor(match, player),
+    invitation: () => invitationFor(match, player),
     payload: (error, leftMs, lastRoundTripMs) => ({
       ...known,
       time_limit_seconds: Math.max(0, leftMs) / 1000,

@@ -70,8 +70,8 @@ export function createReferee(options: RefereeOptions): Referee {
     const game = findGame(order.game);
     if (!game) throw new Error(`unknown game ${order.game}`);
     const parsed = game.options.parse(order.options ?? {});
-    const session = await host.create({ game, options: parsed, seed: order.seed, seats: seatsOf(order) });
-    await matches.add({ league_id, match_id, epoch, session_id: session.id });
+    const alongside = (session_id: string): void => matches.add({ league_id, match_id, epoch, session_id });
+    const session = await host.create({ game, options: parsed, seed: order.seed, seats: seatsOf(order), alongside });
     return session.id;
   };
 

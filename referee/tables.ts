@@ -26,7 +26,8 @@ export const MATCH_SCHEMA = `
 `;
 
 export interface MatchTable {
-  add(row: MatchRow): Promise<void>;
+  /** Writes at once, inside the transaction of whoever calls. */
+  add(row: MatchRow): void;
   /** The session of a match, its newest epoch unless one is named; null when this referee never played it. */
   find(leagueId: string, matchId: string, epoch?: number): Promise<MatchRow | null>;
   /** The leagues in which a match id occurs here. */
@@ -35,9 +36,10 @@ export interface MatchTable {
 
 export function matchTable(db: DatabaseSync): MatchTable {
   const tables: Kysely<Tables> = kyselyOver<Tables>(db);
+  const insert = db.prepare("INSERT INTO matches (league_id, match_id, epoch, session_id) VALUES (?, ?, ?, ?)");
   return {
-    async add(row) {
-      await tables.insertInto("matches").values(row).execute();
+    add({ league_id, match_id, epoch, session_id }) {
+      insert.run(league_id, match_id, epoch, session_id);
     },
     async find(leagueId, matchId, epoch) {
       let query = tables

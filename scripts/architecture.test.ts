@@ -48,7 +48,7 @@ interface Import {
 
 const sources = ROOMS.flatMap((room) => files(join(root, room))).filter((file) => file.endsWith(".ts"));
 const isTest = (file: string): boolean =>
-  /\.test\.ts$|(^|\/)(testing|simulate|faulty|hand-written)[^/]*\.ts$/.test(file);
+  /\.test\.ts$|(^|\/)(testing|simulate|faulty|hand-written|bench)[^/]*\.ts$/.test(file);
 const imports: readonly Import[] = sources.filter((file) => !isTest(file)).flatMap(importsOf);
 
 function files(folder: string): string[] {

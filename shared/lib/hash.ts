@@ -1,7 +1,7 @@
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, hash, timingSafeEqual } from "node:crypto";
 
 /** SHA-256 of a UTF-8 string or of bytes, 64 lowercase hex characters. */
-export const sha256Hex = (text: string | Buffer): string => createHash("sha256").update(text).digest("hex");
+export const sha256Hex = (text: string | Buffer): string => hash("sha256", text, "hex");
 
 /** HMAC-SHA256 with a UTF-8 key, base64url without padding (43 characters). */
 export const hmacBase64Url = (key: string, text: string): string =>

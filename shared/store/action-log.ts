@@ -35,7 +35,13 @@ export interface NewSession {
  * - nothing ever updates, deletes or replaces a row.
  */
 export interface ActionLog {
-  create(session: NewSession, first: LogRow, snapshot: Snapshot): Promise<void>;
+  /** `alongside` writes what must be there if and only if the session is; it runs in the same transaction, and may run twice. */
+  create(
+    session: NewSession,
+    first: LogRow,
+    snapshot: Snapshot,
+    alongside?: (sessionId: string) => void,
+  ): Promise<void>;
   /** With a snapshot where one is due. */
   append(row: LogRow, snapshot: Snapshot | null): Promise<void>;
   /** The committed rows of a session in order; empty for an unknown session. */

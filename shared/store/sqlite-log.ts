@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { GENESIS, type LogRow } from "../session/entry.ts";
-import type { ActionLog, NewSession, Snapshot } from "./action-log.ts";
+import type { ActionLog } from "./action-log.ts";
 import { appendOnly } from "./sqlite.ts";
 
 /** The source document's tables (state-machine-host.md, section 5), with columns added; `actions` is a view of the log. */
@@ -78,15 +78,16 @@ export function sqliteLog(db: DatabaseSync): ActionLog {
   const commit = groupCommit(db);
 
   return {
-    create: (session: NewSession, first: LogRow, snapshot: Snapshot) =>
+    create: (session, first, snapshot, alongside) =>
       commit(() => {
         const { sessionId, template, seed, seats } = session;
         for (const seat of seats) insertAgent.run(seat.agentId, seat.tokenHash);
         insertSession.run(sessionId, template, snapshot.state, snapshot.status, snapshot.tick, seed);
         for (const seat of seats) insertSeat.run(sessionId, seat.agentId, seat.role);
         writeRow(first);
+        alongside?.(sessionId);
       }),
-    append: (row: LogRow, snapshot: Snapshot | null) =>
+    append: (row, snapshot) =>
       commit(() => {
         writeRow(row);
         if (snapshot) updateSession.run(snapshot.state, snapshot.status, snapshot.tick, row.session_id);
