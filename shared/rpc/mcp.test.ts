@@ -1,11 +1,6 @@
-import { once } from "node:events";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { z } from "zod";
-import { httpEndpoint } from "./http-endpoint.ts";
-import { jsonRpc } from "./json-rpc.ts";
+import { describe, expect, test } from "vitest";
 import { mcpMethods, type Tool } from "./mcp.ts";
+import { ask, faultsOf, serve, url } from "./testing-endpoint.ts";
 
 const inputSchema = {
   type: "object",
@@ -45,48 +40,8 @@ const methods = mcpMethods({
   ],
 });
 
-let server: Server;
-let url = "";
-beforeAll(async () => {
-  const rpc = jsonRpc(methods, () => {});
-  server = httpEndpoint({
-    door: rpc.answer,
-    web: () => Promise.reject(),
-    bodyLimit: () => 256 * 1024,
-    allowedHosts: [],
-  });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-});
-
-const Reply = z.object({
-  jsonrpc: z.literal("2.0"),
-  id: z.literal(7),
-  result: z.unknown().optional(),
-  error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
-});
-
-async function ask(method: string, params?: unknown, bearer?: string) {
-  const headers = { "content-type": "application/json", ...(bearer && { authorization: `Bearer ${bearer}` }) };
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 7, method, ...(params !== undefined && { params }) });
-  const reply = await fetch(url, { method: "POST", headers, body });
-  return { status: reply.status, ...Reply.parse(await reply.json()) };
-}
+serve(methods, () => {});
 const resultOf = async (method: string, params?: unknown) => (await ask(method, params)).result;
-/** The paths at fault, of an answer -32602 with HTTP 200. */
-async function faultsOf(answer: ReturnType<typeof ask>): Promise<string[]> {
-  const { status, error } = await answer;
-  expect([status, error?.code]).toEqual([200, -32602]);
-  return z
-    .object({ faults: z.array(z.object({ path: z.string(), message: z.string().min(1) })) })
-    .parse(error?.data)
-    .faults.map((one) => one.path);
-}
-
 describe("league-api.md, Initialize", () => {
   const client = { capabilities: { tools: {}, resources: {} }, clientInfo: { name: "player-agent", version: "1.0.0" } };
   test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(

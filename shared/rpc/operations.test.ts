@@ -1,16 +1,12 @@
-import { once } from "node:events";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { err, ok } from "../lib/result.ts";
 import { Envelope, newEnvelope } from "../protocol/envelope.ts";
 import { protocolError } from "../protocol/errors.ts";
 import { PlayerRegisterRequest } from "../protocol/messages.ts";
-import { httpEndpoint } from "./http-endpoint.ts";
-import { jsonRpc } from "./json-rpc.ts";
 import { mcpMethods } from "./mcp.ts";
 import { type Caller, operation, toolsOf } from "./operations.ts";
+import { ask, faultsOf, serve } from "./testing-endpoint.ts";
 
 const callers: Caller[] = [];
 const internalErrors: unknown[] = [];
@@ -56,53 +52,13 @@ const methods = mcpMethods({
   templates: [],
 });
 
-let server: Server;
-let url = "";
-beforeAll(async () => {
-  const rpc = jsonRpc(methods, (error) => internalErrors.push(error));
-  server = httpEndpoint({
-    door: rpc.answer,
-    web: () => Promise.reject(),
-    bodyLimit: () => 256 * 1024,
-    allowedHosts: [],
-  });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-});
+serve(methods, (error) => internalErrors.push(error));
 afterEach(() => {
   callers.length = 0;
   internalErrors.length = 0;
 });
-afterAll(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-});
-
-const Reply = z.object({
-  jsonrpc: z.literal("2.0"),
-  id: z.literal(7),
-  result: z.unknown().optional(),
-  error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
-});
-
-async function ask(method: string, params?: unknown, bearer?: string) {
-  const headers = { "content-type": "application/json", ...(bearer && { authorization: `Bearer ${bearer}` }) };
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 7, method, ...(params !== undefined && { params }) });
-  const reply = await fetch(url, { method: "POST", headers, body });
-  return { status: reply.status, ...Reply.parse(await reply.json()) };
-}
 const callTool = (name: string, args?: unknown, bearer?: string) =>
   ask("tools/call", { name, ...(args !== undefined && { arguments: args }) }, bearer);
-
-/** The paths at fault, of an answer -32602 with HTTP 200. */
-async function faultsOf(answer: ReturnType<typeof ask>): Promise<string[]> {
-  const { status, error } = await answer;
-  expect([status, error?.code]).toEqual([200, -32602]);
-  return z
-    .object({ faults: z.array(z.object({ path: z.string(), message: z.string().min(1) })) })
-    .parse(error?.data)
-    .faults.map((one) => one.path);
-}
 
 const ToolAnswer = z.strictObject({
   content: z.tuple([z.strictObject({ type: z.literal("text"), text: z.string() })]),
