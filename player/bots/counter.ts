@@ -2,7 +2,7 @@ import { findGame } from "#shared/games/registry.ts";
 import type { Bot, Turn } from "../sdk.ts";
 
 /** Chess moves looked at per turn: a limit by nodes, not by time, so that a seed repeats a run. */
-const CANDIDATES = 6;
+const CANDIDATES = 3;
 const BEATEN_BY: Readonly<Record<string, string>> = { rock: "paper", paper: "scissors", scissors: "rock" };
 
 /**
