@@ -13,6 +13,7 @@ const command = withUsageExit(new Command("player"))
   .option("--name <name>", "display name in the league (default: the bot and its port)")
   .option("--port <port>", "port to listen on (default: the first free one of 8101-8199)", portOption)
   .option("--host <host>", "address to listen on", "127.0.0.1")
+  .option("--endpoint <url>", "how others reach this agent (default: where it listens)")
   .option("--manager <url>", "the league manager's endpoint", "http://127.0.0.1:8000/mcp")
   .option("--no-manager", "do not register: somebody else does it for this player")
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")
@@ -26,6 +27,7 @@ const options = command.opts<{
   name?: string;
   port?: number;
   host: string;
+  endpoint?: string;
   manager: string | false;
   league?: string[];
   registerMs: number;
@@ -39,6 +41,7 @@ await runAgentProcess(options.name ?? `player-${options.port ?? process.pid}`, r
       bot: options.bot,
       name: options.name ?? null,
       host: options.host,
+      endpoint: options.endpoint ?? null,
       ports: options.port === undefined ? portsFrom(PORT_RANGES.player) : [options.port],
       manager: options.manager === false ? null : options.manager,
       leagueIds: options.league ?? null,

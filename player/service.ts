@@ -26,6 +26,8 @@ export interface PlayerOptions {
   readonly name: string | null;
   readonly host: string;
   readonly ports: readonly number[];
+  /** How others reach this agent; null for where it listens. */
+  readonly endpoint?: string | null;
   /** The manager's endpoint; null for a player that is registered on its behalf. */
   readonly manager: string | null;
   readonly leagueIds: readonly string[] | null;
@@ -112,7 +114,7 @@ async function registerPlayer(
       display_name: options.name,
       version: VERSION,
       game_types: bot.games ?? gameIds,
-      contact_endpoint: `${url}/mcp`,
+      contact_endpoint: options.endpoint ?? `${url}/mcp`,
       legal_actions: false,
       round_results: false,
       ...(options.leagueIds && { league_ids: options.leagueIds }),

@@ -158,6 +158,11 @@ describe("a match being played", () => {
     const ask = (move: unknown) => tool("validate_move", { player_id: "P02", move });
     expect(await ask("paper")).toMatchObject({ valid: true, reason: null });
     expect(await ask("banana")).toMatchObject({ valid: false, reason: expect.any(String) });
+    // P01 has chosen, P02 has not: the answers must not tell them apart.
+    for (const move of ["paper", "banana", 3]) {
+      const { valid, reason } = await ask(move);
+      expect(await tool("validate_move", { player_id: "P01", move })).toMatchObject({ valid, reason });
+    }
     expect(await tool("validate_move", { player_id: "P09", move: "rock" })).toMatchObject({ error_code: "G003" });
     const seen = await tool("get_game_state", { match_id: "rps/R1M1" });
     expect(seen.state.choices).toEqual({ player_1: null, player_2: null });

@@ -12,6 +12,7 @@ const command = withUsageExit(new Command("referee"))
   .option("--port <port>", "port to listen on (default: the first free one of 8001-8099)", portOption)
   .option("--host <host>", "address to listen on", "127.0.0.1")
   .option("--name <name>", "display name in the league (default: Referee and its port)")
+  .option("--endpoint <url>", "how others reach this agent (default: where it listens)")
   .option("--manager <url>", "the league manager's endpoint", "http://127.0.0.1:8000/mcp")
   .option("--max-matches <n>", "matches played at a time", countOption, 64)
   .option("--register-ms <ms>", "how long one attempt to register may take", countOption, timeouts.referee_register_ms)
@@ -23,6 +24,7 @@ const command = withUsageExit(new Command("referee"))
 const options = command.opts<{
   port?: number;
   host: string;
+  endpoint?: string;
   name?: string;
   manager: string;
   maxMatches: number;
@@ -37,6 +39,7 @@ await runAgentProcess(options.name ?? `referee-${options.port ?? process.pid}`, 
     {
       name: options.name ?? null,
       host: options.host,
+      endpoint: options.endpoint ?? null,
       ports: options.port === undefined ? portsFrom(PORT_RANGES.referee) : [options.port],
       manager: options.manager,
       maxConcurrentMatches: options.maxMatches,

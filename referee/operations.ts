@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { Role, Viewer } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
@@ -219,14 +220,18 @@ async function sessionWith(
   return ok({ session, role: only.role });
 }
 
-/** Null when the move would be taken. Says nothing of whether a choice in an open simultaneous turn has been made. */
+/** Null when the move would be taken. In a simultaneous turn the answer is the same whether the role has chosen or not. */
 function whyIllegal(session: Session, role: Role, move: unknown): string | null {
   const { game, state } = session;
   const action = game.action.safeParse(move);
   if (!action.success) return action.error.issues[0]?.message ?? "not an action of this game";
-  const toAct = game.toAct(state);
   if (session.status === "completed") return "The session is over";
-  if (!toAct.includes(role)) return game.info.simultaneous ? null : "Not your turn";
+  if (game.info.simultaneous) {
+    const legal = game.legalActions(game.viewState(state, "spectator"), role);
+    const isLegal = legal.some((one) => isDeepStrictEqual(one, action.data));
+    return isLegal ? null : `choose one of ${legal.map((one) => JSON.stringify(one)).join(", ")}`;
+  }
+  if (!game.toAct(state).includes(role)) return "Not your turn";
   const applied = game.applyAction(state, role, action.data);
   return applied.ok ? null : applied.error.message;
 }

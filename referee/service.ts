@@ -24,6 +24,8 @@ export interface RefereeOptions {
   readonly name: string | null;
   readonly host: string;
   readonly ports: readonly number[];
+  /** How others reach this agent; null for where it listens. */
+  readonly endpoint?: string | null;
   readonly manager: string;
   readonly maxConcurrentMatches: number;
   readonly dataFolder: string;
@@ -80,7 +82,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
         display_name: name,
         version: VERSION,
         game_types: gameIds,
-        contact_endpoint: `${server.url}/mcp`,
+        contact_endpoint: options.endpoint ?? `${server.url}/mcp`,
         max_concurrent_matches: options.maxConcurrentMatches,
       },
       response: messages.RefereeRegisterResponse,

@@ -232,3 +232,19 @@ describe("the door (PROTOCOL.md, section 3: body limit, Host and Origin, JSON co
     await new Promise((resolve) => broken.close(resolve));
   });
 });
+
+test("an endpoint that is open to a network may be called by any address, but by no foreign name", async () => {
+  const opened = httpEndpoint({ ...options, anyAddress: true });
+  const own = port;
+  port = await portOf(opened);
+  try {
+    expect((await send("{}", { headers: { host: "192.168.1.7:8000" } })).status).toBe(200);
+    expect((await send("{}", { headers: { host: "[fd00::9]:8000" } })).status).toBe(200);
+    expect((await send("{}", { headers: { host: "evil.example:8000" } })).status).toBe(403);
+  } finally {
+    port = own;
+    opened.closeAllConnections();
+    await new Promise((resolve) => opened.close(resolve));
+  }
+  expect((await send("{}", { headers: { host: "192.168.1.7:8000" } })).status).toBe(403);
+});

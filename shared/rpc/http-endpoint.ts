@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { isIP } from "node:net";
 import { bareHost, isLoopback } from "./addresses.ts";
 import type { HttpReply } from "./json-rpc.ts";
 
@@ -20,6 +21,8 @@ export interface EndpointOptions {
   readonly bodyLimit: (http: HttpContext) => number;
   /** Host names, besides loopback's, by which this endpoint may be called. */
   readonly allowedHosts: readonly string[];
+  /** Whether any IP address will do as a Host: for endpoints that are open to a network. Names could be rebound, addresses cannot. */
+  readonly anyAddress?: boolean;
 }
 
 /**
@@ -27,7 +30,7 @@ export interface EndpointOptions {
  * the rest goes to express. Refuses a foreign Host or Origin (403), any content type but JSON (415) and large bodies (413).
  */
 export function httpEndpoint(options: EndpointOptions): Server {
-  const isAllowedCaller = callerCheck(options.allowedHosts);
+  const isAllowedCaller = callerCheck(options.allowedHosts, options.anyAddress ?? false);
   let web: Promise<RequestListener> | null = null;
   const server = createServer((request, response) => {
     if (!isAllowedCaller(request)) {
@@ -104,13 +107,14 @@ type CallerCheck = (request: IncomingMessage) => boolean;
 /** Verdicts on Host and Origin headers kept at once; a caller repeats the same two with every request. */
 const MAX_VERDICTS = 1_000;
 
-function callerCheck(allowedHosts: readonly string[]): CallerCheck {
+function callerCheck(allowedHosts: readonly string[], anyAddress: boolean): CallerCheck {
   const verdicts = new Map<string, boolean>();
   const isAllowed = (origin: string): boolean => {
     const known = verdicts.get(origin);
     if (known !== undefined) return known;
     const url = URL.parse(origin);
-    const verdict = url !== null && (isLoopback(bareHost(url)) || allowedHosts.includes(bareHost(url)));
+    const called = url === null ? "" : bareHost(url);
+    const verdict = isLoopback(called) || allowedHosts.includes(called) || (anyAddress && isIP(called) !== 0);
     if (verdicts.size >= MAX_VERDICTS) verdicts.clear();
     verdicts.set(origin, verdict);
     return verdict;

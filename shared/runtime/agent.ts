@@ -2,6 +2,7 @@ import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { messageOf } from "../lib/result.ts";
+import { isLoopback } from "../rpc/addresses.ts";
 import type { HttpContext, McpDoor } from "../rpc/http-endpoint.ts";
 import { httpEndpoint } from "../rpc/http-endpoint.ts";
 import { type Logger, openLog } from "./logger.ts";
@@ -129,7 +130,8 @@ const LAST_ANSWERS_MS = 300;
 /** Opens an agent's endpoint on the first free port of its list; a StartError names the port that is taken. */
 export async function listen(options: ListenOptions): Promise<Listening> {
   const { host, door, web, bodyLimit = () => DEFAULT_BODY_BYTES } = options;
-  const server = httpEndpoint({ door, web, bodyLimit, allowedHosts: [host, ...(options.allowedHosts ?? [])] });
+  const allowedHosts = [host, ...(options.allowedHosts ?? [])];
+  const server = httpEndpoint({ door, web, bodyLimit, allowedHosts, anyAddress: !isLoopback(host) });
   let fault = "";
   for (const port of options.ports) {
     try {
