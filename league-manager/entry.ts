@@ -119,6 +119,10 @@ export function createEntry(options: EntryOptions): Entry {
       const { league_id } = league.config;
       if (starting.has(league_id) || !isComplete(league)) continue;
       starting.add(league_id);
+      const absent = playerPlaces.filter((place) => !registry.get(place.id)).map((place) => place.name);
+      if (startWhen === "roster" && absent.length > 0) {
+        emit({ type: "notice", message: `league ${league_id} starts without ${absent.join(", ")}` });
+      }
       manager
         .start(league_id)
         .catch(onError)

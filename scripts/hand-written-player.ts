@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
+import { setTimeout } from "node:timers/promises";
 
 /** What a league.v2 message holds, as far as this player cares. */
 interface Message {
@@ -40,7 +41,12 @@ export async function startHandWrittenPlayer(manager: string, name: string, port
   const me = { display_name: name, version: "1.0.0", game_types, contact_endpoint };
   const params = { name: "league_message", arguments: envelope("PLAYER_REGISTER_REQUEST", me) };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-  const response = await fetch(manager, { method: "POST", headers: { "content-type": "application/json" }, body });
+  const ask = () => fetch(manager, { method: "POST", headers: { "content-type": "application/json" }, body });
+  let response = await ask().catch(() => null);
+  while (!response) {
+    await setTimeout(500); // no manager yet
+    response = await ask().catch(() => null);
+  }
   const reply = (await response.json()) as { result: { content: { text: string }[] } };
   const registered = JSON.parse(reply.result.content[0]?.text ?? "") as Message;
   sender = `player:${registered.payload.player_id}`;

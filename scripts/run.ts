@@ -58,6 +58,11 @@ export async function runLeagues(options: RunOptions): Promise<number> {
     // All at once: agents that come before the manager wait for it.
     const url = await manager;
     if (options.keep) warn(`the league's page is ${url}/`);
+    const guests = config.players.flatMap((player) => ("self" in player ? [player.name] : []));
+    if (guests.length > 0) {
+      const seconds = config.timeouts.registration_ms / 1000;
+      warn(`waiting for ${guests.join(", ")} to register at ${url}/mcp, at most ${seconds} s`);
+    }
     await Promise.all(others.map((spec) => supervisor.start(spec)));
   };
   start().catch((thrown) => {
