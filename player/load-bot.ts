@@ -2,22 +2,10 @@ import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { stripVTControlCharacters } from "node:util";
-import type { GameId } from "#shared/games/registry.ts";
 import { EXIT, StartError } from "#shared/runtime/agent.ts";
 import { uciBot } from "./bots/uci.ts";
+import type { LoadedBot } from "./loaded-bot.ts";
 import type { BotObject } from "./sdk.ts";
-
-/** A bot that is ready to play: `create` makes one for each match. */
-export interface LoadedBot {
-  readonly name: string;
-  /** The games it plays; absent when it plays them all. */
-  readonly games?: readonly GameId[];
-  create(): BotObject;
-  /** Ends what the bot holds, e.g. an engine's process. */
-  close?(): Promise<void>;
-  /** The file whose lines are named when the bot throws; null for built-in bots. */
-  readonly file: string | null;
-}
 
 const botsFolder = fileURLToPath(new URL("./bots/", import.meta.url));
 

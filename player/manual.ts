@@ -1,7 +1,7 @@
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import type { Answer } from "#shared/rpc/operations.ts";
-import type { LoadedBot } from "./load-bot.ts";
+import type { LoadedBot } from "./loaded-bot.ts";
 import type { Turn } from "./sdk.ts";
 
 interface Waiting {

@@ -3,7 +3,8 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
-import { type LoadedBot, whereThrown } from "./load-bot.ts";
+import { whereThrown } from "./load-bot.ts";
+import type { LoadedBot } from "./loaded-bot.ts";
 import type { BotObject, MatchInfo, Turn } from "./sdk.ts";
 
 /** A player's matches: what its bot is asked, at most once for each tick. */

@@ -15,7 +15,8 @@ import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/ag
 import { register } from "#shared/runtime/registration.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
-import { type LoadedBot, loadBot } from "./load-bot.ts";
+import { loadBot } from "./load-bot.ts";
+import type { LoadedBot } from "./loaded-bot.ts";
 import { createManualBot } from "./manual.ts";
 import { createPlayer, type Player } from "./player.ts";
 

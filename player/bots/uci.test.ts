@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { chess } from "#shared/games/chess.ts";
-import type { LoadedBot } from "../load-bot.ts";
+import type { LoadedBot } from "../loaded-bot.ts";
 import type { Turn } from "../sdk.ts";
 import { uciBot } from "./uci.ts";
 

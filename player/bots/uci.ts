@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { messageOf } from "#shared/lib/result.ts";
 import { EXIT, StartError } from "#shared/runtime/agent.ts";
-import type { LoadedBot } from "../load-bot.ts";
+import type { LoadedBot } from "../loaded-bot.ts";
 import type { Turn } from "../sdk.ts";
 
 const HANDSHAKE_MS = 10_000;

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type EndpointOptions, type HttpContext, httpEndpoint } from "./http-endpoint.ts";
+import type { HttpContext } from "./http.ts";
+import { type EndpointOptions, httpEndpoint } from "./http-endpoint.ts";
 
 const LIMIT = 256 * 1024;
 const LONG = 1024 * 1024;

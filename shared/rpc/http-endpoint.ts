@@ -1,17 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { bareHost, isLoopback } from "./addresses.ts";
-import type { HttpReply } from "./json-rpc.ts";
-
-/** What is known of a caller besides what it says. */
-export interface HttpContext {
-  /** From `Authorization: Bearer`. */
-  readonly bearer: string | null;
-  readonly remoteAddress: string;
-}
-
-/** Answers the body of one `POST /mcp`; never rejects. The MCP SDK's transports take their place behind this same door. */
-export type McpDoor = (body: string, http: HttpContext) => Promise<HttpReply>;
+import type { HttpContext, McpDoor } from "./http.ts";
 
 export interface EndpointOptions {
   readonly door: McpDoor;

@@ -8,7 +8,7 @@ import {
   JSONRPCServer,
 } from "json-rpc-2.0";
 import { z } from "zod";
-import type { HttpContext } from "./http-endpoint.ts";
+import type { HttpContext, HttpReply } from "./http.ts";
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
@@ -32,13 +32,6 @@ const Request = z.object({
   params: z.custom<object>((value) => typeof value === "object" && value !== null).optional(),
   id: z.union([z.string(), z.number(), z.null()]).optional(),
 });
-
-/** What goes back over HTTP; an empty body answers notifications. */
-export interface HttpReply {
-  readonly status: number;
-  readonly body: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
 
 export type Method = (params: unknown, http: HttpContext) => unknown;
 

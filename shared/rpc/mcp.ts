@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { HttpContext } from "./http-endpoint.ts";
+import type { HttpContext } from "./http.ts";
 import { INVALID_PARAMS, type Method, rpcError } from "./json-rpc.ts";
 
 /** A tool's answer as MCP has it; `isError` marks a refusal that the caller can act on. */

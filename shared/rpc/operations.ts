@@ -3,7 +3,7 @@ import type { Result } from "../lib/result.ts";
 import { Envelope, type FieldFault, fieldFaults, looksLikeEnvelope, newEnvelope } from "../protocol/envelope.ts";
 import { errorType, type ProtocolError } from "../protocol/errors.ts";
 import type { MessageType } from "../protocol/messages.ts";
-import type { HttpContext } from "./http-endpoint.ts";
+import type { HttpContext } from "./http.ts";
 import { INVALID_PARAMS, rpcError } from "./json-rpc.ts";
 import type { Tool, ToolResult } from "./mcp.ts";
 

@@ -2,7 +2,7 @@ import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { z } from "zod";
 import { matchRef } from "../lib/ids.ts";
 import { isLoopback } from "./addresses.ts";
-import type { HttpContext, McpDoor } from "./http-endpoint.ts";
+import type { HttpContext, McpDoor } from "./http.ts";
 
 /** Requests a minute of a stranger (league-api.md, Rate Limiting). */
 export const REQUESTS_PER_MINUTE = { manager: 100, referee: 50, player: 10 } as const;

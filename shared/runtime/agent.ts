@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { messageOf } from "../lib/result.ts";
 import { isLoopback } from "../rpc/addresses.ts";
-import type { HttpContext, McpDoor } from "../rpc/http-endpoint.ts";
+import type { HttpContext, McpDoor } from "../rpc/http.ts";
 import { httpEndpoint } from "../rpc/http-endpoint.ts";
 import { type Logger, openLog } from "./logger.ts";
 

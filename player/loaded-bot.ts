@@ -1,0 +1,14 @@
+import type { GameId } from "#shared/games/registry.ts";
+import type { BotObject } from "./sdk.ts";
+
+/** A bot that is ready to play: `create` makes one for each match. */
+export interface LoadedBot {
+  readonly name: string;
+  /** The games it plays; absent when it plays them all. */
+  readonly games?: readonly GameId[];
+  create(): BotObject;
+  /** Ends what the bot holds, e.g. an engine's process. */
+  close?(): Promise<void>;
+  /** The file whose lines are named when the bot throws; null for built-in bots. */
+  readonly file: string | null;
+}
