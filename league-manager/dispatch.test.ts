@@ -81,7 +81,13 @@ const matches = (count: number): Match[] =>
     result: null,
   }));
 
-function dispatcherFor(referees: readonly TestReferee[]): Dispatcher {
+function dispatcherFor(
+  referees: readonly TestReferee[],
+  overdue: { readonly matchMs: number; readonly onOverdue: (match: Match) => void } = {
+    matchMs: 60_000,
+    onOverdue: () => {},
+  },
+): Dispatcher {
   peers = createPeers();
   const registry = {
     all: () => referees.map(({ agent }) => agent),
@@ -93,6 +99,7 @@ function dispatcherFor(referees: readonly TestReferee[]): Dispatcher {
     log: openLog(null, "test"),
     sender: "league_manager:LM01",
     timeoutMs: 1_000,
+    ...overdue,
     save: async () => {},
     orderOf: (match) => ({ league_id: match.leagueId, match_id: match.matchId, epoch: match.epoch }) as StartGame,
     gameOf: () => "rps.v1",
@@ -177,5 +184,22 @@ describe("dispatch", () => {
     await givenAgain.reached;
     expect(second.orders).toMatchObject([{ match_id: "R1M1", epoch: 2 }]);
     expect(match).toMatchObject({ refereeId: "REF02", epoch: 2, status: "assigned" });
+  });
+
+  test("a match that its referee does not end in time is told as overdue, once; one that is done is not", async () => {
+    const only = await referee("REF01", 10, () => {});
+    const told = Promise.withResolvers<Match>();
+    const overdue: Match[] = [];
+    const onOverdue = (match: Match): void => {
+      overdue.push(match);
+      told.resolve(match);
+    };
+    dispatcher = dispatcherFor([only], { matchMs: 50, onOverdue });
+    const [done, late] = matches(2) as [Match, Match];
+    dispatcher.enqueue([done, late]);
+    done.status = "completed";
+    dispatcher.release(done);
+    expect(await told.promise).toBe(late);
+    expect(overdue).toEqual([late]);
   });
 });

@@ -13,6 +13,10 @@ export interface DispatchOptions {
   readonly log: Logger;
   readonly sender: string;
   readonly timeoutMs: number;
+  /** How long a referee may have a match. */
+  readonly matchMs: number;
+  /** A referee that answers its probes has not brought a match to an end in that time. */
+  readonly onOverdue: (match: Match) => void;
   /** Keeps a match's referee and epoch on disk before anybody is told. */
   readonly save: (match: Match) => Promise<void>;
   readonly orderOf: (match: Match) => StartGame;
@@ -45,6 +49,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   const { registry, peers, log, save, orderOf, gameOf } = options;
   const waiting = new Set<Match>();
   const assigned = new Map<string, Set<Match>>();
+  const limits = new Map<Match, NodeJS.Timeout>();
   const misses = new Map<string, number>();
   /** What silent referees have lost and are told when they are heard again. */
   const lost = new Map<string, { league_id: string; match_id: string; epoch: number }[]>();
@@ -76,6 +81,8 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     match.refereeId = referee.id;
     match.status = "assigned";
     matchesOf(referee.id).add(match);
+    clearTimeout(limits.get(match));
+    limits.set(match, setTimeout(options.onOverdue, options.matchMs, match).unref());
     handOver(match, referee, match.epoch).catch((thrown) =>
       log.error({ err: thrown }, "a match could not be handed out"),
     );
@@ -156,6 +163,8 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     release(match) {
       if (match.refereeId !== null) matchesOf(match.refereeId).delete(match);
       waiting.delete(match);
+      clearTimeout(limits.get(match));
+      limits.delete(match);
       deal();
     },
     welcome(referee) {
@@ -166,6 +175,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     stop() {
       stopped = true;
       clearInterval(timer);
+      for (const limit of limits.values()) clearTimeout(limit);
     },
   };
 }

@@ -48,7 +48,7 @@ export interface Manager {
   /** Closes a league's registration and begins its first round; L005 or L001 when it cannot start. */
   start(leagueId: string): Promise<Result<{ matches: number }, ProtocolError>>;
   /** Takes a match result from the referee that the match was given to. */
-  record: Recorder;
+  record: Recorder["record"];
   /** Adds a match to the running or a later round of a running league. */
   schedule(
     leagueId: string,
@@ -116,6 +116,11 @@ export function createManager(options: ManagerOptions): Manager {
     log,
     sender: MANAGER_SENDER,
     timeoutMs: config.timeouts.default_ms,
+    matchMs: config.timeouts.match_ms,
+    onOverdue: (match) => {
+      const told = recorder.abort(match, "its referee did not end it in time");
+      told.catch((thrown) => log.error({ err: thrown }, "an overdue match could not be aborted"));
+    },
     save: (match) => store.updateMatch(rowOf(match)),
     orderOf,
     gameOf: (match) => leagueOf(match).game.id,
@@ -141,10 +146,12 @@ export function createManager(options: ManagerOptions): Manager {
     onAllCompleted,
   });
 
+  const recorder = createRecorder({ leagues, store, dispatcher, rounds, emit });
+
   return {
     leagues,
     standings,
-    record: createRecorder({ leagues, store, dispatcher, rounds, emit }),
+    record: recorder.record,
 
     async start(league_id) {
       const league = leagues.get(league_id);

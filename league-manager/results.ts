@@ -13,10 +13,14 @@ import type { ManagerStore } from "./tables.ts";
 /** A match that was aborted so often through our own faults ends aborted, without points (DESIGN.md, section 5). */
 const MAX_ABORTS = 3;
 
-export type Recorder = (
-  result: MatchResult,
-  referee: Agent,
-) => Promise<Result<{ status: "RECORDED" | "ALREADY_RECORDED" }, ProtocolError>>;
+export interface Recorder {
+  record(
+    result: MatchResult,
+    referee: Agent,
+  ): Promise<Result<{ status: "RECORDED" | "ALREADY_RECORDED" }, ProtocolError>>;
+  /** The referee that has a match will not end it: played again by whoever is next, or aborted for good. */
+  abort(match: Match, reason: string): Promise<void>;
+}
 
 export interface RecorderOptions {
   readonly leagues: ReadonlyMap<string, League>;
@@ -39,7 +43,7 @@ export function createRecorder({ leagues, store, dispatcher, rounds, emit }: Rec
     dispatcher.enqueue([match]);
   };
 
-  return async (result, referee) => {
+  const record: Recorder["record"] = async (result, referee) => {
     const match = leagues.get(result.league_id)?.matches.get(result.match_id);
     if (!match) return err(protocolError("G003", `no match ${matchRef(result.league_id, result.match_id)}`));
     // The same result twice at once: the second copy is judged when the first is on disk.
@@ -64,6 +68,17 @@ export function createRecorder({ leagues, store, dispatcher, rounds, emit }: Rec
     if (!fault) return ok({ status: "RECORDED" });
     return err(protocolError("G001", `result of ${nameOf(match)}: ${fault}`, { match_id: match.matchId }));
   };
+  const abort: Recorder["abort"] = async (match, reason) => {
+    if (match.status !== "assigned" || recording.has(match)) return;
+    const { leagueId: league_id, matchId: match_id, roundId: round_id, epoch } = match;
+    const nothing = { winner: null, final_scores: {}, match_points: {}, faults: [], log_head: "" };
+    const aborted = { league_id, match_id, round_id, epoch, ...nothing, termination: "aborted", reason } as const;
+    const done = match.aborts + 1 < MAX_ABORTS ? playAgain(match, reason) : rounds.complete(match, aborted, [], null);
+    recording.set(match, done);
+    await done.finally(() => recording.delete(match));
+  };
+
+  return { record, abort };
 }
 
 const abortedBy = (result: MatchResult, fault: string): MatchResult => ({

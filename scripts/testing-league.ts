@@ -29,7 +29,7 @@ export interface TestLeagueOptions {
   readonly leagues: readonly { readonly league_id: string; readonly game: string; readonly options?: object }[];
   readonly players: readonly TestPlayer[];
   readonly referees?: number;
-  readonly timeouts?: { readonly move_ms?: number; readonly join_ms?: number };
+  readonly timeouts?: { readonly move_ms?: number; readonly join_ms?: number; readonly match_ms?: number };
   readonly onEvent?: (event: LeagueEvent) => void;
 }
 

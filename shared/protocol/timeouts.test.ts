@@ -32,9 +32,9 @@ describe("league-protocol.md, Timeouts", () => {
     }
   });
 
-  test("beside the document's seven there is one, for players that register themselves", () => {
+  test("beside the document's seven there are two: a whole match, and players that register themselves", () => {
     const known = new Set<string>(documented.map(([, , setting]) => setting));
-    expect(settings.filter((setting) => !known.has(setting))).toEqual(["registration_ms"]);
+    expect(settings.filter((setting) => !known.has(setting))).toEqual(["match_ms", "registration_ms"]);
   });
 
   test("a misspelt setting is refused, not ignored", () => {

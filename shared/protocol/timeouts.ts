@@ -14,6 +14,8 @@ export const Timeouts = z
     game_over_ms: ms(5_000),
     match_result_report_ms: ms(10_000),
     default_ms: ms(10_000),
+    /** How long a referee may have a match before it counts as aborted through its fault. */
+    match_ms: ms(86_400_000),
     /** How long `league run` waits for a player that registers itself. */
     registration_ms: ms(300_000),
   })

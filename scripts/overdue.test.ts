@@ -1,0 +1,26 @@
+import { afterEach, expect, test } from "vitest";
+import { startTestLeague, type TestLeague } from "./testing-league.ts";
+
+let league: TestLeague | undefined;
+afterEach(() => league?.stop());
+
+test("a match that its referee never ends is played again, three times at most, and then aborted: no points, nobody charged", async () => {
+  const notices: string[] = [];
+  league = await startTestLeague({
+    leagues: [{ league_id: "rps", game: "rps.v1" }],
+    // The players wait for a person who does not come, and have all the time in the world.
+    players: ["Ann", "Bob"].map((name) => ({ name, bot: "manual" })),
+    timeouts: { match_ms: 300, move_ms: 600_000, join_ms: 5_000 },
+    onEvent: (event) => {
+      if (event.type === "notice") notices.push(event.message);
+    },
+  });
+  const [rps] = (await league.completed).leagues;
+  const aborted = { termination: "aborted", reason: "its referee did not end it in time", winner: null, points: {} };
+  expect(rps?.matches).toMatchObject([aborted]);
+  expect(rps?.standings.map(({ played, points }) => [played, points])).toEqual([
+    [0, 0],
+    [0, 0],
+  ]);
+  expect(notices.filter((text) => text.includes("played again"))).toHaveLength(2);
+});
