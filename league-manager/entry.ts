@@ -86,7 +86,7 @@ export function createEntry(options: EntryOptions): Entry {
     const limit =
       league.config.max_players ?? (startWhen === "roster" ? playerPlaces.length : Number.POSITIVE_INFINITY);
     const keptFree = playerPlaces.filter((place) => place.id !== player.id && !league.entrants.has(place.id)).length;
-    const held = startWhen === "roster" ? Math.min(keptFree, Math.max(0, limit - 1)) : 0;
+    const held = startWhen === "roster" ? keptFree : 0;
     const isExpected = playerPlaces.some((place) => place.id === player.id);
     return league.entrants.size + (isExpected ? 0 : held) >= limit;
   };

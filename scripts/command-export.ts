@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { EXIT, StartError } from "#shared/runtime/agent.ts";
 import { exportedFiles, findStore, writeExport } from "./export.ts";
 import { standingsTable } from "./progress.ts";
@@ -6,10 +6,11 @@ import { verifyExport } from "./verify.ts";
 
 /** `league export`: writes a run's matches, logs and seeds into a folder that can be checked anywhere. */
 export async function exportRun(folder: string, flags: { readonly out: string }): Promise<number> {
-  const files = await exportedFiles(findStore(resolve(folder)));
+  const store = findStore(resolve(folder));
+  const files = await exportedFiles(store);
   const out = resolve(flags.out);
   const digest = writeExport(out, files);
-  process.stdout.write(`${files.size - 1} matches written to ${out}\ndigest ${digest}\n`);
+  process.stdout.write(`${files.size - 1} matches of ${dirname(store)} written to ${out}\ndigest ${digest}\n`);
   return EXIT.ok;
 }
 

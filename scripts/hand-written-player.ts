@@ -55,3 +55,4 @@ export async function startHandWrittenPlayer(manager: string, name: string, port
 
 const [, , manager = "http://127.0.0.1:8000/mcp", name = "By hand", port = "8150"] = process.argv;
 if (import.meta.main) await startHandWrittenPlayer(manager, name, Number(port));
+if (import.meta.main) process.stdout.write(`${name} is registered; Ctrl-C ends it\n`);

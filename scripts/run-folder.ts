@@ -11,14 +11,14 @@ export interface RunFolder {
   readonly configFile: string;
   readonly config: Config;
   readonly seed: string;
-  /** Marks the run as finished: `--resume` passes it by. */
-  finish(): void;
+  /** Marks the run as finished, or as one that cannot go on: `--resume` passes both by. */
+  finish(status: "completed" | "failed"): void;
 }
 
 interface RunRecord {
   readonly seed: string;
   readonly started_at: string;
-  readonly status: "running" | "completed";
+  readonly status: "running" | "completed" | "failed";
 }
 
 const runsOf = (data: string): string => join(data, "runs");
@@ -53,5 +53,5 @@ function folderOf(path: string, config: Config, record: RunRecord): RunFolder {
     writeFileSync(join(path, "run.json"), `${JSON.stringify({ ...record, status }, null, 2)}\n`, { mode: 0o600 });
   };
   write("running");
-  return { path, config, seed: record.seed, configFile: join(path, "config.json"), finish: () => write("completed") };
+  return { path, config, seed: record.seed, configFile: join(path, "config.json"), finish: write };
 }

@@ -36,7 +36,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
     },
   });
   const finish = (document: ResultsDocument): void => {
-    folder.finish();
+    folder.finish("completed");
     progress.end();
     options.onCompleted(document);
     if (!options.keep) ended.resolve(EXIT.ok);
@@ -70,6 +70,8 @@ export async function runLeagues(options: RunOptions): Promise<number> {
     ended.resolve(EXIT.failed);
   });
   const exitCode = await ended.promise;
+  // What is set up wrongly would fail again.
+  if (exitCode === EXIT.config) folder.finish("failed");
   progress.end();
   await supervisor.stop();
   return exitCode;

@@ -29,7 +29,8 @@ export function loadConfig(file: string, environment: NodeJS.ProcessEnv): Result
   try {
     text = readFileSync(file, "utf8");
   } catch (thrown) {
-    return err([`${file}: cannot be read: ${messageOf(thrown)}`]);
+    const isMissing = (thrown as NodeJS.ErrnoException).code === "ENOENT";
+    return err([`${file}: ${isMissing ? "no such file" : `cannot be read: ${messageOf(thrown)}`}`]);
   }
   const parseErrors: ParseError[] = [];
   const tree = parseTree(text, parseErrors, { allowTrailingComma: true });

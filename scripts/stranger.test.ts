@@ -1,0 +1,28 @@
+import { afterEach, expect, test } from "vitest";
+import { startHandWrittenPlayer } from "./hand-written-player.ts";
+import { callRpc, startTestLeague, type TestLeague } from "./testing-league.ts";
+
+let league: TestLeague | undefined;
+afterEach(() => league?.stop());
+
+test("a stranger who comes first takes no place that the config keeps: L002, and the league plays with its own", async () => {
+  const stranger = { player_name: "Stranger", endpoint: "http://127.0.0.1:9/mcp" };
+  let answer: unknown;
+  league = await startTestLeague({
+    leagues: [{ league_id: "rps", game: "rps.v1" }],
+    timeouts: { move_ms: 5_000, join_ms: 5_000 },
+    players: [
+      {
+        name: "Ann",
+        async start({ manager, name, port }) {
+          answer = await callRpc(manager, "tools/call", { name: "register_player", arguments: stranger });
+          return startHandWrittenPlayer(manager, name, port);
+        },
+      },
+      { name: "Bob", bot: "random" },
+    ],
+  });
+  const [rps] = (await league.completed).leagues;
+  expect(answer).toMatchObject({ structuredContent: { status: "REJECTED", error_code: "L002", player_id: null } });
+  expect(rps?.standings.map((row) => row.display_name).sort()).toEqual(["Ann", "Bob"]);
+});
