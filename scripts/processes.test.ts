@@ -12,6 +12,7 @@ import {
   kill,
   processesIn,
   type Running,
+  runFolders,
   STACK_LINE,
   start,
   type TestLeague,
@@ -82,6 +83,29 @@ describe("league run", () => {
     await league.ended;
     await eventually("all agents to be gone", () => agentsIn(test.folder).length === 0, 5_000);
   });
+});
+
+describe("league run --keep", () => {
+  it("prints its document once, also when the manager dies after the end and is started again", async () => {
+    const test = await testLeague(["random", "cycle"], RPS);
+    const league = run(test, "--json", "--keep");
+    await eventually("the end", () =>
+      runFolders(test).some((one) => readFileSync(join(one, "run.json"), "utf8").includes("completed")),
+    );
+    const manager = agentsIn(test.folder).find(({ args }) => args[1]?.endsWith("league-manager/main.ts"));
+    kill(manager?.pid ?? 0, "SIGKILL");
+    await eventually("a new manager that answers", async () => {
+      const health = await fetch(`http://127.0.0.1:${test.port}/ready`).catch(() => null);
+      const now = agentsIn(test.folder).find(({ args }) => args[1]?.endsWith("league-manager/main.ts"));
+      return health?.status === 200 && now !== undefined && now.pid !== manager?.pid;
+    });
+    league.signal("SIGINT");
+    const ended = await league.ended;
+    expect(ended.code, ended.stderr).toBe(130);
+    expect(documentOf(ended).leagues).toHaveLength(1); // throws when there are two documents
+    expect(ended.stderr).toContain("operator-token");
+    expect(processesIn(test.folder)).toEqual([]);
+  }, 30_000);
 });
 
 describe("an agent that dies during a run", () => {

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { EXIT } from "#shared/runtime/agent.ts";
 import type { LeagueEvent, ResultsDocument } from "../league-manager/events.ts";
 import { managerSpec, managerUrlOf, playerSpecs, refereeSpecs } from "./agents.ts";
@@ -35,7 +36,11 @@ export async function runLeagues(options: RunOptions): Promise<number> {
       ended.resolve(exitCode);
     },
   });
+  let isFinished = false;
   const finish = (document: ResultsDocument): void => {
+    // A manager that is started again after the end, under --keep, says so once more; the results are told once.
+    if (isFinished) return;
+    isFinished = true;
     folder.finish("completed");
     progress.end();
     options.onCompleted(document);
@@ -54,10 +59,11 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   const place = { dataFolder: folder.path, configFile: folder.configFile, managerUrl: managerUrlOf(config) };
   const start = async (): Promise<void> => {
     const others = [...refereeSpecs(config, place), ...playerSpecs(config, place)];
-    const manager = supervisor.start(managerSpec(place, ["--seed", folder.seed, "--roster"]));
-    // All at once: agents that come before the manager wait for it.
-    const url = await manager;
-    if (options.keep) warn(`the league's page is ${url}/`);
+    const url = await supervisor.start(managerSpec(place, ["--seed", folder.seed, "--roster"]));
+    if (options.keep) {
+      warn(`the league's page is ${url}/`);
+      warn(`the operator token is in ${join(folder.path, "operator-token")}`);
+    }
     const guests = config.players.flatMap((player) => ("self" in player ? [player.name] : []));
     if (guests.length > 0) {
       const seconds = config.timeouts.registration_ms / 1000;
