@@ -1,7 +1,7 @@
 import { findGame } from "#shared/games/registry.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
-import { createRandom } from "#shared/lib/rng.ts";
+import { createRandom, type Random } from "#shared/lib/rng.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
 import { whereThrown } from "./load-bot.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
@@ -147,6 +147,7 @@ function turnOf(playing: Playing, request: MoveRequest, say: (line: string) => v
   if (!game) throw new Error(`unknown game ${info.game}`);
   const deadline = new Date(Date.now() + request.time_limit_seconds * 1000);
   let legal = request.legal_actions;
+  let random: Random | undefined;
   let signal: AbortSignal | undefined;
   const turn = {
     game: info.game,
@@ -160,7 +161,10 @@ function turnOf(playing: Playing, request: MoveRequest, say: (line: string) => v
     history,
     clock: { deadline, remainingMs: () => deadline.getTime() - Date.now() },
     // Drawn from match seed, role and tick alone, so that a player that was restarted draws the same.
-    random: createRandom(`${invite.bot_seed}/${request.tick}`),
+    get random() {
+      random ??= createRandom(`${invite.bot_seed}/${request.tick}`);
+      return random;
+    },
     get signal() {
       signal ??= AbortSignal.any([
         end.signal,

@@ -2,7 +2,8 @@ import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type Envelope, fieldFaults, newEnvelope } from "#shared/protocol/envelope.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import { GameInviteResponse, type MessageType, MoveResponse } from "#shared/protocol/messages.ts";
-import type { CallFault, Peers } from "#shared/rpc/peer.ts";
+import type { CallFault } from "#shared/rpc/exchange.ts";
+import type { Peers } from "#shared/rpc/peer.ts";
 import type { FaultCause } from "#shared/session/entry.ts";
 
 /** A player as its referee calls it. */

@@ -7,6 +7,7 @@ import { sealEntry } from "#shared/session/entry.ts";
 import { replay } from "#shared/session/replay.ts";
 import { type Command, create, type Decision, decide, type Refusal, type Session } from "#shared/session/session.ts";
 import type { ActionLog, Seat, Snapshot } from "#shared/store/action-log.ts";
+import type { Statement } from "#shared/store/group-commit.ts";
 
 export interface NewSessionOptions {
   readonly game: Game;
@@ -15,7 +16,7 @@ export interface NewSessionOptions {
   readonly seed: string;
   readonly seats: readonly Seat[];
   /** Writes what belongs to the session, in its transaction. */
-  readonly alongside?: (sessionId: string) => void;
+  readonly alongside?: (sessionId: string) => readonly Statement[];
 }
 
 /** A session with its log, as committed. */
@@ -107,7 +108,7 @@ export function createHost(log: ActionLog, clock: Clock): SessionHost {
       const id = newSessionId();
       const { entry, next }: Decision = create({ id, game, options, participants, seed, at: clock.iso() });
       const row = sealEntry(id, null, entry);
-      await log.create({ sessionId: id, template: game.id, seed, seats }, row, snapshotOf(next), alongside);
+      await log.create({ sessionId: id, template: game.id, seed, seats }, row, snapshotOf(next), alongside?.(id));
       live.set(id, { session: next, rows: [row], pending: { session: next, head: row }, snapshotAt: clock.now() });
       return next;
     },

@@ -23,6 +23,8 @@ interface Match {
   readonly order: StartGame;
   readonly game: Game;
   readonly players: readonly Seated[];
+  /** Those that want to be told of every round. */
+  readonly listeners: readonly Seated[];
   readonly signal: AbortSignal;
   /** Rounds that the players have been told, or that were closed before this driver began. */
   closedRounds: number;
@@ -40,7 +42,9 @@ export async function playMatch(
 ): Promise<MatchResult> {
   const game = findGame(order.game);
   if (!game) throw new Error(`unknown game ${order.game}`);
-  const match: Match = { order, game, players: seatedPlayers(order, signal), signal, closedRounds: 0 };
+  const players = seatedPlayers(order, signal);
+  const listeners = players.filter((player) => player.wantsRoundResults);
+  const match: Match = { order, game, players, listeners, signal, closedRounds: 0 };
   let session = sessionOf(driver, sessionId);
   match.closedRounds = game.rounds?.(session.state).length ?? 0;
   if (session.status === "active" && session.tick === 0) {
@@ -192,11 +196,12 @@ async function forfeit(driver: MatchDriver, sessionId: string, faults: readonly 
 
 /** Tells both players the rounds that this turn has closed. */
 function tellRounds(driver: MatchDriver, match: Match, session: Session): void {
-  const { order, game, players } = match;
+  const { order, game, listeners } = match;
+  const closed = game.rounds?.(session.state, match.closedRounds) ?? [];
+  match.closedRounds += closed.length;
+  if (listeners.length === 0) return;
   const ids = playerIds(order);
-  const listeners = players.filter((player) => player.wantsRoundResults);
-  for (const round of game.rounds?.(session.state, match.closedRounds) ?? []) {
-    match.closedRounds++;
+  for (const round of closed) {
     const payload = {
       league_id: order.league_id,
       match_id: order.match_id,

@@ -51,7 +51,7 @@ export function createReferee(options: RefereeOptions): Referee {
   const driver: MatchDriver = { host, asker };
   const running = new Map<string, Running>();
   const starting = new Map<string, Promise<string>>();
-  const stopping = new AbortController();
+  let isStopped = false;
 
   /** The session of an order: the one begun before, or a new one; two copies of one order begin it once. */
   const begin = (order: StartGame): Promise<string> => {
@@ -70,7 +70,7 @@ export function createReferee(options: RefereeOptions): Referee {
     const game = findGame(order.game);
     if (!game) throw new Error(`unknown game ${order.game}`);
     const parsed = game.options.parse(order.options ?? {});
-    const alongside = (session_id: string): void => matches.add({ league_id, match_id, epoch, session_id });
+    const alongside = (session_id: string) => [matches.adding({ league_id, match_id, epoch, session_id })];
     const session = await host.create({ game, options: parsed, seed: order.seed, seats: seatsOf(order), alongside });
     return session.id;
   };
@@ -79,9 +79,9 @@ export function createReferee(options: RefereeOptions): Referee {
     const ref = matchRef(order.league_id, order.match_id);
     let result: MatchResult;
     try {
-      result = await playMatch(driver, order, sessionId, AbortSignal.any([withdraw.signal, stopping.signal]));
+      result = await playMatch(driver, order, sessionId, withdraw.signal);
     } catch (thrown) {
-      if (thrown instanceof MatchWithdrawn || stopping.signal.aborted) return;
+      if (thrown instanceof MatchWithdrawn || withdraw.signal.aborted) return;
       log.error({ err: thrown, match: ref }, "a match failed through our fault");
       result = await abortedResult(order, sessionId, thrown);
     }
@@ -98,9 +98,8 @@ export function createReferee(options: RefereeOptions): Referee {
   };
 
   /** Tells the manager until it has recorded the result or refused it for good. */
-  const report = async (result: MatchResult, withdrawn: AbortSignal): Promise<void> => {
+  const report = async (result: MatchResult, signal: AbortSignal): Promise<void> => {
     const ref = matchRef(result.league_id, result.match_id);
-    const signal = AbortSignal.any([stopping.signal, withdrawn]);
     for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS)) {
       const token = identity.token ?? "";
       const envelope = newEnvelope("MATCH_RESULT", `referee:${identity.id}`, result, { authToken: token });
@@ -140,6 +139,7 @@ export function createReferee(options: RefereeOptions): Referee {
       if (again && again.order.epoch >= order.epoch)
         return ok({ match_id: order.match_id, session_id: again.sessionId });
       const withdraw = new AbortController();
+      if (isStopped) withdraw.abort();
       const entry: Running = { order, sessionId, withdraw };
       running.set(ref, entry);
       play(order, sessionId, withdraw)
@@ -175,7 +175,7 @@ export function createReferee(options: RefereeOptions): Referee {
     running: () => [...running].map(([ref, { order, sessionId }]) => ({ ref, order, sessionId })),
 
     async stop() {
-      stopping.abort();
+      isStopped = true;
       for (const { withdraw } of running.values()) withdraw.abort();
     },
   };

@@ -14,6 +14,7 @@ import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
+import { threadWriter } from "#shared/store/writer.ts";
 import { createHost } from "./host.ts";
 import { holdsSeat, isManager, type RefereeDesk, refereeOperations, refereeTemplates } from "./operations.ts";
 import { createReferee } from "./referee.ts";
@@ -52,10 +53,14 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   });
 
   // The store is named after the port, so it opens behind it; no request is read before this turn of the event loop ends.
-  const db = openSqlite(join(options.dataFolder, `referee-${server.port}.sqlite`), SESSION_SCHEMA + MATCH_SCHEMA);
+  const file = join(options.dataFolder, `referee-${server.port}.sqlite`);
+  const db = openSqlite(file, SESSION_SCHEMA + MATCH_SCHEMA);
+  const writer = threadWriter(file, (reason) => {
+    throw reason; // ends the process: a referee that cannot write must not ask
+  });
   const name = options.name ?? `Referee ${server.port}`;
   const peers = createPeers();
-  const host = createHost(sqliteLog(db), systemClock);
+  const host = createHost(sqliteLog(db, writer), systemClock);
   const referee = createReferee({
     host,
     matches: matchTable(db),
@@ -106,6 +111,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
       await referee.stop();
       await server.close();
       await peers.close();
+      await writer.close();
       db.close();
     },
   };

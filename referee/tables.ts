@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Kysely } from "kysely";
+import type { Statement } from "#shared/store/group-commit.ts";
 import { kyselyOver } from "#shared/store/sqlite.ts";
 
 /** Which session plays which match of which league, under which epoch. */
@@ -26,8 +27,8 @@ export const MATCH_SCHEMA = `
 `;
 
 export interface MatchTable {
-  /** Writes at once, inside the transaction of whoever calls. */
-  add(row: MatchRow): void;
+  /** What adds a row, for the transaction that creates its session. */
+  adding(row: MatchRow): Statement;
   /** The session of a match, its newest epoch unless one is named; null when this referee never played it. */
   find(leagueId: string, matchId: string, epoch?: number): Promise<MatchRow | null>;
   /** The leagues in which a match id occurs here. */
@@ -36,11 +37,11 @@ export interface MatchTable {
 
 export function matchTable(db: DatabaseSync): MatchTable {
   const tables: Kysely<Tables> = kyselyOver<Tables>(db);
-  const insert = db.prepare("INSERT INTO matches (league_id, match_id, epoch, session_id) VALUES (?, ?, ?, ?)");
   return {
-    add({ league_id, match_id, epoch, session_id }) {
-      insert.run(league_id, match_id, epoch, session_id);
-    },
+    adding: ({ league_id, match_id, epoch, session_id }) => ({
+      sql: "INSERT INTO matches (league_id, match_id, epoch, session_id) VALUES (?, ?, ?, ?)",
+      parameters: [league_id, match_id, epoch, session_id],
+    }),
     async find(leagueId, matchId, epoch) {
       let query = tables
         .selectFrom("matches")

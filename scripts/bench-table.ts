@@ -50,7 +50,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
   const sdkByCpu = of((round) => Math.min(round.sdk.stream.cpuTotal, round.sdk.json.cpuTotal) / round.pair.cpuTotal);
   const sdkStream = of((round) => round.pair.perSecond / round.sdk.stream.perSecond);
   const ply = of((round) => round.chess.applyAction);
-  const share = of((round) => round.chess.chessJsMove / round.chess.applyAction);
+  const publicMove = of((round) => round.chess.chessJsMove);
   const first = of((round) => round.starts.firstMs);
   const following = of((round) => median(round.starts.followingMs));
   const growth = of((round) => round.league[1000].cpuTotal / round.league[64].cpuTotal);
@@ -69,7 +69,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       row("c  MCP SDK session, event stream", (round) => round.sdk.stream),
       row("c  MCP SDK session, JSON", (round) => round.sdk.json),
       us("d  chess plies, applyAction", (round) => round.chess.applyAction, `${rounds[0]?.chess.plies} plies a round`),
-      us("d  chess.js move() alone", (round) => round.chess.chessJsMove, ""),
+      us("d  chess.js's own move(), bare", (round) => round.chess.chessJsMove, ""),
       row("f  moves, 1 in flight", (round) => round.league[1]),
       row("f  moves, 64 in flight", (round) => round.league[64]),
       row("f  moves, 1000 in flight", (round) => round.league[1000]),
@@ -87,7 +87,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       },
       {
         aim: "d  at most 80 µs a ply",
-        measured: `${ply.toFixed(1)} µs, of it chess.js ${(share * 100).toFixed(0)} %`,
+        measured: `${ply.toFixed(1)} µs, check for mate and draws included; chess.js's own move() is ${publicMove.toFixed(1)}`,
         isMet: ply <= 80,
       },
       {

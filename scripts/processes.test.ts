@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -90,7 +90,9 @@ describe("league run --keep", () => {
     const test = await testLeague(["random", "cycle"], RPS);
     const league = run(test, "--json", "--keep");
     await eventually("the end", () =>
-      runFolders(test).some((one) => readFileSync(join(one, "run.json"), "utf8").includes("completed")),
+      runFolders(test)
+        .map((one) => join(one, "run.json"))
+        .some((file) => existsSync(file) && readFileSync(file, "utf8").includes("completed")),
     );
     const manager = agentsIn(test.folder).find(({ args }) => args[1]?.endsWith("league-manager/main.ts"));
     kill(manager?.pid ?? 0, "SIGKILL");

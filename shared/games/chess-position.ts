@@ -2,7 +2,7 @@ import { Chess, type Color, type PieceSymbol, type Square, validateFen } from "c
 import { err, ok, type Result } from "../lib/result.ts";
 
 /** The squares of the side to move's pieces; pawns first, whose moves are few and cheap to list. */
-export function ownSquares(fen: string): Square[] {
+function ownSquares(fen: string): Square[] {
   const [placement = "", turn] = fen.split(" ", 2);
   const isWhite = turn === "w";
   const pawns: Square[] = [];
@@ -24,7 +24,43 @@ export function ownSquares(fen: string): Square[] {
 
 /** Whether the side to move has a legal move; stops at the first piece that has one. */
 export const hasMove = (board: Chess, fen: string): boolean =>
-  ownSquares(fen).some((square) => board.moves({ square }).length > 0);
+  ownSquares(fen).some((square) => partsOf(board)._moves({ square }).length > 0);
+
+/**
+ * The parts that chess.js makes its public methods of. `move()` lists every legal move twice to name the move, and `moves()`
+ * plays each of them to name it; a referee needs no names, so both are four times as fast without. The version is pinned, and
+ * chess.test.ts holds these against the public methods.
+ */
+interface ChessParts {
+  /** Legal moves, of one square or of all. */
+  _moves(of?: { square?: Square }): readonly Step[];
+  _makeMove(step: Step): void;
+}
+
+/** A move as chess.js has it inside: squares count 16 a rank from a8, which is 0. */
+interface Step {
+  readonly from: number;
+  readonly to: number;
+  readonly promotion?: string;
+}
+
+const partsOf = (board: Chess): ChessParts => board as unknown as ChessParts;
+
+const squareOf = (index: number): string => `${"abcdefgh"[index & 15]}${8 - (index >> 4)}`;
+
+const uciOf = ({ from, to, promotion = "" }: Step): string => squareOf(from) + squareOf(to) + promotion;
+
+/** Every legal move as UCI, sorted. */
+export const listMoves = (board: Chess): readonly string[] => partsOf(board)._moves().map(uciOf).sort();
+
+/** Makes a move of a piece on `from`, given as UCI; false when it is not legal, and then the board is as it was. */
+export function makeMove(board: Chess, from: Square, uci: string): boolean {
+  const step = partsOf(board)
+    ._moves({ square: from })
+    .find((one) => uciOf(one) === uci);
+  if (step) partsOf(board)._makeMove(step);
+  return step !== undefined;
+}
 
 /**
  * A start position in the normal form of chess.js (an en passant square only where the capture is legal), or what is wrong

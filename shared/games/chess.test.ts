@@ -48,6 +48,23 @@ describe("chess.v1, legal moves", () => {
   });
 });
 
+describe("chess.v1, beside the public methods of chess.js", () => {
+  it.each(["a", "b", "c", "d", "e", "f"])("plays every move to the same position and the same end, game %s", (seed) => {
+    const random = createRandom(`beside chess.js/${seed}`);
+    const board = new Chess();
+    let state = from();
+    while (!state.outcome) {
+      const uci = random.pick(chess.legalActions(state, state.turn));
+      state = play(uci, state);
+      board.move({ from: uci.slice(0, 2), to: uci.slice(2, 4), promotion: uci.slice(4) });
+      expect(state.fen).toBe(board.fen());
+      expect(state.outcome !== null).toBe(board.isGameOver());
+    }
+    expect(state.outcome.reason === "checkmate").toBe(board.isCheckmate());
+    expect(state.outcome.reason === "stalemate").toBe(board.isStalemate());
+  });
+});
+
 describe("chess.v1, state-machine-host.md section 8", () => {
   it("the first state is the document's, and the first position is remembered", () => {
     const fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";

@@ -1,7 +1,7 @@
-import { Chess, DEFAULT_POSITION, type Move, type Square } from "chess.js";
+import { Chess, DEFAULT_POSITION, type Square } from "chess.js";
 import { z } from "zod";
-import { err, messageOf, ok } from "../lib/result.ts";
-import { hasMove, ownSquares, startPosition } from "./chess-position.ts";
+import { err, ok } from "../lib/result.ts";
+import { hasMove, listMoves, makeMove, startPosition } from "./chess-position.ts";
 import type { Game } from "./game.ts";
 
 const ROLES = ["white", "black"] as const;
@@ -71,8 +71,7 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
   action: z.string("a move is UCI text like e2e4").max(10, "a move is UCI text like e2e4"),
   initialState: ({ options: { fen } }) => ({ fen, turn: turnOf(fen), outcome: null, positions: [positionKey(fen)] }),
   toAct: (state) => (state.outcome === null ? [state.turn] : []),
-  legalActions: (state, role) =>
-    state.outcome === null && role === state.turn ? listMoves(boardOf(state), state.fen) : [],
+  legalActions: (state, role) => (state.outcome === null && role === state.turn ? listMoves(boardOf(state)) : []),
   applyAction(state, role, action) {
     if (state.outcome !== null) return err({ message: "the game is over" });
     if (role !== state.turn) return err({ message: `it is ${state.turn}'s turn` });
@@ -85,10 +84,9 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
     if (isPromotion !== (promotion !== undefined)) {
       return err({ message: isPromotion ? `name the piece: ${from}${to}q` : `${action} is no promotion` });
     }
-    const move = moveIfLegal(board, { from, to, ...(promotion && { promotion }) });
-    if (!move) return err({ message: `${action} is not a legal move` });
+    if (!makeMove(board, from as Square, action)) return err({ message: `${action} is not a legal move` });
     boards.delete(state);
-    const next = stateAfter(state, move, board);
+    const next = stateAfter(state, board);
     boards.set(next, board);
     return ok(next);
   },
@@ -104,24 +102,13 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
   toText: (state) => textOf(state),
 };
 
-/** Makes the move on the board, or leaves the board as it was and gives null. */
-function moveIfLegal(board: Chess, move: { from: string; to: string; promotion?: string }): Move | null {
-  try {
-    return board.move(move);
-  } catch (thrown) {
-    // Anything else is our own bug.
-    if (!messageOf(thrown).startsWith("Invalid move")) throw thrown;
-    return null;
-  }
-}
-
 /** The state behind a move that the board has made. */
-function stateAfter(before: ChessState, move: Move, board: Chess): ChessState {
-  const fen = move.after;
+function stateAfter(before: ChessState, board: Chess): ChessState {
+  const fen = board.fen();
   const clock = Number(fen.split(" ", 5)[4]);
   // The clock is at 0 after a pawn's move or a capture: no earlier position can come again.
   const positions = [...(clock === 0 ? [] : before.positions), positionKey(fen)];
-  return { fen, turn: turnOf(fen), outcome: outcomeOf(board, move, positions, clock), positions };
+  return { fen, turn: turnOf(fen), outcome: outcomeOf(board, before.turn, fen, positions, clock), positions };
 }
 
 const turnOf = (fen: string): Color => (fen.split(" ", 2)[1] === "w" ? "white" : "black");
@@ -130,31 +117,21 @@ const turnOf = (fen: string): Color => (fen.split(" ", 2)[1] === "w" ? "white" :
 const positionKey = (fen: string): string => fen.split(" ", 4).join(" ");
 
 /** Mate comes before every draw (FIDE Laws, 5.1.1 and 9.6.2). */
-function outcomeOf(board: Chess, move: Move, positions: readonly string[], clock: number): ChessOutcome | null {
-  // The SAN has already found mate and check, and a check without mate has an answer: only other moves need the search.
-  if (move.san.endsWith("#")) return { winner: move.color === "w" ? "white" : "black", reason: "checkmate" };
-  if (!move.san.endsWith("+") && !hasMove(board, move.after)) return { winner: null, reason: "stalemate" };
+function outcomeOf(
+  board: Chess,
+  mover: Color,
+  fen: string,
+  positions: readonly string[],
+  clock: number,
+): ChessOutcome | null {
+  if (!hasMove(board, fen)) {
+    return board.inCheck() ? { winner: mover, reason: "checkmate" } : { winner: null, reason: "stalemate" };
+  }
   // Only a capture or a promotion can leave too little.
   if (clock === 0 && board.isInsufficientMaterial()) return { winner: null, reason: "insufficient_material" };
   const key = positions.at(-1);
   if (positions.filter((one) => one === key).length >= 3) return { winner: null, reason: "threefold_repetition" };
   return clock >= FIFTY_MOVES_PLIES ? { winner: null, reason: "fifty_moves" } : null;
-}
-
-/** Every legal move as UCI, sorted. The short notation ends in the target square, which spares the verbose and slow one. */
-function listMoves(board: Chess, fen: string): readonly string[] {
-  const rank = board.turn() === "w" ? "1" : "8";
-  return ownSquares(fen)
-    .flatMap((from) => board.moves({ square: from }).map((san) => from + targetOf(san, rank)))
-    .sort();
-}
-
-function targetOf(san: string, homeRank: string): string {
-  const bare = san.replace(/[+#]$/, "");
-  if (bare === "O-O") return `g${homeRank}`;
-  if (bare === "O-O-O") return `c${homeRank}`;
-  const [place = "", promotion = ""] = bare.split("=");
-  return place.slice(-2) + promotion.toLowerCase();
 }
 
 function textOf({ fen, turn, outcome }: ChessView): string {

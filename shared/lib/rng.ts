@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** A seeded generator: the same seed gives the same numbers on every machine. */
 export interface Random {
@@ -14,7 +14,7 @@ export interface Random {
 
 /** sfc32, seeded by SHA-256 of the seed string: statistically sound and fast, not for secrets. */
 export function createRandom(seed: string): Random {
-  const bytes = createHash("sha256").update(seed).digest();
+  const bytes = hash("sha256", seed, "buffer");
   let a = bytes.readInt32LE(0);
   let b = bytes.readInt32LE(4);
   let c = bytes.readInt32LE(8);

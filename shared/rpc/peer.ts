@@ -2,29 +2,10 @@ import { createJSONRPCRequest, isJSONRPCResponse } from "json-rpc-2.0";
 import { Pool } from "undici";
 import { z } from "zod";
 import { pause } from "../lib/clock.ts";
-import { err, messageOf, ok, type Result } from "../lib/result.ts";
+import { err, ok, type Result } from "../lib/result.ts";
 import { Envelope } from "../protocol/envelope.ts";
-import type { FaultCause } from "../session/entry.ts";
 import { parseEndpoint } from "./addresses.ts";
-
-/** Why a call to another agent gave no usable answer. */
-export interface CallFault {
-  readonly cause: Exclude<FaultCause, "illegal_move" | "declined">;
-  readonly detail: string;
-  /** What came back, cut to 20,000 characters. */
-  readonly raw?: string;
-}
-
-export interface CallOptions {
-  /** The whole call, retries included. */
-  readonly timeoutMs: number;
-  /** Try again after a refused or broken connection until the time is up. Only for requests that may arrive twice. */
-  readonly retry?: boolean;
-  /** Sent as `Authorization: Bearer`. */
-  readonly bearer?: string;
-  readonly maxReplyBytes?: number;
-  readonly signal?: AbortSignal;
-}
+import { type CallFault, type CallOptions, exchange, RAW_LIMIT, type RawReply, type Target } from "./exchange.ts";
 
 /** Calls other agents' `POST /mcp`; the only client in the house. Follows no redirects. */
 export interface Peers {
@@ -39,17 +20,6 @@ export interface Peers {
   close(): Promise<void>;
 }
 
-/** A reply as read off the wire. */
-interface RawReply {
-  readonly status: number;
-  readonly text: string;
-}
-
-/** Of a faulty answer so much is passed on; whoever publishes it cleans and cuts it further. */
-const RAW_LIMIT = 20_000;
-/** What this machine has run out of is no fault of the agent that was called: such a call rejects. */
-const OUR_OWN_LACK: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM", "EADDRNOTAVAIL", "ENOBUFS"]);
-const DEFAULT_REPLY_BYTES = 256 * 1024;
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 1_000;
 
@@ -58,8 +28,12 @@ const ToolReply = z.object({
   structuredContent: z.unknown().optional(),
 });
 
+/** Endpoints whose targets are remembered at once. */
+const MAX_TARGETS = 10_000;
+
 export function createPeers(): Peers {
   const pools = new Map<string, Pool>();
+  const targets = new Map<string, Target>();
   const closed = new AbortController();
   let lastId = 0;
 
@@ -79,28 +53,39 @@ export function createPeers(): Peers {
     return pool;
   };
 
-  const post = async (
+  const targetOf = (endpoint: string): Target | null => {
+    const known = targets.get(endpoint);
+    if (known) return known;
+    const url = parseEndpoint(endpoint);
+    if (!url) return null;
+    const target = { pool: poolOf(url.origin), path: url.pathname + url.search };
+    if (targets.size >= MAX_TARGETS) targets.clear();
+    targets.set(endpoint, target);
+    return target;
+  };
+
+  const post = (
     endpoint: string,
     id: number,
     envelope: Envelope,
     options: CallOptions,
   ): Promise<Result<RawReply, CallFault>> => {
-    if (closed.signal.aborted) return err({ cause: "refused", detail: "closed" });
-    const url = parseEndpoint(endpoint);
-    if (!url) return err({ cause: "refused", detail: `not an http URL: ${endpoint.slice(0, 200)}` });
+    const target = targetOf(endpoint);
+    if (!target) return refused(`not an http URL: ${endpoint.slice(0, 200)}`);
     const params = { name: "league_message", arguments: envelope };
     const body = JSON.stringify(createJSONRPCRequest(id, "tools/call", params));
-    return persistently((once) => send(poolOf(url.origin), url, "POST", body, once), options, closed.signal);
+    return options.retry ? persistently(target, body, options, closed.signal) : exchange(target, "POST", body, options);
   };
 
-  const get = async (text: string, timeoutMs: number): Promise<Result<RawReply, CallFault>> => {
-    const url = parseEndpoint(text);
-    if (!url || closed.signal.aborted) return err({ cause: "refused", detail: "closed, or not an http URL" });
-    return send(poolOf(url.origin), url, "GET", null, { timeoutMs });
+  const get = async (url: string, timeoutMs: number): Promise<Result<RawReply, CallFault>> => {
+    const target = targetOf(url);
+    if (!target || closed.signal.aborted) return refused("closed, or not an http URL");
+    return exchange(target, "GET", null, { timeoutMs });
   };
 
   return {
     async message(endpoint, envelope, options) {
+      if (closed.signal.aborted) return refused("closed");
       const id = ++lastId;
       const reply = await post(endpoint, id, envelope, options);
       if (!reply.ok) return reply;
@@ -108,6 +93,7 @@ export function createPeers(): Peers {
       return result.ok ? envelopeOf(result.value) : result;
     },
     async notify(endpoint, envelope, options) {
+      if (closed.signal.aborted) return refused("closed");
       const reply = await post(endpoint, ++lastId, envelope, options);
       if (!reply.ok || is2xx(reply.value)) return reply.ok ? ok(null) : reply;
       return err({ cause: "http_error", detail: `HTTP ${reply.value.status}` });
@@ -123,89 +109,30 @@ export function createPeers(): Peers {
       closed.abort();
       await Promise.all([...pools.values()].map((pool) => pool.destroy()));
       pools.clear();
+      targets.clear();
     },
   };
 }
 
+const refused = async (detail: string) => err({ cause: "refused", detail } as const);
+
 /** Repeats a refused call with growing pauses inside one deadline. */
 async function persistently(
-  attempt: (options: CallOptions) => Promise<Result<RawReply, CallFault>>,
+  target: Target,
+  body: string,
   options: CallOptions,
   closed: AbortSignal,
 ): Promise<Result<RawReply, CallFault>> {
   const deadline = performance.now() + options.timeoutMs;
+  let result = await exchange(target, "POST", body, options);
   for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LAST_RETRY_MS)) {
-    const leftMs = deadline - performance.now();
-    const result = await attempt({ ...options, timeoutMs: Math.max(1, leftMs) });
-    const isWorthwhile = !result.ok && result.error.cause === "refused" && options.retry && !closed.aborted;
-    if (!isWorthwhile || deadline - performance.now() <= pauseMs) return result;
+    if (result.ok || result.error.cause !== "refused" || closed.aborted) return result;
+    if (deadline - performance.now() <= pauseMs) return result;
     const signals = options.signal ? [closed, options.signal] : [closed];
     if (!(await pause(pauseMs, AbortSignal.any(signals)))) return result;
+    const timeoutMs = Math.max(1, deadline - performance.now());
+    result = await exchange(target, "POST", body, { ...options, timeoutMs });
   }
-}
-
-function send(
-  pool: Pool,
-  url: URL,
-  method: "POST" | "GET",
-  body: string | null,
-  options: CallOptions,
-): Promise<Result<RawReply, CallFault>> {
-  const { timeoutMs, bearer, signal, maxReplyBytes = DEFAULT_REPLY_BYTES } = options;
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    let status = 0;
-    let cancel: ((reason: Error) => void) | null = null;
-    let settled = false;
-    const settle = (result: Result<RawReply, CallFault>): void => {
-      if (settled) return;
-      settled = true;
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
-      resolve(result);
-      if (!result.ok) cancel?.(new Error(result.error.detail));
-    };
-    const fail = (error: Error): void => {
-      clearTimeout(timer);
-      reject(error);
-    };
-    const late = (): void => settle(err({ cause: "timeout", detail: `no answer within ${Math.round(timeoutMs)} ms` }));
-    // An answer that lies in our own socket when a busy process gets to its timer has come in time.
-    const timer = setTimeout(() => setImmediate(late), timeoutMs);
-    const abort = (): void => settle(err({ cause: "timeout", detail: "given up" }));
-    signal?.addEventListener("abort", abort);
-    if (signal?.aborted) return abort();
-
-    const headers: Record<string, string> = body === null ? {} : { "content-type": "application/json" };
-    if (bearer !== undefined) headers.authorization = `Bearer ${bearer}`;
-    pool.dispatch(
-      { path: url.pathname + url.search, method, body, headers },
-      {
-        onRequestStart(controller) {
-          cancel = (reason) => controller.abort(reason);
-          if (settled) controller.abort(new Error("given up"));
-        },
-        onResponseStart(_controller, statusCode) {
-          status = statusCode;
-        },
-        onResponseData(_controller, chunk) {
-          size += chunk.length;
-          chunks.push(chunk);
-          if (size <= maxReplyBytes) return;
-          const raw = Buffer.concat(chunks).toString("utf8", 0, RAW_LIMIT);
-          settle(err({ cause: "too_large", detail: `an answer of more than ${maxReplyBytes} bytes`, raw }));
-        },
-        onResponseEnd() {
-          settle(ok({ status, text: Buffer.concat(chunks).toString("utf8") }));
-        },
-        onResponseError(_controller, error) {
-          if (OUR_OWN_LACK.has((error as NodeJS.ErrnoException).code ?? "")) return fail(error);
-          settle(err({ cause: "refused", detail: `connection failed: ${messageOf(error)}` }));
-        },
-      },
-    );
-  });
 }
 
 const is2xx = ({ status }: RawReply): boolean => status >= 200 && status < 300;

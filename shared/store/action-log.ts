@@ -1,4 +1,5 @@
 import type { LogRow } from "../session/entry.ts";
+import type { Statement } from "./group-commit.ts";
 
 /** Who sits where in a new session; a seat's agent is made with it when it does not exist yet. */
 export interface Seat {
@@ -35,13 +36,8 @@ export interface NewSession {
  * - nothing ever updates, deletes or replaces a row.
  */
 export interface ActionLog {
-  /** `alongside` writes what must be there if and only if the session is; it runs in the same transaction, and may run twice. */
-  create(
-    session: NewSession,
-    first: LogRow,
-    snapshot: Snapshot,
-    alongside?: (sessionId: string) => void,
-  ): Promise<void>;
+  /** `alongside` writes what must be there if and only if the session is, in the same transaction. */
+  create(session: NewSession, first: LogRow, snapshot: Snapshot, alongside?: readonly Statement[]): Promise<void>;
   /** With a snapshot where one is due. */
   append(row: LogRow, snapshot: Snapshot | null): Promise<void>;
   /** The committed rows of a session in order; empty for an unknown session. */

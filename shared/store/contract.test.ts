@@ -7,12 +7,13 @@ import { type Entry, GENESIS, type LogRow, rowsOf, sealEntry } from "../session/
 import type { ActionLog, NewSession, Snapshot } from "./action-log.ts";
 import { openSqlite } from "./sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "./sqlite-log.ts";
+import { threadWriter } from "./writer.ts";
 
 /** A log under test, and an eye that sees what is committed and nothing else. */
 interface Opened {
   readonly log: ActionLog;
   committedRows(): number;
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 const folder = mkdtempSync(join(tmpdir(), "contract-"));
@@ -33,6 +34,18 @@ const stores: Readonly<Record<string, () => Opened>> = {
     const db = openSqlite(file, SESSION_SCHEMA);
     const other = new DatabaseSync(file, { readOnly: true });
     return { log: sqliteLog(db), committedRows: () => count(other), close: () => closeAll(other, db) };
+  },
+  "SQLite in a file, written by a thread": () => {
+    const file = newFile();
+    const db = openSqlite(file, SESSION_SCHEMA);
+    const writer = threadWriter(file, (reason) => {
+      throw reason;
+    });
+    const close = async (): Promise<void> => {
+      await writer.close();
+      db.close();
+    };
+    return { log: sqliteLog(db, writer), committedRows: () => count(db), close };
   },
   "SQLite in memory": () => {
     const db = openSqlite(":memory:", SESSION_SCHEMA);

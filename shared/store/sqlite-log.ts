@@ -1,7 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { GENESIS, type LogRow } from "../session/entry.ts";
-import type { ActionLog } from "./action-log.ts";
+import type { ActionLog, Snapshot } from "./action-log.ts";
+import type { Statement } from "./group-commit.ts";
 import { appendOnly } from "./sqlite.ts";
+import { localWriter, type Writer } from "./writer.ts";
 
 /** The source document's tables (state-machine-host.md, section 5), with columns added; `actions` is a view of the log. */
 export const SESSION_SCHEMA = `
@@ -48,121 +50,44 @@ export const SESSION_SCHEMA = `
     FROM log WHERE type = 'acted';
 `;
 
-interface Pending {
-  readonly write: () => void;
-  readonly resolve: () => void;
-  readonly reject: (reason: unknown) => void;
-}
-
-/** The action log on SQLite by prepared statements: one transaction for all appends of one event-loop turn. */
-export function sqliteLog(db: DatabaseSync): ActionLog {
-  const insertAgent = db.prepare("INSERT OR IGNORE INTO agents (agent_id, token) VALUES (?, ?)");
-  const insertSession = db.prepare(
-    "INSERT INTO sessions (session_id, template, state, status, tick, seed) VALUES (?, ?, ?, ?, ?, ?)",
-  );
-  const insertSeat = db.prepare("INSERT INTO participants (session_id, agent_id, role) VALUES (?, ?, ?)");
-  const insertRow = db.prepare(
-    "INSERT INTO log (session_id, seq, type, body, prev_hash, hash) VALUES (?, ?, ?, ?, ?, ?)",
-  );
-  const updateSession = db.prepare(
-    "UPDATE sessions SET state = ?, status = ?, tick = ?, updated_at = datetime('now') WHERE session_id = ?",
-  );
+/** The action log in SQLite's tables: read from `db`, written by `writer` to the same database. */
+export function sqliteLog(db: DatabaseSync, writer: Writer = localWriter(db)): ActionLog {
   const selectRows = db.prepare(
     "SELECT session_id, seq, type, body, prev_hash, hash FROM log WHERE session_id = ? ORDER BY seq",
   );
   const selectSeed = db.prepare("SELECT seed FROM sessions WHERE session_id = ?");
-
-  const writeRow = (row: LogRow): void => {
-    insertRow.run(row.session_id, row.seq, row.type, row.body, row.prev_hash, row.hash);
-  };
-  const commit = groupCommit(db);
-
   return {
-    create: (session, first, snapshot, alongside) =>
-      commit(() => {
-        const { sessionId, template, seed, seats } = session;
-        for (const seat of seats) insertAgent.run(seat.agentId, seat.tokenHash);
-        insertSession.run(sessionId, template, snapshot.state, snapshot.status, snapshot.tick, seed);
-        for (const seat of seats) insertSeat.run(sessionId, seat.agentId, seat.role);
-        writeRow(first);
-        alongside?.(sessionId);
-      }),
+    create({ sessionId, template, seed, seats }, first, snapshot, alongside = []) {
+      const { state, status, tick } = snapshot;
+      return writer.commit([
+        ...seats.map((seat) => ({ sql: INSERT_AGENT, parameters: [seat.agentId, seat.tokenHash] })),
+        { sql: INSERT_SESSION, parameters: [sessionId, template, state, status, tick, seed] },
+        ...seats.map((seat) => ({ sql: INSERT_SEAT, parameters: [sessionId, seat.agentId, seat.role] })),
+        insertRow(first),
+        ...alongside,
+      ]);
+    },
     append: (row, snapshot) =>
-      commit(() => {
-        writeRow(row);
-        if (snapshot) updateSession.run(snapshot.state, snapshot.status, snapshot.tick, row.session_id);
-      }),
-    read: (sessionId: string) => selectRows.all(sessionId).map((row) => ({ ...row })) as unknown as LogRow[],
-    seedOf: (sessionId: string) => (selectSeed.get(sessionId)?.seed as string | undefined) ?? null,
+      writer.commit(snapshot ? [insertRow(row), updateSession(row.session_id, snapshot)] : [insertRow(row)]),
+    read: (sessionId) => selectRows.all(sessionId).map((row) => ({ ...row })) as unknown as LogRow[],
+    seedOf: (sessionId) => (selectSeed.get(sessionId)?.seed as string | undefined) ?? null,
   };
 }
 
-/**
- * Runs writes in one transaction per event-loop turn. If one of them throws, the group is rolled back and each is tried in a
- * savepoint of its own, so that the bad one fails alone; a failed commit fails all. A turn in which somebody else's
- * transaction is open on this connection is waited out.
- */
-function groupCommit(db: DatabaseSync): (write: () => void) => Promise<void> {
-  const begin = db.prepare("BEGIN IMMEDIATE");
-  const commit = db.prepare("COMMIT");
-  let group: Pending[] = [];
+const INSERT_AGENT = "INSERT OR IGNORE INTO agents (agent_id, token) VALUES (?, ?)";
+const INSERT_SESSION =
+  "INSERT INTO sessions (session_id, template, state, status, tick, seed) VALUES (?, ?, ?, ?, ?, ?)";
+const INSERT_SEAT = "INSERT INTO participants (session_id, agent_id, role) VALUES (?, ?, ?)";
+const INSERT_ROW = "INSERT INTO log (session_id, seq, type, body, prev_hash, hash) VALUES (?, ?, ?, ?, ?, ?)";
+const UPDATE_SESSION =
+  "UPDATE sessions SET state = ?, status = ?, tick = ?, updated_at = datetime('now') WHERE session_id = ?";
 
-  const transact = (body: () => readonly Pending[]): readonly Pending[] => {
-    begin.run();
-    try {
-      const written = body();
-      commit.run();
-      return written;
-    } catch (thrown) {
-      if (db.isTransaction) db.exec("ROLLBACK");
-      throw thrown;
-    }
-  };
-  const all = (pending: readonly Pending[]) => () => {
-    for (const one of pending) one.write();
-    return pending;
-  };
-  const eachAlone = (pending: readonly Pending[]) => () => pending.filter((one) => attempt(db, one));
+const insertRow = (row: LogRow): Statement => ({
+  sql: INSERT_ROW,
+  parameters: [row.session_id, row.seq, row.type, row.body, row.prev_hash, row.hash],
+});
 
-  const flush = (): void => {
-    if (db.isTransaction) {
-      setImmediate(flush);
-      return;
-    }
-    const pending = group;
-    group = [];
-    try {
-      let written: readonly Pending[];
-      try {
-        written = transact(all(pending));
-      } catch {
-        written = transact(eachAlone(pending));
-      }
-      for (const one of written) one.resolve();
-    } catch (thrown) {
-      for (const one of pending) one.reject(thrown);
-    }
-  };
-
-  return (write) =>
-    new Promise((resolve, reject) => {
-      if (group.length === 0) setImmediate(flush);
-      group.push({ write, resolve, reject });
-    });
-}
-
-/** True when written; a row that breaks a constraint is rejected and undone, anything graver throws. */
-function attempt(db: DatabaseSync, one: Pending): boolean {
-  db.exec("SAVEPOINT entry");
-  try {
-    one.write();
-    db.exec("RELEASE entry");
-    return true;
-  } catch (thrown) {
-    if (!db.isTransaction) throw thrown; // SQLite gave up the whole transaction (disk full, I/O error)
-    db.exec("ROLLBACK TO entry");
-    db.exec("RELEASE entry");
-    one.reject(thrown);
-    return false;
-  }
-}
+const updateSession = (sessionId: string, { state, status, tick }: Snapshot): Statement => ({
+  sql: UPDATE_SESSION,
+  parameters: [state, status, tick, sessionId],
+});

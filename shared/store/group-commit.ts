@@ -1,0 +1,74 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+
+/** SQL with its positional parameters, as plain data: it can cross to another thread. */
+export interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly SQLInputValue[];
+}
+
+/** Statements that are written together or not at all. */
+export type Unit = readonly Statement[];
+
+/** What became of each unit of a group: null when it is on disk, else why it is not. */
+export type Outcomes = readonly (string | null)[];
+
+/**
+ * Commits groups of units on one connection, each group in one transaction. A unit that breaks a constraint is undone and
+ * fails alone; a failed commit fails the whole group.
+ */
+export function groupCommit(db: DatabaseSync): (group: readonly Unit[]) => Outcomes {
+  const begin = db.prepare("BEGIN IMMEDIATE");
+  const commit = db.prepare("COMMIT");
+  const prepared = new Map<string, StatementSync>();
+
+  const write = (unit: Unit): void => {
+    for (const { sql, parameters } of unit) {
+      let statement = prepared.get(sql);
+      if (!statement) {
+        statement = db.prepare(sql);
+        prepared.set(sql, statement);
+      }
+      statement.run(...parameters);
+    }
+  };
+  const transact = (body: () => Outcomes): Outcomes => {
+    begin.run();
+    try {
+      const outcomes = body();
+      commit.run();
+      return outcomes;
+    } catch (thrown) {
+      if (db.isTransaction) db.exec("ROLLBACK");
+      throw thrown;
+    }
+  };
+  /** A unit in a savepoint of its own; anything graver than a broken constraint throws. */
+  const attempt = (unit: Unit): string | null => {
+    db.exec("SAVEPOINT unit");
+    try {
+      write(unit);
+      db.exec("RELEASE unit");
+      return null;
+    } catch (thrown) {
+      if (!db.isTransaction) throw thrown; // SQLite gave up the whole transaction (disk full, I/O error)
+      db.exec("ROLLBACK TO unit");
+      db.exec("RELEASE unit");
+      return String(thrown);
+    }
+  };
+
+  return (group) => {
+    try {
+      return transact(() => {
+        for (const unit of group) write(unit);
+        return group.map(() => null);
+      });
+    } catch {
+      try {
+        return transact(() => group.map(attempt));
+      } catch (thrown) {
+        return group.map(() => String(thrown));
+      }
+    }
+  };
+}

@@ -1,0 +1,94 @@
+import type { DatabaseSync } from "node:sqlite";
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { groupCommit, type Outcomes, type Unit } from "./group-commit.ts";
+
+/** Writes units to a database, many in one transaction. */
+export interface Writer {
+  /** Resolves once the unit is on disk; rejects when it was refused, and then nothing of it is there. */
+  commit(unit: Unit): Promise<void>;
+  /** Resolves when everything that was handed in is settled and the writer is gone. */
+  close(): Promise<void>;
+}
+
+/** Writes on this thread, for databases that no other thread can open. Somebody else's open transaction on the connection is waited out. */
+export function localWriter(db: DatabaseSync): Writer {
+  const commit = groupCommit(db);
+  return inGroups(
+    async (group) => {
+      while (db.isTransaction) await turnOfTheLoop();
+      return commit(group);
+    },
+    async () => {},
+  );
+}
+
+/**
+ * Writes a file that has its tables already, on a thread of its own: waiting for the disk holds up nobody here. `onDeath` is
+ * told when the thread cannot go on; from then on everything is refused.
+ */
+export function threadWriter(file: string, onDeath: (reason: Error) => void): Writer {
+  const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), { workerData: file });
+  let underway: PromiseWithResolvers<Outcomes> | null = null;
+  let died: Error | null = null;
+  worker.on("message", (outcomes: Outcomes) => underway?.resolve(outcomes));
+  worker.on("error", (thrown) => {
+    died = new Error("the writing thread died", { cause: thrown });
+    underway?.reject(died);
+    onDeath(died);
+  });
+  return inGroups(
+    (group) => {
+      if (died) return Promise.reject(died);
+      underway = Promise.withResolvers();
+      worker.postMessage(group);
+      return underway.promise;
+    },
+    async () => {
+      died ??= new Error("the store is closed");
+      await worker.terminate();
+    },
+  );
+}
+
+/** Puts units into groups: all of one turn of the event loop, and all that come while a group is being written. */
+function inGroups(write: (group: readonly Unit[]) => Promise<Outcomes>, end: () => Promise<void>): Writer {
+  interface Pending {
+    readonly unit: Unit;
+    readonly resolve: () => void;
+    readonly reject: (reason: unknown) => void;
+  }
+  let waiting: Pending[] = [];
+  let writing: Promise<void> | null = null;
+
+  const writeAll = async (): Promise<void> => {
+    await turnOfTheLoop();
+    while (waiting.length > 0) {
+      const group = waiting;
+      waiting = [];
+      try {
+        const outcomes = await write(group.map(({ unit }) => unit));
+        for (const [index, { resolve, reject }] of group.entries()) {
+          const refusal = outcomes[index];
+          if (refusal === null) resolve();
+          else reject(new Error(refusal));
+        }
+      } catch (thrown) {
+        for (const { reject } of group) reject(thrown);
+      }
+    }
+    writing = null;
+  };
+
+  return {
+    commit: (unit) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ unit, resolve, reject });
+        writing ??= writeAll();
+      }),
+    async close() {
+      await writing;
+      await end();
+    },
+  };
+}
