@@ -66,7 +66,15 @@ beforeEach(async () => {
   await player(3, () => release.promise);
   const quiet = { log: openLog(null, "referee"), say: () => {}, warn: () => {}, report: () => {} };
   const limits = { registerTimeoutMs: 10_000, reportTimeoutMs: 10_000, limitLoopback: false };
-  const base = { name: "R", host: "127.0.0.1", manager: at(1), maxConcurrentMatches: 4, dataFolder, ...limits };
+  const base = {
+    name: "R",
+    host: "127.0.0.1",
+    manager: at(1),
+    expireAfterMs: 3_600_000,
+    maxConcurrentMatches: 4,
+    dataFolder,
+    ...limits,
+  };
   referee = await startReferee({ ...base, ports: [port] }, quiet);
   await vi.waitFor(async () => expect((await fetch(at(0).replace("/mcp", "/ready"))).status).toBe(200), {
     timeout: 5_000,

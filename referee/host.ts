@@ -1,15 +1,16 @@
+import type { z } from "zod";
 import type { Game, Role } from "#shared/games/game.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { newSessionId } from "#shared/lib/ids.ts";
 import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
 import type { Fault, LogRow } from "#shared/session/entry.ts";
-import { sealEntry } from "#shared/session/entry.ts";
+import { parseEntry, sealEntry } from "#shared/session/entry.ts";
 import { replay } from "#shared/session/replay.ts";
 import { type Command, create, type Decision, decide, type Refusal, type Session } from "#shared/session/session.ts";
-import type { ActionLog, Seat, Snapshot } from "#shared/store/action-log.ts";
+import type { Access, ActionLog, Seat, Snapshot } from "#shared/store/action-log.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 
-export interface NewSessionOptions {
+export interface NewSessionOptions extends Partial<Access> {
   readonly game: Game;
   /** Parsed by the game. */
   readonly options: unknown;
@@ -19,10 +20,27 @@ export interface NewSessionOptions {
   readonly alongside?: (sessionId: string) => readonly Statement[];
 }
 
-/** A session with its log, as committed. */
+/** A session with its log, as committed, and who has access to it. */
 export interface Kept {
   readonly session: Session;
   readonly rows: readonly LogRow[];
+  readonly access: Access;
+}
+
+/** A session as it was after one entry of its log. */
+export interface Step {
+  readonly seq: number;
+  readonly session: Session;
+}
+
+export interface Submission {
+  readonly role: Role;
+  /** Any JSON; what is no action of the game is refused as illegal. */
+  readonly action: unknown;
+  /** null, where the door allows it, is not checked. */
+  readonly expectedTick: number | null;
+  /** Writes what belongs to the action, in its transaction, given the session after it. */
+  readonly alongside?: (next: Session) => readonly Statement[];
 }
 
 /**
@@ -33,18 +51,23 @@ export interface SessionHost {
   create(options: NewSessionOptions): Promise<Session>;
   /** The committed session, from memory or replayed from its log; null when there is none. */
   read(sessionId: string): Kept | null;
-  submit(
-    sessionId: string,
-    role: Role,
-    action: unknown,
-    expectedTick: number | null,
-  ): Promise<Result<Session, Refusal | NotFound>>;
+  submit(sessionId: string, submission: Submission): Promise<Result<Session, Refusal | NotFound>>;
   /** Ends a session for the faults of one turn together. */
   forfeit(sessionId: string, faults: readonly Fault[]): Promise<Result<Session, Refusal | NotFound>>;
   /** Ends a session through no fault of its players. */
   abort(sessionId: string, reason: string): Promise<Result<Session, Refusal | NotFound>>;
   /** The seed of a session that has ended; null while it runs. */
   revealedSeed(sessionId: string): string | null;
+  /** The session as it was after each of its entries behind `seq`, oldest first, replayed from the log. */
+  since(sessionId: string, seq: number): readonly Step[];
+  /** Calls `listener` after each commit to a session, and keeps it in memory until the returned function is called. */
+  watch(sessionId: string, listener: (kept: Kept) => void): () => void;
+  /** Ends as expired every session whose seats have been idle for so long. */
+  expireIdle(idleMs: number): Promise<void>;
+  /** Lets go of sessions that nobody has touched for so long; they come back by replay. */
+  forgetIdle(idleMs: number): void;
+  /** How many sessions are in memory. */
+  loaded(): number;
 }
 
 export interface NotFound {
@@ -53,36 +76,53 @@ export interface NotFound {
 }
 
 /** `pending` is what the next decision builds on; `session` is what readers see: the last state that is on disk. */
-interface Live {
+interface Live extends Kept {
   session: Session;
   readonly rows: LogRow[];
   pending: { readonly session: Session; readonly head: LogRow };
   /** When the database's copy of the state was last written, milliseconds. */
   snapshotAt: number;
+  /** When somebody last asked for it, milliseconds. */
+  touchedAt: number;
+  readonly listeners: Set<(kept: Kept) => void>;
 }
 
 /** While a session is played its copy in the database is at most this much older than its last action. */
 const SNAPSHOT_EVERY_MS = 1_000;
+const DRIVEN: Access = { actedBy: "driver", spectators: "none" };
 
 export function createHost(log: ActionLog, clock: Clock): SessionHost {
   const live = new Map<string, Live>();
 
-  const find = (sessionId: string): Live | null => {
-    const known = live.get(sessionId);
-    if (known) return known;
-    const rows = [...log.read(sessionId)];
-    const head = rows.at(-1);
-    const seed = log.seedOf(sessionId);
-    if (!head || seed === null) return null;
-    const replayed = replay(rows, seed);
-    if (!replayed.ok)
-      throw new Error(`log of session ${sessionId}, entry ${replayed.error.seq}: ${replayed.error.message}`);
-    const loaded: Live = { session: replayed.value, rows, pending: { session: replayed.value, head }, snapshotAt: 0 };
-    live.set(sessionId, loaded);
-    return loaded;
+  const hold = (session: Session, rows: LogRow[], access: Access): Live => {
+    const head = rows.at(-1) as LogRow;
+    const now = clock.now();
+    const pending = { session, head };
+    const held = { session, rows, access, pending, snapshotAt: now, touchedAt: now, listeners: new Set<never>() };
+    live.set(session.id, held);
+    return held;
   };
 
-  const run = async (sessionId: string, command: Command): Promise<Result<Session, Refusal | NotFound>> => {
+  const find = (sessionId: string): Live | null => {
+    const known = live.get(sessionId);
+    if (known) {
+      known.touchedAt = clock.now();
+      return known;
+    }
+    const about = log.about(sessionId);
+    if (!about) return null;
+    const rows = [...log.read(sessionId)];
+    const replayed = replay(rows, about.seed);
+    if (!replayed.ok)
+      throw new Error(`log of session ${sessionId}, entry ${replayed.error.seq}: ${replayed.error.message}`);
+    return hold(replayed.value, rows, { actedBy: about.actedBy, spectators: about.spectators });
+  };
+
+  const run = async (
+    sessionId: string,
+    command: Command,
+    alongside?: Submission["alongside"],
+  ): Promise<Result<Session, Refusal | NotFound>> => {
     const found = find(sessionId);
     if (!found) return err({ code: "NOT_FOUND", message: "No such session" });
     const decision = decide(found.pending.session, command, clock.iso());
@@ -91,40 +131,73 @@ export function createHost(log: ActionLog, clock: Clock): SessionHost {
     const row = sealEntry(sessionId, found.pending.head, entry);
     found.pending = { session: next, head: row };
     try {
-      await log.append(row, dueSnapshot(found, next, clock.now()));
+      await log.append(row, dueSnapshot(found, next, clock.now()), alongside?.(next));
     } catch (thrown) {
       // Whatever was decided on top of the lost entry is void too: the session is read again from its log.
       live.delete(sessionId);
+      for (const one of found.listeners) find(sessionId)?.listeners.add(one);
       throw new Error(`session ${sessionId}: the log did not take an entry: ${messageOf(thrown)}`);
     }
     found.session = next;
     found.rows.push(row);
+    for (const listener of found.listeners) listener(found);
     return ok(next);
   };
 
   return {
-    async create({ game, options, seed, seats, alongside }) {
+    async create({ game, options, seed, seats, alongside, ...given }) {
+      const access = { ...DRIVEN, ...given };
       const participants = Object.fromEntries(seats.map((seat) => [seat.role, seat.agentId]));
       const id = newSessionId();
       const { entry, next }: Decision = create({ id, game, options, participants, seed, at: clock.iso() });
       const row = sealEntry(id, null, entry);
-      await log.create({ sessionId: id, template: game.id, seed, seats }, row, snapshotOf(next), alongside?.(id));
-      live.set(id, { session: next, rows: [row], pending: { session: next, head: row }, snapshotAt: clock.now() });
+      const setup = { sessionId: id, template: game.id, seed, seats, ...access };
+      await log.create(setup, row, snapshotOf(next), alongside?.(id));
+      hold(next, [row], access);
       return next;
     },
-    read(sessionId) {
-      const found = find(sessionId);
-      return found && { session: found.session, rows: found.rows };
-    },
-    async submit(sessionId, role, action, expectedTick) {
-      return run(sessionId, { type: "act", role, action, expectedTick });
+    read: find,
+    async submit(sessionId, { role, action, expectedTick, alongside }) {
+      const parsed = find(sessionId)?.session.game.action.safeParse(action);
+      const command = { type: "act", role, action: parsed?.data, expectedTick } as const;
+      const decided = await run(sessionId, command, alongside);
+      const isForeign = !decided.ok && decided.error.code === "ILLEGAL_ACTION" && parsed?.error !== undefined;
+      return isForeign ? err({ ...decided.error, message: firstIssue(parsed.error) }) : decided;
     },
     forfeit: (sessionId, faults) => run(sessionId, { type: "forfeit", faults }),
     abort: (sessionId, reason) => run(sessionId, { type: "abort", reason }),
     revealedSeed(sessionId) {
       const found = find(sessionId);
-      return found?.session.status === "completed" ? log.seedOf(sessionId) : null;
+      return found?.session.status === "completed" ? (log.about(sessionId)?.seed ?? null) : null;
     },
+    since(sessionId, seq) {
+      const rows = find(sessionId)?.rows ?? [];
+      const seed = rows.length > seq + 1 ? log.about(sessionId)?.seed : undefined;
+      const steps: Step[] = [];
+      if (seed !== undefined) replay(rows, seed, (session, at) => at > seq && steps.push({ seq: at, session }));
+      return steps;
+    },
+    watch(sessionId, listener) {
+      const listeners = find(sessionId)?.listeners;
+      listeners?.add(listener);
+      return () => void listeners?.delete(listener);
+    },
+    async expireIdle(idleMs) {
+      const latest = clock.now() - idleMs;
+      for (const sessionId of log.quietSince(latest + SNAPSHOT_EVERY_MS)) {
+        const head = find(sessionId)?.pending.head;
+        if (head && Date.parse(parseEntry(head.body).at) <= latest) await run(sessionId, { type: "expire" });
+      }
+    },
+    forgetIdle(idleMs) {
+      const latest = clock.now() - idleMs;
+      for (const [id, { touchedAt, listeners, pending, session, access }] of live) {
+        const isDriven = access.actedBy === "driver" && session.status === "active";
+        const isHeld = isDriven || listeners.size > 0 || pending.session !== session;
+        if (touchedAt <= latest && !isHeld) live.delete(id);
+      }
+    },
+    loaded: () => live.size,
   };
 }
 
@@ -133,6 +206,8 @@ function dueSnapshot(live: Live, next: Session, now: number): Snapshot | null {
   live.snapshotAt = now;
   return snapshotOf(next);
 }
+
+const firstIssue = (error: z.ZodError): string => error.issues[0]?.message ?? "not an action of this game";
 
 const snapshotOf = (session: Session): Snapshot => ({
   state: JSON.stringify(session.state),

@@ -14,6 +14,8 @@ const command = withUsageExit(new Command("referee"))
   .option("--name <name>", "display name in the league (default: Referee and its port)")
   .option("--endpoint <url>", "how others reach this agent (default: where it listens)")
   .option("--manager <url>", "the league manager's endpoint", "http://127.0.0.1:8000/mcp")
+  .option("--alone", "no manager: a session host for agents that play over REST")
+  .option("--expire-s <s>", "sessions played over REST end when nobody has acted for so long", countOption, 86_400)
   .option("--max-matches <n>", "matches played at a time", countOption, 64)
   .option("--register-ms <ms>", "how long one attempt to register may take", countOption, timeouts.referee_register_ms)
   .option("--report-ms <ms>", "how long one report of a result may take", countOption, timeouts.match_result_report_ms)
@@ -27,6 +29,8 @@ const options = command.opts<{
   endpoint?: string;
   name?: string;
   manager: string;
+  alone?: boolean;
+  expireS: number;
   maxMatches: number;
   registerMs: number;
   reportMs: number;
@@ -41,7 +45,8 @@ await runAgentProcess(options.name ?? `referee-${options.port ?? process.pid}`, 
       host: options.host,
       endpoint: options.endpoint ?? null,
       ports: options.port === undefined ? portsFrom(PORT_RANGES.referee) : [options.port],
-      manager: options.manager,
+      manager: options.alone ? null : options.manager,
+      expireAfterMs: options.expireS * 1000,
       maxConcurrentMatches: options.maxMatches,
       registerTimeoutMs: options.registerMs,
       reportTimeoutMs: options.reportMs,

@@ -178,9 +178,7 @@ function questionFor(driver: MatchDriver, match: Match, session: Session, player
     }),
     async accept(move) {
       stopIfWithdrawn(match);
-      const action = game.action.safeParse(move);
-      if (!action.success) return err(action.error.issues[0]?.message ?? "not an action of this game");
-      const acted = await driver.host.submit(session.id, role, action.data, session.turnTick);
+      const acted = await driver.host.submit(session.id, { role, action: move, expectedTick: session.turnTick });
       if (acted.ok) return ok(null);
       if (acted.error.code === "ILLEGAL_ACTION") return err(acted.error.message);
       throw new Error(`the session refused a move that was asked for: ${acted.error.message}`);

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Express } from "express";
 import { gameIds } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { ok } from "#shared/lib/result.ts";
@@ -15,10 +16,13 @@ import { webApp } from "#shared/runtime/web.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { threadWriter } from "#shared/store/writer.ts";
+import { agentDirectory } from "./agents.ts";
 import { createHost } from "./host.ts";
 import { holdsSeat, isManager, type RefereeDesk, refereeOperations, refereeTemplates } from "./operations.ts";
 import { createReferee } from "./referee.ts";
-import { MATCH_SCHEMA, matchTable } from "./tables.ts";
+import { REPLY_SCHEMA, sqliteReplies } from "./rest/replies.ts";
+import type { Streams } from "./rest/streams.ts";
+import { MATCH_SCHEMA, matchTable, sessionTable } from "./tables.ts";
 
 export interface RefereeOptions {
   /** Display name; null for one made from the port. */
@@ -27,7 +31,10 @@ export interface RefereeOptions {
   readonly ports: readonly number[];
   /** How others reach this agent; null for where it listens. */
   readonly endpoint?: string | null;
-  readonly manager: string;
+  /** The league manager's endpoint; null for a session host alone. */
+  readonly manager: string | null;
+  /** A session acted by its seats expires when nobody has acted for so long. */
+  readonly expireAfterMs: number;
   readonly maxConcurrentMatches: number;
   readonly dataFolder: string;
   readonly registerTimeoutMs: number;
@@ -36,10 +43,19 @@ export interface RefereeOptions {
   readonly limitLoopback: boolean;
 }
 
-/** Starts a referee: its endpoint, its store, then its registration; matches that are still its own go on. */
+/** A session host's housekeeping: how often it looks, and when a session leaves memory. */
+const LOOK_EVERY_MS = 15_000;
+const FORGET_AFTER_MS = 5 * 60_000;
+
+/**
+ * Starts a referee: its endpoint, its store, then its registration; matches that are still its own go on. Without a manager it is a
+ * session host alone.
+ */
 export async function startReferee(options: RefereeOptions, self: AgentProcess): Promise<RunningAgent> {
+  const { manager } = options;
   const identity = { id: "new", token: null as string | null };
   let rpc: JsonRpc;
+  let streams: Streams | null = null;
   let isTrusted: (credentials: Credentials) => boolean = () => false;
   const server = await listen({
     host: options.host,
@@ -49,16 +65,31 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
       loopback: options.limitLoopback,
       isTrusted: (credentials) => isTrusted(credentials),
     }),
-    web: webApp({ isReady: () => identity.token !== null }),
+    web: webApp({ isReady: () => manager === null || identity.token !== null, routes }),
   });
+
+  /** Loaded when REST is first used: a referee of a league alone does without. */
+  async function routes(app: Express): Promise<void> {
+    const { restRoutes } = await import("./rest/routes.ts");
+    const { createStreams } = await import("./rest/streams.ts");
+    streams = createStreams(host);
+    restRoutes({
+      host,
+      agents: agentDirectory(db, writer),
+      sessions: sessionTable(db),
+      replies: sqliteReplies(db),
+      streams,
+      log: self.log,
+      limitLoopback: options.limitLoopback,
+    })(app);
+  }
 
   // The store is named after the port, so it opens behind it; no request is read before this turn of the event loop ends.
   const file = join(options.dataFolder, `referee-${server.port}.sqlite`);
-  const db = openSqlite(file, SESSION_SCHEMA + MATCH_SCHEMA);
+  const db = openSqlite(file, SESSION_SCHEMA + MATCH_SCHEMA + REPLY_SCHEMA);
   const writer = threadWriter(file, (reason) => {
     throw reason; // ends the process: a referee that cannot write must not ask
   });
-  const name = options.name ?? `Referee ${server.port}`;
   const peers = createPeers();
   const host = createHost(sqliteLog(db, writer), systemClock);
   const referee = createReferee({
@@ -66,48 +97,64 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     matches: matchTable(db),
     peers,
     log: self.log,
-    manager: options.manager,
+    manager: manager ?? "",
     reportTimeoutMs: options.reportTimeoutMs,
     identity,
   });
   const desk = { host, referee, identity, maxConcurrentMatches: options.maxConcurrentMatches };
   rpc = endpointOf(desk, self);
   isTrusted = ({ token, subject }) => isManager(desk, token, subject) || holdsSeat(desk, token);
-  self.say(`referee at ${server.url}/mcp`);
+  const housekeeping = setInterval(
+    () => {
+      host.forgetIdle(FORGET_AFTER_MS);
+      host.expireIdle(options.expireAfterMs).catch((thrown) => self.log.error({ err: thrown }, "could not expire"));
+    },
+    Math.min(LOOK_EVERY_MS, options.expireAfterMs),
+  );
+  self.say(manager === null ? `session host at ${server.url}` : `referee at ${server.url}/mcp`);
   self.report({ type: "ready", url: server.url });
 
   const stopping = new AbortController();
-  const registering = (async () => {
+  const registering = manager === null ? null : registerReferee(options, manager, server);
+  registering?.catch((thrown) => {
+    if (!stopping.signal.aborted) throw thrown; // ends the process with its message
+  });
+
+  async function registerReferee(
+    { name, endpoint, maxConcurrentMatches, registerTimeoutMs, dataFolder }: RefereeOptions,
+    manager: string,
+    { port, url }: { port: number; url: string },
+  ): Promise<void> {
+    const display_name = name ?? `Referee ${port}`;
     const { response, token } = await register({
       peers,
-      manager: options.manager,
+      manager,
       type: "REFEREE_REGISTER_REQUEST",
-      sender: `referee:${name}`,
+      sender: `referee:${display_name}`,
       payload: {
-        display_name: name,
+        display_name,
         version: VERSION,
         game_types: gameIds,
-        contact_endpoint: options.endpoint ?? `${server.url}/mcp`,
-        max_concurrent_matches: options.maxConcurrentMatches,
+        contact_endpoint: endpoint ?? `${url}/mcp`,
+        max_concurrent_matches: maxConcurrentMatches,
       },
       response: messages.RefereeRegisterResponse,
-      timeoutMs: options.registerTimeoutMs,
-      tokenFile: join(options.dataFolder, "tokens", `referee-${server.port}`),
+      timeoutMs: registerTimeoutMs,
+      tokenFile: join(dataFolder, "tokens", `referee-${port}`),
       self,
       signal: stopping.signal,
     });
-    identity.id = response.referee_id ?? name;
+    identity.id = response.referee_id ?? display_name;
     identity.token = token;
     self.say(`registered as ${identity.id}`);
     for (const order of response.matches ?? []) await referee.start(order);
-  })();
-  registering.catch((thrown) => {
-    if (!stopping.signal.aborted) throw thrown; // ends the process with its message
-  });
+  }
 
   return {
     async stop() {
       stopping.abort();
+      clearInterval(housekeeping);
+      streams?.close();
       await referee.stop();
       await server.close();
       await peers.close();

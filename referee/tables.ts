@@ -13,6 +13,9 @@ export interface MatchRow {
 
 interface Tables {
   matches: MatchRow;
+  sessions: { session_id: string; template: string; status: string; created_at: string };
+  participants: { session_id: string; agent_id: string; role: string };
+  log: { session_id: string; seq: number; type: string };
 }
 
 export const MATCH_SCHEMA = `
@@ -54,6 +57,62 @@ export function matchTable(db: DatabaseSync): MatchTable {
     async leaguesOf(matchId) {
       const query = tables.selectFrom("matches").select("league_id").distinct().where("match_id", "=", matchId);
       return (await query.execute()).map((row) => row.league_id);
+    },
+  };
+}
+
+/** A session in the list of an agent. */
+export interface ListedSession {
+  readonly session_id: string;
+  readonly template: string;
+  readonly status: string;
+  readonly tick: number;
+  readonly your_role: string;
+  readonly created_at: string;
+}
+
+export interface SessionTable {
+  /** An agent's sessions, newest first, at most `limit`; with `before` only those created before that session. */
+  of(agentId: string, limit: number, before?: string): Promise<readonly ListedSession[]>;
+}
+
+export function sessionTable(db: DatabaseSync): SessionTable {
+  const tables: Kysely<Tables> = kyselyOver<Tables>(db);
+  return {
+    async of(agentId, limit, before) {
+      let query = tables
+        .selectFrom("participants")
+        .innerJoin("sessions", "sessions.session_id", "participants.session_id")
+        .select((eb) => [
+          "sessions.session_id",
+          "template",
+          "status",
+          // The session's own copy may be a second old; the log never is.
+          eb
+            .selectFrom("log")
+            .select((log) => log.fn.countAll<number>().as("tick"))
+            .whereRef("log.session_id", "=", "sessions.session_id")
+            .where("type", "=", "acted")
+            .as("tick"),
+          "role as your_role",
+          "created_at",
+        ])
+        .where("agent_id", "=", agentId);
+      if (before !== undefined) {
+        const created = tables.selectFrom("sessions").select("created_at").where("session_id", "=", before);
+        query = query.where((eb) =>
+          eb.or([
+            eb("created_at", "<", created),
+            eb.and([eb("created_at", "=", created), eb("sessions.session_id", "<", before)]),
+          ]),
+        );
+      }
+      const rows = await query
+        .orderBy("created_at", "desc")
+        .orderBy("sessions.session_id", "desc")
+        .limit(limit)
+        .execute();
+      return rows.map((row) => ({ ...row, tick: Number(row.tick) }));
     },
   };
 }

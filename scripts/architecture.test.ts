@@ -32,7 +32,8 @@ const KEEPERS: Readonly<Record<string, readonly string[]>> = {
   "chess.js": ["shared/games"],
   kysely: ["shared/store", "league-manager", "referee"],
   "node:sqlite": ["shared/store", "league-manager", "referee"],
-  express: ["shared/runtime", "league-manager"],
+  express: ["shared/runtime", "league-manager", "referee"],
+  "prom-client": ["referee"],
   pino: ["shared/runtime"],
   commander: ["shared/runtime", "league-manager", "referee", "player", "scripts"],
 };

@@ -50,7 +50,7 @@ async function startLeague(
     running.push(one);
     return one;
   };
-  const refereeArgs = ["--port", String(refereePort), "--max-matches", "1000", ...common];
+  const refereeArgs = ["--port", String(refereePort), "--max-matches", "2000", ...common];
   const playerArgs = (port: number) => ["--bot", "random", "--port", String(port), ...common];
   const [referee, ...players] = (await Promise.all([
     start("referee/main.ts", refereeArgs, { nodeArgs: shape.nodeArgs?.referee ?? [] }),

@@ -134,7 +134,7 @@ function startOne(
   );
 }
 
-const LIMITS = { registerTimeoutMs: 2_000, reportTimeoutMs: 2_000, limitLoopback: false };
+const LIMITS = { expireAfterMs: 3_600_000, registerTimeoutMs: 2_000, reportTimeoutMs: 2_000, limitLoopback: false };
 
 const Reply = z.object({ result: z.unknown() });
 

@@ -6,6 +6,9 @@ export const newToken = (): string => randomBytes(32).toString("base64url");
 /** Opaque: says nothing of league, match or time. */
 export const newSessionId = (): string => randomUUID();
 
+/** Of an agent that registers with the session host. */
+export const newAgentId = (): string => randomUUID();
+
 export const newMessageId = (): string => randomUUID();
 
 const numbered = (prefix: string, ordinal: number): string => `${prefix}${String(ordinal).padStart(2, "0")}`;

@@ -75,7 +75,7 @@ function contextOf(request: IncomingMessage): HttpContext {
 }
 
 /** Reads a body as UTF-8; null once it is larger than `limit` bytes. A broken connection calls nobody. */
-function collect(request: IncomingMessage, limit: number, done: (body: string | null) => void): void {
+export function collect(request: IncomingMessage, limit: number, done: (body: string | null) => void): void {
   if (Number(request.headers["content-length"] ?? 0) > limit) {
     done(null);
     return;

@@ -29,19 +29,39 @@ const Call = z.object({
   }),
 });
 
+/** What a limiter says to one request: whether it may pass, and the standard headers that tell the caller so. */
+export interface Allowance {
+  readonly isAllowed: boolean;
+  /** RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers), and Retry-After of a refusal. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Counts requests by key, so many a minute each. */
+export function rateLimiter(perMinute: number): (key: string) => Promise<Allowance> {
+  const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
+  const headersOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes) => ({
+    "ratelimit-policy": `"default";q=${perMinute};w=60`,
+    ratelimit: `"default";r=${Math.max(0, remainingPoints)};t=${Math.ceil(msBeforeNext / 1000)}`,
+  });
+  return async (key) => {
+    try {
+      return { isAllowed: true, headers: headersOf(await limiter.consume(key)) };
+    } catch (thrown) {
+      if (!(thrown instanceof RateLimiterRes)) throw thrown;
+      const seconds = Math.ceil(thrown.msBeforeNext / 1000);
+      return { isAllowed: false, headers: { "retry-after": String(seconds), ...headersOf(thrown) } };
+    }
+  };
+}
+
 /** Puts a limit by address before a door: 429 with the standard headers when it is passed (PROTOCOL.md, section 3). */
 export function limitedDoor(door: McpDoor, options: RateLimitOptions): McpDoor {
-  const limiter = new RateLimiterMemory({ points: options.perMinute, duration: 60 });
+  const take = rateLimiter(options.perMinute);
   return async (body, http) => {
     if (!options.loopback && isLoopback(http.remoteAddress)) return door(body, http);
     if (credentialsOf(body, http).some(options.isTrusted)) return door(body, http);
-    try {
-      await limiter.consume(http.remoteAddress);
-    } catch (thrown) {
-      if (thrown instanceof RateLimiterRes) return tooMany(thrown, options.perMinute);
-      throw thrown;
-    }
-    return door(body, http);
+    const { isAllowed, headers } = await take(http.remoteAddress);
+    return isAllowed ? door(body, http) : tooMany(headers, options.perMinute);
   };
 }
 
@@ -62,19 +82,12 @@ function parsed(body: string): unknown {
   }
 }
 
-function tooMany({ msBeforeNext }: RateLimiterRes, perMinute: number) {
-  const seconds = Math.ceil(msBeforeNext / 1000);
-  return {
-    status: 429,
-    headers: {
-      "retry-after": String(seconds),
-      "ratelimit-policy": `"default";q=${perMinute};w=60`,
-      ratelimit: `"default";r=0;t=${seconds}`,
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: null,
-      error: { code: -32000, message: `Too many requests: ${perMinute} a minute without a token` },
-    }),
-  };
-}
+const tooMany = (headers: Allowance["headers"], perMinute: number) => ({
+  status: 429,
+  headers,
+  body: JSON.stringify({
+    jsonrpc: "2.0",
+    id: null,
+    error: { code: -32000, message: `Too many requests: ${perMinute} a minute without a token` },
+  }),
+});

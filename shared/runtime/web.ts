@@ -5,7 +5,7 @@ export interface WebOptions {
   /** Whether the agent can do its work now; decides between 200 and 503 of `GET /ready`. */
   readonly isReady: () => boolean;
   /** The agent's own pages and routes. */
-  readonly routes?: (app: Express) => void;
+  readonly routes?: (app: Express) => void | Promise<void>;
 }
 
 /** Everything of an agent that is not `/mcp`: `GET /health`, `GET /ready` and its own routes, on express, loaded when first asked for. */
@@ -22,7 +22,7 @@ export const webApp =
       const ready = isReady();
       response.status(ready ? 200 : 503).json({ status: ready ? "ready" : "starting" });
     });
-    routes?.(app);
+    await routes?.(app);
     app.use((_request, response) => {
       response
         .status(404)

@@ -13,9 +13,13 @@ export interface ReplayFault {
 /**
  * Folds a log back into its session, anywhere and at any time.
  * Checks the chain (sequence, previous hash, hash of the stored text), the seed against its commitment and every action by
- * the game's rules; the first thing that does not hold is returned with its place.
+ * the game's rules; the first thing that does not hold is returned with its place. `onStep` is told the session after each entry.
  */
-export function replay(rows: readonly LogRow[], seed: string): Result<Session, ReplayFault> {
+export function replay(
+  rows: readonly LogRow[],
+  seed: string,
+  onStep?: (session: Session, seq: number) => void,
+): Result<Session, ReplayFault> {
   let session: Session | null = null;
   let prevHash = GENESIS;
   for (const [index, row] of rows.entries()) {
@@ -29,6 +33,7 @@ export function replay(rows: readonly LogRow[], seed: string): Result<Session, R
       if (entry.type !== row.type) return fault(`type ${row.type} stored for an entry ${entry.type}`);
       session = session === null ? begin(entry, seed) : evolve(session, entry);
       if (session.id !== row.session_id) return fault(`row of session ${row.session_id} in the log of ${session.id}`);
+      onStep?.(session, index);
     } catch (thrown) {
       return fault(messageOf(thrown));
     }

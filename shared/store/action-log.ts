@@ -19,7 +19,15 @@ export interface Snapshot {
   readonly tick: number;
 }
 
-export interface NewSession {
+/** Who may do what with a session besides its seats' own agents; fixed when it is created. */
+export interface Access {
+  /** `driver`: actions come from the match driver alone, and it never expires. `seats`: each seat's agent acts by itself. */
+  readonly actedBy: "driver" | "seats";
+  /** `public`: any agent may watch what a spectator may see. */
+  readonly spectators: "none" | "public";
+}
+
+export interface NewSession extends Access {
   readonly sessionId: string;
   /** Game id, the source document's `template`. */
   readonly template: string;
@@ -38,10 +46,12 @@ export interface NewSession {
 export interface ActionLog {
   /** `alongside` writes what must be there if and only if the session is, in the same transaction. */
   create(session: NewSession, first: LogRow, snapshot: Snapshot, alongside?: readonly Statement[]): Promise<void>;
-  /** With a snapshot where one is due. */
-  append(row: LogRow, snapshot: Snapshot | null): Promise<void>;
+  /** With a snapshot where one is due, and with what must be there if and only if the row is. */
+  append(row: LogRow, snapshot: Snapshot | null, alongside?: readonly Statement[]): Promise<void>;
   /** The committed rows of a session in order; empty for an unknown session. */
   read(sessionId: string): readonly LogRow[];
-  /** The seed of a session, for the host alone; null for an unknown session. */
-  seedOf(sessionId: string): string | null;
+  /** The seed of a session, for the host alone, and who has access; null for an unknown session. */
+  about(sessionId: string): (Access & { readonly seed: string }) | null;
+  /** Active sessions that are acted by their seats and had their last snapshot before `before`, milliseconds since the epoch. */
+  quietSince(before: number): readonly string[];
 }

@@ -1,12 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Entry, GENESIS, type LogRow, rowsOf, sealEntry } from "../session/entry.ts";
-import type { ActionLog, NewSession, Snapshot } from "./action-log.ts";
+import { type Entry, GENESIS, type LogRow, sealEntry } from "../session/entry.ts";
+import type { Access, ActionLog, Snapshot } from "./action-log.ts";
 import { openSqlite } from "./sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "./sqlite-log.ts";
+import { ACCESS, AT, newSession, rows, SNAPSHOT, seat } from "./testing-log.ts";
 import { threadWriter } from "./writer.ts";
 
 /** A log under test, and an eye that sees what is committed and nothing else. */
@@ -57,37 +58,6 @@ const stores: Readonly<Record<string, () => Opened>> = {
   },
 };
 
-const AT = "2025-01-01T00:00:00.000Z";
-const SNAPSHOT: Snapshot = { state: "{}", status: "active", tick: 0 };
-const participants = { white: "agent-1", black: "agent-2" };
-const seat = (role: string, agentId: string) => ({ role, agentId, tokenHash: `hash of ${agentId}` });
-const newSession = (sessionId: string): NewSession => ({
-  sessionId,
-  template: "chess.v1",
-  seed: `seed of ${sessionId}`,
-  seats: [seat("white", "agent-1"), seat("black", "agent-2")],
-});
-
-/** The sound rows of a session: `created`, then so many actions. */
-function rows(session_id: string, actions: number): LogRow[] {
-  const created: Entry = {
-    type: "created",
-    session_id,
-    game: "chess.v1",
-    options: {},
-    participants,
-    seed_commitment: "c",
-    at: AT,
-  };
-  const acted = Array.from({ length: actions }, (_, tick): Entry => {
-    return { type: "acted", tick, role: "white", agent: "agent-1", action: { uci: "é\n☃", tick }, at: AT };
-  });
-  return rowsOf(
-    session_id,
-    [created, ...acted].map((entry) => JSON.stringify(entry)),
-  );
-}
-
 const [ROW0, ROW1, ROW2, ROW3] = rows("s1", 3) as [LogRow, LogRow, LogRow, LogRow];
 const outcomes = async (promises: Promise<void>[]): Promise<string[]> =>
   (await Promise.allSettled(promises)).map((one) => one.status);
@@ -111,7 +81,7 @@ describe.each(Object.entries(stores))("the action log, %s", (_, open) => {
     expect(store.committedRows()).toBe(before);
     expect(await committed).toBe(before + 1);
     expect(log.read("s2")).toEqual([first]);
-    expect(log.seedOf("s2")).toBe("seed of s2");
+    expect(log.about("s2")).toEqual({ seed: "seed of s2", ...ACCESS });
   });
 
   test("append resolves only after the commit", async () => {
@@ -133,7 +103,7 @@ describe.each(Object.entries(stores))("the action log, %s", (_, open) => {
 
   test("an unknown session has no rows and no seed", () => {
     expect(log.read("nobody")).toEqual([]);
-    expect(log.seedOf("nobody")).toBe(null);
+    expect(log.about("nobody")).toBe(null);
   });
 
   test("appends of one turn of the event loop are committed together", async () => {
@@ -174,6 +144,28 @@ describe.each(Object.entries(stores))("the action log, %s", (_, open) => {
     expect(store.committedRows()).toBe(5);
   });
 
+  test("what stands alongside is written with its row, and not without it", async () => {
+    const agent = (id: string) => [{ sql: "INSERT INTO agents (agent_id, token) VALUES (?, ?)", parameters: [id, id] }];
+    await log.append(ROW1, null, agent("with-row-1"));
+    const refused = [log.append(ROW1, null, agent("with-row-1-again")), log.append(ROW2, null, agent("with-row-1"))];
+    expect(await outcomes(refused)).toEqual(["rejected", "rejected"]);
+    expect(log.read("s1")).toEqual([ROW0, ROW1]);
+    await log.append(ROW2, null, agent("with-row-1-again"));
+  });
+
+  test("quiet are active sessions that are acted by their seats", async () => {
+    const create = (id: string, access: Partial<Access>, status: Snapshot["status"] = "active") =>
+      log.create(
+        { ...newSession(id), ...access, seats: [seat("white", `${id} white`), seat("black", `${id} black`)] },
+        rows(id, 0)[0] as LogRow,
+        { ...SNAPSHOT, status },
+      );
+    await Promise.all([create("driven", { actedBy: "driver" }), create("over", {}, "completed"), create("open", {})]);
+    const later = Date.now() + 60_000;
+    expect([...log.quietSince(later)].sort()).toEqual(["open", "s1"]);
+    expect(log.quietSince(later - 120_000)).toEqual([]);
+  });
+
   test("rows behind a refused one are refused with it", async () => {
     const broken = { ...ROW1, prev_hash: ROW2.hash };
     expect(await outcomes([broken, ROW2, ROW3].map(append))).toEqual(["rejected", "rejected", "rejected"]);
@@ -194,98 +186,8 @@ describe.each(Object.entries(stores))("the action log, %s", (_, open) => {
       log.create(newSession("s2"), { ...first, seq: 1 }, SNAPSHOT),
     ];
     expect(await outcomes(refused)).toEqual(Array(4).fill("rejected"));
-    expect([log.seedOf("s1"), log.seedOf("s2"), store.committedRows()]).toEqual(["seed of s1", null, 1]);
+    expect([log.about("s1")?.seed, log.about("s2"), store.committedRows()]).toEqual(["seed of s1", null, 1]);
     await log.create(newSession("s2"), first, SNAPSHOT);
     expect(log.read("s2")).toEqual([first]);
-  });
-});
-
-describe("the action log, SQLite in a file, from outside", () => {
-  let file: string;
-  let db: DatabaseSync;
-  let log: ActionLog;
-  /** Somebody else's connection, without recursive_triggers. */
-  let other: DatabaseSync;
-
-  beforeEach(async () => {
-    file = newFile();
-    db = openSqlite(file, SESSION_SCHEMA);
-    other = new DatabaseSync(file);
-    log = sqliteLog(db);
-    await log.create(newSession("s1"), ROW0, SNAPSHOT);
-    await log.append(ROW1, { state: '{"fen":"…"}', status: "completed", tick: 1 });
-  });
-  afterEach(() => closeAll(other, db));
-
-  /** Commits in the write-ahead log: frames that carry the size of the database after them. */
-  function commits(): number {
-    const wal = readFileSync(`${file}-wal`);
-    const frame = 24 + wal.readUInt32BE(8);
-    const frames = Array.from({ length: Math.floor((wal.length - 32) / frame) }, (_, index) => 32 + index * frame);
-    return frames.filter((at) => wal.readUInt32BE(at + 4) !== 0).length;
-  }
-
-  test("appends of one turn share one transaction, those of two turns do not", async () => {
-    const whole = rows("s2", 40);
-    const before = commits();
-    await Promise.all([
-      log.create(newSession("s2"), whole[0] as LogRow, SNAPSHOT),
-      ...whole.slice(1).map((row) => log.append(row, SNAPSHOT)),
-    ]);
-    expect(commits()).toBe(before + 1);
-    await log.append(ROW2, SNAPSHOT);
-    await log.append(ROW3, SNAPSHOT);
-    expect(commits()).toBe(before + 3);
-  });
-
-  const columns = "session_id, seq, type, body, prev_hash, hash";
-  const values = `'acted', 'forged', '${ROW0.hash}', 'h'`;
-  test.each([
-    "UPDATE log SET body = 'forged'",
-    "UPDATE OR REPLACE log SET seq = 0 WHERE seq = 1",
-    "DELETE FROM log",
-    "DELETE FROM log WHERE seq = 1",
-    `INSERT OR REPLACE INTO log (${columns}) VALUES ('s1', 1, ${values})`,
-    `REPLACE INTO log (${columns}) VALUES ('s1', 1, ${values})`,
-    `REPLACE INTO log (${columns}) VALUES ('s1', 0, 'created', 'forged', '${GENESIS}', 'h')`,
-    `INSERT INTO log (${columns}) VALUES ('s1', 1, ${values}) ON CONFLICT DO UPDATE SET body = 'forged'`,
-    `REPLACE INTO log (rowid, ${columns}) SELECT 1, 's2', 0, 'created', 'forged', '${GENESIS}', 'h'`,
-    `REPLACE INTO log (rowid, ${columns}) SELECT 1, 's1', 2, 'acted', 'forged', hash, 'h' FROM log WHERE seq = 1`,
-  ])("nothing updates, deletes or replaces a row: %s", (sql) => {
-    other.exec("PRAGMA foreign_keys = OFF");
-    for (const connection of [other, db]) expect(() => connection.exec(sql)).toThrow();
-    expect(log.read("s1")).toEqual([ROW0, ROW1]);
-  });
-
-  test("survives reopening, and goes on where it was", async () => {
-    closeAll(other, db);
-    db = openSqlite(file, SESSION_SCHEMA);
-    other = new DatabaseSync(file);
-    log = sqliteLog(db);
-    expect([log.read("s1"), log.seedOf("s1")]).toEqual([[ROW0, ROW1], "seed of s1"]);
-    await log.append(ROW2, SNAPSHOT);
-    expect(await outcomes([log.append(ROW1, SNAPSHOT)])).toEqual(["rejected"]);
-    expect(() => db.exec("DELETE FROM log")).toThrow(/append-only/);
-    expect(log.read("s1")).toEqual([ROW0, ROW1, ROW2]);
-  });
-
-  test("waits out somebody else's open transaction on its connection, and keeps out of it", async () => {
-    db.exec("BEGIN");
-    let settled = false;
-    const pending = log.append(ROW2, SNAPSHOT).then(() => (settled = true));
-    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
-    expect(settled).toBe(false);
-    db.exec("ROLLBACK");
-    await pending;
-    expect(count(other)).toBe(3);
-  });
-
-  test("a file locked for too long fails the whole group without a trace; later appends are taken", async () => {
-    db.exec("PRAGMA busy_timeout = 1");
-    other.exec("BEGIN IMMEDIATE");
-    expect(await outcomes([log.append(ROW2, SNAPSHOT), log.append(ROW3, SNAPSHOT)])).toEqual(["rejected", "rejected"]);
-    other.exec("ROLLBACK");
-    await log.append(ROW2, SNAPSHOT);
-    expect(log.read("s1")).toEqual([ROW0, ROW1, ROW2]);
   });
 });

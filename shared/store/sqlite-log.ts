@@ -20,14 +20,18 @@ export const SESSION_SCHEMA = `
     tick INTEGER NOT NULL DEFAULT 0,
     created_at TEXT NOT NULL DEFAULT (datetime('now')),
     updated_at TEXT NOT NULL DEFAULT (datetime('now')),
-    seed TEXT NOT NULL
+    seed TEXT NOT NULL,
+    acted_by TEXT NOT NULL,
+    spectators TEXT NOT NULL
   ) STRICT;
+  CREATE INDEX IF NOT EXISTS sessions_open ON sessions (updated_at) WHERE status = 'active' AND acted_by = 'seats';
   CREATE TABLE IF NOT EXISTS participants (
     session_id TEXT NOT NULL REFERENCES sessions(session_id),
     agent_id TEXT NOT NULL REFERENCES agents(agent_id),
     role TEXT NOT NULL,
     PRIMARY KEY (session_id, agent_id)
   ) STRICT;
+  CREATE INDEX IF NOT EXISTS participants_by_agent ON participants (agent_id);
   CREATE TABLE IF NOT EXISTS log (
     session_id TEXT NOT NULL REFERENCES sessions(session_id),
     seq INTEGER NOT NULL CHECK (seq >= 0),
@@ -55,28 +59,32 @@ export function sqliteLog(db: DatabaseSync, writer: Writer = localWriter(db)): A
   const selectRows = db.prepare(
     "SELECT session_id, seq, type, body, prev_hash, hash FROM log WHERE session_id = ? ORDER BY seq",
   );
-  const selectSeed = db.prepare("SELECT seed FROM sessions WHERE session_id = ?");
+  const selectAbout = db.prepare("SELECT seed, acted_by AS actedBy, spectators FROM sessions WHERE session_id = ?");
+  const selectQuiet = db.prepare(
+    "SELECT session_id FROM sessions WHERE status = 'active' AND acted_by = 'seats' AND updated_at < datetime(? / 1000, 'unixepoch')",
+  );
   return {
-    create({ sessionId, template, seed, seats }, first, snapshot, alongside = []) {
+    create({ sessionId, template, seed, seats, actedBy, spectators }, first, snapshot, alongside = []) {
       const { state, status, tick } = snapshot;
       return writer.commit([
         ...seats.map((seat) => ({ sql: INSERT_AGENT, parameters: [seat.agentId, seat.tokenHash] })),
-        { sql: INSERT_SESSION, parameters: [sessionId, template, state, status, tick, seed] },
+        { sql: INSERT_SESSION, parameters: [sessionId, template, state, status, tick, seed, actedBy, spectators] },
         ...seats.map((seat) => ({ sql: INSERT_SEAT, parameters: [sessionId, seat.agentId, seat.role] })),
         insertRow(first),
         ...alongside,
       ]);
     },
-    append: (row, snapshot) =>
-      writer.commit(snapshot ? [insertRow(row), updateSession(row.session_id, snapshot)] : [insertRow(row)]),
+    append: (row, snapshot, alongside = []) =>
+      writer.commit([insertRow(row), ...(snapshot ? [updateSession(row.session_id, snapshot)] : []), ...alongside]),
     read: (sessionId) => selectRows.all(sessionId).map((row) => ({ ...row })) as unknown as LogRow[],
-    seedOf: (sessionId) => (selectSeed.get(sessionId)?.seed as string | undefined) ?? null,
+    about: (sessionId) => (selectAbout.get(sessionId) as ReturnType<ActionLog["about"]> | undefined) ?? null,
+    quietSince: (before) => selectQuiet.all(before).map((row) => String(row.session_id)),
   };
 }
 
 const INSERT_AGENT = "INSERT OR IGNORE INTO agents (agent_id, token) VALUES (?, ?)";
 const INSERT_SESSION =
-  "INSERT INTO sessions (session_id, template, state, status, tick, seed) VALUES (?, ?, ?, ?, ?, ?)";
+  "INSERT INTO sessions (session_id, template, state, status, tick, seed, acted_by, spectators) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 const INSERT_SEAT = "INSERT INTO participants (session_id, agent_id, role) VALUES (?, ?, ?)";
 const INSERT_ROW = "INSERT INTO log (session_id, seq, type, body, prev_hash, hash) VALUES (?, ?, ?, ?, ?, ?)";
 const UPDATE_SESSION =

@@ -202,11 +202,15 @@ describe("the session tables (state-machine-host.md, section 5)", () => {
       at: AT,
     } as const;
     let last: LogRow = sealEntry("s1", null, created);
-    await log.create({ sessionId: "s1", template: "rps.v1", seed: "s", seats }, last, {
-      state: "{}",
-      status: "active",
-      tick: 0,
-    });
+    await log.create(
+      { sessionId: "s1", template: "rps.v1", seed: "s", seats, actedBy: "seats", spectators: "none" },
+      last,
+      {
+        state: "{}",
+        status: "active",
+        tick: 0,
+      },
+    );
     for (const [index, entry] of entries.entries()) {
       last = sealEntry("s1", last, entry);
       await log.append(last, { state: `{"n":${index}}`, status: "completed", tick: index + 1 });

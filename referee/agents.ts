@@ -1,0 +1,43 @@
+import type { DatabaseSync } from "node:sqlite";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { newAgentId, newToken } from "#shared/lib/ids.ts";
+import type { Writer } from "#shared/store/writer.ts";
+
+/** The agents that this host knows, by their tokens; of a token only its SHA-256 is kept. The seats of league matches are agents too. */
+export interface AgentDirectory {
+  /** A new agent; its token is told here and never again. */
+  register(): Promise<{ readonly agentId: string; readonly token: string }>;
+  /** Whose token this is; null when it is nobody's. */
+  holderOf(token: string): string | null;
+  /** SHA-256 of an agent's token; null for an unknown agent. */
+  tokenHashOf(agentId: string): string | null;
+}
+
+/** Tokens whose holders are remembered at once; an agent never gets another token. */
+const MAX_REMEMBERED = 10_000;
+
+export function agentDirectory(db: DatabaseSync, writer: Writer): AgentDirectory {
+  const byHash = db.prepare("SELECT agent_id FROM agents WHERE token = ?");
+  const byId = db.prepare("SELECT token FROM agents WHERE agent_id = ?");
+  const holders = new Map<string, string>();
+  return {
+    async register() {
+      const agentId = newAgentId();
+      const token = newToken();
+      const sql = "INSERT INTO agents (agent_id, token) VALUES (?, ?)";
+      await writer.commit([{ sql, parameters: [agentId, sha256Hex(token)] }]);
+      return { agentId, token };
+    },
+    holderOf(token) {
+      const hash = sha256Hex(token);
+      const known = holders.get(hash);
+      if (known !== undefined) return known;
+      const found = byHash.get(hash)?.agent_id;
+      if (typeof found !== "string") return null;
+      if (holders.size >= MAX_REMEMBERED) holders.clear();
+      holders.set(hash, found);
+      return found;
+    },
+    tokenHashOf: (agentId) => (byId.get(agentId)?.token as string | undefined) ?? null,
+  };
+}

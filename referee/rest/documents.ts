@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { STATUS } from "./errors.ts";
+
+/** What the host answers with (state-machine-host.md, section 7); the tests hold every answer against these. */
+const status = z.enum(["active", "completed"]);
+const tick = z.int().min(0).describe("how many actions the session has taken");
+const state = z.unknown().describe("the game's state as the caller may see it");
+const sessionId = z.string();
+
+export const Health = z.strictObject({ status: z.literal("ok") });
+export const Readiness = z.strictObject({ status: z.enum(["ready", "starting"]) });
+
+export const RegisteredAgent = z.strictObject({
+  agent_id: z.string(),
+  token: z.string().describe("shown once: send it as Authorization: Bearer"),
+});
+
+export const CreatedSession = z.strictObject({ session_id: sessionId, template: z.string(), status });
+
+export const SessionList = z.strictObject({
+  sessions: z.array(
+    z.strictObject({
+      session_id: sessionId,
+      template: z.string(),
+      status,
+      tick,
+      your_role: z.string(),
+      created_at: z.string(),
+    }),
+  ),
+});
+
+export const SessionState = z.strictObject({
+  session_id: sessionId,
+  template: z.string(),
+  status,
+  tick,
+  state,
+  your_role: z.string().describe("a role of the game, or spectator"),
+  legal_actions: z.array(z.unknown()),
+});
+
+export const ActionTaken = z.strictObject({ tick, state, status });
+
+export const SessionLog = z.strictObject({
+  actions: z.array(
+    z.strictObject({
+      tick,
+      role: z.string(),
+      action: z.unknown(),
+      agent_id: z.string(),
+      created_at: z.string(),
+    }),
+  ),
+});
+
+export const Refused = z.strictObject({
+  error: z.strictObject({
+    code: z.enum(Object.keys(STATUS) as [keyof typeof STATUS]),
+    message: z.string().describe("for people"),
+  }),
+});

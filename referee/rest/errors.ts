@@ -1,0 +1,67 @@
+import type { ErrorRequestHandler, Response } from "express";
+import type { Logger } from "#shared/runtime/logger.ts";
+import type { Refusal } from "#shared/session/session.ts";
+import type { NotFound } from "../host.ts";
+
+/** HTTP status of each error code (state-machine-host.md, section 7); the last two are ours. */
+export const STATUS = {
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  INVALID_ACTION: 400,
+  CONFLICT: 409,
+  INVALID_REQUEST: 400,
+  ALREADY_ACTED: 400,
+  TOO_MANY_REQUESTS: 429,
+  INTERNAL_ERROR: 500,
+} as const;
+export type RestCode = keyof typeof STATUS;
+
+/** A refusal on its way to the client; its message is shown, so it names nothing hidden. */
+export class RestError extends Error {
+  readonly code: RestCode;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(
+    code: RestCode,
+    message: string,
+    { status = STATUS[code] as number, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+const CODE_OF: Readonly<Record<Refusal["code"] | NotFound["code"], RestCode>> = {
+  SESSION_OVER: "INVALID_ACTION",
+  ALREADY_ACTED: "ALREADY_ACTED",
+  CONFLICT: "CONFLICT",
+  NOT_YOUR_TURN: "INVALID_ACTION",
+  ILLEGAL_ACTION: "INVALID_ACTION",
+  NOT_FOUND: "NOT_FOUND",
+};
+
+/** What the session refused, in the document's words. */
+export const restErrorOf = ({ code, message }: Refusal | NotFound): RestError => new RestError(CODE_OF[code], message);
+
+/** The last stop of every request that threw: a refusal becomes its answer; anything else is told to the log and to nobody else. */
+export function errorAnswers(log: Logger): ErrorRequestHandler {
+  return (thrown: unknown, request, response, _next) => {
+    const known = thrown instanceof RestError ? thrown : malformed(thrown);
+    if (!known) log.error({ err: thrown, method: request.method, path: request.path }, "internal error");
+    if (response.headersSent) response.destroy();
+    else answer(response, known ?? new RestError("INTERNAL_ERROR", "Internal error"));
+  };
+}
+
+function answer(response: Response, { code, message, status, headers }: RestError): void {
+  response.status(status).set(headers).json({ error: { code, message } });
+}
+
+/** Express says so of a path that cannot be decoded. */
+function malformed(thrown: unknown): RestError | null {
+  const status = (thrown as { status?: unknown } | null)?.status;
+  return status === 400 ? new RestError("INVALID_REQUEST", "Malformed URL") : null;
+}

@@ -1,0 +1,52 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+
+/** What `GET /metrics` tells, in Prometheus form: the process, the sessions and the requests. */
+export interface Metrics {
+  readonly contentType: string;
+  text(): Promise<string>;
+  /** An action that was taken, by template. */
+  acted(template: string): void;
+  /** A request that was answered. */
+  answered(route: string, status: number, seconds: number): void;
+}
+
+export interface Gauges {
+  readonly sessionsInMemory: () => number;
+  readonly eventStreams: () => number;
+}
+
+export function createMetrics({ sessionsInMemory, eventStreams }: Gauges): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const gauge = (name: string, help: string, value: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(value());
+      },
+    });
+  gauge("host_sessions_in_memory", "Sessions held in memory; the others come back by replay.", sessionsInMemory);
+  gauge("host_event_streams", "Open Server-Sent Events streams.", eventStreams);
+  const actions = new Counter({
+    name: "host_actions_total",
+    help: "Actions taken over REST.",
+    labelNames: ["template"],
+    registers,
+  });
+  const requests = new Histogram({
+    name: "http_request_duration_seconds",
+    help: "Time from request to answer; event streams and long polls are left out.",
+    labelNames: ["route", "status"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
+    registers,
+  });
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    acted: (template) => actions.inc({ template }),
+    answered: (route, status, seconds) => requests.observe({ route, status: String(status) }, seconds),
+  };
+}

@@ -1,0 +1,77 @@
+import type { DatabaseSync } from "node:sqlite";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import type { Statement } from "#shared/store/group-commit.ts";
+import { RestError } from "./errors.ts";
+
+export const REPLY_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS replies (
+    agent_id TEXT NOT NULL REFERENCES agents(agent_id),
+    idempotency_key TEXT NOT NULL,
+    request_hash TEXT NOT NULL,
+    status INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    created_at TEXT NOT NULL DEFAULT (datetime('now')),
+    PRIMARY KEY (agent_id, idempotency_key)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+export interface Reply {
+  readonly status: number;
+  /** JSON text. */
+  readonly body: string;
+}
+
+export interface KeyedRequest {
+  readonly agentId: string;
+  /** The header Idempotency-Key; null without one. */
+  readonly key: string | null;
+  /** What was asked: method, path and body. */
+  readonly request: string;
+}
+
+/** Writes the reply beside what it tells of, in one transaction. */
+export type Remember = (reply: Reply) => readonly Statement[];
+
+/**
+ * Answers a repeated request with its first reply, also after a restart (DESIGN.md, section 5). Only what changed something
+ * is kept: a refusal has changed nothing and is worked out again.
+ */
+export interface Replies {
+  /** Runs `perform` unless this request has its reply already; two at once run it once. Throws INVALID_REQUEST for a key of another request. */
+  once(request: KeyedRequest, perform: (remember: Remember) => Promise<Reply>): Promise<Reply>;
+}
+
+export function sqliteReplies(db: DatabaseSync): Replies {
+  const select = db.prepare(
+    "SELECT request_hash, status, body FROM replies WHERE agent_id = ? AND idempotency_key = ?",
+  );
+  const underway = new Map<string, Promise<unknown>>();
+
+  const known = (agentId: string, key: string, hash: string): Reply | null => {
+    const row = select.get(agentId, key);
+    if (!row) return null;
+    if (row.request_hash !== hash) {
+      throw new RestError("INVALID_REQUEST", "Idempotency-Key: was used for another request");
+    }
+    return { status: Number(row.status), body: String(row.body) };
+  };
+
+  return {
+    async once({ agentId, key, request }, perform) {
+      if (key === null) return perform(() => []);
+      const hash = sha256Hex(request);
+      const both = JSON.stringify([agentId, key]);
+      for (let first = underway.get(both); first; first = underway.get(both)) await first.catch(() => {});
+      const kept = known(agentId, key, hash);
+      if (kept) return kept;
+      const performed = perform(({ status, body }) => [
+        {
+          sql: "INSERT INTO replies (agent_id, idempotency_key, request_hash, status, body) VALUES (?, ?, ?, ?, ?)",
+          parameters: [agentId, key, hash, status, body],
+        },
+      ]).finally(() => underway.delete(both));
+      underway.set(both, performed);
+      return performed;
+    },
+  };
+}

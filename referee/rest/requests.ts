@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { gameIds } from "#shared/games/registry.ts";
+import { RestError } from "./errors.ts";
+
+const agentId = z.string().max(500).describe("an agent's id");
+
+/** `POST /agents` takes nothing. */
+export const RegisterAgent = z.strictObject({});
+
+export const CreateSession = z.strictObject({
+  template: z
+    .string()
+    .max(100)
+    .describe(`the game: ${gameIds.join(", ")}`),
+  participants: z.record(z.string().max(100), agentId).describe("who plays each role of the game"),
+  options: z.record(z.string(), z.unknown()).optional().describe("the game's options; each has a default"),
+  spectators: z.enum(["none", "public"]).default("none").describe("public: any agent may watch"),
+});
+
+export const SubmitAction = z.strictObject({
+  action: z
+    .custom<unknown>((value) => value !== undefined, "is missing")
+    .describe("one of legal_actions")
+    .meta({ title: "action" }),
+  expected_tick: z.int().min(0).optional().describe("the tick that this action answers; required in sequential games"),
+});
+
+const wholeNumber = z
+  .string()
+  .regex(/^\d{1,9}$/, "must be a whole number")
+  .transform(Number);
+
+/** The longest that a long poll waits, seconds. */
+export const MAX_WAIT_S = 30;
+
+export const StateQuery = z.object({
+  wait_after_tick: wholeNumber
+    .optional()
+    .describe("answer as soon as the tick is higher than this, or the session is over"),
+  timeout_s: wholeNumber
+    .refine((seconds) => seconds <= MAX_WAIT_S, `must be at most ${MAX_WAIT_S}`)
+    .default(25)
+    .describe("answer with what there is after so many seconds, at most 30"),
+});
+
+/** The most sessions in one answer of `GET /sessions`. */
+export const MAX_LISTED = 1_000;
+
+export const ListQuery = z.object({
+  agent_id: agentId.optional().describe("the caller's own id"),
+  limit: wholeNumber
+    .refine((count) => count >= 1 && count <= MAX_LISTED, `must be 1 to ${MAX_LISTED}`)
+    .default(MAX_LISTED)
+    .describe("at most so many sessions, newest first"),
+  before: z.string().max(100).optional().describe("only those created before this session"),
+});
+
+export const EventsQuery = z.object({
+  last_event_id: wholeNumber.optional().describe("as the header Last-Event-ID, for clients that cannot send it"),
+});
+
+/** Reads a body; throws INVALID_REQUEST with the place and the reason. An empty body is an empty object. */
+export function parseBody<T>(schema: z.ZodType<T>, text: string): T {
+  let value: unknown;
+  try {
+    value = text.trim() === "" ? {} : JSON.parse(text, refuseProto);
+  } catch (thrown) {
+    const why = thrown instanceof RestError ? thrown.message : "The body is not JSON";
+    throw new RestError("INVALID_REQUEST", why);
+  }
+  return checked(schema, value);
+}
+
+/** Reads a query; throws INVALID_REQUEST. */
+export const parseQuery = <T>(schema: z.ZodType<T>, query: unknown): T => checked(schema, query);
+
+function checked<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.join(".") || "request";
+  throw new RestError("INVALID_REQUEST", `${where}: ${issue?.message ?? "is malformed"}`.slice(0, 500));
+}
+
+/** A key that would become a prototype wherever the value is copied. */
+function refuseProto(key: string, value: unknown): unknown {
+  if (key === "__proto__") throw new RestError("INVALID_REQUEST", "The body has a key __proto__");
+  return value;
+}

@@ -1,0 +1,264 @@
+import type { Express, NextFunction, Request, RequestHandler, Response } from "express";
+import type { Role, Viewer } from "#shared/games/game.ts";
+import { findGame, gameIds } from "#shared/games/registry.ts";
+import { newToken } from "#shared/lib/ids.ts";
+import { isLoopback } from "#shared/rpc/addresses.ts";
+import { collect } from "#shared/rpc/http-endpoint.ts";
+import { REQUESTS_PER_MINUTE, rateLimiter } from "#shared/rpc/rate-limit.ts";
+import type { Logger } from "#shared/runtime/logger.ts";
+import type { Session } from "#shared/session/session.ts";
+import type { AgentDirectory } from "../agents.ts";
+import type { Kept, SessionHost } from "../host.ts";
+import type { SessionTable } from "../tables.ts";
+import { errorAnswers, RestError, restErrorOf } from "./errors.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import { openApi } from "./openapi.ts";
+import type { Replies, Reply } from "./replies.ts";
+import {
+  CreateSession,
+  EventsQuery,
+  ListQuery,
+  parseBody,
+  parseQuery,
+  RegisterAgent,
+  StateQuery,
+  SubmitAction,
+} from "./requests.ts";
+import type { Streams } from "./streams.ts";
+import { actedFor, logFor, stateFor } from "./views.ts";
+
+export interface RestDesk {
+  readonly host: SessionHost;
+  readonly agents: AgentDirectory;
+  readonly sessions: SessionTable;
+  readonly replies: Replies;
+  readonly streams: Streams;
+  readonly log: Logger;
+  /** Whether callers on loopback are held to the rate limits too. */
+  readonly limitLoopback: boolean;
+}
+
+/** Requests a minute of one agent. */
+const AGENT_PER_MINUTE = 6_000;
+const BODY_BYTES = 64 * 1024;
+const MAX_KEY = 200;
+
+/**
+ * The session host over REST (state-machine-host.md, section 7; what is added to it is in the README). The routes hold no rules of
+ * a game: they check in the order 401, 404, 403, INVALID_REQUEST, then ask the host.
+ */
+export const restRoutes =
+  (desk: RestDesk) =>
+  (app: Express): void => {
+    const { host, agents, sessions, streams } = desk;
+    const metrics = createMetrics({ sessionsInMemory: host.loaded, eventStreams: streams.count });
+    const limits = limitsOf(desk);
+    app.set("etag", false);
+    app.use(timed(metrics));
+
+    app.get("/openapi.json", (_request, response) => void response.json(openApi()));
+    app.get("/metrics", async (_request, response) => {
+      response.set("content-type", metrics.contentType).send(await metrics.text());
+    });
+
+    app.post("/agents", async (request, response) => {
+      await limits.stranger(request, response);
+      parseBody(RegisterAgent, await bodyOf(request, response));
+      const { agentId, token } = await agents.register();
+      response.status(201).json({ agent_id: agentId, token });
+    });
+
+    /** Who asks; throws UNAUTHORIZED. */
+    const callerOf = async (request: Request, response: Response): Promise<string> => {
+      const token = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
+      const agentId = token === undefined ? null : agents.holderOf(token);
+      if (agentId === null) {
+        await limits.stranger(request, response);
+        const headers = { "www-authenticate": "Bearer" };
+        throw new RestError("UNAUTHORIZED", "Missing or invalid token", { headers });
+      }
+      await limits.agent(agentId, request, response);
+      return agentId;
+    };
+
+    app.post("/sessions", async (request, response) => {
+      const agentId = await callerOf(request, response);
+      const body = await bodyOf(request, response);
+      const reply = await desk.replies.once(keyed(request, agentId, body), (remember) =>
+        createSession(desk, agentId, parseBody(CreateSession, body), remember),
+      );
+      answer(response, reply);
+    });
+
+    app.get("/sessions", async (request, response) => {
+      const agentId = await callerOf(request, response);
+      const { agent_id = agentId, limit, before } = parseQuery(ListQuery, request.query);
+      if (agent_id !== agentId) throw new RestError("FORBIDDEN", "An agent may list its own sessions only");
+      response.json({ sessions: await sessions.of(agentId, limit, before) });
+    });
+
+    app.get("/sessions/:id/state", async (request, response) => {
+      const agentId = await callerOf(request, response);
+      const { kept, viewer } = viewerOf(host, request.params.id, agentId);
+      const { wait_after_tick, timeout_s } = parseQuery(StateQuery, request.query);
+      if (wait_after_tick !== undefined) {
+        response.locals.waits = true;
+        await streams.waitAfter(kept, viewer, wait_after_tick, timeout_s * 1000, response);
+      }
+      response.json(stateFor(host.read(kept.session.id)?.session ?? kept.session, viewer));
+    });
+
+    app.get("/sessions/:id/log", async (request, response) => {
+      const { kept, viewer } = viewerOf(host, request.params.id, await callerOf(request, response));
+      response.json(logFor(kept, viewer));
+    });
+
+    app.get("/sessions/:id/events", async (request, response) => {
+      const { kept, viewer } = viewerOf(host, request.params.id, await callerOf(request, response));
+      const query = { last_event_id: request.headers["last-event-id"] ?? request.query.last_event_id };
+      const { last_event_id = null } = parseQuery(EventsQuery, query);
+      response.locals.waits = true;
+      streams.open(kept, viewer, last_event_id, response);
+    });
+
+    app.post("/sessions/:id/actions", async (request, response) => {
+      const agentId = await callerOf(request, response);
+      const { kept, viewer: role } = viewerOf(host, request.params.id, agentId);
+      if (role === "spectator") throw new RestError("FORBIDDEN", "Only participants may act");
+      if (kept.access.actedBy === "driver") {
+        throw new RestError("FORBIDDEN", "In a league match the referee asks for moves: answer its MOVE_REQUEST");
+      }
+      const body = await bodyOf(request, response);
+      const reply = await desk.replies.once(keyed(request, agentId, body), (remember) =>
+        submitAction(desk, metrics, kept.session, role, parseBody(SubmitAction, body), remember),
+      );
+      answer(response, reply);
+    });
+
+    app.use(errorAnswers(desk.log));
+  };
+
+async function createSession(
+  { host, agents }: RestDesk,
+  caller: string,
+  request: ReturnType<typeof CreateSession.parse>,
+  remember: Parameters<Parameters<Replies["once"]>[1]>[0],
+): Promise<Reply> {
+  const { template, participants, spectators } = request;
+  const seats = Object.entries(participants).map(([role, agentId]) => {
+    const tokenHash = agents.tokenHashOf(agentId);
+    if (tokenHash === null) throw new RestError("NOT_FOUND", `participants.${role}: no such agent`);
+    return { role, agentId, tokenHash };
+  });
+  const ids = Object.values(participants);
+  if (!ids.includes(caller)) throw new RestError("FORBIDDEN", "The caller must be one of the participants");
+  const invalid = (message: string) => new RestError("INVALID_REQUEST", message);
+  const game = findGame(template);
+  if (!game) throw invalid(`template: unknown; one of ${gameIds.join(", ")}`);
+  if (seats.length !== game.roles.length || !game.roles.every((role) => Object.hasOwn(participants, role))) {
+    throw invalid(`participants: ${template} is played by ${game.roles.join(" and ")}`);
+  }
+  if (new Set(ids).size < ids.length) throw invalid("participants: each role needs an agent of its own");
+  const options = game.options.safeParse(request.options ?? {});
+  if (!options.success) throw invalid(`options: ${options.error.issues[0]?.message ?? "malformed"}`);
+  const replyOf = (session_id: string): Reply => ({
+    status: 201,
+    body: JSON.stringify({ session_id, template, status: "active" }),
+  });
+  const session = await host.create({
+    game,
+    options: options.data,
+    seed: newToken(),
+    seats,
+    actedBy: "seats",
+    spectators,
+    alongside: (sessionId) => remember(replyOf(sessionId)),
+  });
+  return replyOf(session.id);
+}
+
+async function submitAction(
+  { host }: RestDesk,
+  metrics: Metrics,
+  { id, game }: Session,
+  role: Role,
+  { action, expected_tick }: ReturnType<typeof SubmitAction.parse>,
+  remember: Parameters<Parameters<Replies["once"]>[1]>[0],
+): Promise<Reply> {
+  if (expected_tick === undefined && !game.info.simultaneous) {
+    throw new RestError("INVALID_REQUEST", `expected_tick: is required in ${game.id}`);
+  }
+  const replyOf = (next: Session): Reply => ({ status: 200, body: JSON.stringify(actedFor(next, role)) });
+  const acted = await host.submit(id, {
+    role,
+    action,
+    expectedTick: expected_tick ?? null,
+    alongside: (next) => remember(replyOf(next)),
+  });
+  if (!acted.ok) throw restErrorOf(acted.error);
+  metrics.acted(game.id);
+  return replyOf(acted.value);
+}
+
+/** A session and what the caller is in it; throws NOT_FOUND, and FORBIDDEN for who neither plays nor may watch. */
+function viewerOf(host: SessionHost, sessionId: unknown, agentId: string): { kept: Kept; viewer: Viewer } {
+  const kept = host.read(String(sessionId));
+  if (!kept) throw new RestError("NOT_FOUND", "No such session");
+  const seat = Object.entries(kept.session.participants).find(([, agent]) => agent === agentId);
+  if (seat) return { kept, viewer: seat[0] };
+  if (kept.access.spectators === "public") return { kept, viewer: "spectator" };
+  throw new RestError("FORBIDDEN", "Only participants may see this session");
+}
+
+/** The whole body as text; throws for one that is too large. */
+function bodyOf(request: Request, response: Response): Promise<string> {
+  return new Promise((resolve, reject) => {
+    collect(request, BODY_BYTES, (body) => {
+      if (body !== null) return resolve(body);
+      response.set("connection", "close");
+      reject(new RestError("INVALID_REQUEST", `The body is larger than ${BODY_BYTES} bytes`, { status: 413 }));
+    });
+  });
+}
+
+function keyed(request: Request, agentId: string, body: string) {
+  const key = request.headers["idempotency-key"];
+  if (key !== undefined && (typeof key !== "string" || key.length < 1 || key.length > MAX_KEY)) {
+    throw new RestError("INVALID_REQUEST", `Idempotency-Key: must be 1 to ${MAX_KEY} characters`);
+  }
+  return { agentId, key: key ?? null, request: `${request.method} ${request.path}\n${body}` };
+}
+
+const answer = (response: Response, { status, body }: Reply): void =>
+  void response.status(status).type("json").send(body);
+
+/** Limits by address for strangers and by agent for those who have a token; throws TOO_MANY_REQUESTS. */
+function limitsOf({ limitLoopback }: RestDesk) {
+  const byAddress = rateLimiter(REQUESTS_PER_MINUTE.referee);
+  const byAgent = rateLimiter(AGENT_PER_MINUTE);
+  const hold = async (limit: typeof byAgent, key: string, request: Request, response: Response): Promise<void> => {
+    if (!limitLoopback && isLoopback(request.socket.remoteAddress ?? "")) return;
+    const { isAllowed, headers } = await limit(key);
+    response.set(headers);
+    if (!isAllowed) throw new RestError("TOO_MANY_REQUESTS", "Too many requests; see Retry-After", { headers });
+  };
+  return {
+    stranger: (request: Request, response: Response) =>
+      hold(byAddress, request.socket.remoteAddress ?? "", request, response),
+    agent: (agentId: string, request: Request, response: Response) => hold(byAgent, agentId, request, response),
+  };
+}
+
+/** Times every answer but those that are meant to last, and lets nobody cache any. */
+const timed =
+  (metrics: Metrics): RequestHandler =>
+  (request: Request, response: Response, next: NextFunction) => {
+    const begun = performance.now();
+    response.set("cache-control", "no-store");
+    response.once("finish", () => {
+      if (response.locals.waits === true) return;
+      const route = typeof request.route?.path === "string" ? request.route.path : "none";
+      metrics.answered(`${request.method} ${route}`, response.statusCode, (performance.now() - begun) / 1000);
+    });
+    next();
+  };

@@ -1,0 +1,143 @@
+import type { ServerResponse } from "node:http";
+import type { Viewer } from "#shared/games/game.ts";
+import type { Session } from "#shared/session/session.ts";
+import type { Kept, SessionHost } from "../host.ts";
+import { RestError } from "./errors.ts";
+import { stateFor, tickFor } from "./views.ts";
+
+/** What is sent live of a session: events to whoever watches it, and the end of a wait for its next tick. */
+export interface Streams {
+  /** Server-Sent Events of one viewer: `state` events as the session goes on, resumed behind the last event's id. */
+  open(kept: Kept, viewer: Viewer, lastEventId: number | null, response: ServerResponse): void;
+  /** Resolves when the viewer's tick is higher than `tick`, the session is over, the time has passed or the caller has gone. */
+  waitAfter(kept: Kept, viewer: Viewer, tick: number, timeoutMs: number, response: ServerResponse): Promise<void>;
+  /** Open event streams. */
+  count(): number;
+  /** Ends all streams; their clients come back with their last event id. */
+  close(): void;
+}
+
+/** All who watch one session; an event's text is made once for each kind of viewer. */
+interface Audience {
+  readonly byViewer: Map<Viewer, Watchers>;
+  readonly leave: () => void;
+}
+
+interface Watchers {
+  readonly responses: Set<ServerResponse>;
+  /** What was last sent, by the viewer's own tick and the session's status. */
+  seen: string;
+}
+
+const MAX_STREAMS = 10_000;
+const HEARTBEAT_MS = 15_000;
+/** A reader that is so far behind is cut off; it comes back with its last event id. */
+const MAX_UNREAD_BYTES = 1024 * 1024;
+const EVENT_STREAM = { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" };
+
+export function createStreams(host: SessionHost): Streams {
+  const audiences = new Map<string, Audience>();
+  let streams = 0;
+
+  const heartbeat = setInterval(() => {
+    for (const response of everyone(audiences)) send(response, ": still here\n\n");
+  }, HEARTBEAT_MS);
+  heartbeat.unref();
+
+  const tell = (kept: Kept): void => {
+    const { session, rows } = kept;
+    for (const [viewer, watchers] of audiences.get(session.id)?.byViewer ?? []) {
+      const now = seenOf(session, viewer);
+      if (now === watchers.seen) continue;
+      watchers.seen = now;
+      const text = eventOf(session, rows.length - 1, viewer);
+      for (const response of watchers.responses) send(response, text);
+    }
+    if (session.status === "completed") end(session.id);
+  };
+
+  const end = (sessionId: string): void => {
+    for (const { responses } of audiences.get(sessionId)?.byViewer.values() ?? []) {
+      for (const response of responses) response.end();
+    }
+  };
+
+  const join = ({ session }: Kept, viewer: Viewer, response: ServerResponse): void => {
+    let audience = audiences.get(session.id);
+    if (!audience) {
+      audience = { byViewer: new Map(), leave: host.watch(session.id, tell) };
+      audiences.set(session.id, audience);
+    }
+    const { byViewer, leave } = audience;
+    const watchers = byViewer.get(viewer) ?? { responses: new Set(), seen: seenOf(session, viewer) };
+    byViewer.set(viewer, watchers);
+    watchers.responses.add(response);
+    streams++;
+    response.once("close", () => {
+      streams--;
+      watchers.responses.delete(response);
+      if (watchers.responses.size === 0) byViewer.delete(viewer);
+      if (byViewer.size > 0) return;
+      leave();
+      audiences.delete(session.id);
+    });
+  };
+
+  return {
+    open(kept, viewer, lastEventId, response) {
+      const { session, rows } = kept;
+      if (streams >= MAX_STREAMS) throw new RestError("TOO_MANY_REQUESTS", `No more than ${MAX_STREAMS} event streams`);
+      const last = rows.length - 1;
+      if (session.status === "completed" && lastEventId !== null && lastEventId >= last) {
+        response.writeHead(204).end(); // tells an EventSource not to come back
+        return;
+      }
+      response.writeHead(200, EVENT_STREAM);
+      const missed = lastEventId === null ? [{ seq: last, session }] : host.since(session.id, lastEventId);
+      let seen = `${lastEventId} active`;
+      for (const step of missed) {
+        const now = seenOf(step.session, viewer);
+        if (now !== seen) response.write(eventOf(step.session, step.seq, viewer));
+        seen = now;
+      }
+      if (missed.length === 0) response.flushHeaders();
+      if (session.status === "completed") response.end();
+      else join(kept, viewer, response);
+    },
+    waitAfter({ session }, viewer, tick, timeoutMs, response) {
+      const isOver = (now: Session): boolean => now.status === "completed" || tickFor(now, viewer) > tick;
+      if (isOver(session)) return Promise.resolve();
+      return new Promise((resolve) => {
+        const done = (): void => {
+          clearTimeout(timer);
+          leave();
+          response.off("close", done);
+          resolve();
+        };
+        const leave = host.watch(session.id, (now) => isOver(now.session) && done());
+        const timer = setTimeout(done, timeoutMs);
+        response.once("close", done);
+      });
+    },
+    count: () => streams,
+    close() {
+      clearInterval(heartbeat);
+      for (const sessionId of audiences.keys()) end(sessionId);
+    },
+  };
+}
+
+const seenOf = (session: Session, viewer: Viewer): string => `${tickFor(session, viewer)} ${session.status}`;
+
+/** An event's id is the log's sequence number, as far as the viewer may know it: while a session runs that is its tick. */
+const eventOf = (session: Session, seq: number, viewer: Viewer): string =>
+  `id: ${session.status === "active" ? tickFor(session, viewer) : seq}\nevent: state\ndata: ${JSON.stringify(stateFor(session, viewer))}\n\n`;
+
+function* everyone(audiences: ReadonlyMap<string, Audience>): Iterable<ServerResponse> {
+  for (const { byViewer } of audiences.values()) for (const { responses } of byViewer.values()) yield* responses;
+}
+
+function send(response: ServerResponse, text: string): void {
+  if (response.writableLength > MAX_UNREAD_BYTES) response.destroy();
+  else response.write(text);
+}

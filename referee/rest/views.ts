@@ -1,0 +1,40 @@
+import type { Viewer } from "#shared/games/game.ts";
+import { parseEntry } from "#shared/session/entry.ts";
+import type { Session } from "#shared/session/session.ts";
+import type { Kept } from "../host.ts";
+
+/** The tick as a viewer may know it: that somebody has made a sealed choice is no spectator's business. */
+export const tickFor = (session: Session, viewer: Viewer): number =>
+  viewer === "spectator" ? session.turnTick : session.tick;
+
+/** `GET /sessions/{id}/state` (state-machine-host.md, section 7), through `viewState` alone. */
+export const stateFor = (session: Session, viewer: Viewer) => ({
+  session_id: session.id,
+  template: session.game.id,
+  status: session.status,
+  tick: tickFor(session, viewer),
+  state: session.game.viewState(session.state, viewer),
+  your_role: viewer,
+  legal_actions: viewer === "spectator" ? [] : session.game.legalActions(session.state, viewer),
+});
+
+/** The answer to an action: the session after it, as its role sees it. */
+export const actedFor = (session: Session, viewer: Viewer) => ({
+  tick: tickFor(session, viewer),
+  state: session.game.viewState(session.state, viewer),
+  status: session.status,
+});
+
+/** `GET /sessions/{id}/log`: while a turn is open nobody sees another's sealed entry of it (DESIGN.md, section 5). */
+export function logFor({ session, rows }: Kept, viewer: Viewer) {
+  const { simultaneous } = session.game.info;
+  const openFrom = session.status === "active" && simultaneous ? session.turnTick : Number.POSITIVE_INFINITY;
+  return {
+    actions: rows.flatMap((row) => {
+      const entry = parseEntry(row.body);
+      if (entry.type !== "acted" || (entry.tick >= openFrom && entry.role !== viewer)) return [];
+      const { tick, role, action, agent, at } = entry;
+      return [{ tick, role, action, agent_id: agent, created_at: at }];
+    }),
+  };
+}
