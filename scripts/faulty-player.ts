@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { z } from "zod";
+import { gameIds } from "#shared/games/registry.ts";
 
 /** What a faulty player can do wrong; `none` plays well. */
 export type FaultKind =
@@ -99,7 +100,7 @@ async function register(manager: string, name: string, port: number): Promise<st
   const payload = {
     display_name: name,
     version: "1.0.0",
-    game_types: ["even_odd.v1", "rps.v1", "chess.v1"],
+    game_types: gameIds,
     contact_endpoint: `http://127.0.0.1:${port}/mcp`,
   };
   const params = { name: "league_message", arguments: envelope("PLAYER_REGISTER_REQUEST", payload, `player:${name}`) };

@@ -7,7 +7,8 @@ const BEATEN_BY: Readonly<Record<string, string>> = { rock: "paper", paper: "sci
 
 /**
  * Expects the other to repeat what it chose most often in this match, and chooses what wins against that.
- * In chess it moves where the other is left the fewest replies, of a few moves drawn at random.
+ * In chess it moves where the other is left the fewest replies, of a few moves drawn at random; in games without sealed choices
+ * any legal action.
  */
 export default ((turn) => {
   if (turn.game === "chess.v1") return fewestReplies(turn as Turn<"chess.v1">);

@@ -1,13 +1,19 @@
 import { chess } from "./chess.ts";
+import { connectFour } from "./connect-four.ts";
 import { evenOdd } from "./even-odd.ts";
 import type { Game } from "./game.ts";
+import { kuhnPoker } from "./kuhn-poker.ts";
 import { rps } from "./rps.ts";
+import { ticTacToe } from "./tic-tac-toe.ts";
 
 /** Every game by its id. A new game is one file and one line here; the conformance tests then run on it. */
 export const games = {
   "even_odd.v1": evenOdd,
   "rps.v1": rps,
   "chess.v1": chess,
+  "tic_tac_toe.v1": ticTacToe,
+  "connect_four.v1": connectFour,
+  "kuhn_poker.v1": kuhnPoker,
 } as const satisfies Readonly<Record<string, Game>>;
 
 export type GameId = keyof typeof games;

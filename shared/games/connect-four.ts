@@ -1,0 +1,108 @@
+import { z } from "zod";
+import { err, ok } from "../lib/result.ts";
+import type { Game } from "./game.ts";
+
+const ROLES = ["red", "yellow"] as const;
+type Color = (typeof ROLES)[number];
+
+const COLUMNS = [1, 2, 3, 4, 5, 6, 7] as const;
+const ROWS = 6;
+const EMPTY_ROW = ".".repeat(COLUMNS.length);
+const DISC = { red: "r", yellow: "y" } as const;
+/** Steps by row and column: a row, a column and both diagonals. */
+const DIRECTIONS = [
+  [0, 1],
+  [1, 0],
+  [1, 1],
+  [1, -1],
+] as const;
+
+/** The column that a disc is dropped in, 1 to 7 from the left. */
+export type ConnectFourAction = number;
+
+/** How a game ended; `winner` is null for a draw. */
+export interface ConnectFourOutcome {
+  readonly winner: Color | null;
+  readonly reason: "four_in_a_row" | "board_full";
+}
+
+export interface ConnectFourState {
+  /** Six rows of "r", "y" and ".", the top one first. */
+  readonly board: readonly string[];
+  /** Who is to act; null when the game is over. */
+  readonly turn: Color | null;
+  readonly outcome: ConnectFourOutcome | null;
+}
+
+export type ConnectFourView = ConnectFourState;
+
+const Options = z.strictObject({});
+export type ConnectFourOptions = z.infer<typeof Options>;
+
+const CHOOSE = "choose a column from 1 to 7 that is not full";
+const Column = z.union([z.literal(COLUMNS), z.enum(["1", "2", "3", "4", "5", "6", "7"]).transform(Number)], CHOOSE);
+/** Also takes `"4"` and `{"column": 4}` over the wire. */
+const Action: z.ZodType<ConnectFourAction> = z.union(
+  [Column, z.object({ column: Column }).transform(({ column }) => column)],
+  CHOOSE,
+);
+
+/** Connect Four by the rules of its makers (Milton Bradley, 1974): a disc falls to the lowest free place; four in any line win. */
+export const connectFour: Game<ConnectFourOptions, ConnectFourState, ConnectFourAction, ConnectFourView> = {
+  id: "connect_four.v1",
+  roles: ROLES,
+  info: { name: "Connect Four", simultaneous: false, hiddenInformation: false, maxActions: ROWS * COLUMNS.length },
+  options: Options,
+  action: Action,
+  initialState: () => ({ board: Array.from({ length: ROWS }, () => EMPTY_ROW), turn: "red", outcome: null }),
+  toAct: (state) => (state.turn === null ? [] : [state.turn]),
+  legalActions: (state, role) => (role === state.turn ? openColumns(state) : []),
+  applyAction(state, role, action) {
+    if (state.turn === null) return err({ message: "the game is over" });
+    if (role !== state.turn) return err({ message: `it is ${state.turn}'s turn` });
+    if (!openColumns(state).includes(action)) return err({ message: CHOOSE });
+    return ok(drop(state.board, state.turn, action - 1));
+  },
+  isTerminal: (state) => state.outcome !== null,
+  outcome(state) {
+    if (state.outcome === null) return null;
+    const { winner, reason } = state.outcome;
+    const scores =
+      winner === null ? { red: 0.5, yellow: 0.5 } : { red: +(winner === "red"), yellow: +(winner === "yellow") };
+    return { scores, reason };
+  },
+  viewState: (state) => state,
+  toText: (state) => textOf(state),
+};
+
+const openColumns = ({ board }: ConnectFourView): readonly ConnectFourAction[] =>
+  COLUMNS.filter((column) => board[0]?.[column - 1] === ".");
+
+/** The state after a disc has fallen in an open column, which counts from 0. */
+function drop(before: readonly string[], mover: Color, column: number): ConnectFourState {
+  const row = before.findLastIndex((cells) => cells[column] === ".");
+  const board = before.map((cells, index) =>
+    index === row ? `${cells.slice(0, column)}${DISC[mover]}${cells.slice(column + 1)}` : cells,
+  );
+  const outcome = outcomeOf(board, mover, row, column);
+  return { board, turn: outcome ? null : mover === "red" ? "yellow" : "red", outcome };
+}
+
+/** Only a line through the disc that has just fallen can be new. */
+function outcomeOf(board: readonly string[], mover: Color, row: number, column: number): ConnectFourOutcome | null {
+  const run = (down: number, right: number): number => {
+    let length = 0;
+    while (board[row + (length + 1) * down]?.[column + (length + 1) * right] === DISC[mover]) length++;
+    return length;
+  };
+  const isWon = DIRECTIONS.some(([down, right]) => run(down, right) + 1 + run(-down, -right) >= 4);
+  if (isWon) return { winner: mover, reason: "four_in_a_row" };
+  return board[0]?.includes(".") ? null : { winner: null, reason: "board_full" };
+}
+
+function textOf({ board, turn, outcome }: ConnectFourView): string {
+  const rows = board.map((row) => [...row].join(" "));
+  const end =
+    outcome && `The game is over: ${outcome.winner ? `${outcome.winner} wins` : "draw"} by ${outcome.reason}.`;
+  return [...rows, COLUMNS.join(" "), end ?? `${turn} to move.`].join("\n");
+}
