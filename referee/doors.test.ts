@@ -99,7 +99,7 @@ async function tool(name: string, args: object): Promise<Wire> {
 const message = (type: MessageType, payload: object, authToken?: string): Promise<Wire> =>
   tool("league_message", newEnvelope(type, "league_manager:LM01", payload, { authToken }));
 
-const seat = (id: string, offset: number) => ({ player_id: id, endpoint: at(offset), match_token: `token of ${id}` });
+const seat = (id: string, offset: number) => ({ player_id: id, endpoint: at(offset), match_token: `token-of-${id}` });
 const order = (more: object = {}) => ({
   league_id: "rps",
   round_id: 1,
@@ -117,7 +117,7 @@ const signature = signFor(sha256Hex(TOKEN), "rps/R1M1");
 async function startHalfTurn(): Promise<Wire> {
   const started = await message("START_GAME", order(), signature);
   await vi.waitFor(async () => {
-    expect(await tool("get_game_state", { match_id: "R1M1", auth_token: "token of P01" })).toMatchObject({
+    expect(await tool("get_game_state", { match_id: "R1M1", auth_token: "token-of-P01" })).toMatchObject({
       state: { choices: { player_1: "rock" } },
     });
   });
@@ -181,9 +181,9 @@ describe("a match being played", () => {
     const spectator = await tool("get_game_state", { match_id: "R1M1" });
     expect(spectator).toMatchObject({ status: "active", state: { choices: { player_1: null, player_2: null } } });
     expect(JSON.stringify(spectator)).not.toContain("rock");
-    const own = await tool("get_game_state", { match_id: "R1M1", auth_token: "token of P01" });
+    const own = await tool("get_game_state", { match_id: "R1M1", auth_token: "token-of-P01" });
     expect(own).toMatchObject({ your_role: "player_1", state: { choices: { player_1: "rock", player_2: null } } });
-    const other = await tool("get_game_state", { match_id: "R1M1", auth_token: "token of P02" });
+    const other = await tool("get_game_state", { match_id: "R1M1", auth_token: "token-of-P02" });
     expect(other).toMatchObject({ your_role: "player_2", state: { choices: { player_1: null } } });
     for (const uri of ["game://state/R1M1", "game://state/rps/R1M1"]) {
       const { contents } = (await call("resources/read", { uri })).result;
@@ -191,5 +191,30 @@ describe("a match being played", () => {
       expect(JSON.parse(contents[0].text)).toMatchObject({ state: { choices: { player_1: null, player_2: null } } });
     }
     expect((await call("resources/read", { uri: "game://state/R9M9" })).error.code).toBe(-32602);
+  });
+});
+
+describe("a league match over REST", () => {
+  async function rest(path: string, player: string, body?: object): Promise<Wire> {
+    const headers = { authorization: `Bearer token-of-${player}` };
+    const init = body ? { method: "POST", body: JSON.stringify(body), headers } : { headers };
+    return (await fetch(at(0).replace("/mcp", path), init)).json();
+  }
+
+  it("is read by its players with their match tokens, each with its own eyes; only the driver acts", async () => {
+    await startHalfTurn();
+    const { sessions } = await rest("/sessions", "P02");
+    expect(sessions).toMatchObject([{ template: "rps.v1", status: "active", tick: 1, your_role: "player_2" }]);
+    const path = `/sessions/${sessions[0].session_id}`;
+    const hidden = { choices: { player_1: null, player_2: null } };
+    expect(await rest(`${path}/state`, "P02")).toMatchObject({ your_role: "player_2", tick: 1, state: hidden });
+    expect(await rest(`${path}/state`, "P01")).toMatchObject({ state: { choices: { player_1: "rock" } } });
+    expect(await rest(`${path}/log`, "P02")).toEqual({ actions: [] });
+    expect((await rest(`${path}/log`, "P01")).actions).toMatchObject([{ role: "player_1", action: "rock", tick: 0 }]);
+    const refused = await rest(`${path}/actions`, "P02", { action: "paper" });
+    expect(refused).toMatchObject({ error: { code: "FORBIDDEN", message: expect.stringContaining("MOVE_REQUEST") } });
+    release.resolve();
+    await vi.waitFor(async () => expect(await rest(`${path}/state`, "P02")).toMatchObject({ status: "completed" }));
+    expect((await rest(`${path}/log`, "P02")).actions).toHaveLength(2);
   });
 });

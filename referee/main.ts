@@ -38,7 +38,8 @@ const options = command.opts<{
   data: string;
 }>();
 
-await runAgentProcess(options.name ?? `referee-${options.port ?? process.pid}`, resolve(options.data), (self) =>
+const role = options.alone ? "host" : "referee";
+await runAgentProcess(options.name ?? `${role}-${options.port ?? process.pid}`, resolve(options.data), (self) =>
   startReferee(
     {
       name: options.name ?? null,

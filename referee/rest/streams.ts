@@ -93,6 +93,7 @@ export function createStreams(host: SessionHost): Streams {
         return;
       }
       response.writeHead(200, EVENT_STREAM);
+      response.flushHeaders();
       const missed = lastEventId === null ? [{ seq: last, session }] : host.since(session.id, lastEventId);
       let seen = `${lastEventId} active`;
       for (const step of missed) {
@@ -100,7 +101,6 @@ export function createStreams(host: SessionHost): Streams {
         if (now !== seen) response.write(eventOf(step.session, step.seq, viewer));
         seen = now;
       }
-      if (missed.length === 0) response.flushHeaders();
       if (session.status === "completed") response.end();
       else join(kept, viewer, response);
     },

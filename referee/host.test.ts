@@ -1,0 +1,131 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { chess } from "#shared/games/chess.ts";
+import type { Game } from "#shared/games/game.ts";
+import { rps } from "#shared/games/rps.ts";
+import type { Access, ActionLog } from "#shared/store/action-log.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
+import { createHost, type SessionHost } from "./host.ts";
+
+const MINUTE = 60_000;
+let now: number;
+let log: ActionLog;
+let host: SessionHost;
+let sessions = 0;
+const clock = { now: () => now, iso: () => new Date(now).toISOString() };
+
+beforeEach(() => {
+  now = Date.now();
+  log = sqliteLog(openSqlite(":memory:", SESSION_SCHEMA));
+  host = createHost(log, clock);
+});
+
+async function begin(game: unknown, access: Partial<Access> = { actedBy: "seats" }): Promise<string> {
+  const number = ++sessions;
+  const { roles, options } = game as Game;
+  const seats = roles.map((role) => ({ role, agentId: `${role} ${number}`, tokenHash: `${role} ${number}` }));
+  const session = await host.create({ game: game as Game, options: options.parse({}), seed: "s", seats, ...access });
+  return session.id;
+}
+const submit = (id: string, role: string, action: unknown, expectedTick: number | null = null) =>
+  host.submit(id, { role, action, expectedTick });
+
+describe("memory", () => {
+  it("lets go of a session that nobody has touched, which comes back as it was", async () => {
+    const id = await begin(chess);
+    await submit(id, "white", "e2e4", 0);
+    const before = host.read(id);
+    now += 10 * MINUTE;
+    host.forgetIdle(5 * MINUTE);
+    expect(host.loaded()).toBe(0);
+    const after = host.read(id);
+    expect(after).not.toBe(before);
+    expect([after?.session, after?.rows, after?.access]).toEqual([before?.session, before?.rows, before?.access]);
+    expect(await submit(id, "black", "e7e5", 1)).toMatchObject({ ok: true, value: { tick: 2 } });
+  });
+
+  it("keeps what was touched lately, what is watched, what is being written and what a driver plays", async () => {
+    const [quiet, touched, watched, driven] = [
+      await begin(rps),
+      await begin(rps),
+      await begin(rps),
+      await begin(rps, { actedBy: "driver" }),
+    ];
+    const leave = host.watch(watched, () => {});
+    now += 10 * MINUTE;
+    host.read(touched);
+    const writing = submit(quiet, "player_1", "rock");
+    now += 4 * MINUTE;
+    host.forgetIdle(3 * MINUTE + 59_000);
+    expect(host.loaded()).toBe(3); // touched and nobody's: gone
+    await writing;
+    now += 10 * MINUTE;
+    leave();
+    host.forgetIdle(5 * MINUTE);
+    expect(host.loaded()).toBe(1);
+    await submit(driven, "player_1", "rock");
+    await submit(driven, "player_2", "paper");
+    now += 10 * MINUTE;
+    host.forgetIdle(5 * MINUTE);
+    expect(host.loaded()).toBe(0);
+  });
+});
+
+describe("expiry", () => {
+  it("ends what nobody has acted in, and nothing else", async () => {
+    const [idle, active, driven] = [await begin(chess), await begin(chess), await begin(rps, { actedBy: "driver" })];
+    const told: string[] = [];
+    host.watch(idle, ({ session }) => told.push(session.termination ?? ""));
+    now += 60 * MINUTE;
+    await submit(active, "white", "e2e4", 0);
+    await host.expireIdle(30 * MINUTE);
+    expect([idle, active, driven].map((id) => host.read(id)?.session.termination)).toEqual(["expired", null, null]);
+    expect(host.read(idle)?.rows.at(-1)?.type).toBe("expired");
+    expect(told).toEqual(["expired"]);
+    expect(await submit(idle, "white", "e2e4", 0)).toMatchObject({ ok: false, error: { code: "SESSION_OVER" } });
+    await host.expireIdle(30 * MINUTE); // once is enough
+    expect(host.read(idle)?.rows).toHaveLength(2);
+  });
+});
+
+describe("since", () => {
+  it("gives the session after each entry behind a place in the log", async () => {
+    const id = await begin(chess);
+    for (const [tick, move] of ["e2e4", "e7e5", "g1f3"].entries()) {
+      await submit(id, tick % 2 ? "black" : "white", move, tick);
+    }
+    expect(host.since(id, 1).map(({ seq, session }) => [seq, session.tick])).toEqual([
+      [2, 2],
+      [3, 3],
+    ]);
+    expect(host.since(id, 3)).toEqual([]);
+    expect(host.since(id, 99)).toEqual([]);
+    expect(host.since("nobody", 0)).toEqual([]);
+  });
+});
+
+describe("submit", () => {
+  it("refuses what is no action of the game as illegal, after everything else has been checked", async () => {
+    const id = await begin(rps);
+    const foreign = [undefined, null, 7, "lizard", {}, ["rock"], { choice: "rock" }];
+    for (const action of foreign) {
+      expect(await submit(id, "player_1", action)).toMatchObject({ ok: false, error: { code: "ILLEGAL_ACTION" } });
+    }
+    expect(await submit(id, "player_1", {}, 5)).toMatchObject({ ok: false, error: { code: "CONFLICT" } });
+    await submit(id, "player_1", "rock");
+    expect(await submit(id, "player_1", {})).toMatchObject({ ok: false, error: { code: "ALREADY_ACTED" } });
+    expect(host.read(id)?.rows).toHaveLength(2);
+  });
+
+  it("an entry that the log did not take leaves the session as it was, and its watchers with it", async () => {
+    const id = await begin(chess);
+    const told: number[] = [];
+    host.watch(id, ({ session }) => told.push(session.tick));
+    const broken = () => [{ sql: "INSERT INTO nowhere VALUES (1)", parameters: [] }];
+    const lost = host.submit(id, { role: "white", action: "e2e4", expectedTick: 0, alongside: broken });
+    await expect(lost).rejects.toThrow("did not take an entry");
+    expect(host.read(id)?.session.tick).toBe(0);
+    expect(await submit(id, "white", "d2d4", 0)).toMatchObject({ ok: true });
+    expect(told).toEqual([1]);
+  });
+});

@@ -1,0 +1,256 @@
+import { request } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Refused } from "./documents.ts";
+import { type Answer, startTestHost, type TestAgent, type TestHost } from "./testing-host.ts";
+
+let host: TestHost;
+let white: TestAgent;
+let black: TestAgent;
+let stranger: TestAgent;
+let chess: string;
+
+beforeAll(async () => {
+  host = await startTestHost();
+  [white, black, stranger] = await Promise.all([host.agent(), host.agent(), host.agent()]);
+  chess = await host.session("chess.v1", { white, black });
+});
+afterAll(() => host.remove());
+
+function refused(answer: Answer, status: number, code: string): string {
+  expect({ status: answer.status, body: answer.json }).toMatchObject({ status, body: { error: { code } } });
+  expect(answer.text).not.toMatch(/\bat .*\.ts|node_modules|Error:/);
+  return Refused.parse(answer.json).error.message;
+}
+
+const deep = (levels: number): string => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+const participants = () => ({ white: white.agent_id, black: black.agent_id });
+
+/** Bodies that no endpoint takes, and what the message says of them. */
+const nonsense: Readonly<Record<string, readonly [string, RegExp]>> = {
+  "no JSON": ["e2e4", /not JSON/],
+  "cut JSON": ['{"action":', /not JSON/],
+  "an array": ["[]", /expected object/],
+  "a string": ['"e2e4"', /expected object/],
+  null: ["null", /expected object/],
+  "deep nesting": [deep(2_000), /expected object|not JSON/],
+  "deep nesting inside": [`{"action":${deep(10_000)},"template":1,"expected_tick":0}`, /./],
+  __proto__: ['{"__proto__":{"action":"e2e4"},"action":"e2e4","expected_tick":0}', /__proto__/],
+  "__proto__ escaped": ['{"\\u005f_proto__":1,"action":"e2e4","expected_tick":0}', /__proto__/],
+  "__proto__ inside": [`{"template":"chess.v1","participants":{"__proto__":"x"}}`, /__proto__/],
+  "unknown fields": [`{"action":"e2e4","expected_tick":0,"role":"white"}`, /[Uu]nrecognized/],
+};
+
+describe("bodies", () => {
+  it.each(Object.entries(nonsense))("%s is INVALID_REQUEST at every POST", async (_, [body, why]) => {
+    const paths = ["/agents", "/sessions", `/sessions/${chess}/actions`];
+    for (const path of paths) {
+      const message = refused(await host.call("POST", path, { token: white.token, body }), 400, "INVALID_REQUEST");
+      if (path !== "/agents")
+        expect(message).toMatch(why.source === "." ? why : new RegExp(`${why.source}|Unrecog|Invalid`));
+    }
+    expect((await host.call("GET", `/sessions/${chess}/state`, { token: white.token })).json.tick).toBe(0);
+  });
+
+  it.each(["/agents", "/sessions"])("1 MB is 413 at %s", async (path) => {
+    const body = JSON.stringify({ action: "x".repeat(1024 * 1024) });
+    refused(await host.call("POST", path, { token: white.token, body }), 413, "INVALID_REQUEST");
+  });
+
+  it("1 MB that is sent without its length is 413", async () => {
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const headers = { authorization: `Bearer ${white.token}` };
+      const sent = request(`${host.url}/sessions`, { method: "POST", headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      sent.once("error", reject);
+      for (let part = 0; part < 16; part++) sent.write("x".repeat(64 * 1024));
+      sent.end();
+    });
+    expect(status).toBe(413);
+  });
+
+  it.each([
+    [{}, "action"],
+    [{ expected_tick: 0 }, "action"],
+    [{ action: "e2e4" }, "expected_tick"],
+    [{ action: "e2e4", expected_tick: "0" }, "expected_tick"],
+    [{ action: "e2e4", expected_tick: null }, "expected_tick"],
+    [{ action: "e2e4", expected_tick: -1 }, "expected_tick"],
+    [{ action: "e2e4", expected_tick: 0.5 }, "expected_tick"],
+    [{ action: "e2e4", expected_tick: 1e300 }, "expected_tick"],
+  ])("an action %j is INVALID_REQUEST and names the field", async (body, field) => {
+    const answer = await host.call("POST", `/sessions/${chess}/actions`, { token: white.token, body });
+    expect(refused(answer, 400, "INVALID_REQUEST")).toContain(field);
+  });
+
+  it.each([null, 7, true, "", "e9e4", "e2e4 ", "♞", "x".repeat(10_000), {}, ["e2e4"], { uci: "e2e4" }, [[[[]]]]])(
+    "an action %j is no move of chess: INVALID_ACTION",
+    async (action) => {
+      const body = { action, expected_tick: 0 };
+      refused(
+        await host.call("POST", `/sessions/${chess}/actions`, { token: white.token, body }),
+        400,
+        "INVALID_ACTION",
+      );
+    },
+  );
+});
+
+describe("POST /sessions", () => {
+  const create = (body: unknown, token = white.token) => host.call("POST", "/sessions", { token, body });
+
+  it.each([
+    ["no template", () => ({ participants: participants() }), "template"],
+    ["an unknown template", () => ({ template: "go.v1", participants: participants() }), "chess.v1"],
+    ["a template of Object", () => ({ template: "constructor", participants: participants() }), "template"],
+    ["no participants", () => ({ template: "chess.v1" }), "participants"],
+    ["a missing role", () => ({ template: "chess.v1", participants: { white: white.agent_id } }), "white and black"],
+    [
+      "a doubled role",
+      () => `{"template":"chess.v1","participants":{"white":"${white.agent_id}","white":"${white.agent_id}"}}`,
+      "white and black",
+    ],
+    [
+      "a role too many",
+      () => ({ template: "chess.v1", participants: { ...participants(), red: stranger.agent_id } }),
+      "white and black",
+    ],
+    ["roles of another game", () => ({ template: "rps.v1", participants: participants() }), "player_1"],
+    [
+      "one agent in both roles",
+      () => ({ template: "chess.v1", participants: { white: white.agent_id, black: white.agent_id } }),
+      "agent of its own",
+    ],
+    [
+      "an agent that is no text",
+      () => ({ template: "chess.v1", participants: { white: 1, black: {} } }),
+      "participants",
+    ],
+    [
+      "unknown options",
+      () => ({ template: "chess.v1", participants: participants(), options: { clock: 1 } }),
+      "options",
+    ],
+    ["options that are a list", () => ({ template: "chess.v1", participants: participants(), options: [] }), "options"],
+    [
+      "an impossible option",
+      () => ({ template: "chess.v1", participants: participants(), options: { fen: "x" } }),
+      "options",
+    ],
+    [
+      "unknown spectators",
+      () => ({ template: "chess.v1", participants: participants(), spectators: "all" }),
+      "spectators",
+    ],
+  ])("%s is INVALID_REQUEST and says why", async (_, body, why) => {
+    expect(refused(await create(body()), 400, "INVALID_REQUEST")).toContain(why);
+  });
+
+  it("unknown agents are NOT_FOUND, before the caller's right and the template are looked at", async () => {
+    const body = { template: "go.v1", participants: { white: "nobody", black: black.agent_id } };
+    refused(await create(body), 404, "NOT_FOUND");
+    refused(await create({ ...body, participants: { white: "x".repeat(500), black: "♞" } }), 404, "NOT_FOUND");
+    refused(await create({ ...body, participants: { white: "x".repeat(10_000), black: "y" } }), 400, "INVALID_REQUEST");
+  });
+
+  it("a caller who is no participant is FORBIDDEN, before the template is looked at", async () => {
+    refused(await create({ template: "go.v1", participants: participants() }, stranger.token), 403, "FORBIDDEN");
+  });
+});
+
+describe("ids, queries and tokens", () => {
+  it.each(["nobody", "..%2F..%2Fetc", "%00", "♞", "x".repeat(10_000), "' OR 1=1 --", "__proto__", "constructor"])(
+    "session %s is NOT_FOUND",
+    async (id) => {
+      const path = `/sessions/${encodeURIComponent(id)}`;
+      for (const leaf of ["state", "log", "events"]) {
+        refused(await host.call("GET", `${path}/${leaf}`, { token: white.token }), 404, "NOT_FOUND");
+      }
+      refused(await host.call("POST", `${path}/actions`, { token: white.token, body: {} }), 404, "NOT_FOUND");
+    },
+  );
+
+  it("a path that cannot be decoded is INVALID_REQUEST", async () => {
+    refused(await host.call("GET", "/sessions/%E0%A4%A/state", { token: white.token }), 400, "INVALID_REQUEST");
+  });
+
+  it.each([
+    "wait_after_tick=-1",
+    "wait_after_tick=x",
+    "wait_after_tick=1.5",
+    "wait_after_tick=",
+    "wait_after_tick=0&wait_after_tick=1",
+    "wait_after_tick=0&timeout_s=31",
+    "wait_after_tick=0&timeout_s=-1",
+    "timeout_s=x",
+    "wait_after_tick[a]=1&timeout_s=1e1",
+  ])("state?%s is INVALID_REQUEST", async (query) => {
+    refused(
+      await host.call("GET", `/sessions/${chess}/state?${query}`, { token: white.token }),
+      400,
+      "INVALID_REQUEST",
+    );
+  });
+
+  it.each(["limit=0", "limit=1001", "limit=x", "agent_id=a&agent_id=b"])(
+    "sessions?%s is INVALID_REQUEST",
+    async (query) => {
+      refused(await host.call("GET", `/sessions?${query}`, { token: white.token }), 400, "INVALID_REQUEST");
+    },
+  );
+
+  it.each(["Basic x", "Bearer", "Bearer ", "bearer nobody", "Token x", "Bearer a b", `Bearer ${"x".repeat(10_000)}`])(
+    "authorization %s is UNAUTHORIZED, and the answer says how to authenticate",
+    async (authorization) => {
+      const answer = await host.call("GET", "/sessions", { headers: { authorization } });
+      refused(answer, 401, "UNAUTHORIZED");
+      expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+    },
+  );
+
+  it("a token's scheme is not case-sensitive", async () => {
+    const answer = await host.call("GET", "/sessions", { headers: { authorization: `bearer ${white.token}` } });
+    expect(answer.status).toBe(200);
+  });
+
+  it.each(["", "k".repeat(201)])("Idempotency-Key of %s characters is INVALID_REQUEST", async (key) => {
+    const options = { token: white.token, body: { action: "e2e4", expected_tick: 0 } };
+    const answer = await host.call("POST", `/sessions/${chess}/actions`, {
+      ...options,
+      headers: { "idempotency-key": key },
+    });
+    refused(answer, 400, "INVALID_REQUEST");
+  });
+
+  it.each(["PUT", "PATCH", "DELETE"])("%s is no route", async (method) => {
+    for (const leaf of ["state", "log", "actions"]) {
+      refused(
+        await host.call(method, `/sessions/${chess}/${leaf}`, { token: white.token, body: {} }),
+        404,
+        "NOT_FOUND",
+      );
+    }
+  });
+});
+
+describe("rate limits", () => {
+  it("hold strangers by address and agents by token, with the standard headers", async () => {
+    const limited = await startTestHost({ limitLoopback: true });
+    try {
+      const agent = await limited.agent();
+      const first = await limited.call("GET", "/sessions", { token: agent.token });
+      expect(first.headers.get("ratelimit-policy")).toBe('"default";q=6000;w=60');
+      expect(first.headers.get("ratelimit")).toMatch(/^"default";r=5999;t=\d+$/);
+      const answers = await Promise.all(Array.from({ length: 60 }, () => limited.call("POST", "/agents")));
+      const late = answers.filter(({ status }) => status === 429);
+      expect(late).toHaveLength(11); // 50 a minute, one of them was used above
+      refused(late[0] as Answer, 429, "TOO_MANY_REQUESTS");
+      expect(Number(late[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
+      refused(await limited.call("GET", "/sessions"), 429, "TOO_MANY_REQUESTS");
+      expect((await limited.call("GET", "/sessions", { token: agent.token })).status).toBe(200);
+    } finally {
+      await limited.remove();
+    }
+  });
+});
