@@ -194,6 +194,18 @@ describe("a match being played", () => {
   });
 });
 
+describe("a result", () => {
+  it("is told to the players, with the seed, once the manager has recorded it", async () => {
+    await message("START_GAME", order(), signature);
+    release.resolve();
+    await vi.waitFor(() => expect(asked.filter((line) => line.endsWith("GAME_RESULT"))).toHaveLength(2));
+    expect(asked.findIndex((line) => line.startsWith("manager MATCH_RESULT"))).toBeGreaterThan(0);
+    expect(asked.findIndex((line) => line.startsWith("manager MATCH_RESULT"))).toBeLessThan(
+      asked.findIndex((line) => line.endsWith("GAME_RESULT")),
+    );
+  });
+});
+
 describe("a league match over REST", () => {
   async function rest(path: string, player: string, body?: object): Promise<Wire> {
     const headers = { authorization: `Bearer token-of-${player}` };

@@ -53,7 +53,7 @@ export async function playMatch(
     else tellStart(driver, match);
   }
   while (session.status === "active") session = await playTurn(driver, match, session);
-  return finish(driver, match, session);
+  return matchResult(driver, order, session);
 }
 
 /** The seats of an order: each is an agent of its own, known by its match token. */
@@ -214,9 +214,11 @@ function tellRounds(driver: MatchDriver, match: Match, session: Session): void {
   }
 }
 
-function finish(driver: MatchDriver, match: Match, session: Session): MatchResult {
-  const { order, players } = match;
-  const result = matchResult(driver, order, session);
+/**
+ * Tells both players how their match ended, and its seed. Only a result that the manager has recorded is told: a match that is played again
+ * has the same seed, and nobody may know it then.
+ */
+export function tellResult({ asker }: MatchDriver, order: StartGame, result: MatchResult, signal: AbortSignal): void {
   const { league_id, match_id, epoch, winner, final_scores, match_points, termination, reason, log_head } = result;
   const told: GameResult = {
     league_id,
@@ -230,8 +232,9 @@ function finish(driver: MatchDriver, match: Match, session: Session): MatchResul
     seed: order.seed,
     log_head,
   };
-  for (const player of players) void driver.asker.tell(player, "GAME_RESULT", told, order.timeouts.game_over_ms);
-  return result;
+  for (const player of seatedPlayers(order, signal)) {
+    void asker.tell(player, "GAME_RESULT", told, order.timeouts.game_over_ms);
+  }
 }
 
 /** What a finished session means in the league's words: players instead of roles, the log with its head. */

@@ -9,7 +9,7 @@ import type { Peers } from "#shared/rpc/peer.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import { createAsker } from "./ask.ts";
 import type { SessionHost } from "./host.ts";
-import { type MatchDriver, MatchWithdrawn, matchResult, playMatch, seatsOf } from "./match.ts";
+import { type MatchDriver, MatchWithdrawn, matchResult, playMatch, seatsOf, tellResult } from "./match.ts";
 import type { MatchTable } from "./tables.ts";
 
 export interface RefereeOptions {
@@ -85,7 +85,8 @@ export function createReferee(options: RefereeOptions): Referee {
       log.error({ err: thrown, match: ref }, "a match failed through our fault");
       result = await abortedResult(order, sessionId, thrown);
     }
-    await report(result, withdraw.signal);
+    const isRecorded = await report(result, withdraw.signal);
+    if (isRecorded && result.termination !== "aborted") tellResult(driver, order, result, withdraw.signal);
   };
 
   const abortedResult = async (order: StartGame, sessionId: string, thrown: unknown): Promise<MatchResult> => {
@@ -97,8 +98,8 @@ export function createReferee(options: RefereeOptions): Referee {
     return { league_id, round_id, match_id, epoch, ...nothing, termination: "aborted", reason: messageOf(thrown) };
   };
 
-  /** Tells the manager until it has recorded the result or refused it for good. */
-  const report = async (result: MatchResult, signal: AbortSignal): Promise<void> => {
+  /** Tells the manager until it has recorded the result (true), refused it for good or taken the match away. */
+  const report = async (result: MatchResult, signal: AbortSignal): Promise<boolean> => {
     const ref = matchRef(result.league_id, result.match_id);
     for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS)) {
       const token = identity.token ?? "";
@@ -110,17 +111,18 @@ export function createReferee(options: RefereeOptions): Referee {
       });
       if (reply.ok) {
         const refused = reply.value.type === "MATCH_RESULT_RESPONSE" ? null : reply.value.payload;
-        if (refused === null) return;
+        if (refused === null) return true;
         if (refused.retryable !== true) {
           log.warn({ match: ref, refused }, "the manager refused a result for good");
-          return;
+          return false;
         }
       } else if (reply.error.cause === "bad_reply") {
         log.error({ match: ref, fault: reply.error }, "the manager does not understand a result");
-        return;
+        return false;
       }
       await pause(pauseMs, signal);
     }
+    return false;
   };
 
   return {
