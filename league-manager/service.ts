@@ -4,11 +4,10 @@ import { gameIds } from "#shared/games/registry.ts";
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { newToken, playerId, refereeId } from "#shared/lib/ids.ts";
 import { bareHost, isLoopback } from "#shared/rpc/addresses.ts";
-import { type JsonRpc, jsonRpc } from "#shared/rpc/json-rpc.ts";
-import { mcpMethods } from "#shared/rpc/mcp.ts";
+import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { toolsOf } from "#shared/rpc/operations.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
-import { limitedDoor, REQUESTS_PER_MINUTE } from "#shared/rpc/rate-limit.ts";
+import { REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
 import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { VERSION } from "#shared/runtime/version.ts";
@@ -70,8 +69,8 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
     onError,
   });
   const operator = operatorToken(config, dataFolder);
-  const rpc: JsonRpc = jsonRpc(
-    mcpMethods({
+  const mcp = mcpEndpoint(
+    {
       serverInfo: { name: "league-manager", version: VERSION },
       tools: toolsOf(
         managerOperations({ manager, registry, entry, operatorToken: operator.token }),
@@ -79,13 +78,15 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
       ),
       resources: managerResources(manager),
       templates: managerTemplates(manager, store.logOf),
-    }),
+    },
     onError,
   );
   const server = await listen({
     host: options.host,
     ports: [options.port],
-    door: limitedDoor(rpc.answer, {
+    door: mcp.door,
+    sessions: mcp.sessions,
+    gate: rateLimit({
       perMinute: REQUESTS_PER_MINUTE.manager,
       loopback: config.limits.loopback,
       isTrusted: ({ token }) => registry.authenticate(token) !== null || equalSecrets(token, operator.token),
@@ -107,6 +108,7 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
       entry.stop();
       stopWatching();
       manager.stop();
+      await mcp.close();
       await server.close();
       await peers.close();
       db.close();

@@ -6,11 +6,10 @@ import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { signatureCheck } from "#shared/protocol/signing.ts";
-import { jsonRpc } from "#shared/rpc/json-rpc.ts";
-import { mcpMethods } from "#shared/rpc/mcp.ts";
+import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { type Answer, type Caller, operation, toolsOf } from "#shared/rpc/operations.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
-import { limitedDoor, REQUESTS_PER_MINUTE } from "#shared/rpc/rate-limit.ts";
+import { REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
 import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
 import { register } from "#shared/runtime/registration.ts";
 import { VERSION } from "#shared/runtime/version.ts";
@@ -52,19 +51,21 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
   const player = createPlayer(bot, (line) => self.warn(line));
   const identity: Identity = { id: "new", isSigned: null };
   const operations = [...matchOperations(player, identity), ...handOperations(player, manual?.makeMove ?? null)];
-  const rpc = jsonRpc(
-    mcpMethods({
+  const mcp = mcpEndpoint(
+    {
       serverInfo: { name: "player", version: VERSION },
       tools: toolsOf(operations, () => `player:${identity.id}`),
       resources: [],
       templates: [],
-    }),
+    },
     (error) => self.log.error({ err: error }, "internal error"),
   );
   const server = await listen({
     host: options.host,
     ports: options.ports,
-    door: limitedDoor(rpc.answer, {
+    door: mcp.door,
+    sessions: mcp.sessions,
+    gate: rateLimit({
       perMinute: REQUESTS_PER_MINUTE.player,
       loopback: options.limitLoopback,
       // A player that was registered on its behalf has no token to tell friends from strangers by.
@@ -90,6 +91,7 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
     async stop() {
       stopping.abort();
       player.close();
+      await mcp.close();
       await server.close();
       await peers.close();
       await bot.close?.();

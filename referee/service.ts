@@ -4,11 +4,10 @@ import { gameIds } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { ok } from "#shared/lib/result.ts";
 import * as messages from "#shared/protocol/messages.ts";
-import { type JsonRpc, jsonRpc } from "#shared/rpc/json-rpc.ts";
-import { mcpMethods } from "#shared/rpc/mcp.ts";
+import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { operation, toolsOf } from "#shared/rpc/operations.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
-import { type Credentials, limitedDoor, REQUESTS_PER_MINUTE } from "#shared/rpc/rate-limit.ts";
+import { type Credentials, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
 import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
 import { register } from "#shared/runtime/registration.ts";
 import { VERSION } from "#shared/runtime/version.ts";
@@ -54,13 +53,15 @@ const FORGET_AFTER_MS = 5 * 60_000;
 export async function startReferee(options: RefereeOptions, self: AgentProcess): Promise<RunningAgent> {
   const { manager } = options;
   const identity = { id: "new", token: null as string | null };
-  let rpc: JsonRpc;
+  let mcp: McpEndpoint;
   let streams: Streams | null = null;
   let isTrusted: (credentials: Credentials) => boolean = () => false;
   const server = await listen({
     host: options.host,
     ports: options.ports,
-    door: limitedDoor((body, http) => rpc.answer(body, http), {
+    door: (body, http) => mcp.door(body, http),
+    sessions: () => mcp.sessions(),
+    gate: rateLimit({
       perMinute: REQUESTS_PER_MINUTE.referee,
       loopback: options.limitLoopback,
       isTrusted: (credentials) => isTrusted(credentials),
@@ -102,7 +103,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     identity,
   });
   const desk = { host, referee, identity, maxConcurrentMatches: options.maxConcurrentMatches };
-  rpc = endpointOf(desk, self);
+  mcp = endpointOf(desk, self);
   isTrusted = ({ token, subject }) => isManager(desk, token, subject) || holdsSeat(desk, token);
   const housekeeping = setInterval(
     () => {
@@ -155,6 +156,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
       stopping.abort();
       clearInterval(housekeeping);
       streams?.close();
+      await mcp.close();
       await referee.stop();
       await server.close();
       await peers.close();
@@ -164,14 +166,14 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   };
 }
 
-function endpointOf(desk: RefereeDesk & { readonly identity: { readonly id: string } }, self: AgentProcess): JsonRpc {
-  const methods = mcpMethods({
+function endpointOf(desk: RefereeDesk & { readonly identity: { readonly id: string } }, self: AgentProcess) {
+  const surface = {
     serverInfo: { name: "referee", version: VERSION },
     tools: toolsOf([...refereeOperations(desk), ...newsOperations()], () => `referee:${desk.identity.id}`),
     resources: [],
     templates: refereeTemplates(desk),
-  });
-  return jsonRpc(methods, (error) => self.log.error({ err: error }, "internal error"));
+  };
+  return mcpEndpoint(surface, (error) => self.log.error({ err: error }, "internal error"));
 }
 
 /** The manager's news, which a referee takes and needs not act on. */

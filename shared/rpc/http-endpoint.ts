@@ -1,10 +1,15 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { bareHost, isLoopback } from "./addresses.ts";
-import type { HttpContext, McpDoor } from "./http.ts";
+import type { Gate, HttpContext, McpDoor } from "./http.ts";
+import type { McpSessions } from "./mcp-sessions.ts";
 
 export interface EndpointOptions {
   readonly door: McpDoor;
+  /** Asked before each `/mcp` request. */
+  readonly gate?: Gate;
+  /** MCP clients that bring a transport of their own; loaded with the first of them. */
+  readonly sessions?: () => Promise<McpSessions>;
   /** Everything that is not `/mcp`; loaded when first asked for. */
   readonly web: () => Promise<RequestListener>;
   /** Largest accepted body of a caller, bytes. */
@@ -43,9 +48,14 @@ export function httpEndpoint(options: EndpointOptions): Server {
 const pathOf = (request: IncomingMessage): string => (request.url ?? "/").split("?", 1)[0] ?? "/";
 
 function takeMcp(request: IncomingMessage, response: ServerResponse, options: EndpointOptions): void {
-  if (request.method !== "POST") {
-    response.setHeader("allow", "POST");
+  const isOfSession = (request.method === "GET" || request.method === "DELETE") && options.sessions !== undefined;
+  if (request.method !== "POST" && !isOfSession) {
+    response.setHeader("allow", options.sessions ? "GET, POST, DELETE" : "POST");
     refuse(response, 405, "Method not allowed: POST a JSON-RPC 2.0 request");
+    return;
+  }
+  if (isOfSession) {
+    void answer(request, response, "", contextOf(request), options);
     return;
   }
   if (!/^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "")) {
@@ -59,11 +69,46 @@ function takeMcp(request: IncomingMessage, response: ServerResponse, options: En
       refuse(response, 413, "Body too large");
       return;
     }
-    options.door(body, http).then(
-      (reply) => send(response, reply.status, reply.body, reply.headers),
-      () => refuse(response, 500, "Internal error"),
-    );
+    void answer(request, response, body, http, options);
   });
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: string,
+  http: HttpContext,
+  { gate, door, sessions }: EndpointOptions,
+): Promise<void> {
+  try {
+    const refusal = gate ? await gate(body, http) : null;
+    const message = refusal || !sessions ? undefined : forMcpClient(request, body);
+    if (sessions && message !== undefined) {
+      await (await sessions()).handle(request, response, message.body, http);
+    } else {
+      const reply = refusal ?? (await door(body, http));
+      send(response, reply.status, reply.body, reply.headers);
+    }
+  } catch {
+    refuse(response, 500, "Internal error");
+  }
+}
+
+/**
+ * Whether a request is for an MCP client's transport, and its body: it belongs to a session or accepts an event stream.
+ * Everything else is answered in plain JSON (PROTOCOL.md, section 4), and so is a `league_message` whatever it accepts.
+ */
+function forMcpClient({ method, headers }: IncomingMessage, body: string): { readonly body: unknown } | undefined {
+  if (method !== "POST") return { body: undefined };
+  const isInSession = headers["mcp-session-id"] !== undefined;
+  if (!isInSession && !headers.accept?.includes("text/event-stream")) return undefined;
+  try {
+    const message = JSON.parse(body) as { method?: unknown; params?: { name?: unknown } } | null;
+    const isLeague = message?.method === "tools/call" && message.params?.name === "league_message";
+    return isLeague && !isInSession ? undefined : { body: message };
+  } catch {
+    return undefined; // the plain door says what is wrong with it
+  }
 }
 
 function contextOf(request: IncomingMessage): HttpContext {

@@ -12,5 +12,8 @@ export interface HttpContext {
   readonly remoteAddress: string;
 }
 
-/** Answers the body of one `POST /mcp`; never rejects. The MCP SDK's transports take their place behind this same door. */
+/** Answers the body of one `POST /mcp` in plain JSON; never rejects. */
 export type McpDoor = (body: string, http: HttpContext) => Promise<HttpReply>;
+
+/** Refuses a request before anything looks at it; null lets it pass. */
+export type Gate = (body: string, http: HttpContext) => Promise<HttpReply | null>;

@@ -1,19 +1,22 @@
 import { expect, test } from "vitest";
 import { sha256Hex } from "../lib/hash.ts";
 import { isSignedFor, signFor } from "../protocol/signing.ts";
-import { limitedDoor, type RateLimitOptions, REQUESTS_PER_MINUTE } from "./rate-limit.ts";
+import type { McpDoor } from "./http.ts";
+import { type RateLimitOptions, REQUESTS_PER_MINUTE, rateLimit } from "./rate-limit.ts";
 
 const TOKEN = "the player's token";
 const STRANGER = "203.0.113.7";
 
-const doorWith = (options: Partial<RateLimitOptions> = {}) =>
-  limitedDoor(async () => ({ status: 200, body: "ok" }), {
+function doorWith(options: Partial<RateLimitOptions> = {}): McpDoor {
+  const gate = rateLimit({
     perMinute: 3,
     loopback: false,
     isTrusted: ({ token, subject }) =>
       token === "league token" || (subject !== null && isSignedFor(TOKEN, subject, token)),
     ...options,
   });
+  return async (body, http) => (await gate(body, http)) ?? { status: 200, body: "ok" };
+}
 
 const call = (args: object): string =>
   JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "league_message", arguments: args } });

@@ -2,7 +2,7 @@ import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { z } from "zod";
 import { matchRef } from "../lib/ids.ts";
 import { isLoopback } from "./addresses.ts";
-import type { HttpContext, McpDoor } from "./http.ts";
+import type { Gate, HttpContext } from "./http.ts";
 
 /** Requests a minute of a stranger (league-api.md, Rate Limiting). */
 export const REQUESTS_PER_MINUTE = { manager: 100, referee: 50, player: 10 } as const;
@@ -54,14 +54,14 @@ export function rateLimiter(perMinute: number): (key: string) => Promise<Allowan
   };
 }
 
-/** Puts a limit by address before a door: 429 with the standard headers when it is passed (PROTOCOL.md, section 3). */
-export function limitedDoor(door: McpDoor, options: RateLimitOptions): McpDoor {
+/** A limit by address: 429 with the standard headers when it is passed (PROTOCOL.md, section 3). */
+export function rateLimit(options: RateLimitOptions): Gate {
   const take = rateLimiter(options.perMinute);
   return async (body, http) => {
-    if (!options.loopback && isLoopback(http.remoteAddress)) return door(body, http);
-    if (credentialsOf(body, http).some(options.isTrusted)) return door(body, http);
+    if (!options.loopback && isLoopback(http.remoteAddress)) return null;
+    if (credentialsOf(body, http).some(options.isTrusted)) return null;
     const { isAllowed, headers } = await take(http.remoteAddress);
-    return isAllowed ? door(body, http) : tooMany(headers, options.perMinute);
+    return isAllowed ? null : tooMany(headers, options.perMinute);
   };
 }
 

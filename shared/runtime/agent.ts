@@ -3,8 +3,9 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { messageOf } from "../lib/result.ts";
 import { isLoopback } from "../rpc/addresses.ts";
-import type { HttpContext, McpDoor } from "../rpc/http.ts";
+import type { Gate, HttpContext, McpDoor } from "../rpc/http.ts";
 import { httpEndpoint } from "../rpc/http-endpoint.ts";
+import type { McpSessions } from "../rpc/mcp-sessions.ts";
 import { type Logger, openLog } from "./logger.ts";
 
 /** Exit codes of every command (DESIGN.md, section 7). */
@@ -111,6 +112,8 @@ export interface ListenOptions {
   /** Tried in order; 0 lets the system choose. */
   readonly ports: readonly number[];
   readonly door: McpDoor;
+  readonly gate?: Gate;
+  readonly sessions?: () => Promise<McpSessions>;
   readonly web: () => Promise<RequestListener>;
   readonly bodyLimit?: (http: HttpContext) => number;
   readonly allowedHosts?: readonly string[];
@@ -129,9 +132,9 @@ const LAST_ANSWERS_MS = 300;
 
 /** Opens an agent's endpoint on the first free port of its list; a StartError names the port that is taken. */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { host, door, web, bodyLimit = () => DEFAULT_BODY_BYTES } = options;
+  const { host, bodyLimit = () => DEFAULT_BODY_BYTES, ...doors } = options;
   const allowedHosts = [host, ...(options.allowedHosts ?? [])];
-  const server = httpEndpoint({ door, web, bodyLimit, allowedHosts, anyAddress: !isLoopback(host) });
+  const server = httpEndpoint({ ...doors, bodyLimit, allowedHosts, anyAddress: !isLoopback(host) });
   let fault = "";
   for (const port of options.ports) {
     try {
