@@ -1,4 +1,5 @@
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
+import type { LeagueEvent } from "./events.ts";
 import type { League, Match } from "./league.ts";
 import type { Manager } from "./manager.ts";
 
@@ -29,6 +30,26 @@ const matchShown = (match: Match) => ({
   termination: match.result?.termination ?? null,
   reason: match.result?.reason ?? null,
 });
+
+/** The resources that an event has changed. */
+export function changedBy(event: LeagueEvent): readonly string[] {
+  const of = (what: "standings" | "schedule", leagueId: string) => [`league://${what}`, `league://${leagueId}/${what}`];
+  switch (event.type) {
+    case "league_started":
+    case "round_started":
+      return [...of("schedule", event.league_id), ...of("standings", event.league_id)];
+    case "match_completed": {
+      const { league_id, match } = event;
+      return [...of("schedule", league_id), ...of("standings", league_id), `match://${league_id}/${match.match_id}`];
+    }
+    case "league_completed":
+      return of("standings", event.league_id);
+    case "registered":
+      return ["league://standings"];
+    default:
+      return [];
+  }
+}
 
 /** The resources of the league manager: standings and schedule of all leagues. */
 export function managerResources(manager: Manager): readonly Resource[] {

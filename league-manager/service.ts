@@ -20,7 +20,7 @@ import { managerOperations } from "./operations.ts";
 import { leaguePages } from "./pages.ts";
 import { watchSuspended } from "./recovery.ts";
 import { type AgentRegistry, createRegistry, type Place } from "./registry.ts";
-import { managerResources, managerTemplates } from "./resources.ts";
+import { changedBy, managerResources, managerTemplates } from "./resources.ts";
 import { MANAGER_SCHEMA, managerStore } from "./tables.ts";
 
 export interface ManagerServiceOptions {
@@ -40,7 +40,7 @@ const REFEREE_BODY_BYTES = 4 * 1024 * 1024;
 
 /** Starts the league manager: its store, its endpoint, then whatever was going on when it last stopped. */
 export async function startManager(options: ManagerServiceOptions, self: AgentProcess): Promise<RunningAgent> {
-  const { config, dataFolder, onEvent } = options;
+  const { config, dataFolder } = options;
   mkdirSync(dataFolder, { recursive: true });
   const db = openSqlite(join(dataFolder, "league-manager.sqlite"), MANAGER_SCHEMA);
   const store = managerStore(db);
@@ -57,7 +57,11 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
     allowedHosts: allowedHosts(config),
   });
   const peers = createPeers();
-  const manager = createManager({ config, store, kept, registry, peers, log: self.log, seed, emit: onEvent });
+  const emit = (event: LeagueEvent): void => {
+    options.onEvent(event);
+    mcp.changed(() => changedBy(event));
+  };
+  const manager = createManager({ config, store, kept, registry, peers, log: self.log, seed, emit });
   const onError = (thrown: unknown): void => self.log.error({ err: thrown }, "internal error");
   const entry = createEntry({
     manager,
@@ -65,7 +69,7 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
     places,
     startWhen: options.startWhen,
     registrationMs: config.timeouts.registration_ms,
-    emit: onEvent,
+    emit,
     onError,
   });
   const operator = operatorToken(config, dataFolder);

@@ -9,6 +9,7 @@ import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { openLog } from "#shared/runtime/logger.ts";
+import { clients } from "../scripts/testing-mcp-clients.ts";
 import { startReferee } from "./service.ts";
 
 const TOKEN = "the referee's own token";
@@ -203,6 +204,32 @@ describe("a result", () => {
     expect(asked.findIndex((line) => line.startsWith("manager MATCH_RESULT"))).toBeLessThan(
       asked.findIndex((line) => line.endsWith("GAME_RESULT")),
     );
+  });
+});
+
+describe.each(Object.keys(clients))("an official MCP client at %s", (revision) => {
+  it("lists and calls the referee's tools, and is told when a match it watches goes on", async () => {
+    await startHalfTurn();
+    const client = await clients[revision]?.(at(0));
+    if (!client) throw new Error("no client");
+    try {
+      const names = (await client.tools()).map(({ name }) => name);
+      expect(names).toEqual(["start_game", "validate_move", "get_game_state", "league_message"]);
+      const sealed = { status: "active", tick: 0, state: { choices: { player_1: null, player_2: null } } };
+      const called = await client.call("get_game_state", { match_id: "R1M1" });
+      expect(called).toMatchObject({ structuredContent: sealed });
+      expect(await client.call("start_game", order())).toMatchObject({ isError: true });
+      expect(await client.templates()).toEqual(["game://state/{match_id}", "game://state/{league_id}/{match_id}"]);
+      expect(await client.read("game://state/R1M1")).toMatchObject(sealed);
+      await client.subscribe(["game://state/R1M1", "game://state/rps/R1M1"]);
+      release.resolve();
+      await vi.waitFor(() =>
+        expect([...client.updated].sort()).toEqual(["game://state/R1M1", "game://state/rps/R1M1"]),
+      );
+      expect(await client.read("game://state/rps/R1M1")).toMatchObject({ status: "completed" });
+    } finally {
+      await client.close();
+    }
   });
 });
 

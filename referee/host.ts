@@ -91,7 +91,8 @@ interface Live extends Kept {
 const SNAPSHOT_EVERY_MS = 1_000;
 const DRIVEN: Access = { actedBy: "driver", spectators: "none" };
 
-export function createHost(log: ActionLog, clock: Clock): SessionHost {
+/** `onCommit` is told of every session after each of its entries. */
+export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Session) => void = () => {}): SessionHost {
   const live = new Map<string, Live>();
 
   const hold = (session: Session, rows: LogRow[], access: Access): Live => {
@@ -141,6 +142,7 @@ export function createHost(log: ActionLog, clock: Clock): SessionHost {
     found.session = next;
     found.rows.push(row);
     for (const listener of found.listeners) listener(found);
+    onCommit(next);
     return ok(next);
   };
 

@@ -155,6 +155,13 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
   ];
 }
 
+/** The resources that a commit to a session has changed, for those who see what a spectator sees: nothing while a turn is open. */
+export function changedBy({ referee }: RefereeDesk, session: Session): readonly string[] {
+  if (session.status === "active" && session.turnTick !== session.tick) return [];
+  const playing = referee.running().find(({ sessionId }) => sessionId === session.id);
+  return playing ? [`game://state/${playing.order.match_id}`, `game://state/${playing.ref}`] : [];
+}
+
 /** `game://state/{match_id}`: what a spectator may see. */
 export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[] {
   const read = async (ref: string): Promise<unknown> => {

@@ -17,7 +17,14 @@ import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { threadWriter } from "#shared/store/writer.ts";
 import { agentDirectory } from "./agents.ts";
 import { createHost } from "./host.ts";
-import { holdsSeat, isManager, type RefereeDesk, refereeOperations, refereeTemplates } from "./operations.ts";
+import {
+  changedBy,
+  holdsSeat,
+  isManager,
+  type RefereeDesk,
+  refereeOperations,
+  refereeTemplates,
+} from "./operations.ts";
 import { createReferee } from "./referee.ts";
 import { REPLY_SCHEMA, sqliteReplies } from "./rest/replies.ts";
 import type { Streams } from "./rest/streams.ts";
@@ -92,7 +99,9 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     throw reason; // ends the process: a referee that cannot write must not ask
   });
   const peers = createPeers();
-  const host = createHost(sqliteLog(db, writer), systemClock);
+  const host = createHost(sqliteLog(db, writer), systemClock, (session) => {
+    mcp.changed(() => changedBy(desk, session));
+  });
   const referee = createReferee({
     host,
     matches: matchTable(db),

@@ -8,8 +8,11 @@ export interface McpEndpoint {
   readonly door: McpDoor;
   /** Loaded when the first MCP client comes: a league alone does without. */
   readonly sessions: () => Promise<McpSessions>;
-  /** Tells whoever has subscribed to a resource that it has changed. */
-  changed(uri: string): void;
+  /**
+   * Tells whoever has subscribed that these resources have changed, once for all changes of one turn of the event loop. They are
+   * worked out only when there is an MCP client at all.
+   */
+  changed(uris: () => readonly string[]): void;
   close(): Promise<void>;
 }
 
@@ -17,6 +20,11 @@ export interface McpEndpoint {
 export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => void): McpEndpoint {
   let loading: Promise<McpSessions> | null = null;
   let loaded: McpSessions | null = null;
+  const pending = new Set<string>();
+  const tell = (): void => {
+    for (const uri of pending) loaded?.changed(uri);
+    pending.clear();
+  };
   const load = async (): Promise<McpSessions> => {
     const { mcpSessions } = await import("./mcp-sessions.ts");
     loaded = mcpSessions(surface, onError);
@@ -28,7 +36,11 @@ export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => vo
       loading ??= load();
       return loading;
     },
-    changed: (uri) => loaded?.changed(uri),
+    changed(uris) {
+      if (!loaded) return;
+      if (pending.size === 0) setImmediate(tell);
+      for (const uri of uris()) pending.add(uri);
+    },
     close: async () => loaded?.close(),
   };
 }

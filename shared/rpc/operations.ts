@@ -108,7 +108,8 @@ function namedTool(
 
 const invalid = (faults: readonly FieldFault[]): Error => rpcError(INVALID_PARAMS, "Invalid params", { faults });
 
+/** MCP wants an object at the top, which a union of objects does not say by itself. */
 const jsonSchema = (schema: z.ZodType): object => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  return rest;
+  return { type: "object", ...rest };
 };

@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import type { RunningAgent } from "#shared/runtime/agent.ts";
+import { openLog } from "#shared/runtime/logger.ts";
+import { startPlayer } from "../player/service.ts";
+import { startTestLeague, type TestLeague, type TestPlace } from "./testing-league.ts";
+import { clients, type TestClient } from "./testing-mcp-clients.ts";
+
+let league: TestLeague | null = null;
+const folder = mkdtempSync(join(tmpdir(), "mcp-clients-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const connected: TestClient[] = [];
+afterEach(async () => {
+  for (const client of connected.splice(0)) await client.close();
+  await league?.stop();
+  league = null;
+});
+
+const connect = async (revision: string, url: string): Promise<TestClient> => {
+  const client = await clients[revision]?.(url);
+  if (!client) throw new Error(`no client of ${revision}`);
+  connected.push(client);
+  return client;
+};
+
+/** The last player of a league, without whom it does not begin: `before` runs first. */
+const lastPlayer = (before: (manager: string) => Promise<void>) => ({
+  name: "Last",
+  async start({ name, manager, port }: TestPlace): Promise<RunningAgent> {
+    await before(manager);
+    const limits = { registerTimeoutMs: 2_000, limitLoopback: false };
+    const options = { bot: "random", name, host: "127.0.0.1", ports: [port], manager, leagueIds: null, ...limits };
+    const silent = { log: openLog(null, name), say: () => {}, warn: () => {}, report: () => {} };
+    return startPlayer({ ...options, dataFolder: folder }, silent);
+  },
+});
+
+describe.each(Object.keys(clients))("an official MCP client at %s", (revision) => {
+  it("lists and calls the manager's tools, reads its resources, and is told of every change of a running league", async () => {
+    let client: TestClient | null = null;
+    league = await startTestLeague({
+      leagues: [{ league_id: "rps", game: "rps.v1" }],
+      players: [
+        { name: "One", bot: "random" },
+        { name: "Two", bot: "cycle" },
+        lastPlayer(async (manager) => {
+          client = await connect(revision, manager);
+          await client.subscribe(["league://standings", "league://schedule", "league://rps/standings"]);
+        }),
+      ],
+    });
+    const watching = client as TestClient | null;
+    if (!watching) throw new Error("not connected");
+    expect(revision.startsWith(watching.revision)).toBe(true);
+    await league.completed;
+    const all = ["league://rps/standings", "league://schedule", "league://standings"];
+    await vi.waitFor(() => expect([...new Set(watching.updated)].sort()).toEqual(all));
+
+    const tools = await watching.tools();
+    expect(tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["register_player", "get_standings", "list_leagues", "league_message"]),
+    );
+    expect(await watching.call("list_leagues", {})).toMatchObject({
+      structuredContent: { leagues: [{ league_id: "rps", status: "completed", players: 3 }] },
+    });
+    expect(await watching.call("get_standings", { league_id: "rps" })).toMatchObject({
+      structuredContent: { standings: [{ rank: 1, played: 2 }, { rank: 2 }, { rank: 3 }] },
+    });
+    expect(await watching.call("get_standings", { league_id: "no" })).toMatchObject({ isError: true });
+    await expect(watching.call("get_standings", {})).rejects.toThrow(/Invalid params/);
+
+    expect(await watching.resources()).toEqual(["league://standings", "league://schedule"]);
+    expect(await watching.templates()).toContain("match://{league_id}/{match_id}");
+    expect(await watching.read("league://rps/standings")).toMatchObject({ standings: [{}, {}, {}] });
+    expect(await watching.read("match://rps/R1M1")).toMatchObject({ match_id: "R1M1", termination: "normal" });
+    await expect(watching.read("league://nowhere")).rejects.toThrow(/Unknown resource/);
+  });
+});
