@@ -4,7 +4,8 @@ import { join, resolve } from "node:path";
 import { findGame, gameIds } from "#shared/games/registry.ts";
 import { EXIT, StartError } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
-import type { Entry } from "#shared/session/entry.ts";
+import { type Entry, parseEntry, rowsOf } from "#shared/session/entry.ts";
+import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import type { ResultsDocument } from "../league-manager/events.ts";
 import { MANAGER_SCHEMA, managerStore } from "../league-manager/tables.ts";
@@ -96,7 +97,21 @@ async function report(document: ResultsDocument, folder: string, flags: PlayFlag
     : match?.termination === "normal"
       ? "draw"
       : "no winner";
-  return [...players, "", ...lines, "", `${winner}: ${match?.reason} (${match?.termination})`].join("\n");
+  const end = kept ? [endOf(kept.log, kept.seed), ""] : [];
+  return [...players, "", ...lines, "", ...end, `${winner}: ${match?.reason} (${match?.termination})`].join("\n");
+}
+
+/** How the game stood at its end, as anybody may see it. */
+function endOf(log: readonly string[], seed: string): string {
+  const replayed = replay(rowsOf(sessionIdOf(log), log), seed);
+  if (!replayed.ok) throw new Error(`the log of the match, entry ${replayed.error.seq}: ${replayed.error.message}`);
+  const { game, state } = replayed.value;
+  return game.toText(state, "spectator");
+}
+
+function sessionIdOf([first = ""]: readonly string[]): string {
+  const entry = parseEntry(first);
+  return entry.type === "created" ? entry.session_id : "";
 }
 
 const plain = (action: unknown): string => (typeof action === "string" ? action : JSON.stringify(action));

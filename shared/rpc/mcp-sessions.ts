@@ -3,14 +3,32 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
 import {
   createMcpHandler,
+  type EventStore,
   isInitializeRequest,
   isLegacyRequest,
   legacyStatelessFallback,
+  ProtocolError,
+  ProtocolErrorCode,
   Server,
   type ServerContext,
+  type ServerOptions,
 } from "@modelcontextprotocol/server";
+import { JSONRPCErrorException } from "json-rpc-2.0";
 import type { HttpContext } from "./http.ts";
-import { type McpSurface, mcpMethods } from "./mcp.ts";
+import type { McpSurface } from "./mcp.ts";
+
+/** One method of a surface. Clients that come through the SDK bring a context, plain JSON-RPC has none. */
+export type McpMethod = (params: unknown, http: HttpContext, context?: ServerContext) => unknown;
+
+/** What is served at one endpoint, whichever way a caller comes in. */
+export interface McpService {
+  readonly serverInfo: McpSurface["serverInfo"];
+  readonly methods: Readonly<Record<string, McpMethod>>;
+  /** What the SDK has to know besides: capabilities other than tools and resources, how request state is verified. */
+  readonly options?: ServerOptions;
+  /** Keeps the events of one session for clients that reconnect; without it a broken stream is lost. */
+  readonly eventStore?: () => EventStore;
+}
 
 /** MCP clients of both eras at one endpoint: sessions of 2024-11-05 to 2025-11-25, and the stateless 2026-07-28. */
 export interface McpSessions {
@@ -33,11 +51,13 @@ interface Session {
 const IDLE_MS = 10 * 60_000;
 const LOOK_EVERY_MS = 60_000;
 const MAX_SESSIONS = 5_000;
+/** How soon a client may reconnect to a stream that can be resumed. */
+const RETRY_MS = 500;
 
-/** The SDK's transports before one surface. Nothing of the surface is written twice: each method is the plain router's own. */
-export function mcpSessions(surface: McpSurface, onError: (error: unknown) => void): McpSessions {
+/** The SDK's transports before one service. Nothing of it is written twice: each method is the plain router's own. */
+export function mcpSessions(service: McpService, onError: (error: unknown) => void): McpSessions {
   const sessions = new Map<string, Session>();
-  const build = (subscriptions?: Set<string>): Server => serverOf(surface, subscriptions);
+  const build = (subscriptions?: Set<string>): Server => serverOf(service, subscriptions, onError);
   const modern = createMcpHandler(() => build(), { legacy: "reject", onerror: onError });
   const answerModern = toNodeHandler(modern, { onerror: onError });
   const answerStateless = toNodeHandler({ fetch: legacyStatelessFallback(() => build(), onError) });
@@ -57,6 +77,7 @@ export function mcpSessions(surface: McpSurface, onError: (error: unknown) => vo
       sessionIdGenerator: () => randomUUID(),
       onsessioninitialized: (id) => void sessions.set(id, session),
       onsessionclosed: (id) => void sessions.delete(id),
+      ...(service.eventStore && { eventStore: service.eventStore(), retryInterval: RETRY_MS }),
     });
     const session: Session = { transport, server, subscriptions, open: 0, usedAt: Date.now() };
     server.onclose = () => void sessions.delete(transport.sessionId ?? "");
@@ -104,19 +125,40 @@ export function mcpSessions(surface: McpSurface, onError: (error: unknown) => vo
   };
 }
 
+/** Methods that the SDK leaves to the server, as far as a service has them. */
+const METHODS = [
+  "tools/list",
+  "tools/call",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "prompts/list",
+  "prompts/get",
+  "completion/complete",
+] as const;
+
 /** An SDK server that answers with the plain router's methods. */
-function serverOf(surface: McpSurface, subscriptions: Set<string> | undefined): Server {
-  const methods = mcpMethods(surface);
-  const capabilities = { tools: {}, resources: { subscribe: true } };
-  const server = new Server(surface.serverInfo, { capabilities });
-  for (const method of ["tools/list", "resources/list", "resources/templates/list", "resources/read"] as const) {
-    // The SDK checks every answer against the protocol's own schema.
-    server.setRequestHandler(method, async ({ params }) => (await methods[method]?.(params, NOBODY)) as never);
+function serverOf(
+  { serverInfo, methods, options }: McpService,
+  subscriptions: Set<string> | undefined,
+  onError: (error: unknown) => void,
+): Server {
+  const capabilities = { tools: {}, resources: { subscribe: true }, ...options?.capabilities };
+  const server = new Server(serverInfo, { ...options, capabilities });
+  for (const name of METHODS) {
+    const method = methods[name];
+    if (!method) continue;
+    server.setRequestHandler(name, async ({ params }: { params?: unknown }, context: ServerContext) => {
+      try {
+        // The SDK checks every answer against the protocol's own schema.
+        return (await method(params, callerOf(context), context)) as never;
+      } catch (thrown) {
+        if (thrown instanceof JSONRPCErrorException || thrown instanceof ProtocolError) throw thrown;
+        onError(thrown);
+        throw new ProtocolError(ProtocolErrorCode.InternalError, "Internal error"); // the SDK would show the message
+      }
+    });
   }
-  server.setRequestHandler(
-    "tools/call",
-    async ({ params }, context) => (await methods["tools/call"]?.(params, callerOf(context))) as never,
-  );
   server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
     subscriptions?.add(uri);
     return {};
@@ -127,8 +169,6 @@ function serverOf(surface: McpSurface, subscriptions: Set<string> | undefined): 
   });
   return server;
 }
-
-const NOBODY: HttpContext = { bearer: null, remoteAddress: "" };
 
 /** The caller's bearer token and address travel through the SDK as its authentication information. */
 const authOf = ({ bearer, remoteAddress }: HttpContext) => ({
