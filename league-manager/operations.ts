@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { findGame, gameIds } from "#shared/games/registry.ts";
+import { findGame } from "#shared/games/registry.ts";
 import { equalSecrets } from "#shared/lib/hash.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
@@ -9,6 +9,19 @@ import type { Entry } from "./entry.ts";
 import type { Manager } from "./manager.ts";
 import type { Agent, AgentRegistry } from "./registry.ts";
 import { scheduleShown, standingsShown } from "./resources.ts";
+import {
+  LeagueId,
+  Leagues,
+  PlainRegisterPlayer,
+  PlainRegisterReferee,
+  Removed,
+  RemovePlayer,
+  Schedule,
+  Scheduled,
+  ScheduleMatch,
+  Standings,
+  Started,
+} from "./tool-schemas.ts";
 
 export interface ManagerDesk {
   readonly manager: Manager;
@@ -16,43 +29,6 @@ export interface ManagerDesk {
   readonly entry: Entry;
   readonly operatorToken: string;
 }
-
-const id = z.string().min(1).max(200);
-const name = z.string().trim().min(1).max(100);
-const version = z.string().max(100).default("1.0.0");
-
-const PlainRegisterPlayer = z
-  .object({ player_name: name, endpoint: z.string().max(2000), version, game_types: z.array(id).max(100).optional() })
-  .transform(({ player_name, endpoint, game_types = [...gameIds], ...rest }) => ({
-    ...rest,
-    display_name: player_name,
-    contact_endpoint: endpoint,
-    game_types,
-  }));
-
-const PlainRegisterReferee = z
-  .object({
-    referee_name: name,
-    endpoint: z.string().max(2000),
-    version,
-    game_types: z.array(id).max(100).optional(),
-    max_concurrent_matches: z.int().min(1).max(100_000).default(64),
-  })
-  .transform(({ referee_name, endpoint, game_types = [...gameIds], ...rest }) => ({
-    ...rest,
-    display_name: referee_name,
-    contact_endpoint: endpoint,
-    game_types,
-  }));
-
-const LeagueId = z.object({ league_id: id });
-const ScheduleMatch = z.object({
-  player1_id: id,
-  player2_id: id,
-  round_id: z.int().min(1),
-  /** Default: the one running league that both play in. */
-  league_id: id.optional(),
-});
 
 /** What the league manager can be asked (PROTOCOL.md, sections 2 and 4). */
 export function managerOperations(desk: ManagerDesk): readonly Operation<unknown>[] {
@@ -71,6 +47,8 @@ function registrations({ entry }: ManagerDesk): readonly Operation<unknown>[] {
         description:
           "Enters a player into every open league of its games. Answers with player_id and an auth_token that proves who you are; keep it.",
         plain: PlainRegisterPlayer,
+        result: messages.PlayerRegisterResponse,
+        annotations: { readOnlyHint: false, destructiveHint: false },
       },
       handle: (request, caller) => entry.player(request, caller),
     }),
@@ -84,6 +62,8 @@ function registrations({ entry }: ManagerDesk): readonly Operation<unknown>[] {
         description:
           "Offers a referee to the league manager, which gives it matches by calling start_game at its endpoint.",
         plain: PlainRegisterReferee,
+        result: messages.RefereeRegisterResponse,
+        annotations: { readOnlyHint: false, destructiveHint: false },
       },
       handle: (request, caller) => entry.referee(request, caller),
     }),
@@ -93,7 +73,12 @@ function registrations({ entry }: ManagerDesk): readonly Operation<unknown>[] {
 function readings({ manager }: ManagerDesk): readonly Operation<unknown>[] {
   const reading = (
     request: messages.MessageType,
-    tool: { readonly name: string; readonly title: string; readonly description: string },
+    tool: {
+      readonly name: string;
+      readonly title: string;
+      readonly description: string;
+      readonly result: z.ZodType<object>;
+    },
     show: (leagueId: string) => object,
   ): Operation<unknown> =>
     operation({
@@ -113,6 +98,7 @@ function readings({ manager }: ManagerDesk): readonly Operation<unknown>[] {
         name: "get_standings",
         title: "Standings",
         description: "The standings of a league: rank, points, wins, draws, losses.",
+        result: Standings,
       },
       (leagueId) => standingsShown(manager, leagueId),
     ),
@@ -122,6 +108,7 @@ function readings({ manager }: ManagerDesk): readonly Operation<unknown>[] {
         name: "get_schedule",
         title: "Schedule",
         description: "Every match of a league with its round, roles, status and result.",
+        result: Schedule,
       },
       (leagueId) => scheduleShown(manager, leagueId),
     ),
@@ -134,6 +121,7 @@ function readings({ manager }: ManagerDesk): readonly Operation<unknown>[] {
         title: "List leagues",
         description: "The leagues that are open, running or completed, with their games and how many players are in.",
         plain: z.object({}),
+        result: Leagues,
         annotations: { readOnlyHint: true },
       },
       handle: () =>
@@ -158,7 +146,6 @@ function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): re
         ? handle(payload)
         : err(protocolError("L004", "this takes the operator token; see the terminal where the league was started"));
   };
-  const remove = z.object({ player_id: id });
   return [
     operation({
       request: "START_LEAGUE",
@@ -170,6 +157,8 @@ function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): re
         description:
           "Closes the registration of a league, draws up its schedule and plays it. Needs the operator token.",
         plain: LeagueId,
+        result: Started,
+        annotations: { readOnlyHint: false, destructiveHint: false },
       },
       handle: operatorOnly(async ({ league_id }: z.infer<typeof LeagueId>) => {
         const started = await manager.start(league_id);
@@ -186,6 +175,8 @@ function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): re
         description:
           "Adds a match between two players to this or a later round of a running league. Needs the operator token.",
         plain: ScheduleMatch,
+        result: Scheduled,
+        annotations: { readOnlyHint: false, destructiveHint: false },
       },
       handle: operatorOnly(async ({ player1_id, player2_id, round_id, league_id }: z.infer<typeof ScheduleMatch>) => {
         const shared = [...manager.leagues.values()].filter(
@@ -212,16 +203,17 @@ function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): re
     operation({
       request: "REMOVE_PLAYER",
       reply: "REMOVE_PLAYER_RESPONSE",
-      payload: remove,
+      payload: RemovePlayer,
       tool: {
         name: "remove_player",
         title: "Remove a player",
         description:
           "Takes a player out of open leagues; in running ones it forfeits what is left. Needs the operator token.",
-        plain: remove,
-        annotations: { destructiveHint: true },
+        plain: RemovePlayer,
+        result: Removed,
+        annotations: { readOnlyHint: false, destructiveHint: true },
       },
-      handle: operatorOnly(async ({ player_id }: z.infer<typeof remove>) => {
+      handle: operatorOnly(async ({ player_id }: z.infer<typeof RemovePlayer>) => {
         const player = registry.get(player_id);
         if (player?.kind !== "player") return err(protocolError("L004", `no player ${player_id}`, { player_id }));
         await manager.remove(player);

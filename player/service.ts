@@ -207,6 +207,14 @@ function handOperations(player: Player, makeMove: ((move: unknown) => Answer) | 
         description:
           "Answers the move request that is waiting, for a player run by hand: {number: 1-5} in even/odd, {move} in any game.",
         plain: MakeMove,
+        result: z.object({
+          status: z.literal("SENT"),
+          game: z.string(),
+          your_role: z.string(),
+          tick: z.int(),
+          move: z.unknown(),
+        }),
+        annotations: { readOnlyHint: false, destructiveHint: false },
       },
       handle: ({ move }) =>
         makeMove ? makeMove(move) : err(protocolError("G004", "this player's bot decides its own moves")),
@@ -220,6 +228,7 @@ function handOperations(player: Player, makeMove: ((move: unknown) => Answer) | 
         title: "My state",
         description: "The matches this player is in, what it is asked now, and its last result.",
         plain: z.object({}),
+        result: z.looseObject({ bot: z.string(), matches_begun: z.int(), matches_won: z.int() }),
         annotations: { readOnlyHint: true },
       },
       handle: () => ok(player.state()),

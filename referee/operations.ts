@@ -80,7 +80,8 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
         description:
           "Starts a match between two players; only the league manager may, with its signature in auth_token. Accepted once per league_id, match_id and epoch.",
         plain: PlainStartGame,
-        annotations: { idempotentHint: true },
+        result: z.object({ status: z.literal("ACCEPTED"), match_id: z.string(), session_id: z.string() }),
+        annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
       },
       async handle(order, caller) {
         const ref = matchRef(order.league_id, order.match_id);
@@ -122,6 +123,13 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
         title: "Would this move be legal?",
         description: "Whether a player's move would be legal in its running match now; nothing is played.",
         plain: ValidateMove,
+        result: z.object({
+          valid: z.boolean(),
+          reason: z.string().nullable().describe("why not"),
+          player_id: z.string(),
+          role: z.string(),
+          move: z.unknown(),
+        }),
         annotations: { readOnlyHint: true },
       },
       async handle({ player_id, move, match_id }) {
@@ -142,6 +150,18 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
         description:
           "The state of a match as a spectator may see it; with a seat's match token in auth_token, as that player sees it.",
         plain: GetGameState,
+        result: z.object({
+          match_id: z.string(),
+          session_id: z.string(),
+          game: z.string(),
+          status: z.enum(["active", "completed"]),
+          tick: z.int(),
+          state: z.unknown().describe("the game's state as the caller may see it"),
+          your_role: z.string().optional(),
+          legal_actions: z.array(z.unknown()).optional(),
+          termination: z.string().nullable(),
+          reason: z.string().nullable(),
+        }),
         annotations: { readOnlyHint: true },
       },
       async handle({ match_id }, caller) {

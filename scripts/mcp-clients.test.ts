@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { startPlayer } from "../player/service.ts";
@@ -35,6 +36,55 @@ const lastPlayer = (before: (manager: string) => Promise<void>) => ({
     const silent = { log: openLog(null, name), say: () => {}, warn: () => {}, report: () => {} };
     return startPlayer({ ...options, dataFolder: folder }, silent);
   },
+});
+
+/** The clients check every answer against the tool's output schema. */
+describe.each(["2025-11-25", "2026-07-28"])("what the tools answer fits their output schemas, at %s", (revision) => {
+  it("the league manager's", async () => {
+    const called: unknown[] = [];
+    league = await startTestLeague({
+      leagues: [{ league_id: "rps", game: "rps.v1" }],
+      players: [
+        { name: "One", bot: "random" },
+        lastPlayer(async (manager) => {
+          const client = await connect(revision, manager);
+          const guest = { player_name: "Guest", endpoint: "http://127.0.0.1:9/mcp" };
+          called.push(await client.call("register_player", guest));
+          called.push(await client.call("register_referee", { referee_name: "R", endpoint: "http://127.0.0.1:9/mcp" }));
+          called.push(await client.call("list_leagues", {}), await client.call("get_schedule", { league_id: "rps" }));
+          const envelope = newEnvelope("LIST_LEAGUES", "player:guest", {});
+          called.push(await client.call("league_message", envelope));
+        }),
+      ],
+    });
+    await league.completed;
+    expect(called).toHaveLength(5);
+    for (const answer of called) expect(answer).toMatchObject({ structuredContent: expect.any(Object) });
+  });
+
+  it("a player's, run by hand through make_move", async () => {
+    league = await startTestLeague({
+      leagues: [{ league_id: "rps", game: "rps.v1" }],
+      timeouts: { move_ms: 10_000 },
+      players: [
+        { name: "One", bot: "random" },
+        { name: "Hand", bot: "manual" },
+      ],
+    });
+    const client = await connect(revision, league.playerUrls[1] ?? "");
+    await vi.waitFor(
+      async () =>
+        expect(await client.call("make_move", { move: "rock" })).toMatchObject({
+          structuredContent: { status: "SENT" },
+        }),
+      { timeout: 8_000 },
+    );
+    const { leagues } = await league.completed;
+    expect(leagues[0]?.matches[0]?.termination).toBe("normal");
+    expect(await client.call("get_my_state", {})).toMatchObject({
+      structuredContent: { bot: "manual", matches_begun: 1 },
+    });
+  });
 });
 
 describe.each(Object.keys(clients))("an official MCP client at %s", (revision) => {

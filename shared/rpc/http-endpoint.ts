@@ -96,16 +96,18 @@ async function answer(
 
 /**
  * Whether a request is for an MCP client's transport, and its body: it belongs to a session or accepts an event stream.
- * Everything else is answered in plain JSON (PROTOCOL.md, section 4), and so is a `league_message` whatever it accepts.
+ * Everything else is answered in plain JSON (PROTOCOL.md, section 4), and so is a `league_message` of a bot that accepts
+ * everything but names no revision of MCP.
  */
 function forMcpClient({ method, headers }: IncomingMessage, body: string): { readonly body: unknown } | undefined {
   if (method !== "POST") return { body: undefined };
   const isInSession = headers["mcp-session-id"] !== undefined;
-  if (!isInSession && !headers.accept?.includes("text/event-stream")) return undefined;
+  const isDeclared = isInSession || headers["mcp-protocol-version"] !== undefined;
+  if (!isInSession && !acceptsStream({ headers })) return undefined;
   try {
     const message = JSON.parse(body) as { method?: unknown; params?: { name?: unknown } } | null;
     const isLeague = message?.method === "tools/call" && message.params?.name === "league_message";
-    return isLeague && !isInSession ? undefined : { body: message };
+    return isLeague && !isDeclared ? undefined : { body: message };
   } catch {
     return undefined; // the plain door says what is wrong with it
   }
@@ -116,8 +118,12 @@ function contextOf(request: IncomingMessage): HttpContext {
   return {
     bearer: authorization?.startsWith("Bearer ") ? authorization.slice(7) : null,
     remoteAddress: request.socket.remoteAddress ?? "",
+    isMcpClient: acceptsStream(request),
   };
 }
+
+const acceptsStream = ({ headers }: Pick<IncomingMessage, "headers">): boolean =>
+  headers.accept?.includes("text/event-stream") ?? false;
 
 /** Reads a body as UTF-8; null once it is larger than `limit` bytes. A broken connection calls nobody. */
 export function collect(request: IncomingMessage, limit: number, done: (body: string | null) => void): void {

@@ -10,6 +10,8 @@ export interface HttpContext {
   /** From `Authorization: Bearer`. */
   readonly bearer: string | null;
   readonly remoteAddress: string;
+  /** Whether it speaks as MCP clients do, which want what a tool says as structured content too. */
+  readonly isMcpClient?: boolean;
 }
 
 /** Answers the body of one `POST /mcp` in plain JSON; never rejects. */

@@ -12,6 +12,8 @@ const shown = {
   title: "Register a player",
   description: "Register a new player to the league",
   inputSchema,
+  outputSchema: { type: "object" },
+  annotations: {},
 };
 const registerPlayer: Tool = {
   ...shown,

@@ -20,6 +20,7 @@ const register = operation({
     title: "Register a player",
     description: "Register a new player to the league",
     annotations: { idempotentHint: true },
+    result: z.object({ status: z.string(), player_id: z.string() }),
     plain: z
       .object({ player_name: z.string(), endpoint: z.string(), version: z.string().optional() })
       .transform(({ player_name, endpoint }) =>
@@ -81,7 +82,8 @@ describe("league-api.md, List Tools", () => {
       name: "register_player",
       title: "Register a player",
       description: "Register a new player to the league",
-      annotations: { idempotentHint: true },
+      annotations: { idempotentHint: true, openWorldHint: false },
+      outputSchema: expect.objectContaining({ type: "object", required: ["status", "player_id"] }),
       inputSchema: expect.objectContaining({
         type: "object",
         properties: { player_name: { type: "string" }, endpoint: { type: "string" }, version: { type: "string" } },
@@ -115,7 +117,7 @@ describe("league-api.md, Call Tool: plain in, plain out", () => {
       retryable: false,
       context: { display_name: "Taken" },
     };
-    expect(answer).toEqual({ value, structuredContent: value, isError: true });
+    expect(answer).toEqual({ value, structuredContent: undefined, isError: true });
   });
 
   test("wrong arguments are named by their paths, and nothing is done", async () => {

@@ -29,7 +29,9 @@ export interface Operation<Payload> {
     readonly title: string;
     readonly description: string;
     readonly plain: z.ZodType<Payload>;
-    readonly annotations?: Tool["annotations"];
+    /** What it answers when it does not refuse. */
+    readonly result: z.ZodType<object>;
+    readonly annotations: Tool["annotations"];
   };
   handle(payload: Payload, caller: Caller): Answer | Promise<Answer>;
 }
@@ -58,7 +60,11 @@ export function toolsOf(operations: readonly Operation<unknown>[], self: () => s
     const reply = answer.ok
       ? newEnvelope(found.reply, self(), answer.value, { correlationId: message_id })
       : newEnvelope(errorType(answer.error), self(), answer.error, { correlationId: message_id });
-    return { content: [{ type: "text", text: JSON.stringify(reply) }], ...(!answer.ok && { isError: true as const }) };
+    return {
+      content: [{ type: "text", text: JSON.stringify(reply) }],
+      ...(http.isMcpClient && answer.ok && { structuredContent: reply }),
+      ...(!answer.ok && { isError: true as const }),
+    };
   };
 
   const named = operations.flatMap((one) => (one.tool ? [namedTool(one, one.tool, viaEnvelope)] : []));
@@ -68,7 +74,9 @@ export function toolsOf(operations: readonly Operation<unknown>[], self: () => s
       name: "league_message",
       title: "League message",
       description: `The one door for league.v2 envelopes; takes ${[...byType.keys()].join(", ")}.`,
-      inputSchema: jsonSchema(Envelope),
+      inputSchema: jsonSchema(Envelope, "input"),
+      outputSchema: jsonSchema(Envelope, "output"),
+      annotations: { readOnlyHint: false, openWorldHint: false },
       call: (args, http) => viaEnvelope(args, http),
     },
   ];
@@ -79,13 +87,14 @@ function namedTool(
   tool: NonNullable<Operation<unknown>["tool"]>,
   viaEnvelope: (args: unknown, http: HttpContext, only: Operation<unknown>) => Promise<ToolResult>,
 ): Tool {
-  const { name, title, description, plain, annotations } = tool;
+  const { name, title, description, plain, result, annotations } = tool;
   return {
     name,
     title,
     description,
-    inputSchema: jsonSchema(plain),
-    ...(annotations && { annotations }),
+    inputSchema: jsonSchema(plain, "input"),
+    outputSchema: jsonSchema(result, "output"),
+    annotations: { openWorldHint: false, ...annotations },
     async call(args, http) {
       if (looksLikeEnvelope(args)) return viaEnvelope(args, http, one);
       const parsed = plain.safeParse(args);
@@ -96,12 +105,9 @@ function namedTool(
         authToken: typeof token === "string" ? token : http.bearer,
         remoteAddress: http.remoteAddress,
       });
-      const value = answer.ok ? answer.value : answer.error;
-      return {
-        content: [{ type: "text", text: JSON.stringify(value) }],
-        structuredContent: value,
-        ...(!answer.ok && { isError: true as const }),
-      };
+      const content = [{ type: "text", text: JSON.stringify(answer.ok ? answer.value : answer.error) }] as const;
+      // A refusal is not what the output schema promises, so only its text tells of it.
+      return answer.ok ? { content, structuredContent: answer.value } : { content, isError: true };
     },
   };
 }
@@ -109,7 +115,7 @@ function namedTool(
 const invalid = (faults: readonly FieldFault[]): Error => rpcError(INVALID_PARAMS, "Invalid params", { faults });
 
 /** MCP wants an object at the top, which a union of objects does not say by itself. */
-const jsonSchema = (schema: z.ZodType): object => {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+const jsonSchema = (schema: z.ZodType, io: "input" | "output"): object => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
   return { type: "object", ...rest };
 };

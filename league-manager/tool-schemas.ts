@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { gameIds } from "#shared/games/registry.ts";
+
+/** What the league manager's tools take and answer, in plain form (PROTOCOL.md, section 4). */
+const id = z.string().min(1).max(200);
+const name = z.string().trim().min(1).max(100);
+const version = z.string().max(100).default("1.0.0");
+
+export const PlainRegisterPlayer = z
+  .object({ player_name: name, endpoint: z.string().max(2000), version, game_types: z.array(id).max(100).optional() })
+  .transform(({ player_name, endpoint, game_types = [...gameIds], ...rest }) => ({
+    ...rest,
+    display_name: player_name,
+    contact_endpoint: endpoint,
+    game_types,
+  }));
+
+export const PlainRegisterReferee = z
+  .object({
+    referee_name: name,
+    endpoint: z.string().max(2000),
+    version,
+    game_types: z.array(id).max(100).optional(),
+    max_concurrent_matches: z.int().min(1).max(100_000).default(64),
+  })
+  .transform(({ referee_name, endpoint, game_types = [...gameIds], ...rest }) => ({
+    ...rest,
+    display_name: referee_name,
+    contact_endpoint: endpoint,
+    game_types,
+  }));
+
+/** What the tools answer. */
+const Role = z.record(z.string(), z.string()).describe("role to player id");
+export const Standings = z.object({
+  standings: z.array(
+    z.object({
+      league_id: z.string(),
+      rank: z.int(),
+      player_id: z.string(),
+      display_name: z.string(),
+      played: z.int(),
+      wins: z.int(),
+      draws: z.int(),
+      losses: z.int(),
+      points: z.number(),
+    }),
+  ),
+});
+export const Schedule = z.object({
+  schedule: z.array(
+    z.object({
+      league_id: z.string(),
+      round_id: z.int(),
+      match_id: z.string(),
+      roles: Role,
+      status: z.string(),
+      referee_id: z.string().nullable(),
+      winner: z.string().nullable().describe("a player id; null for a draw or an open match"),
+      points: z.record(z.string(), z.number()).nullable(),
+      termination: z.string().nullable(),
+      reason: z.string().nullable(),
+    }),
+  ),
+});
+export const Leagues = z.object({
+  leagues: z.array(
+    z.object({
+      league_id: z.string(),
+      game: z.string(),
+      game_name: z.string().optional(),
+      status: z.string(),
+      players: z.int(),
+      max_players: z.int().nullable(),
+    }),
+  ),
+});
+export const Started = z.looseObject({ status: z.literal("STARTED"), league_id: z.string() });
+export const Scheduled = z.object({
+  status: z.literal("SCHEDULED"),
+  league_id: z.string(),
+  match_id: z.string(),
+  round_id: z.int(),
+  roles: Role,
+});
+export const Removed = z.object({ status: z.literal("REMOVED"), player_id: z.string() });
+
+export const LeagueId = z.object({ league_id: id });
+export const RemovePlayer = z.object({ player_id: id });
+export const ScheduleMatch = z.object({
+  player1_id: id,
+  player2_id: id,
+  round_id: z.int().min(1),
+  /** Default: the one running league that both play in. */
+  league_id: id.optional(),
+});
