@@ -119,7 +119,10 @@ describe.each(Object.keys(clients))("an official MCP client at %s", (revision) =
       structuredContent: { standings: [{ rank: 1, played: 2 }, { rank: 2 }, { rank: 3 }] },
     });
     expect(await watching.call("get_standings", { league_id: "no" })).toMatchObject({ isError: true });
-    await expect(watching.call("get_standings", {})).rejects.toThrow(/Invalid params/);
+    expect(await watching.call("get_standings", {})).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/^Invalid arguments. league_id: /) }],
+    });
 
     expect(await watching.resources()).toEqual(["league://standings", "league://schedule"]);
     expect(await watching.templates()).toContain("match://{league_id}/{match_id}");

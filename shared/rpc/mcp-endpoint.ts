@@ -1,7 +1,10 @@
 import type { McpDoor } from "./http.ts";
 import { jsonRpc } from "./json-rpc.ts";
 import { type McpSurface, mcpMethods } from "./mcp.ts";
-import type { McpSessions } from "./mcp-sessions.ts";
+import type { McpService, McpSessions } from "./mcp-sessions.ts";
+
+/** What the official conformance suite wants to find beside the surface; loaded for its runs only (scripts/conformance.ts). */
+const conformance = process.env.MCP_CONFORMANCE === "1" ? await import("./conformance.ts") : null;
 
 /** Both ways into one agent's `/mcp`: plain JSON for leagues and curl, the SDK's transports for MCP clients. */
 export interface McpEndpoint {
@@ -18,6 +21,9 @@ export interface McpEndpoint {
 
 /** `onError` is told what no caller may know. */
 export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => void): McpEndpoint {
+  const service: McpService = conformance
+    ? conformance.withFixtures(surface)
+    : { serverInfo: surface.serverInfo, methods: mcpMethods(surface) };
   let loading: Promise<McpSessions> | null = null;
   let loaded: McpSessions | null = null;
   const pending = new Set<string>();
@@ -27,11 +33,11 @@ export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => vo
   };
   const load = async (): Promise<McpSessions> => {
     const { mcpSessions } = await import("./mcp-sessions.ts");
-    loaded = mcpSessions(surface, onError);
+    loaded = mcpSessions(service, onError);
     return loaded;
   };
   return {
-    door: jsonRpc(mcpMethods(surface), onError).answer,
+    door: jsonRpc(service.methods, onError).answer,
     sessions: () => {
       loading ??= load();
       return loading;

@@ -14,8 +14,9 @@ import {
   type ServerOptions,
 } from "@modelcontextprotocol/server";
 import { JSONRPCErrorException } from "json-rpc-2.0";
+import type { FieldFault } from "../protocol/envelope.ts";
 import type { HttpContext } from "./http.ts";
-import type { McpSurface } from "./mcp.ts";
+import type { McpSurface, ToolResult } from "./mcp.ts";
 
 /** One method of a surface. Clients that come through the SDK bring a context, plain JSON-RPC has none. */
 export type McpMethod = (params: unknown, http: HttpContext, context?: ServerContext) => unknown;
@@ -51,6 +52,7 @@ interface Session {
 const IDLE_MS = 10 * 60_000;
 const LOOK_EVERY_MS = 60_000;
 const MAX_SESSIONS = 5_000;
+const MAX_SUBSCRIPTIONS = 1_000;
 /** How soon a client may reconnect to a stream that can be resumed. */
 const RETRY_MS = 500;
 
@@ -58,9 +60,10 @@ const RETRY_MS = 500;
 export function mcpSessions(service: McpService, onError: (error: unknown) => void): McpSessions {
   const sessions = new Map<string, Session>();
   const build = (subscriptions?: Set<string>): Server => serverOf(service, subscriptions, onError);
-  const modern = createMcpHandler(() => build(), { legacy: "reject", onerror: onError });
+  // Their own error callbacks tell of what callers did wrong; what we did wrong comes through `serverOf`.
+  const modern = createMcpHandler(() => build(), { legacy: "reject" });
   const answerModern = toNodeHandler(modern, { onerror: onError });
-  const answerStateless = toNodeHandler({ fetch: legacyStatelessFallback(() => build(), onError) });
+  const answerStateless = toNodeHandler({ fetch: legacyStatelessFallback(() => build()) });
 
   const look = setInterval(() => {
     const latest = Date.now() - IDLE_MS;
@@ -153,6 +156,8 @@ function serverOf(
         // The SDK checks every answer against the protocol's own schema.
         return (await method(params, callerOf(context), context)) as never;
       } catch (thrown) {
+        const unfit = name === "tools/call" ? unfitArguments(thrown) : null;
+        if (unfit) return unfit as never;
         if (thrown instanceof JSONRPCErrorException || thrown instanceof ProtocolError) throw thrown;
         onError(thrown);
         throw new ProtocolError(ProtocolErrorCode.InternalError, "Internal error"); // the SDK would show the message
@@ -160,6 +165,9 @@ function serverOf(
     });
   }
   server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
+    if (subscriptions && subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri)) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No more than ${MAX_SUBSCRIPTIONS} subscriptions`);
+    }
     subscriptions?.add(uri);
     return {};
   });
@@ -168,6 +176,15 @@ function serverOf(
     return {};
   });
   return server;
+}
+
+/** Arguments that do not fit are a tool's answer, which an LLM reads and mends; a protocol error it may never see (SEP-1303). */
+function unfitArguments(thrown: unknown): ToolResult | null {
+  const data =
+    thrown instanceof JSONRPCErrorException ? (thrown.data as { faults?: readonly FieldFault[] } | null) : null;
+  if (!data?.faults) return null;
+  const faults = data.faults.map(({ path, message }) => `${path || "arguments"}: ${message}`);
+  return { content: [{ type: "text", text: `Invalid arguments. ${faults.join("; ")}` }], isError: true };
 }
 
 /** The caller's bearer token and address travel through the SDK as its authentication information. */
@@ -179,7 +196,7 @@ const authOf = ({ bearer, remoteAddress }: HttpContext) => ({
 
 function callerOf({ http }: ServerContext): HttpContext {
   const { token = "", clientId = "" } = http?.authInfo ?? {};
-  return { bearer: token === "" ? null : token, remoteAddress: clientId };
+  return { bearer: token === "" ? null : token, remoteAddress: clientId, isMcpClient: true };
 }
 
 const isInitialize = (body: unknown): boolean => (Array.isArray(body) ? body : [body]).some(isInitializeRequest);

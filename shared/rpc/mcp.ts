@@ -16,10 +16,12 @@ export interface Tool {
   readonly description: string;
   /** JSON Schemas. */
   readonly inputSchema: object;
-  readonly annotations?: {
+  readonly outputSchema: object;
+  readonly annotations: {
     readonly readOnlyHint?: boolean;
     readonly destructiveHint?: boolean;
     readonly idempotentHint?: boolean;
+    readonly openWorldHint?: boolean;
   };
   /** Answers a call; throws an `rpcError` for arguments that do not fit. */
   call(args: unknown, http: HttpContext): Promise<ToolResult>;
@@ -70,7 +72,7 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
       const found = match ? await template.read(variablesOf(match)) : null;
       if (found !== null) return found;
     }
-    throw rpcError(INVALID_PARAMS, `Unknown resource: ${uri.slice(0, 200)}`);
+    throw rpcError(INVALID_PARAMS, `Unknown resource: ${uri.slice(0, 200)}`, { uri });
   };
 
   return {

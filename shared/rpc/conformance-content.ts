@@ -1,0 +1,107 @@
+import type { EventStore, GetPromptResult, InputRequiredResult, JSONRPCMessage } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import type { Fixture } from "./conformance-tools.ts";
+import type { ResourceTemplate } from "./mcp.ts";
+
+/** One red pixel. */
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+/** A WAV file without a sample. */
+const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
+
+export const IMAGE = { type: "image" as const, data: PNG, mimeType: "image/png" };
+export const AUDIO = { type: "audio" as const, data: WAV, mimeType: "audio/wav" };
+
+export const resources = [
+  {
+    uri: "test://static-text",
+    mimeType: "text/plain",
+    text: "This is the content of the static text resource.",
+  },
+  { uri: "test://static-binary", mimeType: "image/png", blob: PNG },
+  { uri: "test://watched-resource", mimeType: "text/plain", text: "Nothing happens here." },
+] as const;
+
+/** Read by the surface's own matching of templates. */
+export const template: ResourceTemplate = {
+  uriTemplate: "test://template/{id}/data",
+  name: "template",
+  description: "A fixture",
+  read: ({ id }) => ({ id, templateTest: true, data: `Data for ID: ${id}` }),
+};
+
+export interface PromptFixture extends Fixture<GetPromptResult | InputRequiredResult> {
+  readonly arguments?: readonly { readonly name: string; readonly description: string; readonly required: true }[];
+}
+
+export type PromptMessage = GetPromptResult["messages"][number];
+
+export const says = (text: string): PromptMessage => ({ role: "user", content: { type: "text", text } });
+
+const required = (name: string, description: string) => ({ name, description, required: true as const });
+
+/** Prompts that need nothing but their arguments. */
+export const plainPrompts: readonly PromptFixture[] = [
+  {
+    name: "test_simple_prompt",
+    description: "A prompt without arguments",
+    call: () => ({ messages: [says("This is a simple prompt for testing.")] }),
+  },
+  {
+    name: "test_prompt_with_arguments",
+    description: "A prompt that shows its arguments",
+    arguments: [required("arg1", "First test argument"), required("arg2", "Second test argument")],
+    call: ({ arg1, arg2 }) => ({ messages: [says(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)] }),
+  },
+  {
+    name: "test_prompt_with_embedded_resource",
+    description: "A prompt with a resource",
+    arguments: [required("resourceUri", "URI of the resource to embed")],
+    call: ({ resourceUri }) => ({
+      messages: [
+        {
+          role: "user",
+          content: {
+            type: "resource",
+            resource: {
+              uri: String(resourceUri),
+              mimeType: "text/plain",
+              text: "Embedded resource content for testing.",
+            },
+          },
+        },
+        says("Please process the embedded resource above."),
+      ],
+    }),
+  },
+  {
+    name: "test_prompt_with_image",
+    description: "A prompt with an image",
+    call: () => ({ messages: [{ role: "user", content: IMAGE }, says("Please analyze the image above.")] }),
+  },
+];
+
+const Completed = z.object({ argument: z.object({ value: z.string() }) });
+
+/** `completion/complete`, the same words for every argument. */
+export function complete(params: unknown): object {
+  const begun = Completed.safeParse(params).data?.argument.value ?? "";
+  const values = ["paris", "park", "party"].filter((word) => word.startsWith(begun));
+  return { completion: { values, total: values.length, hasMore: false } };
+}
+
+/** The events of one session, for clients that come back to a stream. */
+export function eventStore(): EventStore {
+  const events: { readonly streamId: string; readonly message: JSONRPCMessage }[] = [];
+  return {
+    storeEvent: async (streamId, message) => String(events.push({ streamId, message })),
+    async replayEventsAfter(lastEventId, { send }) {
+      const seen = Number(lastEventId);
+      const streamId = events[seen - 1]?.streamId;
+      if (streamId === undefined) throw new Error(`No event ${lastEventId}`);
+      for (const [index, event] of events.entries()) {
+        if (index >= seen && event.streamId === streamId) await send(String(index + 1), event.message);
+      }
+      return streamId;
+    },
+  };
+}
