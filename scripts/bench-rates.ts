@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { ChessRate } from "./bench-chess.ts";
 import { type LeagueRate, leagueRate, type Sizes } from "./bench-league.ts";
 import { launch, measure, type Rate, runCommand, sleep, temporaryFolder } from "./bench-process.ts";
+import { type RestRates, restRates } from "./bench-rest.ts";
 import { freePorts } from "./free-ports.ts";
 
 /** How long each window is; a round takes every measurement once. */
@@ -31,6 +32,7 @@ export interface Round {
   readonly sdk: Readonly<Record<"stream" | "json", Rate>>;
   readonly chess: ChessRate;
   readonly starts: Starts;
+  readonly rest: RestRates;
 }
 
 const LIMIT_IN_FLIGHT = 64;
@@ -62,11 +64,12 @@ export async function takeRound(
   const sdks = { stream: await sdk("stream"), json: await sdk("json") };
   const at1 = await league(1, "four");
   const at1000 = await league(1000, "four");
+  const rest = await restRates(pace, tell);
   tell("chess");
   const chess = await chessRate(pace, number);
   tell("npm start");
   const starts = await startTimes(pace);
-  return { league: { 1: at1, 64: at64, 1000: at1000 }, limit: limits, pair, sdk: sdks, chess, starts };
+  return { league: { 1: at1, 64: at64, 1000: at1000 }, limit: limits, pair, sdk: sdks, chess, starts, rest };
 }
 
 /** Calls a second of one bare client process to four bare servers. */

@@ -1,12 +1,16 @@
 import type { Sizes } from "./bench-league.ts";
 import type { Rate } from "./bench-process.ts";
 import type { Round } from "./bench-rates.ts";
+import { type ActionRate, REST } from "./bench-rest.ts";
 
-/** What the rounds come to: medians, and the ratios that the aims speak of. */
+/** What the rounds come to: medians, and the ratios that the aims speak of; what has no aim is only told. */
 export interface Summary {
   readonly rows: readonly (readonly string[])[];
-  readonly aims: readonly { readonly aim: string; readonly measured: string; readonly isMet: boolean }[];
+  readonly aims: readonly { readonly aim: string; readonly measured: string; readonly isMet: boolean | null }[];
 }
+
+type Of = (value: (round: Round) => number) => number;
+type Row = (name: string, rate: (round: Round) => Rate, note?: string) => readonly string[];
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -17,9 +21,9 @@ export function median(values: readonly number[]): number {
 
 /** Ratios are taken within each round, so that a busy machine slows both sides. */
 export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
-  const of = (value: (round: Round) => number): number => median(rounds.map(value));
+  const of: Of = (value) => median(rounds.map(value));
   const best = (round: Round): number => Math.max(round.limit[8].perSecond, round.limit[16].perSecond);
-  const row = (name: string, rate: (round: Round) => Rate, note = ""): readonly string[] => {
+  const row: Row = (name, rate, note = "") => {
     const groups = Object.keys(rate(rounds[0] as Round).cpu);
     const parts = groups.map((group) => `${group} ${of((round) => rate(round).cpu[group] ?? 0).toFixed(0)}`);
     const faults = rounds.reduce((sum, round) => sum + ((rate(round) as { faults?: number }).faults ?? 0), 0);
@@ -73,6 +77,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       row("f  moves, 1 in flight", (round) => round.league[1]),
       row("f  moves, 64 in flight", (round) => round.league[64]),
       row("f  moves, 1000 in flight", (round) => round.league[1000]),
+      ...restRows(of, row),
     ],
     aims: [
       {
@@ -102,9 +107,59 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
         measured: `${growth.toFixed(2)} times`,
         isMet: growth <= 1.15,
       },
+      ...restTold(of),
     ],
   };
 }
+
+function restRows(of: Of, row: Row): Summary["rows"] {
+  const latency = (rate: (round: Round) => ActionRate): string =>
+    `${REST.connections} connections, p50 ${of((round) => rate(round).p50Ms).toFixed(1)} ms, p99 ${of((round) => rate(round).p99Ms).toFixed(1)} ms`;
+  const last = of(({ rest }) => rest.watched.lastTold.p99Ms).toFixed(0);
+  const events = of(({ rest }) => rest.watched.eventsPerSecond).toFixed(0);
+  const size = (what: "request" | "reply" | "row"): string => of(({ rest }) => rest.sizes[what]).toFixed(0);
+  const heap = of(({ rest }) => rest.idle.heap).toFixed(0);
+  const rss = of(({ rest }) => rest.idle.rss).toFixed(0);
+  return [
+    row(
+      `g  REST actions, ${REST.sessions} sessions`,
+      ({ rest }) => rest.alone,
+      `${latency(({ rest }) => rest.alone)}; besides ${of(({ rest }) => rest.alone.createdPerSecond).toFixed(0)} sessions created a second`,
+    ),
+    row(
+      `h  the same, ${REST.spectators} watch one`,
+      ({ rest }) => rest.watched,
+      `${latency(({ rest }) => rest.watched)}; ${events} events a second, the last of each p99 ${last} ms after the answer`,
+    ),
+    row(
+      "i  limit, node:http and SQLite",
+      ({ rest }) => rest.limit,
+      `${latency(({ rest }) => rest.limit)}; ${size("request")} B there, ${size("reply")} B back, ${size("row")} B a row`,
+    ),
+    [
+      `j  idle session of ${REST.idleSessions}`,
+      ...Array.from({ length: 5 }, () => ""),
+      `${heap} B after a forced garbage collection, ${rss} B resident`,
+    ],
+  ];
+}
+
+/** The limit is taken right after the host, in the same round. */
+function restTold(of: Of): Summary["aims"] {
+  const toLimit = (rate: (round: Round) => ActionRate): string => {
+    const share = of((round) => rate(round).perSecond / round.rest.limit.perSecond);
+    const byCpu = of((round) => (round.rest.limit.cpu.server ?? 0) / (rate(round).cpu.host ?? 1));
+    return `${share.toFixed(2)} of i (${byCpu.toFixed(2)} by the server's CPU)`;
+  };
+  const heap = of(({ rest }) => rest.idle.heap);
+  return [
+    { aim: "g  REST actions", measured: toLimit(({ rest }) => rest.alone), isMet: null },
+    { aim: "h  REST actions, one session watched", measured: toLimit(({ rest }) => rest.watched), isMet: null },
+    { aim: "j  memory of an idle session", measured: `${(heap / 1024).toFixed(1)} kB while in memory`, isMet: null },
+  ];
+}
+
+const VERDICT = { true: "met   ", false: "missed", null: "told  " };
 
 export function printable({ rows, aims }: Summary): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length))) ?? [];
@@ -116,8 +171,6 @@ export function printable({ rows, aims }: Summary): string {
       .trimEnd(),
   );
   const wide = Math.max(...aims.map(({ aim }) => aim.length));
-  const verdicts = aims.map(
-    ({ aim, measured, isMet }) => `${isMet ? "met   " : "missed"}  ${aim.padEnd(wide)}  ${measured}`,
-  );
+  const verdicts = aims.map(({ aim, measured, isMet }) => `${VERDICT[`${isMet}`]}  ${aim.padEnd(wide)}  ${measured}`);
   return [...lines, "", ...verdicts].join("\n");
 }

@@ -63,7 +63,7 @@ export const EventsQuery = z.object({
 export function parseBody<T>(schema: z.ZodType<T>, text: string): T {
   let value: unknown;
   try {
-    value = text.trim() === "" ? {} : JSON.parse(text, refuseProto);
+    value = text.trim() === "" ? {} : JSON.parse(text, MAYBE_PROTO.test(text) ? refuseProto : undefined);
   } catch (thrown) {
     const why = thrown instanceof RestError ? thrown.message : "The body is not JSON";
     throw new RestError("INVALID_REQUEST", why);
@@ -81,6 +81,9 @@ function checked<T>(schema: z.ZodType<T>, value: unknown): T {
   const where = issue?.path.join(".") || "request";
   throw new RestError("INVALID_REQUEST", `${where}: ${issue?.message ?? "is malformed"}`.slice(0, 500));
 }
+
+/** Text in which a key may be `__proto__`, written out or escaped; a reviver is costly and only then needed. */
+const MAYBE_PROTO = /__proto__|\\u/;
 
 /** A key that would become a prototype wherever the value is copied. */
 function refuseProto(key: string, value: unknown): unknown {

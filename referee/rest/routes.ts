@@ -188,7 +188,12 @@ async function submitAction(
   if (expected_tick === undefined && !game.info.simultaneous) {
     throw new RestError("INVALID_REQUEST", `expected_tick: is required in ${game.id}`);
   }
-  const replyOf = (next: Session): Reply => ({ status: 200, body: JSON.stringify(actedFor(next, role)) });
+  let reply: Reply | null = null;
+  /** Made once: for the store, where a key asks for it, and for the client. */
+  const replyOf = (next: Session): Reply => {
+    reply ??= { status: 200, body: JSON.stringify(actedFor(next, role)) };
+    return reply;
+  };
   const acted = await host.submit(id, {
     role,
     action,

@@ -33,7 +33,12 @@ const MAX_STREAMS = 10_000;
 const HEARTBEAT_MS = 15_000;
 /** A reader that is so far behind is cut off; it comes back with its last event id. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
-const EVENT_STREAM = { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" };
+const EVENT_STREAM = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-store",
+  "x-accel-buffering": "no",
+  connection: "close",
+};
 
 export function createStreams(host: SessionHost): Streams {
   const audiences = new Map<string, Audience>();
@@ -50,7 +55,7 @@ export function createStreams(host: SessionHost): Streams {
       const now = seenOf(session, viewer);
       if (now === watchers.seen) continue;
       watchers.seen = now;
-      const text = eventOf(session, rows.length - 1, viewer);
+      const text = Buffer.from(eventOf(session, rows.length - 1, viewer));
       for (const response of watchers.responses) send(response, text);
     }
     if (session.status === "completed") end(session.id);
@@ -92,6 +97,8 @@ export function createStreams(host: SessionHost): Streams {
         response.writeHead(204).end(); // tells an EventSource not to come back
         return;
       }
+      // Chunks would make several writes of each event; the end of the stream is the end of the connection.
+      response.useChunkedEncodingByDefault = false;
       response.writeHead(200, EVENT_STREAM);
       response.flushHeaders();
       const missed = lastEventId === null ? [{ seq: last, session }] : host.since(session.id, lastEventId);
@@ -137,7 +144,7 @@ function* everyone(audiences: ReadonlyMap<string, Audience>): Iterable<ServerRes
   for (const { byViewer } of audiences.values()) for (const { responses } of byViewer.values()) yield* responses;
 }
 
-function send(response: ServerResponse, text: string): void {
+function send(response: ServerResponse, text: string | Buffer): void {
   if (response.writableLength > MAX_UNREAD_BYTES) response.destroy();
   else response.write(text);
 }
