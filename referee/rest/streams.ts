@@ -100,6 +100,10 @@ export function createStreams(host: SessionHost): Streams {
       // Chunks would make several writes of each event; the end of the stream is the end of the connection.
       response.useChunkedEncodingByDefault = false;
       response.writeHead(200, EVENT_STREAM);
+      if (response.req.method === "HEAD") {
+        response.end();
+        return;
+      }
       response.flushHeaders();
       const missed = lastEventId === null ? [{ seq: last, session }] : host.since(session.id, lastEventId);
       let seen = `${lastEventId} active`;
