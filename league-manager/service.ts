@@ -8,11 +8,11 @@ import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { toolsOf } from "#shared/rpc/operations.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
-import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
+import { type AgentProcess, listen, type RunningAgent, StartError } from "#shared/runtime/agent.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
-import { openSqlite } from "#shared/store/sqlite.ts";
+import { openSqlite, takeFile } from "#shared/store/sqlite.ts";
 import { createEntry, type Entry } from "./entry.ts";
 import type { LeagueEvent } from "./events.ts";
 import { createManager, MANAGER_SENDER } from "./manager.ts";
@@ -42,7 +42,10 @@ const REFEREE_BODY_BYTES = 4 * 1024 * 1024;
 export async function startManager(options: ManagerServiceOptions, self: AgentProcess): Promise<RunningAgent> {
   const { config, dataFolder } = options;
   mkdirSync(dataFolder, { recursive: true });
-  const db = openSqlite(join(dataFolder, "league-manager.sqlite"), MANAGER_SCHEMA);
+  const file = join(dataFolder, "league-manager.sqlite");
+  const lock = takeFile(file);
+  if (!lock) throw new StartError(`${file} is in use by another process`);
+  const db = openSqlite(file, MANAGER_SCHEMA);
   const store = managerStore(db);
   const kept = await store.load();
   const seed = kept.meta.get("seed") ?? options.seed ?? newToken();
@@ -116,6 +119,7 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
       await server.close();
       await peers.close();
       db.close();
+      lock.release();
     },
   };
 }

@@ -209,7 +209,10 @@ function shown(session: Session, viewer: Viewer): object {
     status: session.status,
     tick: viewer === "spectator" ? session.turnTick : session.tick,
     state: game.viewState(session.state, viewer),
-    ...(viewer !== "spectator" && { your_role: viewer, legal_actions: game.legalActions(session.state, viewer) }),
+    ...(viewer !== "spectator" && {
+      your_role: viewer,
+      legal_actions: session.status === "active" ? game.legalActions(session.state, viewer) : [],
+    }),
     termination: session.termination,
     reason: session.reason,
   };

@@ -8,11 +8,11 @@ import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { operation, toolsOf } from "#shared/rpc/operations.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { type Credentials, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
-import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
+import { type AgentProcess, listen, type RunningAgent, StartError } from "#shared/runtime/agent.ts";
 import { register } from "#shared/runtime/registration.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
-import { openSqlite } from "#shared/store/sqlite.ts";
+import { openSqlite, takeFile } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { threadWriter } from "#shared/store/writer.ts";
 import { agentDirectory } from "./agents.ts";
@@ -94,6 +94,11 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
 
   // The store is named after the port, so it opens behind it; no request is read before this turn of the event loop ends.
   const file = join(options.dataFolder, `referee-${server.port}.sqlite`);
+  const lock = takeFile(file);
+  if (!lock) {
+    await server.close();
+    throw new StartError(`${file} is in use by another process`);
+  }
   const db = openSqlite(file, SESSION_SCHEMA + MATCH_SCHEMA + REPLY_SCHEMA);
   const writer = threadWriter(file, (reason) => {
     throw reason; // ends the process: a referee that cannot write must not ask
@@ -114,13 +119,12 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   const desk = { host, referee, identity, maxConcurrentMatches: options.maxConcurrentMatches };
   mcp = endpointOf(desk, self);
   isTrusted = ({ token, subject }) => isManager(desk, token, subject) || holdsSeat(desk, token);
-  const housekeeping = setInterval(
-    () => {
-      host.forgetIdle(FORGET_AFTER_MS);
-      host.expireIdle(options.expireAfterMs).catch((thrown) => self.log.error({ err: thrown }, "could not expire"));
-    },
-    Math.min(LOOK_EVERY_MS, options.expireAfterMs),
-  );
+  const lookAfter = (): void => {
+    host.forgetIdle(FORGET_AFTER_MS);
+    host.expireIdle(options.expireAfterMs).catch((thrown) => self.log.error({ err: thrown }, "could not expire"));
+  };
+  lookAfter();
+  const housekeeping = setInterval(lookAfter, Math.min(LOOK_EVERY_MS, options.expireAfterMs / 4));
   self.say(manager === null ? `session host at ${server.url}` : `referee at ${server.url}/mcp`);
   self.report({ type: "ready", url: server.url });
 
@@ -171,6 +175,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
       await peers.close();
       await writer.close();
       db.close();
+      lock.release();
     },
   };
 }

@@ -38,6 +38,11 @@ export const SessionState = z.strictObject({
   state,
   your_role: z.string().describe("a role of the game, or spectator"),
   legal_actions: z.array(z.unknown()),
+  termination: z
+    .enum(["forfeit", "aborted", "expired"])
+    .optional()
+    .describe("there when the session ended otherwise than by its game"),
+  reason: z.string().optional(),
 });
 
 export const ActionTaken = z.strictObject({ tick, state, status });

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { takeFile } from "#shared/store/sqlite.ts";
 import { SessionState } from "./documents.ts";
 import { startTestHost, type TestAgent, type TestHost } from "./testing-host.ts";
 
@@ -181,7 +182,54 @@ describe("GET /sessions/{id}/state?wait_after_tick", () => {
   });
 });
 
+describe("a host that stops", () => {
+  it("answers whoever waits with what there is, and ends the streams", async () => {
+    const short = await startTestHost();
+    const [white, black] = [await short.agent(), await short.agent()];
+    const id = await short.session("chess.v1", { white, black });
+    const path = `/sessions/${id}/state?wait_after_tick=0&timeout_s=30`;
+    const waiting = short.call("GET", path, { token: white.token });
+    const stream = short.call("GET", `/sessions/${id}/events`, { token: black.token });
+    await vi.waitFor(async () => {
+      const { text } = await short.call("GET", "/metrics");
+      expect(text).toContain("host_event_streams 1");
+    });
+    await short.remove();
+    expect((await waiting).json).toMatchObject({ status: "active", tick: 0 });
+    expect((await stream).text).toContain("event: state");
+  });
+});
+
+describe("a data file", () => {
+  it("belongs to one host, until it stops", async () => {
+    const first = await startTestHost();
+    const again = { dataFolder: first.dataFolder };
+    const held = takeFile(join(first.dataFolder, `referee-${first.port}.sqlite`));
+    expect(held).toBe(null);
+    await first.stop();
+    const second = await startTestHost({ ...again, port: first.port });
+    await second.remove();
+  });
+});
+
 describe("an idle session", () => {
+  it("that expires in an open turn shows nobody what was sealed", async () => {
+    const short = await startTestHost({ expireAfterMs: 400 });
+    try {
+      const [one, two] = [await short.agent(), await short.agent()];
+      const id = await short.session("rps.v1", { player_1: one, player_2: two });
+      const body = { action: "rock" };
+      await short.call("POST", `/sessions/${id}/actions`, { token: one.token, body });
+      const path = `/sessions/${id}/state?wait_after_tick=1&timeout_s=20`;
+      const end = (await short.call("GET", path, { token: two.token })).json;
+      expect(end).toMatchObject({ termination: "expired", state: { choices: { player_1: null } } });
+      const log = async ({ token }: TestAgent) => (await short.call("GET", `/sessions/${id}/log`, { token })).json;
+      expect([(await log(one)).actions.length, (await log(two)).actions.length]).toEqual([1, 0]);
+    } finally {
+      await short.remove();
+    }
+  });
+
   it("expires: the log says so, and whoever waits is told", async () => {
     const short = await startTestHost({ expireAfterMs: 300 });
     try {
@@ -189,7 +237,7 @@ describe("an idle session", () => {
       const id = await short.session("chess.v1", { white, black });
       const path = `/sessions/${id}/state?wait_after_tick=0&timeout_s=20`;
       const waiting = await short.call("GET", path, { token: white.token });
-      expect(waiting.json).toMatchObject({ status: "completed", tick: 0, state: { outcome: null } });
+      expect(waiting.json).toMatchObject({ status: "completed", tick: 0, termination: "expired", legal_actions: [] });
       const body = { action: "e2e4", expected_tick: 0 };
       const late = await short.call("POST", `/sessions/${id}/actions`, { token: white.token, body });
       expect([late.status, late.json.error]).toEqual([400, { code: "INVALID_ACTION", message: "The session is over" }]);

@@ -22,7 +22,7 @@ it("describes every route that answers, and no other", async () => {
   for (const [path, methods] of Object.entries<object>(json.paths)) {
     for (const method of ["get", "post", "put", "delete"]) {
       const answer = await host.call(method.toUpperCase(), path.replace("{session_id}", "nobody"), { token });
-      const isRoute = answer.json?.error?.message !== "No such page; agents are called at POST /mcp";
+      const isRoute = answer.json?.error?.message !== "No such route; /openapi.json lists them";
       expect(`${method} ${path} ${isRoute}`).toBe(`${method} ${path} ${method in methods}`);
     }
   }

@@ -29,7 +29,8 @@ const idempotencyKey = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
-  description: "The same request with the same key is answered with its first reply and changes nothing again.",
+  description:
+    "A request that was taken and comes again with the same key gets its first reply and changes nothing again; one that was refused is judged anew.",
   schema: { type: "string", minLength: 1, maxLength: 200 },
 };
 const lastEventId = { name: "Last-Event-ID", in: "header", required: false, schema: { type: "string" } };

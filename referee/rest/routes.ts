@@ -135,6 +135,9 @@ export const restRoutes =
       answer(response, reply);
     });
 
+    app.use(() => {
+      throw new RestError("NOT_FOUND", "No such route; /openapi.json lists them");
+    });
     app.use(errorAnswers(desk.log));
   };
 
@@ -160,7 +163,10 @@ async function createSession(
   }
   if (new Set(ids).size < ids.length) throw invalid("participants: each role needs an agent of its own");
   const options = game.options.safeParse(request.options ?? {});
-  if (!options.success) throw invalid(`options: ${options.error.issues[0]?.message ?? "malformed"}`);
+  if (!options.success) {
+    const [issue] = options.error.issues;
+    throw invalid(`${["options", ...(issue?.path ?? [])].join(".")}: ${issue?.message ?? "malformed"}`);
+  }
   const replyOf = (session_id: string): Reply => ({
     status: 201,
     body: JSON.stringify({ session_id, template, status: "active" }),

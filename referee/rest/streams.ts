@@ -13,7 +13,7 @@ export interface Streams {
   waitAfter(kept: Kept, viewer: Viewer, tick: number, timeoutMs: number, response: ServerResponse): Promise<void>;
   /** Open event streams. */
   count(): number;
-  /** Ends all streams; their clients come back with their last event id. */
+  /** Ends all streams, whose clients come back with their last event id, and all waits, which are answered with what there is. */
   close(): void;
 }
 
@@ -42,6 +42,7 @@ const EVENT_STREAM = {
 
 export function createStreams(host: SessionHost): Streams {
   const audiences = new Map<string, Audience>();
+  const waiting = new Set<() => void>();
   let streams = 0;
 
   const heartbeat = setInterval(() => {
@@ -121,12 +122,14 @@ export function createStreams(host: SessionHost): Streams {
       return new Promise((resolve) => {
         const done = (): void => {
           clearTimeout(timer);
+          waiting.delete(done);
           leave();
           response.off("close", done);
           resolve();
         };
         const leave = host.watch(session.id, (now) => isOver(now.session) && done());
         const timer = setTimeout(done, timeoutMs);
+        waiting.add(done);
         response.once("close", done);
       });
     },
@@ -134,6 +137,7 @@ export function createStreams(host: SessionHost): Streams {
     close() {
       clearInterval(heartbeat);
       for (const sessionId of audiences.keys()) end(sessionId);
+      for (const done of waiting) done();
     },
   };
 }

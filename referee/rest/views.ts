@@ -15,8 +15,15 @@ export const stateFor = (session: Session, viewer: Viewer) => ({
   tick: tickFor(session, viewer),
   state: session.game.viewState(session.state, viewer),
   your_role: viewer,
-  legal_actions: viewer === "spectator" ? [] : session.game.legalActions(session.state, viewer),
+  legal_actions: viewer === "spectator" || isOver(session) ? [] : session.game.legalActions(session.state, viewer),
+  ...endOf(session),
 });
+
+const isOver = ({ status }: Session): boolean => status === "completed";
+
+/** How a session ended that its game did not end; nothing else tells of it. */
+const endOf = ({ termination, reason }: Session) =>
+  termination === null || termination === "normal" ? {} : { termination, reason };
 
 /** The answer to an action: the session after it, as its role sees it. */
 export const actedFor = (session: Session, viewer: Viewer) => ({
@@ -25,10 +32,12 @@ export const actedFor = (session: Session, viewer: Viewer) => ({
   status: session.status,
 });
 
-/** `GET /sessions/{id}/log`: while a turn is open nobody sees another's sealed entry of it (DESIGN.md, section 5). */
+/**
+ * `GET /sessions/{id}/log`: while a turn is open nobody sees another's sealed entry of it (DESIGN.md, section 5), and never when the
+ * session ended before the turn did.
+ */
 export function logFor({ session, rows }: Kept, viewer: Viewer) {
-  const { simultaneous } = session.game.info;
-  const openFrom = session.status === "active" && simultaneous ? session.turnTick : Number.POSITIVE_INFINITY;
+  const openFrom = session.game.info.simultaneous ? session.turnTick : Number.POSITIVE_INFINITY;
   return {
     actions: rows.flatMap((row) => {
       const entry = parseEntry(row.body);

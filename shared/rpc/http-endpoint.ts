@@ -29,7 +29,9 @@ export function httpEndpoint(options: EndpointOptions): Server {
   let web: Promise<RequestListener> | null = null;
   const server = createServer((request, response) => {
     if (!isAllowedCaller(request)) {
-      refuse(response, 403, "Forbidden: foreign Host or Origin");
+      const message = "Forbidden: foreign Host or Origin";
+      if (pathOf(request) === "/mcp") refuse(response, 403, message);
+      else send(response, 403, JSON.stringify({ error: { code: "FORBIDDEN", message } }));
     } else if (pathOf(request) === "/mcp") {
       takeMcp(request, response, options);
     } else {

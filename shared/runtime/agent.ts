@@ -48,7 +48,7 @@ export async function runAgentProcess(
   dataFolder: string,
   start: (self: AgentProcess) => Promise<RunningAgent>,
 ): Promise<void> {
-  const log = openLog(join(dataFolder, "logs", `${encodeURIComponent(name)}.log`), name);
+  const log = openOwnLog(name, dataFolder);
   const underParent = process.send !== undefined;
   const write = (line: string): void => {
     process.stderr.write(`${line}\n`);
@@ -104,6 +104,16 @@ export async function runAgentProcess(
     running = await start(self);
   } catch (thrown) {
     crash(thrown);
+  }
+}
+
+/** Opens the log; a folder that cannot be written ends the process with one line. */
+function openOwnLog(name: string, dataFolder: string): ReturnType<typeof openLog> {
+  try {
+    return openLog(join(dataFolder, "logs", `${encodeURIComponent(name)}.log`), name);
+  } catch (thrown) {
+    process.stderr.write(`${name}: cannot write to ${dataFolder}: ${messageOf(thrown)}\n`);
+    process.exit(EXIT.failed);
   }
 }
 

@@ -22,6 +22,22 @@ export function openSqlite(file: string, schema: string): DatabaseSync {
 }
 
 /**
+ * Takes a database file for this process alone, until it lets go or ends, however it ends; null when another process has it. Two hosts on
+ * one file would each believe their own memory.
+ */
+export function takeFile(file: string): { release(): void } | null {
+  mkdirSync(dirname(file), { recursive: true });
+  const lock = new DatabaseSync(`${file}.lock`);
+  try {
+    lock.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE;");
+  } catch {
+    lock.close();
+    return null;
+  }
+  return { release: () => lock.close() };
+}
+
+/**
  * Triggers that make a table append-only, whoever writes to the file: no UPDATE, no DELETE, and no REPLACE by its key or by
  * its rowid (where it has one), also from a connection without recursive triggers.
  */
