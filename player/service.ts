@@ -189,10 +189,13 @@ function matchOperations(player: Player, identity: Readonly<Identity>) {
   ];
 }
 
-const MakeMove = z.union([
-  z.object({ number: z.int().min(1).max(5) }).transform(({ number }) => ({ move: number as unknown })),
-  z.object({ move: z.union([z.string(), z.number(), z.looseObject({})]) as z.ZodType<unknown> }),
-]);
+const MakeMove = z.union(
+  [
+    z.object({ number: z.int().min(1).max(5) }).transform(({ number }) => ({ move: number as unknown })),
+    z.object({ move: z.union([z.string(), z.number(), z.looseObject({})]) as z.ZodType<unknown> }),
+  ],
+  "give {number} from 1 to 5 or {move}",
+);
 
 /** The tools of a player run by hand (PROTOCOL.md, section 4). */
 function handOperations(player: Player, makeMove: ((move: unknown) => Answer) | null) {

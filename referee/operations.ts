@@ -25,44 +25,47 @@ export interface RefereeDesk {
 const id = z.string().min(1).max(200);
 
 /** Plain arguments of start_game: the two players in the order of the game's roles, or `roles` as the manager sends them. */
-const PlainStartGame = z.union([
-  messages.StartGame,
-  z
-    .object({
-      player1_id: id,
-      player2_id: id,
-      match_id: id,
-      player1_endpoint: z.string().max(2000),
-      player2_endpoint: z.string().max(2000),
-      player1_token: z.string().max(1000).default(""),
-      player2_token: z.string().max(1000).default(""),
-      league_id: id.default("friendly"),
-      round_id: z.int().default(1),
-      epoch: z.int().min(1).default(1),
-      game: id.default("even_odd.v1"),
-      options: z.record(z.string(), z.unknown()).default({}),
-      seed: z.string().max(1000),
-      timeouts: messages.StartGame.shape.timeouts.default({ join_ms: 5_000, move_ms: 30_000, game_over_ms: 5_000 }),
-    })
-    .transform(
-      ({ player1_id, player2_id, player1_endpoint, player2_endpoint, player1_token, player2_token, ...rest }) => {
-        const [first = "player_1", second = "player_2"] = findGame(rest.game)?.roles ?? [];
-        const seat = (player_id: string, endpoint: string, match_token: string) => ({
-          player_id,
-          endpoint,
-          match_token,
-          dialect: "native",
-          legal_actions: true,
-          round_results: true,
-        });
-        const roles = {
-          [first]: seat(player1_id, player1_endpoint, player1_token),
-          [second]: seat(player2_id, player2_endpoint, player2_token),
-        };
-        return { ...rest, roles };
-      },
-    ),
-]) as z.ZodType<messages.StartGame>;
+const PlainStartGame = z.union(
+  [
+    messages.StartGame,
+    z
+      .object({
+        player1_id: id,
+        player2_id: id,
+        match_id: id,
+        player1_endpoint: z.string().max(2000),
+        player2_endpoint: z.string().max(2000),
+        player1_token: z.string().max(1000).default(""),
+        player2_token: z.string().max(1000).default(""),
+        league_id: id.default("friendly"),
+        round_id: z.int().default(1),
+        epoch: z.int().min(1).default(1),
+        game: id.default("even_odd.v1"),
+        options: z.record(z.string(), z.unknown()).default({}),
+        seed: z.string().max(1000),
+        timeouts: messages.StartGame.shape.timeouts.default({ join_ms: 5_000, move_ms: 30_000, game_over_ms: 5_000 }),
+      })
+      .transform(
+        ({ player1_id, player2_id, player1_endpoint, player2_endpoint, player1_token, player2_token, ...rest }) => {
+          const [first = "player_1", second = "player_2"] = findGame(rest.game)?.roles ?? [];
+          const seat = (player_id: string, endpoint: string, match_token: string) => ({
+            player_id,
+            endpoint,
+            match_token,
+            dialect: "native",
+            legal_actions: true,
+            round_results: true,
+          });
+          const roles = {
+            [first]: seat(player1_id, player1_endpoint, player1_token),
+            [second]: seat(player2_id, player2_endpoint, player2_token),
+          };
+          return { ...rest, roles };
+        },
+      ),
+  ],
+  "give match_id, seed and for each player id and endpoint (player1_id, player1_endpoint, …), or roles as the league manager does",
+) as z.ZodType<messages.StartGame>;
 
 const ValidateMove = z.object({ player_id: id, move: z.unknown(), match_id: id.optional() });
 const GetGameState = z.object({ match_id: id });
