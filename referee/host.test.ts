@@ -128,4 +128,23 @@ describe("submit", () => {
     expect(await submit(id, "white", "d2d4", 0)).toMatchObject({ ok: true });
     expect(told).toEqual([1]);
   });
+
+  it("a watcher that leaves after such a loss holds nothing, and several losses at once are read anew once", async () => {
+    const id = await begin(rps);
+    const told: number[] = [];
+    const leave = host.watch(id, ({ session }) => told.push(session.tick));
+    const broken = () => [{ sql: "INSERT INTO nowhere VALUES (1)", parameters: [] }];
+    const lost = ["player_1", "player_2"].map((role) =>
+      host.submit(id, { role, action: "rock", expectedTick: null, alongside: broken }),
+    );
+    expect((await Promise.allSettled(lost)).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    await submit(id, "player_1", "rock");
+    leave();
+    await submit(id, "player_2", "paper");
+    expect(told).toEqual([1]);
+    expect(host.read(id)?.session).toMatchObject({ tick: 2, status: "completed" });
+    now += 10 * MINUTE;
+    host.forgetIdle(5 * MINUTE);
+    expect(host.loaded()).toBe(0);
+  });
 });

@@ -134,8 +134,8 @@ export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Ses
     try {
       await log.append(row, dueSnapshot(found, next, clock.now()), alongside?.(next));
     } catch (thrown) {
-      // Whatever was decided on top of the lost entry is void too: the session is read again from its log.
-      live.delete(sessionId);
+      // Whatever was decided on top of the lost entry is void too: the session is read again from its log, once for all of it.
+      if (live.get(sessionId) === found) live.delete(sessionId);
       for (const one of found.listeners) find(sessionId)?.listeners.add(one);
       throw new Error(`session ${sessionId}: the log did not take an entry: ${messageOf(thrown)}`);
     }
@@ -180,9 +180,9 @@ export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Ses
       return steps;
     },
     watch(sessionId, listener) {
-      const listeners = find(sessionId)?.listeners;
-      listeners?.add(listener);
-      return () => void listeners?.delete(listener);
+      find(sessionId)?.listeners.add(listener);
+      // Looked up again: a session that was read anew has another set.
+      return () => void live.get(sessionId)?.listeners.delete(listener);
     },
     async expireIdle(idleMs) {
       const latest = clock.now() - idleMs;

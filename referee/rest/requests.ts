@@ -31,7 +31,7 @@ const wholeNumber = z
   .transform(Number);
 
 /** The longest that a long poll waits, seconds. */
-export const MAX_WAIT_S = 30;
+const MAX_WAIT_S = 30;
 
 export const StateQuery = z.object({
   wait_after_tick: wholeNumber
@@ -44,7 +44,7 @@ export const StateQuery = z.object({
 });
 
 /** The most sessions in one answer of `GET /sessions`. */
-export const MAX_LISTED = 1_000;
+const MAX_LISTED = 1_000;
 
 export const ListQuery = z.object({
   agent_id: agentId.optional().describe("the caller's own id"),

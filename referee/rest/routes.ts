@@ -13,7 +13,7 @@ import type { SessionTable } from "../tables.ts";
 import { errorAnswers, RestError, restErrorOf } from "./errors.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { openApi } from "./openapi.ts";
-import type { Replies, Reply } from "./replies.ts";
+import type { Remember, Replies, Reply } from "./replies.ts";
 import {
   CreateSession,
   EventsQuery,
@@ -145,7 +145,7 @@ async function createSession(
   { host, agents }: RestDesk,
   caller: string,
   request: ReturnType<typeof CreateSession.parse>,
-  remember: Parameters<Parameters<Replies["once"]>[1]>[0],
+  remember: Remember,
 ): Promise<Reply> {
   const { template, participants, spectators } = request;
   const seats = Object.entries(participants).map(([role, agentId]) => {
@@ -189,7 +189,7 @@ async function submitAction(
   { id, game }: Session,
   role: Role,
   { action, expected_tick }: ReturnType<typeof SubmitAction.parse>,
-  remember: Parameters<Parameters<Replies["once"]>[1]>[0],
+  remember: Remember,
 ): Promise<Reply> {
   if (expected_tick === undefined && !game.info.simultaneous) {
     throw new RestError("INVALID_REQUEST", `expected_tick: is required in ${game.id}`);

@@ -92,6 +92,7 @@ export function createStreams(host: SessionHost): Streams {
   return {
     open(kept, viewer, lastEventId, response) {
       const { session, rows } = kept;
+      if (response.closed) return; // the client left before it was its turn; it will not say so again
       if (streams >= MAX_STREAMS) throw new RestError("TOO_MANY_REQUESTS", `No more than ${MAX_STREAMS} event streams`);
       const last = rows.length - 1;
       if (session.status === "completed" && lastEventId !== null && lastEventId >= last) {

@@ -1,0 +1,38 @@
+import { once } from "node:events";
+import { createServer, get } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, it } from "vitest";
+import { rps } from "#shared/games/rps.ts";
+import { systemClock } from "#shared/lib/clock.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
+import { createHost } from "../host.ts";
+import { createStreams } from "./streams.ts";
+
+it("a client that left before its stream was opened leaves no stream behind", async () => {
+  const host = createHost(sqliteLog(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
+  const seats = rps.roles.map((role) => ({ role, agentId: role, tokenHash: role }));
+  const session = await host.create({
+    game: rps as never,
+    options: rps.options.parse({}),
+    seed: "s",
+    seats,
+    actedBy: "seats",
+  });
+  const streams = createStreams(host);
+  const opened = Promise.withResolvers<number>();
+  const server = createServer((_request, response) => {
+    response.once("close", () => {
+      const kept = host.read(session.id);
+      if (kept) streams.open(kept, "spectator", null, response);
+      opened.resolve(streams.count());
+    });
+    request.destroy();
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const request = get({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" });
+  request.on("error", () => {});
+  expect(await opened.promise).toBe(0);
+  streams.close();
+  server.close();
+});
