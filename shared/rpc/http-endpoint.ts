@@ -57,14 +57,14 @@ function takeMcp(request: IncomingMessage, response: ServerResponse, options: En
     return;
   }
   if (isOfSession) {
-    void answer(request, response, "", contextOf(request), options);
+    void answer(request, response, "", contextOf(request, response), options);
     return;
   }
   if (!/^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "")) {
     refuse(response, 415, "Unsupported media type: send application/json");
     return;
   }
-  const http = contextOf(request);
+  const http = contextOf(request, response);
   collect(request, options.bodyLimit(http), (body) => {
     if (body === null) {
       response.setHeader("connection", "close");
@@ -115,12 +115,23 @@ function forMcpClient({ method, headers }: IncomingMessage, body: string): { rea
   }
 }
 
-function contextOf(request: IncomingMessage): HttpContext {
+function contextOf(request: IncomingMessage, response: ServerResponse): HttpContext {
   const { authorization } = request.headers;
+  let gone: AbortController | null = null;
   return {
     bearer: authorization?.startsWith("Bearer ") ? authorization.slice(7) : null,
     remoteAddress: request.socket.remoteAddress ?? "",
     isMcpClient: acceptsStream(request),
+    // Made when it is asked for: hardly any request waits for anything.
+    get signal() {
+      if (!gone) {
+        const controller = new AbortController();
+        response.once("close", () => controller.abort());
+        if (response.closed) controller.abort();
+        gone = controller;
+      }
+      return gone.signal;
+    },
   };
 }
 

@@ -12,6 +12,10 @@ export interface HttpContext {
   readonly remoteAddress: string;
   /** Whether it speaks as MCP clients do, which want what a tool says as structured content too. */
   readonly isMcpClient?: boolean;
+  /** Aborted when the caller has gone or has cancelled its request. */
+  readonly signal?: AbortSignal;
+  /** Tells a caller that asked for it how far its request is. */
+  readonly progress?: (done: number, total: number, message: string) => void;
 }
 
 /** Answers the body of one `POST /mcp` in plain JSON; never rejects. */

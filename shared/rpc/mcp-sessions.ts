@@ -194,9 +194,21 @@ const authOf = ({ bearer, remoteAddress }: HttpContext) => ({
   scopes: [],
 });
 
-function callerOf({ http }: ServerContext): HttpContext {
+function callerOf({ http, mcpReq }: ServerContext): HttpContext {
   const { token = "", clientId = "" } = http?.authInfo ?? {};
-  return { bearer: token === "" ? null : token, remoteAddress: clientId, isMcpClient: true };
+  const { signal } = mcpReq;
+  const progressToken = mcpReq._meta?.progressToken;
+  const tell = (progress: number, total: number, message: string): void => {
+    const params = { progressToken: progressToken ?? "", progress, total, message };
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // it has gone
+  };
+  return {
+    bearer: token === "" ? null : token,
+    remoteAddress: clientId,
+    isMcpClient: true,
+    signal,
+    ...(progressToken !== undefined && { progress: tell }),
+  };
 }
 
 const isInitialize = (body: unknown): boolean => (Array.isArray(body) ? body : [body]).some(isInitializeRequest);

@@ -2,10 +2,20 @@ import { z } from "zod";
 import type { HttpContext } from "./http.ts";
 import { INVALID_PARAMS, type Method, rpcError } from "./json-rpc.ts";
 
+/** What a tool shows: text, or a page that a host may show to its user. */
+export type Content =
+  | { readonly type: "text"; readonly text: string }
+  | {
+      readonly type: "resource";
+      readonly resource: { readonly uri: string; readonly mimeType: string; readonly text: string };
+    };
+
 /** A tool's answer as MCP has it; `isError` marks a refusal that the caller can act on. */
 export interface ToolResult {
-  readonly content: readonly { readonly type: "text"; readonly text: string }[];
+  readonly content: readonly Content[];
   readonly structuredContent?: object;
+  /** For the host and its apps, not for the LLM. */
+  readonly _meta?: object;
   readonly isError?: true;
 }
 
@@ -23,6 +33,8 @@ export interface Tool {
     readonly idempotentHint?: boolean;
     readonly openWorldHint?: boolean;
   };
+  /** For hosts, e.g. the page that goes with the tool: `{ui: {resourceUri}}`. */
+  readonly _meta?: object;
   /** Answers a call; throws an `rpcError` for arguments that do not fit. */
   call(args: unknown, http: HttpContext): Promise<ToolResult>;
 }
@@ -31,7 +43,10 @@ export interface Resource {
   readonly uri: string;
   readonly name: string;
   readonly description: string;
-  /** The content, as a value to be shown as JSON. */
+  /** JSON unless it says otherwise. */
+  readonly mimeType?: string;
+  readonly _meta?: object;
+  /** The content: a value to be shown as JSON, or the text itself of a type that is not JSON. */
   read(): Promise<unknown> | unknown;
 }
 
@@ -64,13 +79,13 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
   const tools = new Map(surface.tools.map((tool) => [tool.name, tool]));
   const templates = surface.templates.map((template) => ({ ...template, pattern: patternOf(template.uriTemplate) }));
 
-  const read = async (uri: string): Promise<unknown> => {
+  const read = async (uri: string): Promise<ReadText> => {
     const resource = surface.resources.find((one) => one.uri === uri);
-    if (resource) return resource.read();
+    if (resource) return { uri, ...asText(await resource.read(), resource) };
     for (const template of templates) {
       const match = template.pattern.exec(uri);
       const found = match ? await template.read(variablesOf(match)) : null;
-      if (found !== null) return found;
+      if (found !== null) return { uri, ...asText(found, {}) };
     }
     throw rpcError(INVALID_PARAMS, `Unknown resource: ${uri.slice(0, 200)}`, { uri });
   };
@@ -95,17 +110,30 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
       return tool.call(args ?? {}, http);
     },
     "resources/list": () => ({
-      resources: surface.resources.map(({ read: _, ...listed }) => ({ ...listed, mimeType: JSON_TYPE })),
+      resources: surface.resources.map(({ read: _, ...listed }) => ({ mimeType: JSON_TYPE, ...listed })),
     }),
     "resources/templates/list": () => ({
       resourceTemplates: surface.templates.map(({ read: _, ...listed }) => ({ ...listed, mimeType: JSON_TYPE })),
     }),
     "resources/read": async (params) => {
       const { uri } = parse(ReadResource, params);
-      return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(await read(uri)) }] };
+      return { contents: [await read(uri)] };
     },
   };
 }
+
+interface ReadText {
+  readonly uri: string;
+  readonly mimeType: string;
+  readonly text: string;
+  readonly _meta?: object;
+}
+
+const asText = (value: unknown, { mimeType = JSON_TYPE, _meta }: Pick<Resource, "mimeType" | "_meta">) => ({
+  mimeType,
+  text: mimeType !== JSON_TYPE && typeof value === "string" ? value : JSON.stringify(value),
+  ...(_meta && { _meta }),
+});
 
 function parse<T>(schema: z.ZodType<T>, params: unknown): T {
   const parsed = schema.safeParse(params);

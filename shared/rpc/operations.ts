@@ -14,6 +14,10 @@ export interface Caller {
   /** From the envelope, else the plain argument `auth_token`, else `Authorization: Bearer`. */
   readonly authToken: string | null;
   readonly remoteAddress: string;
+  /** Aborted when the caller has gone or has cancelled. */
+  readonly signal?: AbortSignal | undefined;
+  /** Tells a caller that asked for it how far its request is. */
+  readonly progress?: HttpContext["progress"];
 }
 
 export type Answer = Result<object, ProtocolError>;
@@ -32,6 +36,10 @@ export interface Operation<Payload> {
     /** What it answers when it does not refuse. */
     readonly result: z.ZodType<object>;
     readonly annotations: Tool["annotations"];
+    /** For hosts, e.g. the page that goes with the tool. */
+    readonly meta?: object;
+    /** What an LLM or a person reads, who then reads a refusal as plain text too. Without it both are JSON. */
+    readonly shown?: (value: never) => Pick<ToolResult, "content" | "_meta">;
   };
   handle(payload: Payload, caller: Caller): Answer | Promise<Answer>;
 }
@@ -52,11 +60,7 @@ export function toolsOf(operations: readonly Operation<unknown>[], self: () => s
     if (!found || (only && found !== only)) throw invalid([{ path: "type", message: `${type} is not taken here` }]);
     const payload = found.payload.safeParse(envelope.data.payload);
     if (!payload.success) throw invalid(fieldFaults(payload.error, "payload"));
-    const answer = await found.handle(payload.data, {
-      sender,
-      authToken: auth_token ?? http.bearer,
-      remoteAddress: http.remoteAddress,
-    });
+    const answer = await found.handle(payload.data, callerOf(http, sender, auth_token));
     const reply = answer.ok
       ? newEnvelope(found.reply, self(), answer.value, { correlationId: message_id })
       : newEnvelope(errorType(answer.error), self(), answer.error, { correlationId: message_id });
@@ -87,7 +91,7 @@ function namedTool(
   tool: NonNullable<Operation<unknown>["tool"]>,
   viaEnvelope: (args: unknown, http: HttpContext, only: Operation<unknown>) => Promise<ToolResult>,
 ): Tool {
-  const { name, title, description, plain, result, annotations } = tool;
+  const { name, title, description, plain, result, annotations, meta } = tool;
   return {
     name,
     title,
@@ -95,22 +99,33 @@ function namedTool(
     inputSchema: jsonSchema(plain, "input"),
     outputSchema: jsonSchema(result, "output"),
     annotations: { openWorldHint: false, ...annotations },
+    ...(meta && { _meta: meta }),
     async call(args, http) {
       if (looksLikeEnvelope(args)) return viaEnvelope(args, http, one);
       const parsed = plain.safeParse(args);
       if (!parsed.success) throw invalid(fieldFaults(parsed.error));
       const token = (args as { auth_token?: unknown }).auth_token;
-      const answer = await one.handle(parsed.data, {
-        sender: null,
-        authToken: typeof token === "string" ? token : http.bearer,
-        remoteAddress: http.remoteAddress,
-      });
-      const content = [{ type: "text", text: JSON.stringify(answer.ok ? answer.value : answer.error) }] as const;
+      const answer = await one.handle(parsed.data, callerOf(http, null, typeof token === "string" ? token : null));
       // A refusal is not what the output schema promises, so only its text tells of it.
-      return answer.ok ? { content, structuredContent: answer.value } : { content, isError: true };
+      if (!answer.ok)
+        return { content: text(tool.shown ? answer.error.message : JSON.stringify(answer.error)), isError: true };
+      const shown = tool.shown?.(answer.value as never) ?? { content: text(JSON.stringify(answer.value)) };
+      return { ...shown, structuredContent: answer.value };
     },
   };
 }
+
+const text = (text: string): ToolResult["content"] => [{ type: "text", text }];
+
+const callerOf = (http: HttpContext, sender: string | null, token: string | null | undefined): Caller => ({
+  sender,
+  authToken: token ?? http.bearer,
+  remoteAddress: http.remoteAddress,
+  get signal() {
+    return http.signal;
+  },
+  progress: http.progress,
+});
 
 const invalid = (faults: readonly FieldFault[]): Error => rpcError(INVALID_PARAMS, "Invalid params", { faults });
 
