@@ -22,13 +22,14 @@ export interface RateLimitOptions {
   readonly isTrusted: (credentials: Credentials) => boolean;
 }
 
-const About = z.object({ league_id: z.string().optional(), match_id: z.string().optional() }).catch({});
 const token = z.string().nullish();
+/** What a call says of itself, in its plain arguments or in its envelope's payload. */
+const About = z
+  .object({ league_id: z.string().optional(), match_id: z.string().optional(), seat_token: token })
+  .catch({});
 const Call = z.object({
   params: z.object({
-    arguments: z
-      .object({ auth_token: token, seat_token: token, payload: About.extend({ seat_token: token }).optional() })
-      .and(About),
+    arguments: z.object({ auth_token: token, payload: About.optional() }).and(About),
   }),
 });
 
