@@ -1,4 +1,4 @@
-import { type CodenamesState, type CodenamesView, codenames } from "#shared/games/codenames.ts";
+import { type CodenamesState, type CodenamesTurn, type CodenamesView, codenames } from "#shared/games/codenames.ts";
 import type { Role } from "#shared/games/game.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { InputNeeded, Said } from "#shared/rpc/input.ts";
@@ -163,14 +163,21 @@ function ownerOf({ authToken, sessionId }: Caller): string | null {
 }
 
 function tell({ progress }: Caller, tick: number, { turns, phase, turn }: CodenamesView): void {
-  const { clue = null, guesses = [] } = turns.at(-1) ?? {};
-  const last = guesses.at(-1) ?? turns.at(-2)?.guesses.at(-1);
-  const happened =
-    guesses.length > 0
-      ? `${turn} guessed ${last?.word}: ${last?.identity}`
-      : clue
-        ? `${turn}: ${clue.word} ${clue.number}`
-        : "";
   const next = phase === "over" ? "the game is over" : `${turn} ${phase === "clue" ? "gives a clue" : "guesses"}`;
-  progress?.(tick, TOTAL, [happened, next].filter(Boolean).join("; "));
+  const [before, open] = [turns.at(-2), turns.at(-1)];
+  const hasBegun = open && (open.clue !== null || open.skipped !== null);
+  progress?.(tick, TOTAL, [happened(hasBegun ? open : before, !hasBegun), next].filter(Boolean).join("; "));
+}
+
+/** The last thing that was done in a turn. */
+function happened(turn: CodenamesTurn | undefined, isOver: boolean): string {
+  if (!turn) return "";
+  const { team, clue, guesses, skipped } = turn;
+  if (skipped !== null) return `${team} gives its turn up`;
+  const last = guesses.at(-1);
+  if (!last) return clue ? `${team}: ${clue.word} ${clue.number}` : "";
+  const isFull = typeof clue?.number === "number" && clue.number > 0 && guesses.length > clue.number;
+  return isOver && last.identity === team && !isFull
+    ? `${team} stops`
+    : `${team} guessed ${last.word}: ${last.identity}`;
 }
