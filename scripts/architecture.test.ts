@@ -34,6 +34,7 @@ const KEEPERS: Readonly<Record<string, readonly string[]>> = {
   "node:sqlite": ["shared/store", "league-manager", "referee"],
   express: ["shared/runtime", "league-manager", "referee"],
   "prom-client": ["referee"],
+  "@modelcontextprotocol/client": ["shared/rpc"],
   "@modelcontextprotocol/server": ["shared/rpc"],
   "@modelcontextprotocol/node": ["shared/rpc"],
   pino: ["shared/runtime"],
