@@ -1,12 +1,16 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestHost, type TestHost } from "../referee/rest/testing-host.ts";
 
-/** The README's walk-through of the session host: its `sh` blocks, exactly as they stand there. */
-const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
-const script = [...readme.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block).join("\n");
+/** The walk-throughs of the documents: their blocks in one language, exactly as they stand there. */
+const blocks = (file: string, language: string): string => {
+  const text = readFileSync(new URL(`../${file}`, import.meta.url), "utf8");
+  return [...text.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "gs"))].map(([, block]) => block).join("\n");
+};
+const script = blocks("README.md", "sh");
 
 let host: TestHost;
 beforeAll(async () => {
@@ -39,3 +43,26 @@ it.each(["bash", "sh"])("the README's lines play both games: %s", async (shell) 
     { sessions: [{ tick: expect.any(Number) }, { tick: expect.any(Number) }] },
   ]);
 });
+
+it.each(["bash", "sh"])("the lines of CODENAMES.md play without sampling and over REST: %s", async (shell) => {
+  const { stdout, stderr } = await promisify(execFile)(shell, ["-eu", "-c", blocks("CODENAMES.md", "sh")], {
+    env: { ...process.env, HOST: host.url },
+  });
+  expect(stderr).toBe("");
+  const byTools = ["blue_spymaster", "blue_team", "your_turn", "waiting_for_opponent"];
+  const guessed = ["red guesses for ZXQWV 2, 3 guesses left.", "guess"];
+  expect(stdout.trim().split("\n")).toEqual([...byTools, ...guessed, "1", "true", "8", "blue"]);
+});
+
+it.each(["llm,llm,llm,llm", "llm,user,llm,llm", "user,user,user,user"])(
+  "the MCP host of CODENAMES.md plays to the end: %s",
+  async (PLAYERS) => {
+    const args = ["--input-type=module", "-e", blocks("CODENAMES.md", "js")];
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, args, {
+      cwd: fileURLToPath(new URL("..", import.meta.url)),
+      env: { ...process.env, HOST: host.url, PLAYERS },
+    });
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(/^The game is over: (red|blue) wins/);
+  },
+);
