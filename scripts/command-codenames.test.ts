@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { startTestHost, type TestHost } from "../referee/rest/testing-host.ts";
 import { cleanUp, type Ended, league, newFolder, type Running, STACK_LINE, start, type Typist } from "./testing.ts";
-import { type Behaviour, type ChatEndpoint, json, plays, say, startChatEndpoint } from "./testing-openai.ts";
+import { type Behaviour, type ChatEndpoint, json, plays, say, startChatEndpoint, WORDS } from "./testing-openai.ts";
 
 const KEY = "sk-very-secret-0123456789";
 let chat: ChatEndpoint | null = null;
@@ -64,8 +64,7 @@ describe("league codenames", () => {
 
   it("plays with a person whose answers come by a pipe, and with words of one's own", async () => {
     const scripted = await endpoint();
-    const words = Array.from({ length: 25 }, (_, place) => `WORD${String.fromCharCode(65 + place)}`).join(",");
-    const people = ["--people", "red_spymaster", "--red-team", "user", "--words", words];
+    const people = ["--people", "red_spymaster", "--red-team", "user", "--words", WORDS.join()];
     const ended = await begin([...llm(scripted), ...people, ...inFolder(newFolder())], person).ended;
     isOver(ended);
     expect(ended.stderr).toContain("You are the spymaster of team red.");
@@ -78,10 +77,13 @@ describe("league codenames", () => {
     isOver(await begin(["--people", "all", ...inFolder(newFolder())], person).ended);
   });
 
-  it("plays at a referee that runs already", async () => {
+  it("plays at a referee that runs already, with words that the model makes up", async () => {
     host = await startTestHost();
     const scripted = await endpoint();
-    isOver(await begin([...llm(scripted), "--people", "none", "--url", host.url, ...inFolder(newFolder())]).ended);
+    const more = ["--people", "none", "--words", "llm", "--url", host.url];
+    const ended = await begin([...llm(scripted), ...more, ...inFolder(newFolder())]).ended;
+    isOver(ended);
+    expect(ended.stdout).toContain("WORDY");
   });
 });
 
