@@ -1,4 +1,5 @@
 import type { Sizes } from "./bench-league.ts";
+import { median } from "./bench-median.ts";
 import type { Rate } from "./bench-process.ts";
 import type { Round } from "./bench-rates.ts";
 import { type ActionRate, REST } from "./bench-rest.ts";
@@ -11,13 +12,6 @@ export interface Summary {
 
 type Of = (value: (round: Round) => number) => number;
 type Row = (name: string, rate: (round: Round) => Rate, note?: string) => readonly string[];
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const high = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? high : (high + (sorted[middle - 1] ?? Number.NaN)) / 2;
-}
 
 /** Ratios are taken within each round, so that a busy machine slows both sides. */
 export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
