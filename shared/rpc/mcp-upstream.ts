@@ -27,7 +27,7 @@ export interface UpstreamReply {
   readonly status: number;
   /** `Mcp-Session-Id`, if the server gave one. */
   readonly sessionId: string | null;
-  /** What was said besides messages of MCP, e.g. a refusal that belongs to no request. */
+  /** What was said besides messages that were taken, e.g. why the request was refused. */
   readonly text: string;
 }
 
@@ -36,7 +36,7 @@ export interface Exchange {
   readonly message?: Message;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** Takes each message of the answer as it comes. */
+  /** Takes each message of the answer as it comes; none of a refusal (HTTP 4xx and 5xx). */
   readonly take?: (message: Message) => void;
   /** Told when the answer begins, before anything of it is taken. */
   readonly begun?: (status: number) => void;
@@ -93,9 +93,9 @@ export function createUpstream(url: string): Upstream {
   };
 }
 
-/** Takes the messages of an answer; what is none comes back as text. */
+/** Takes the messages of an answer; whatever else it says comes back as text. */
 async function takeAnswer(
-  { headers, body }: Dispatcher.ResponseData,
+  { statusCode, headers, body }: Dispatcher.ResponseData,
   take: (message: Message) => void,
 ): Promise<string> {
   if (oneOf(headers["content-type"])?.startsWith("text/event-stream")) {
@@ -110,7 +110,7 @@ async function takeAnswer(
     chunks.push(chunk);
   }
   const text = Buffer.concat(chunks).toString("utf8");
-  return takeText(text, take) ? "" : text;
+  return statusCode < 300 && takeText(text, take) ? "" : text;
 }
 
 function takeText(text: string, take: (message: Message) => void): boolean {
