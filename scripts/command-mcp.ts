@@ -4,7 +4,6 @@ import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { mcpStdio } from "#shared/rpc/mcp-stdio.ts";
 import { type AgentProcess, type RunningAgent, runAgentProcess, StartError } from "#shared/runtime/agent.ts";
 import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
-import { startReferee } from "../referee/service.ts";
 
 export interface McpFlags {
   /** The endpoint to bridge to; without one the command hosts games itself. */
@@ -58,6 +57,7 @@ async function startHostAt(
   self: AgentProcess,
 ): Promise<RunningAgent & { readonly url: string }> {
   const { referee_register_ms, match_result_report_ms } = Timeouts.parse({});
+  const { startReferee } = await import("../referee/service.ts"); // a bridge does without
   let url = "";
   const host = await startReferee(
     {
