@@ -70,6 +70,8 @@ async function startHostAt(
       registerTimeoutMs: referee_register_ms,
       reportTimeoutMs: match_result_report_ms,
       limitLoopback: false,
+      bots: new Map(),
+      isTerminal: false,
       dataFolder,
     },
     {
