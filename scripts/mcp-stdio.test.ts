@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
 import { cleanUp, freePorts, newFolder, type Running, root, start } from "./testing.ts";
 import { lastPlayer, startTestLeague, type TestLeague } from "./testing-league.ts";
 import { clients, type TestClient } from "./testing-mcp-clients.ts";
@@ -64,6 +65,30 @@ describe.each(REVISIONS)("an official client at %s", (revision) => {
     expect(client.errors).toEqual([]);
   });
 
+  it("of two commands, one of which bridges to the other: two agents play each other", async () => {
+    const port = await freePorts(1);
+    const { client: ann } = await connect(revision, ["--port", String(port), "--data", newFolder()]);
+    const made = await taken(ann.call("createGame", { template: "tic_tac_toe.v1" }));
+    const { client: bob } = await connect(revision, ["--url", `http://127.0.0.1:${port}`]);
+    const joined = await taken(bob.call("joinGame", { game_id: made.game_id }));
+    await bob.subscribe([`game://state/${made.game_id}`]);
+
+    const { game_id, seat_token } = joined;
+    const impatient = new AbortController();
+    const waited = bob.call("waitForNextTurn", { game_id, seat_token }, { signal: impatient.signal });
+    impatient.abort();
+    await expect(waited).rejects.toThrow();
+    const over = await Promise.all([playOut(ann, made), playOut(bob, joined)]);
+    expect(over.map(({ status, result }) => [status, result?.termination])).toEqual([
+      ["completed", "normal"],
+      ["completed", "normal"],
+    ]);
+    await vi.waitFor(() => expect(bob.updated).toContain(`game://state/${game_id}`));
+    expect(await bob.read(`game://state/${game_id}`)).toMatchObject({ status: "completed" });
+    expect((await fetch(`http://127.0.0.1:${port}/game/${game_id}`)).status).toBe(200);
+    expect([ann.errors, bob.errors]).toEqual([[], []]);
+  });
+
   it("of a command whose host is killed: it goes on with the next one, and is told to read again", async () => {
     const { url, host, run } = await startHost();
     const { client } = await connect(revision, ["--url", url]);
@@ -109,6 +134,28 @@ describe.each(REVISIONS)("an official client at %s", (revision) => {
     expect([manager?.errors, referee?.errors]).toEqual([[], []]);
   });
 });
+
+const Answer = z.object({
+  structuredContent: z.looseObject({
+    game_id: z.string(),
+    seat_token: z.string().optional(),
+    status: z.string(),
+    next: z.string(),
+    legal_actions: z.array(z.unknown()),
+    result: z.looseObject({ termination: z.string() }).nullable(),
+  }),
+});
+const taken = async (answer: Promise<unknown>) => Answer.parse(await answer).structuredContent;
+
+/** Makes the first legal move at each turn of a seat, to the end of its game. */
+async function playOut(client: TestClient, { game_id, seat_token }: Awaited<ReturnType<typeof taken>>) {
+  for (;;) {
+    const seen = await taken(client.call("waitForNextTurn", { game_id, seat_token }));
+    if (seen.next === "game_over") return seen;
+    const move = seen.legal_actions[0];
+    if (seen.next === "your_turn") await client.call("finishTurn", { game_id, seat_token, move });
+  }
+}
 
 async function startHost(env: Record<string, string> = {}) {
   const port = await freePorts(1);
