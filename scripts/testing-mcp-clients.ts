@@ -17,6 +17,7 @@ export type Target =
       readonly command: string;
       readonly args: string[];
       readonly env?: Record<string, string>;
+      readonly cwd?: string;
       /** A line that the command has written to stderr. */
       readonly onLine?: (line: string) => void;
     };
