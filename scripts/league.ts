@@ -1,8 +1,10 @@
 #!/usr/bin/env node
+import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { Command, Option } from "commander";
 import { EXIT, StartError } from "#shared/runtime/agent.ts";
 import { countOption, endpointOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
+import { COMPILE_CACHE } from "#shared/runtime/supervisor.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 
 /** Beside the project, not where the command was started: an MCP host may start it anywhere. */
@@ -82,7 +84,10 @@ subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command
     portOption,
   )
   .option("--data <folder>", "where games and logs are kept", MCP_DATA)
-  .action(async (options) => (await import("./command-mcp.ts")).mcp(options));
+  .action(async (options) => {
+    enableCompileCache(COMPILE_CACHE); // hosts wait for it
+    return (await import("./command-mcp.ts")).mcp(options);
+  });
 
 /** Ends the process with a command's exit code, after stdout has been written. */
 async function exitWith(command: Promise<number>): Promise<void> {
