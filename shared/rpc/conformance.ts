@@ -5,7 +5,7 @@ import { complete, eventStore, plainPrompts, resources, template } from "./confo
 import { inputPrompts, inputTools, type Seal } from "./conformance-input.ts";
 import { contextTools, type Fixture, plainTools } from "./conformance-tools.ts";
 import { INVALID_PARAMS, rpcError } from "./json-rpc.ts";
-import { type McpSurface, mcpMethods } from "./mcp.ts";
+import { directTools, type McpSurface, mcpMethods } from "./mcp.ts";
 import type { McpMethod, McpService } from "./mcp-sessions.ts";
 
 const Named = z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).default({}) });
@@ -57,6 +57,7 @@ export function withFixtures(surface: McpSurface): McpService {
   return {
     serverInfo: surface.serverInfo,
     methods: { ...own, ...methods },
+    direct: new Set([...plainTools.map(({ name }) => name), ...directTools(surface)]),
     options: {
       capabilities: { prompts: {}, completions: {}, logging: {} },
       requestState: { verify: states.verify },

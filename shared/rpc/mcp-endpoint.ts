@@ -1,6 +1,6 @@
 import type { McpDoor } from "./http.ts";
 import { jsonRpc } from "./json-rpc.ts";
-import { type McpSurface, mcpMethods } from "./mcp.ts";
+import { directTools, type McpSurface, mcpMethods } from "./mcp.ts";
 import type { McpService, McpSessions } from "./mcp-sessions.ts";
 
 /** What the official conformance suite wants to find beside the surface; loaded for its runs only (scripts/conformance.ts). */
@@ -23,7 +23,7 @@ export interface McpEndpoint {
 export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => void): McpEndpoint {
   const service: McpService = conformance
     ? conformance.withFixtures(surface)
-    : { serverInfo: surface.serverInfo, methods: mcpMethods(surface) };
+    : { serverInfo: surface.serverInfo, methods: mcpMethods(surface), direct: directTools(surface) };
   let loading: Promise<McpSessions> | null = null;
   let loaded: McpSessions | null = null;
   const pending = new Set<string>();

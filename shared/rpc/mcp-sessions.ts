@@ -14,9 +14,9 @@ import {
   type ServerOptions,
 } from "@modelcontextprotocol/server";
 import { JSONRPCErrorException } from "json-rpc-2.0";
-import type { FieldFault } from "../protocol/envelope.ts";
-import type { HttpContext } from "./http.ts";
-import type { McpSurface, ToolResult } from "./mcp.ts";
+import type { HttpContext, HttpReply } from "./http.ts";
+import type { McpSurface } from "./mcp.ts";
+import { directCalls, unfitArguments } from "./mcp-direct.ts";
 
 /** One method of a surface. Clients that come through the SDK bring a context, plain JSON-RPC has none. */
 export type McpMethod = (params: unknown, http: HttpContext, context?: ServerContext) => unknown;
@@ -25,6 +25,8 @@ export type McpMethod = (params: unknown, http: HttpContext, context?: ServerCon
 export interface McpService {
   readonly serverInfo: McpSurface["serverInfo"];
   readonly methods: Readonly<Record<string, McpMethod>>;
+  /** The tools that answer by themselves: they neither wait nor talk to the client meanwhile. */
+  readonly direct: ReadonlySet<string>;
   /** What the SDK has to know besides: capabilities other than tools and resources, how request state is verified. */
   readonly options?: ServerOptions;
   /** Keeps the events of one session for clients that reconnect; without it a broken stream is lost. */
@@ -33,6 +35,8 @@ export interface McpService {
 
 /** MCP clients of both eras at one endpoint: sessions of 2024-11-05 to 2025-11-25, and the stateless 2026-07-28. */
 export interface McpSessions {
+  /** The answer to a POST that needs nothing of a transport; null for every other. */
+  direct(request: IncomingMessage, body: unknown, http: HttpContext): Promise<HttpReply> | null;
   /** Answers one request of an MCP client; `body` is parsed JSON, undefined for GET and DELETE. */
   handle(request: IncomingMessage, response: ServerResponse, body: unknown, http: HttpContext): Promise<void>;
   /** Tells whoever has subscribed to a resource that it has changed. */
@@ -59,6 +63,7 @@ const RETRY_MS = 500;
 /** The SDK's transports before one service. Nothing of it is written twice: each method is the plain router's own. */
 export function mcpSessions(service: McpService, onError: (error: unknown) => void): McpSessions {
   const sessions = new Map<string, Session>();
+  const direct = directCalls(service, onError);
   const build = (subscriptions?: Set<string>): Server => serverOf(service, subscriptions, onError);
   // Their own error callbacks tell of what callers did wrong; what we did wrong comes through `serverOf`.
   const modern = createMcpHandler(() => build(), { legacy: "reject" });
@@ -103,6 +108,7 @@ export function mcpSessions(service: McpService, onError: (error: unknown) => vo
   };
 
   return {
+    direct: ({ headers }, body, http) => direct(headers, body, http),
     async handle(request, response, body, http) {
       const as = Object.assign(request, { auth: authOf(http), method: request.method ?? "", url: request.url ?? "" });
       const id = request.headers["mcp-session-id"];
@@ -176,15 +182,6 @@ function serverOf(
     return {};
   });
   return server;
-}
-
-/** Arguments that do not fit are a tool's answer, which an LLM reads and mends; a protocol error it may never see (SEP-1303). */
-function unfitArguments(thrown: unknown): ToolResult | null {
-  const data =
-    thrown instanceof JSONRPCErrorException ? (thrown.data as { faults?: readonly FieldFault[] } | null) : null;
-  if (!data?.faults) return null;
-  const faults = data.faults.map(({ path, message }) => `${path || "arguments"}: ${message}`);
-  return { content: [{ type: "text", text: `Invalid arguments. ${faults.join("; ")}` }], isError: true };
 }
 
 /** The caller's bearer token and address travel through the SDK as its authentication information. */

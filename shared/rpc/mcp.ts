@@ -35,6 +35,8 @@ export interface Tool {
   };
   /** For hosts, e.g. the page that goes with the tool: `{ui: {resourceUri}}`. */
   readonly _meta?: object;
+  /** It may take its time, and an MCP client is then given a stream that stays alive. */
+  readonly waits?: boolean;
   /** Answers a call; throws an `rpcError` for arguments that do not fit. */
   call(args: unknown, http: HttpContext): Promise<ToolResult>;
 }
@@ -66,7 +68,8 @@ export interface McpSurface {
   readonly templates: readonly ResourceTemplate[];
 }
 
-const protocolVersions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const;
+/** The revisions with sessions. */
+export const protocolVersions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const;
 const NEWEST = "2025-11-25";
 const JSON_TYPE = "application/json";
 
@@ -102,7 +105,7 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
     },
     "notifications/initialized": () => ({}),
     ping: () => ({}),
-    "tools/list": () => ({ tools: surface.tools.map(({ call: _, ...listed }) => listed) }),
+    "tools/list": () => ({ tools: surface.tools.map(({ call: _, waits: __, ...listed }) => listed) }),
     "tools/call": (params, http) => {
       const { name, arguments: args } = parse(CallTool, params);
       const tool = tools.get(name);
@@ -121,6 +124,10 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
     },
   };
 }
+
+/** The tools that answer by themselves, at once. */
+export const directTools = ({ tools }: Pick<McpSurface, "tools">): ReadonlySet<string> =>
+  new Set(tools.filter(({ waits }) => !waits).map(({ name }) => name));
 
 interface ReadText {
   readonly uri: string;

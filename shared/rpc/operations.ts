@@ -38,6 +38,8 @@ export interface Operation<Payload> {
     readonly annotations: Tool["annotations"];
     /** For hosts, e.g. the page that goes with the tool. */
     readonly meta?: object;
+    /** Whether it may take its time to answer. */
+    readonly waits?: boolean;
     /** What an LLM or a person reads, who then reads a refusal as plain text too. Without it both are JSON. */
     readonly shown?: (
       value: never,
@@ -94,7 +96,7 @@ function namedTool(
   tool: NonNullable<Operation<unknown>["tool"]>,
   viaEnvelope: (args: unknown, http: HttpContext, only: Operation<unknown>) => Promise<ToolResult>,
 ): Tool {
-  const { name, title, description, plain, result, annotations, meta } = tool;
+  const { name, title, description, plain, result, annotations, meta, waits } = tool;
   return {
     name,
     title,
@@ -103,6 +105,7 @@ function namedTool(
     outputSchema: jsonSchema(result, "output"),
     annotations: { openWorldHint: false, ...annotations },
     ...(meta && { _meta: meta }),
+    ...(waits && { waits }),
     async call(args, http) {
       if (looksLikeEnvelope(args)) return viaEnvelope(args, http, one);
       const parsed = plain.safeParse(args);
