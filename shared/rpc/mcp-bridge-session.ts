@@ -41,6 +41,7 @@ export function bridgeSession({ upstream, give, tell, closing }: BridgeSessionOp
   let opening: Message | null = null;
   let given: Given | null = null;
   let renewing: Promise<void> | null = null;
+  let isHearing = false;
   const subscriptions = new Set<string>();
   /** Requests of the server that the client has yet to answer. */
   const asked = new Set<Id>();
@@ -77,32 +78,41 @@ export function bridgeSession({ upstream, give, tell, closing }: BridgeSessionOp
   /** Begins anew with a server that does not know the session any more; calls at once share one beginning. */
   const renew = async (lost: Given | null): Promise<void> => {
     if (given !== lost) return;
-    renewing ??= beginAnew().finally(() => {
+    renewing ??= beginAnew(lost).finally(() => {
       renewing = null;
     });
     await renewing;
   };
-  const beginAnew = async (): Promise<void> => {
+  const beginAnew = async (lost: Given | null): Promise<void> => {
     for (const requestId of asked) give(notification("notifications/cancelled", { requestId }));
     asked.clear();
-    const lost = given;
     await initialize({ ...(opening as Message), id: AGAIN }, () => {}, closing);
     if (given === lost) throw new Error("The MCP server has lost the session and begins no other");
-    await post(notification("notifications/initialized"), heard, closing);
-    for (const uri of subscriptions) await post(subscription(uri), () => {}, closing);
+    try {
+      await post(notification("notifications/initialized"), heard, closing);
+      for (const uri of subscriptions) await post(subscription(uri), () => {}, closing);
+    } catch (thrown) {
+      given = lost; // half a beginning is none
+      throw thrown;
+    }
     tell("the server had lost the session; it goes on in a new one");
-    void hear(true);
   };
 
-  /** Listens to what the server says unasked, for as long as the session lasts; `isAgain` when something may have been missed. */
-  const hear = async (isAgain: boolean): Promise<void> => {
-    const own = given;
-    let mayHaveMissed = isAgain;
+  /** Listens to what the server says unasked, in one session after the other. */
+  const hear = async (): Promise<void> => {
+    if (isHearing) return;
+    isHearing = true;
+    await hearOn();
+    isHearing = false;
+  };
+  const hearOn = async (): Promise<void> => {
+    let hasHeard = false;
     const begun = (status: number): void => {
-      if (mayHaveMissed && status === 200) for (const uri of subscriptions) give(updated(uri));
-      mayHaveMissed = true;
+      if (hasHeard && status === 200) for (const uri of subscriptions) give(updated(uri));
+      hasHeard = true;
     };
-    while (given === own && !closing.aborted) {
+    while (!closing.aborted) {
+      const own = given;
       try {
         const stream = { headers: headers(), take: heard, begun, signal: closing };
         const { status } = await upstream.exchange({ method: "GET", ...stream });
@@ -121,10 +131,19 @@ export function bridgeSession({ upstream, give, tell, closing }: BridgeSessionOp
     else if (message.method === "resources/subscribe" && subscriptions.size < MAX_SUBSCRIPTIONS) subscriptions.add(uri);
   };
 
+  const leave = async (signal: AbortSignal): Promise<void> => {
+    const left = given;
+    const own = headers();
+    given = null;
+    if (left?.id) await upstream.exchange({ method: "DELETE", headers: own, signal });
+  };
+
   return {
     async send(message, take, signal) {
       if (message.method === "initialize") {
+        await leave(closing).catch(() => {}); // the client begins a second time
         opening = message;
+        subscriptions.clear();
         return initialize(message, take, signal);
       }
       const isAnswer = message.method === undefined;
@@ -141,12 +160,10 @@ export function bridgeSession({ upstream, give, tell, closing }: BridgeSessionOp
         if (isAnswer) return NOTHING;
         reply = await post(message, taken, signal);
       }
-      if (message.method === "notifications/initialized" && reply.status === 202) void hear(false);
+      if (message.method === "notifications/initialized" && reply.status === 202) void hear();
       return reply;
     },
-    async end(signal) {
-      if (given?.id) await upstream.exchange({ method: "DELETE", headers: headers(), signal });
-    },
+    end: leave,
   };
 }
 

@@ -175,6 +175,17 @@ describe("a session", () => {
     expect(wire.got.map(({ id }) => id)).toEqual([0, 1]);
   });
 
+  it("may begin a second time, without what was before", async () => {
+    await initialize();
+    await wire.ask(1, "resources/subscribe", { uri: "test://news" });
+    await initialize();
+    await wire.ask(2, "resources/subscribe", { uri: "test://other" });
+    server.changed("test://news");
+    server.changed("test://other");
+    await wire.next(isAbout("test://other"));
+    expect(wire.got.filter(isAbout("test://news"))).toEqual([]);
+  });
+
   it("cannot begin while the server is down, and can later", async () => {
     await kill();
     expect((await wire.ask(0, "initialize", INITIALIZE)).error.message).toMatch(/cannot be reached/);
