@@ -1,7 +1,7 @@
+import { freePorts } from "#shared/runtime/free-ports.ts";
 import { type LeagueUnderLoad, startLeague } from "./bench-league.ts";
 import { plainCall } from "./bench-mcp-http.ts";
 import { launch, type Measured, measure, type Rate, sleep } from "./bench-process.ts";
-import { freePorts } from "./free-ports.ts";
 
 export interface McpPace {
   readonly warmupMs: number;

@@ -36,7 +36,8 @@ const tools = [
   tool("waits", async () => ({ content: [text("waited")] }), { waits: true }),
 ];
 const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools, resources: [], templates: [] };
-const service: McpService = { ...surface, methods: mcpMethods(surface), direct: directTools(surface) };
+const doors = { methods: mcpMethods(surface), direct: directTools(surface) };
+const service: McpService = { ...surface, ...doors, stateKey: "k".repeat(43) };
 
 /** The same service twice: as it is, and with the SDK for everything. */
 let ways: { fast: Way; sdk: Way };

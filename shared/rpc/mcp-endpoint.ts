@@ -1,3 +1,4 @@
+import { newToken } from "../lib/ids.ts";
 import type { McpDoor } from "./http.ts";
 import { jsonRpc } from "./json-rpc.ts";
 import { directTools, type McpSurface, mcpMethods } from "./mcp.ts";
@@ -21,9 +22,10 @@ export interface McpEndpoint {
 
 /** `onError` is told what no caller may know. */
 export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => void): McpEndpoint {
+  const { stateKey = newToken() } = surface;
   const service: McpService = conformance
-    ? conformance.withFixtures(surface)
-    : { serverInfo: surface.serverInfo, methods: mcpMethods(surface), direct: directTools(surface) };
+    ? conformance.withFixtures(surface, stateKey)
+    : { serverInfo: surface.serverInfo, methods: mcpMethods(surface), direct: directTools(surface), stateKey };
   let loading: Promise<McpSessions> | null = null;
   let loaded: McpSessions | null = null;
   const pending = new Set<string>();

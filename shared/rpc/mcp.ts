@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { HttpContext } from "./http.ts";
+import type { InputNeeded } from "./input.ts";
 import { INVALID_PARAMS, type Method, rpcError } from "./json-rpc.ts";
 
 /** What a tool shows: text, or a page that a host may show to its user. */
@@ -38,7 +39,7 @@ export interface Tool {
   /** It may take its time, and an MCP client is then given a stream that stays alive. */
   readonly waits?: boolean;
   /** Answers a call; throws an `rpcError` for arguments that do not fit. */
-  call(args: unknown, http: HttpContext): Promise<ToolResult>;
+  call(args: unknown, http: HttpContext): Promise<ToolResult | InputNeeded>;
 }
 
 export interface Resource {
@@ -49,7 +50,7 @@ export interface Resource {
   readonly mimeType?: string;
   readonly _meta?: object;
   /** The content: a value to be shown as JSON, or the text itself of a type that is not JSON. */
-  read(): Promise<unknown> | unknown;
+  read(http: HttpContext): Promise<unknown> | unknown;
 }
 
 export interface ResourceTemplate {
@@ -66,6 +67,8 @@ export interface McpSurface {
   readonly tools: readonly Tool[];
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplate[];
+  /** Signs what travels through callers between the rounds of a call; kept over a restart by who wants calls to go on then. */
+  readonly stateKey?: string;
 }
 
 /** The revisions with sessions. */
@@ -82,9 +85,9 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
   const tools = new Map(surface.tools.map((tool) => [tool.name, tool]));
   const templates = surface.templates.map((template) => ({ ...template, pattern: patternOf(template.uriTemplate) }));
 
-  const read = async (uri: string): Promise<ReadText> => {
+  const read = async (uri: string, http: HttpContext): Promise<ReadText> => {
     const resource = surface.resources.find((one) => one.uri === uri);
-    if (resource) return { uri, ...asText(await resource.read(), resource) };
+    if (resource) return { uri, ...asText(await resource.read(http), resource) };
     for (const template of templates) {
       const match = template.pattern.exec(uri);
       const found = match ? await template.read(variablesOf(match)) : null;
@@ -118,9 +121,9 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
     "resources/templates/list": () => ({
       resourceTemplates: surface.templates.map(({ read: _, ...listed }) => ({ ...listed, mimeType: JSON_TYPE })),
     }),
-    "resources/read": async (params) => {
+    "resources/read": async (params, http) => {
       const { uri } = parse(ReadResource, params);
-      return { contents: [await read(uri)] };
+      return { contents: [await read(uri, http)] };
     },
   };
 }
