@@ -72,6 +72,7 @@ const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly Seated[]
     matchToken: player.match_token,
     wantsLegalActions: player.legal_actions,
     wantsRoundResults: player.round_results,
+    takesBatches: player.batch,
     signal,
   }));
 

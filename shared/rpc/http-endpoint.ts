@@ -89,7 +89,8 @@ async function answer(
       await (await sessions()).handle(request, response, message.body, http);
     } else {
       const reply = refusal ?? (await door(body, http));
-      send(response, reply.status, reply.body, reply.headers);
+      if (reply.more) await stream(response, reply.status, reply.body, reply.more);
+      else send(response, reply.status, reply.body, reply.headers);
     }
   } catch {
     refuse(response, 500, "Internal error");
@@ -179,4 +180,18 @@ function send(
   const about = body === "" ? {} : { "content-type": "application/json" };
   response.writeHead(status, { ...headers, ...about, "content-length": Buffer.byteLength(body) });
   response.end(body);
+}
+
+async function stream(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  more: AsyncIterable<string>,
+): Promise<void> {
+  response.writeHead(status, { "content-type": "application/json" }).write(body);
+  for await (const part of more) {
+    if (response.destroyed) return;
+    response.write(part);
+  }
+  response.end();
 }
