@@ -2,21 +2,22 @@ import type { HttpReply } from "./http.ts";
 
 /**
  * The answer to a batch: a JSON array with one element a line, in the order in which they are ready. What is ready in the first turn of the
- * event loop that has any is the body, what is not follows turn by turn: a slow call holds up no other. Without an element: 202.
+ * event loop that has any is the body, what is not follows turn by turn: a slow call holds up no other. A comma begins the next element's
+ * line, so that each line is whole as soon as it is written. Without an element: 202.
  */
 export async function asTheyCome(replies: readonly Promise<HttpReply>[]): Promise<HttpReply> {
   const lines = linesOf(replies);
   const first = await lines.next();
   if (first.elements.length === 0) return { status: 202, body: "" };
-  const body = `[\n${first.elements.join(",\n")}`;
-  return first.isLast ? { status: 200, body: `${body}\n]` } : { status: 200, body, more: rest(lines) };
+  const body = `[\n${first.elements.join("\n,")}\n`;
+  return first.isLast ? { status: 200, body: `${body}]` } : { status: 200, body, more: rest(lines) };
 }
 
 async function* rest(lines: Lines): AsyncGenerator<string> {
   for (let isLast = false; !isLast; ) {
     const part = await lines.next();
     isLast = part.isLast;
-    yield part.elements.map((element) => `,\n${element}`).join("") + (isLast ? "\n]" : "");
+    yield part.elements.map((element) => `,${element}\n`).join("") + (isLast ? "]" : "");
   }
 }
 

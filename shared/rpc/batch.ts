@@ -14,6 +14,8 @@ export type Batches = (
 interface Queued {
   readonly id: number;
   readonly body: string;
+  /** Of the body and what stands before it. */
+  readonly bytes: number;
   readonly call: Pending;
 }
 
@@ -59,7 +61,7 @@ export function createBatches(): Batches {
       const queue = queueFor(target, options.bearer);
       const bytes = Buffer.byteLength(body) + 1;
       if (queue.calls.length === MAX_CALLS || queue.bytes + bytes > MAX_BYTES) sendAll(queue);
-      queue.calls.push({ id, body, call: new Pending(options, resolve, reject) });
+      queue.calls.push({ id, body, bytes, call: new Pending(options, resolve, reject) });
       queue.bytes += bytes;
     });
 }
@@ -74,9 +76,21 @@ function sendAll(queue: Queue): void {
   const { pool, path } = queue.target;
   if (calls.length === 1) send(queue.target, "POST", first.body, first.call);
   else {
-    const body = `[${calls.map((one) => one.body).join()}]`;
+    const body = arrayOf(calls);
     pool.dispatch({ path, method: "POST", body, headers: jsonHeaders(first.call) }, new BatchExchange(calls));
   }
+}
+
+/** The bodies as one JSON array, written once where a joined string would be copied again. */
+function arrayOf(calls: readonly Queued[]): Buffer {
+  const buffer = Buffer.allocUnsafe(calls.reduce((sum, { bytes }) => sum + bytes, 1));
+  let end = 0;
+  for (const { body } of calls) {
+    buffer[end] = end === 0 ? OPEN : COMMA;
+    end += 1 + buffer.write(body, end + 1);
+  }
+  buffer[end] = CLOSE;
+  return buffer;
 }
 
 /**
@@ -161,8 +175,8 @@ class BatchExchange implements Dispatcher.DispatchHandler {
 
   /** Whether a line is an element of the array, or its end. */
   #takeLine(line: string): boolean {
-    if (line === "]") return true;
-    const text = line.endsWith(",") ? line.slice(0, -1) : line;
+    if (line === "]" || line === "") return true;
+    const text = line.startsWith(",") ? line.slice(1) : line.endsWith(",") ? line.slice(0, -1) : line;
     const json = parsed(text);
     if (json) this.#take(json.value, text);
     return json !== null;
@@ -209,7 +223,7 @@ class BatchExchange implements Dispatcher.DispatchHandler {
 }
 
 const NO_ANSWER = { value: undefined };
-const NEWLINE = 10;
+const [NEWLINE, OPEN, COMMA, CLOSE] = [10, 91, 44, 93];
 /** Bytes that one UTF-16 unit takes at most. */
 const MAX_UTF8 = 3;
 
