@@ -55,7 +55,7 @@ describe("calls of one turn to one endpoint", () => {
     expect(calls).toHaveLength(3);
   });
 
-  test("are at most 64 calls and 128 kB a batch", async () => {
+  test("are at most 64 calls and 96 kB a batch", async () => {
     const { url, calls } = await scripted(echo);
     expect(await batched(url, 130)).toEqual(Array(130).fill(success));
     expect(calls.map((call) => idsOf(call).length).sort()).toEqual([2, 64, 64]);

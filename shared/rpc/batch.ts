@@ -27,9 +27,9 @@ interface Queue {
   bytes: number;
 }
 
-/** Both below what every endpoint takes (PROTOCOL.md, sections 3 and 4). */
+/** Both below what endpoints take by PROTOCOL.md (sections 3 and 4), and the bytes below what common servers take that set no limit of their own. */
 const MAX_CALLS = 64;
-const MAX_BYTES = 128 * 1024;
+const MAX_BYTES = 96 * 1024;
 /** How long a server may take to end an array whose last answer has come. */
 const END_MS = 1_000;
 
