@@ -108,6 +108,7 @@ function orderFor(host: MatchDriver["host"], sessionId: string, role: Role, bot:
     dialect: "native",
     legal_actions: false,
     round_results: false,
+    batch: false,
   });
   return {
     league_id: "friendly",
