@@ -14,7 +14,7 @@ const variants: Partial<Record<GameId, readonly unknown[]>> = {
   ],
   "rps.v1": [{}, { best_of: 2 }, { best_of: 5 }],
   // The second one is about to promote on both sides.
-  "chess.v1": [{}, { fen: "r3k3/P1P4p/8/8/8/8/p1p4P/R3K3 w Qq - 0 1" }],
+  "chess.v1": [{}, { fen: "r3k3/P1P4p/8/8/8/8/p1p4P/R3K3 w Qq - 0 1" }, { max_plies: 9 }],
   "kuhn_poker.v1": [{}, { hands: 1 }, { hands: 3 }],
 };
 
