@@ -8,6 +8,7 @@ import type { GameView } from "#shared/web/game-view.ts";
 import type { Kept } from "../host.ts";
 import type { Next } from "./game-views.ts";
 import type { Play } from "./play.ts";
+import { PlayerName } from "./seats.ts";
 import { inWords, timedOut } from "./texts.ts";
 import type { Turns } from "./turns.ts";
 
@@ -29,7 +30,7 @@ const seatToken = z
   .max(200)
   .optional()
   .describe("the secret that createGame or joinGame gave you: it says which seat is yours");
-const playerName = z.string().trim().min(1).max(60).optional().describe("how you want to be called");
+const playerName = PlayerName.optional().describe("how you want to be called");
 
 const CreateGame = z.object({
   template: z
@@ -56,25 +57,30 @@ const WaitForNextTurn = z.object({
   showUi: z.boolean().default(false).describe("true: also return the board as a page, for hosts that show such pages"),
   timeout_s: z.number().min(0).max(30).default(25).describe("how long to wait at most, seconds"),
 });
-const FinishTurn = z.object({
-  game_id: gameId,
-  seat_token: seatToken,
-  move: z
-    .union([z.string().max(1_000), z.number(), z.looseObject({})])
-    .describe("one of the legal moves, as waitForNextTurn lists them; in chess UCI (e2e4, e7e8q) or SAN (Nf3, O-O)"),
-  claim: z
-    .enum(["checkmate", "draw"])
-    .nullish()
-    .describe("claim that this move gives mate or a draw; if it does not, it is not made"),
-  claim_win: z.boolean().optional().describe("claim that this move wins the game; if it does not, it is not made"),
-  expected_tick: z.int().min(0).optional().describe("only if the game is still at this tick"),
-  idempotency_key: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .describe("a word of your choice for this turn: the same call again is answered again and moves once"),
-});
+const FinishTurn = z
+  .object({
+    game_id: gameId,
+    seat_token: seatToken,
+    move: z
+      .union([z.string().max(1_000), z.number(), z.looseObject({})])
+      .describe("one of the legal moves, as waitForNextTurn lists them; in chess UCI (e2e4, e7e8q) or SAN (Nf3, O-O)"),
+    claim: z
+      .enum(["checkmate", "draw"])
+      .nullish()
+      .describe("claim that this move gives mate or a draw; if it does not, it is not made"),
+    claim_win: z.boolean().optional().describe("claim that this move wins the game; if it does not, it is not made"),
+    expected_tick: z.int().min(0).optional().describe("only if the game is still at this tick"),
+    idempotency_key: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe("a word of your choice for this turn: the same call again is answered again and moves once"),
+  })
+  .refine(({ claim, claim_win }) => !(claim === "draw" && claim_win), {
+    path: ["claim_win"],
+    message: "a draw is no win",
+  });
 
 const Player = z.object({ kind: z.enum(["agent", "human", "bot"]), name: z.string(), joined: z.boolean() });
 const View = z.object({
