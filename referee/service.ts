@@ -186,8 +186,8 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
       stopping.abort();
       clearInterval(housekeeping);
       for (const streams of open) streams.close();
-      await room.close();
       waits.close();
+      await room.close();
       await mcp.close();
       await referee.stop();
       await server.close();

@@ -14,6 +14,7 @@ import {
   type ServerOptions,
 } from "@modelcontextprotocol/server";
 import { JSONRPCErrorException } from "json-rpc-2.0";
+import { pause } from "../lib/clock.ts";
 import type { FieldFault } from "../protocol/envelope.ts";
 import type { HttpContext } from "./http.ts";
 import type { McpSurface, ToolResult } from "./mcp.ts";
@@ -53,12 +54,15 @@ const IDLE_MS = 10 * 60_000;
 const LOOK_EVERY_MS = 60_000;
 const MAX_SESSIONS = 5_000;
 const MAX_SUBSCRIPTIONS = 1_000;
+/** How long a stopping server lets the answers under way go out. */
+const LAST_ANSWERS_MS = 300;
 /** How soon a client may reconnect to a stream that can be resumed. */
 const RETRY_MS = 500;
 
 /** The SDK's transports before one service. Nothing of it is written twice: each method is the plain router's own. */
 export function mcpSessions(service: McpService, onError: (error: unknown) => void): McpSessions {
   const sessions = new Map<string, Session>();
+  const answering = new Set<Promise<void>>();
   const build = (subscriptions?: Set<string>): Server => serverOf(service, subscriptions, onError);
   // Their own error callbacks tell of what callers did wrong; what we did wrong comes through `serverOf`.
   const modern = createMcpHandler(() => build(), { legacy: "reject" });
@@ -104,6 +108,11 @@ export function mcpSessions(service: McpService, onError: (error: unknown) => vo
 
   return {
     async handle(request, response, body, http) {
+      if (request.method === "POST") {
+        const answered = new Promise<void>((resolve) => response.once("close", resolve));
+        answering.add(answered);
+        void answered.then(() => answering.delete(answered));
+      }
       const as = Object.assign(request, { auth: authOf(http), method: request.method ?? "", url: request.url ?? "" });
       const id = request.headers["mcp-session-id"];
       const known = typeof id === "string" ? sessions.get(id) : undefined;
@@ -122,6 +131,9 @@ export function mcpSessions(service: McpService, onError: (error: unknown) => vo
     },
     async close() {
       clearInterval(look);
+      const late = new AbortController();
+      await Promise.race([Promise.all(answering), pause(LAST_ANSWERS_MS, late.signal)]);
+      late.abort();
       await modern.close();
       await Promise.all([...sessions.values()].map(({ transport }) => transport.close()));
     },
@@ -142,7 +154,7 @@ const METHODS = [
 
 /** An SDK server that answers with the plain router's methods. */
 function serverOf(
-  { serverInfo, methods, options }: McpService,
+  { serverInfo, methods, options, eventStore }: McpService,
   subscriptions: Set<string> | undefined,
   onError: (error: unknown) => void,
 ): Server {
@@ -154,7 +166,7 @@ function serverOf(
     server.setRequestHandler(name, async ({ params }: { params?: unknown }, context: ServerContext) => {
       try {
         // The SDK checks every answer against the protocol's own schema.
-        return (await method(params, callerOf(context), context)) as never;
+        return (await method(params, callerOf(context, eventStore !== undefined), context)) as never;
       } catch (thrown) {
         const unfit = name === "tools/call" ? unfitArguments(thrown) : null;
         if (unfit) return unfit as never;
@@ -187,16 +199,18 @@ function unfitArguments(thrown: unknown): ToolResult | null {
   return { content: [{ type: "text", text: `Invalid arguments. ${faults.join("; ")}` }], isError: true };
 }
 
-/** The caller's bearer token and address travel through the SDK as its authentication information. */
-const authOf = ({ bearer, remoteAddress }: HttpContext) => ({
-  token: bearer ?? "",
-  clientId: remoteAddress,
+/** What is known of a caller travels through the SDK as its authentication information. */
+const authOf = (http: HttpContext) => ({
+  token: http.bearer ?? "",
+  clientId: http.remoteAddress,
   scopes: [],
+  extra: { http },
 });
 
-function callerOf({ http, mcpReq }: ServerContext): HttpContext {
-  const { token = "", clientId = "" } = http?.authInfo ?? {};
-  const { signal } = mcpReq;
+/** A caller whose connection has gone is given up, unless it can resume its stream. */
+function callerOf({ http, mcpReq }: ServerContext, isResumable: boolean): HttpContext {
+  const { token = "", clientId = "", extra } = http?.authInfo ?? {};
+  const asked = extra?.http as HttpContext | undefined;
   const progressToken = mcpReq._meta?.progressToken;
   const tell = (progress: number, total: number, message: string): void => {
     const params = { progressToken: progressToken ?? "", progress, total, message };
@@ -206,7 +220,10 @@ function callerOf({ http, mcpReq }: ServerContext): HttpContext {
     bearer: token === "" ? null : token,
     remoteAddress: clientId,
     isMcpClient: true,
-    signal,
+    get signal() {
+      const gone = isResumable ? undefined : asked?.signal;
+      return gone ? AbortSignal.any([mcpReq.signal, gone]) : mcpReq.signal;
+    },
     ...(progressToken !== undefined && { progress: tell }),
   };
 }
