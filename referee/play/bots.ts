@@ -34,8 +34,8 @@ export interface Bots extends BotHouse {
 const { join_ms, move_ms, game_over_ms } = Timeouts.parse({});
 /** A process that is started for a game may need longer than a player that is there. */
 const TIMEOUTS = { join_ms: Math.max(join_ms, 30_000), move_ms, game_over_ms };
-/** How often a bot's process is started again. */
-const MAX_RESTARTS = 100;
+/** How often a bot's process is started again; after that the next game that wants it begins anew. */
+const MAX_RESTARTS = 10;
 
 /**
  * Players that a host lets play against agents and people: known endpoints, and the built-in bots, each a player process of its own,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Role } from "#shared/games/game.ts";
-import { gameIds } from "#shared/games/registry.ts";
+import { findGame, gameIds } from "#shared/games/registry.ts";
 import { ok } from "#shared/lib/result.ts";
 import type { Content, ToolResult } from "#shared/rpc/mcp.ts";
 import { type Operation, operation } from "#shared/rpc/operations.ts";
@@ -111,13 +111,19 @@ type Taken = z.infer<typeof Taken>;
 /** The tools by which agents play games for themselves (chess-tools.md), for every game. */
 export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToolsDesk): readonly Operation<unknown>[] {
   const view = (kept: Kept, role: Role, next: Next): Shown => ({ ...play.view(kept, role), next }) as Shown;
-  const words = (value: Shown, lead?: string): Pick<ToolResult, "content" | "_meta"> => {
+  /** The person's seat of an agent's game, and how the board in the host shows it: what the person alone may know is on no agent's wire. */
+  const userSeat = (value: Shown) => {
     const seat = play.userSeat(value.game_id, value.your_role);
-    const seen = seat && play.look(value.game_id, seat.token);
+    const isHidden = findGame(value.template)?.info.hiddenInformation;
+    const seen = seat && play.look(value.game_id, isHidden ? null : seat.token);
+    return seen ? { ...seat, view: play.view(seen.kept, seen.viewer) } : null;
+  };
+  const words = (value: Shown, lead?: string): Pick<ToolResult, "content" | "_meta"> => {
+    const seat = userSeat(value);
     return {
       content: [{ type: "text", text: [lead, inWords(value as GameView, value.next)].filter(Boolean).join("\n\n") }],
       // For the board in the host, which plays for the person; an LLM is not shown it.
-      ...(seen && { _meta: { "agent-league/user_seat": { ...seat, view: play.view(seen.kept, seen.viewer) } } }),
+      ...(seat && { _meta: { "agent-league/user_seat": seat } }),
     };
   };
   const taken = async (gameId: string, role: Role, token: string): Promise<Taken> => {
@@ -136,11 +142,10 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
     );
   /** The board as a page for hosts that show those, seen and played by the person where there is one. */
   const page = async (value: Shown): Promise<Content> => {
-    const seat = play.userSeat(value.game_id, value.your_role);
-    const seen = play.look(value.game_id, seat?.token ?? null);
-    const own = seat && seen ? play.view(seen.kept, seen.viewer) : (value as GameView);
+    const seat = userSeat(value);
+    const text = await embeddedBoard(seat?.view ?? (value as GameView), seat && { role: seat.role, token: seat.token });
     const uri = `ui://agent-league/game/${value.game_id}`;
-    return { type: "resource", resource: { uri, mimeType: "text/html", text: await embeddedBoard(own, seat) } };
+    return { type: "resource", resource: { uri, mimeType: "text/html", text } };
   };
   const withBots = `bots: ${botNames.join(", ")}`;
 
