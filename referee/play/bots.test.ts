@@ -113,20 +113,20 @@ describe("a built-in bot", () => {
   });
 });
 
-it.each(["uci", "uci:true", "manual", "./x.ts", "../x", "/bin/true", "random.ts", "Random", "__proto__", "no-such"])(
-  "%s is no bot",
-  async (opponent) => {
-    const folder = newFolder();
-    const host = await hostIn(folder);
+it("names that are no bot's start nothing", async () => {
+  const folder = newFolder();
+  const host = await hostIn(folder);
+  const files = ["uci", "uci:true", "manual", "./x.ts", "../x", "/bin/true", "random.ts"];
+  for (const opponent of [...files, "Random", "__proto__", "no-such", "random\n"]) {
     const told = await tool(host, "createGame", { template: "chess", opponent });
     expect(told.isError).toBe(true);
     expect(told.text).toContain(`no bot "${opponent}"; say agent, human or one of counter, cycle, greedy, random`);
     const page = await host.call("POST", "/api/games", { body: { template: "chess", opponent } });
-    expect(page.json.error).toMatchObject({ code: "NOT_FOUND", message: told.text });
-    expect((await host.call("GET", "/api/games")).json.games).toEqual([]);
-    expect(agentsIn(folder)).toEqual([]);
-  },
-);
+    expect(page.json.error).toEqual({ code: "NOT_FOUND", message: told.text });
+  }
+  expect((await host.call("GET", "/api/games")).json.games).toEqual([]);
+  expect(agentsIn(folder)).toEqual([]);
+});
 
 describe("a bot that is known by its endpoint", () => {
   const timeouts = { join_ms: 1_000, move_ms: 1_000, game_over_ms: 500 };
@@ -156,26 +156,32 @@ describe("a bot that is known by its endpoint", () => {
     await player.stop();
   });
 
-  it.each<[FaultKind, "GAME_INVITE" | "MOVE_REQUEST", string]>([
-    ["refuse", "MOVE_REQUEST", "refused"],
-    ["silent", "GAME_INVITE", "timeout"],
-    ["silent", "MOVE_REQUEST", "timeout"],
-    ["decline", "GAME_INVITE", "declined"],
-    ["http_500", "MOVE_REQUEST", "http_error"],
-    ["not_json", "MOVE_REQUEST", "bad_json"],
-    ["text_no_envelope", "MOVE_REQUEST", "bad_reply"],
-    ["illegal", "MOVE_REQUEST", "illegal_move"],
-    ["too_large", "MOVE_REQUEST", "too_large"],
-  ])("%s at %s loses by forfeit, with its cause", async (fault, at, cause) => {
-    const port = await freePorts(1);
-    const faulty = await startFaultyPlayer({ manager: null, name: "faulty", port, fault, at });
-    const bots = new Map([["faulty", `http://127.0.0.1:${port}/mcp`]]);
+  it("loses by forfeit when it fails, with the cause; nothing waits for it", async () => {
+    const faults: readonly [FaultKind, "GAME_INVITE" | "MOVE_REQUEST", string][] = [
+      ["refuse", "MOVE_REQUEST", "refused"],
+      ["silent", "GAME_INVITE", "timeout"],
+      ["silent", "MOVE_REQUEST", "timeout"],
+      ["decline", "GAME_INVITE", "declined"],
+      ["http_500", "MOVE_REQUEST", "http_error"],
+      ["not_json", "MOVE_REQUEST", "bad_json"],
+      ["text_no_envelope", "MOVE_REQUEST", "bad_reply"],
+      ["illegal", "MOVE_REQUEST", "illegal_move"],
+      ["too_large", "MOVE_REQUEST", "too_large"],
+    ];
+    const first = await freePorts(faults.length);
+    const name = (index: number) => `faulty${index}`;
+    const bots = new Map(faults.map((_, index) => [name(index), `http://127.0.0.1:${first + index}/mcp`]));
+    const players = faults.map(([fault, at], index) =>
+      startFaultyPlayer({ manager: null, name: name(index), port: first + index, fault, at }),
+    );
+    const faulty = await Promise.all(players);
     const host = await hostIn(newFolder(), { bots, botTimeouts: timeouts });
-    const seat = await against(host, "faulty");
-    const { value } = await playOn(seat);
-    expect(value.result).toEqual({ winner: "x", reason: cause, termination: "forfeit" });
+    const ended = await Promise.all(faults.map(async (_, index) => playOn(await against(host, name(index)))));
+    expect(ended.map(({ value }) => value.result)).toEqual(
+      faults.map(([, , reason]) => ({ winner: "x", reason, termination: "forfeit" })),
+    );
     await stop(host);
-    await faulty.stop();
+    await Promise.all(faulty.map((player) => player.stop()));
   });
 
   it("is shown nothing that its seat may not see, and no token but its own", async () => {

@@ -34,8 +34,8 @@ export interface Bots extends BotHouse {
 const { join_ms, move_ms, game_over_ms } = Timeouts.parse({});
 /** A process that is started for a game may need longer than a player that is there. */
 const TIMEOUTS = { join_ms: Math.max(join_ms, 30_000), move_ms, game_over_ms };
-/** How often a bot's process is started again; after that the next game that wants it begins anew. */
-const MAX_RESTARTS = 10;
+/** How often a bot's process that has listened is started again; after that the next game that wants it begins anew. */
+const MAX_RESTARTS = 100;
 
 /**
  * Players that a host lets play against agents and people: known endpoints, and the built-in bots, each a player process of its own,
@@ -56,7 +56,6 @@ export function createBots({ driver, known, dataFolder, log, timeouts = TIMEOUTS
     stopping.signal.addEventListener("abort", () => failed.reject(stopping.signal.reason));
     const supervisor = createSupervisor({
       maxRestarts: MAX_RESTARTS,
-      isBornAgain: true,
       onEvent: () => {},
       onLine: (name, line) => log.info({ bot: name }, line),
       onFatal(message) {
