@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type GameId, gameIds, games } from "#shared/games/registry.ts";
 import { createRandom } from "#shared/lib/rng.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
@@ -152,5 +153,25 @@ describe("what is said", () => {
   ])("createGame %j is refused", async (args, why) => {
     const told = await tool(host, "createGame", args);
     expect([told.isError, told.text]).toEqual([true, expect.stringMatching(why)]);
+  });
+
+  it("to whoever sends envelopes too, and of a session that was made over REST", async () => {
+    const say = async (type: string, payload: object, token?: string) => {
+      const envelope = newEnvelope(type as never, "player:x", payload, { authToken: token });
+      return JSON.parse((await tool(host, "league_message", envelope)).text);
+    };
+    const made = await say("CREATE_GAME", { template: "chess" });
+    expect(made).toMatchObject({ type: "CREATE_GAME_RESPONSE", payload: { your_role: "white", next: "your_turn" } });
+    const { game_id, seat_token } = made.payload;
+    const moved = await say("FINISH_TURN", { game_id, seat_token, move: "e4" });
+    expect(moved).toMatchObject({ type: "FINISH_TURN_RESPONSE", payload: { tick: 1 } });
+    expect(await say("FINISH_TURN", { game_id, move: "e5" })).toMatchObject({ payload: { error_code: "L004" } });
+
+    const [white, black] = [await host.agent(), await host.agent()];
+    const session = await host.session("chess.v1", { white, black });
+    const turn = await say("FINISH_TURN", { game_id: session, move: "d4" }, white.token);
+    expect(turn.payload).toMatchObject({ your_role: "white", players: { black: { kind: "agent" } }, tick: 1 });
+    const waited = await tool(host, "waitForNextTurn", { game_id: session, seat_token: black.token });
+    expect(waited.value).toMatchObject({ next: "your_turn", your_role: "black" });
   });
 });
