@@ -1,0 +1,84 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { GameSummary } from "../game-view.ts";
+import { NewGame } from "./new-game.tsx";
+import { nameOf, resultInWords } from "./words.ts";
+
+const REFRESH_MS = 3000;
+const UNREACHABLE = "The server cannot be reached; trying again.";
+
+/** The games of this server, the active ones first, read anew every few seconds while somebody looks. */
+export function Games(): JSX.Element {
+  const [games, setGames] = useState<readonly GameSummary[] | null>(null);
+  const [trouble, setTrouble] = useState("");
+  useEffect(() => {
+    const refresh = async (): Promise<void> => {
+      if (document.hidden) return;
+      try {
+        setGames(await fetchGames());
+        setTrouble("");
+      } catch {
+        setTrouble(UNREACHABLE);
+      }
+    };
+    void refresh();
+    const timer = setInterval(() => void refresh(), REFRESH_MS);
+    document.addEventListener("visibilitychange", refresh);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", refresh);
+    };
+  }, []);
+  const active = games?.filter(({ status }) => status === "active") ?? [];
+  const completed = games?.filter(({ status }) => status === "completed") ?? [];
+  return (
+    <main class="games">
+      <h1>Games</h1>
+      <NewGame />
+      <p role="status">{trouble}</p>
+      {games === null && trouble === "" && <p>Loading…</p>}
+      {games?.length === 0 && <p>No game has been played here yet.</p>}
+      {active.length > 0 && <GameList title="Active" games={active} />}
+      {completed.length > 0 && <GameList title="Finished" games={completed} />}
+    </main>
+  );
+}
+
+async function fetchGames(): Promise<readonly GameSummary[]> {
+  const response = await fetch("/api/games");
+  if (!response.ok) throw new Error(String(response.status));
+  const { games } = (await response.json()) as { games: readonly GameSummary[] };
+  return games;
+}
+
+function GameList({ title, games }: { readonly title: string; readonly games: readonly GameSummary[] }): JSX.Element {
+  return (
+    <section>
+      <h2>
+        {title} <small>{games.length}</small>
+      </h2>
+      <ul>
+        {games.map((game) => (
+          <li key={game.game_id}>
+            <a href={`/game/${encodeURIComponent(game.game_id)}`}>
+              <strong>{game.name}</strong>
+              <span>{playersOf(game)}</span>
+              <span class="standing">{resultInWords(game) || waitingFor(game)}</span>
+              <small>{game.game_id}</small>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const playersOf = ({ players }: GameSummary): string =>
+  Object.entries(players)
+    .map(([role, { name }]) => name || role)
+    .join(" – ");
+
+function waitingFor(game: GameSummary): string {
+  if (game.status === "completed") return "over";
+  return `${game.to_act.map((role) => nameOf(game, role)).join(", ")} to move`;
+}

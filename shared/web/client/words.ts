@@ -1,0 +1,42 @@
+import type { GameView } from "../game-view.ts";
+import { moveInWords, piecesOf } from "./chess-squares.ts";
+
+/** Whose turn it is, for the person in `role`; "" when the game is over. */
+export function turnInWords(game: GameView, role: string): string {
+  if (game.status === "completed") return "";
+  if (game.to_act.includes(role)) return "Your move";
+  const waiting = game.to_act.map((one) => nameOf(game, one)).join(" and ");
+  const absent = game.to_act.find((one) => game.players[one]?.joined === false);
+  if (absent !== undefined) return `Waiting for ${absent} to join`;
+  return role === "spectator" ? `${waiting} to move` : `Waiting for ${waiting}`;
+}
+
+/** How a finished game ended; "" while it goes on. */
+export function resultInWords({ result, players }: Pick<GameView, "result" | "players">): string {
+  if (result === null) return "";
+  const reason = result.reason.replaceAll("_", " ");
+  if (result.termination === "aborted") return `Aborted: ${reason}`;
+  const how = result.termination === "forfeit" ? `forfeit, ${reason}` : reason;
+  return result.winner === null ? `Draw: ${how}` : `${nameOf({ players }, result.winner)} wins: ${how}`;
+}
+
+/** "white (Ann)", or the role alone for a player without a name. */
+export function nameOf({ players }: Pick<GameView, "players">, role: string): string {
+  const name = players[role]?.name;
+  return name && name !== role ? `${role} (${name})` : role;
+}
+
+/** An action as people read it: a chess move in words, else the action itself. */
+export function actionInWords(game: GameView, action: unknown): string {
+  if (typeof action !== "string") return JSON.stringify(action) ?? "";
+  if (game.template !== "chess.v1") return action;
+  return moveInWords(action, piecesOf((game.state as { fen: string }).fen));
+}
+
+/** What a screen reader is told when a game has gone on. */
+export function newsInWords(game: GameView, role: string): string {
+  const { last_action } = game;
+  const moved = last_action ? [`${last_action.role}: ${actionInWords(game, last_action.action)}.`] : [];
+  const said = [...moved, resultInWords(game), turnInWords(game, role)];
+  return said.filter((part) => part !== "").join(" ");
+}
