@@ -41,9 +41,12 @@ export function squaresFor(side: Color): readonly (readonly string[])[] {
   return side === "white" ? rows : rows.map((row) => row.toReversed()).reverse();
 }
 
-/** UCI's letters for the pieces that a move from one square to another may promote to; [""] for a plain move, [] for none. */
+/**
+ * UCI's letters for the pieces that a move from one square to another may promote to, the strongest first; [""] for a plain
+ * move, [] for none.
+ */
 export function promotionsOf(legal: readonly string[], from: string, to: string): readonly string[] {
-  return legal.filter((move) => move.slice(0, 4) === `${from}${to}`).map((move) => move.slice(4));
+  return ["", "q", "r", "b", "n"].filter((letter) => legal.includes(`${from}${to}${letter}`));
 }
 
 /** The piece that a letter of UCI names; a queen when it names none. */

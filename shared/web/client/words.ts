@@ -1,5 +1,5 @@
 import type { GameView } from "../game-view.ts";
-import { moveInWords, piecesOf } from "./chess-squares.ts";
+import { type Color, checkedKing, moveInWords, piecesOf } from "./chess-squares.ts";
 
 /** Whose turn it is, for the person in `role`; "" when the game is over. */
 export function turnInWords(game: GameView, role: string): string {
@@ -37,6 +37,12 @@ export function actionInWords(game: GameView, action: unknown): string {
 export function newsInWords(game: GameView, role: string): string {
   const { last_action } = game;
   const moved = last_action ? [`${last_action.role}: ${actionInWords(game, last_action.action)}.`] : [];
-  const said = [...moved, resultInWords(game), turnInWords(game, role)];
+  const said = [...moved, isCheck(game) ? "Check." : "", resultInWords(game), turnInWords(game, role)];
   return said.filter((part) => part !== "").join(" ");
+}
+
+function isCheck({ template, status, state }: GameView): boolean {
+  if (template !== "chess.v1" || status !== "active") return false;
+  const { fen, turn } = state as { fen: string; turn: Color };
+  return checkedKing(piecesOf(fen), turn) !== null;
 }
