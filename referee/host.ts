@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Game, Role } from "#shared/games/game.ts";
 import type { Clock } from "#shared/lib/clock.ts";
+import { hmacBase64Url } from "#shared/lib/hash.ts";
 import { newSessionId } from "#shared/lib/ids.ts";
 import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
 import type { Fault, LogRow } from "#shared/session/entry.ts";
@@ -56,8 +57,8 @@ export interface SessionHost {
   forfeit(sessionId: string, faults: readonly Fault[]): Promise<Result<Session, Refusal | NotFound>>;
   /** Ends a session through no fault of its players. */
   abort(sessionId: string, reason: string): Promise<Result<Session, Refusal | NotFound>>;
-  /** The seed of a session that has ended; null while it runs. */
-  revealedSeed(sessionId: string): string | null;
+  /** A secret that this host alone can derive, with `secretFrom`, the same one after a restart; null for no session. */
+  secret(sessionId: string, purpose: string): string | null;
   /** The session as it was after each of its entries behind `seq`, oldest first, replayed from the log. */
   since(sessionId: string, seq: number): readonly Step[];
   /** Calls `listener` after each commit to a session, and keeps it in memory until the returned function is called. */
@@ -168,9 +169,9 @@ export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Ses
     },
     forfeit: (sessionId, faults) => run(sessionId, { type: "forfeit", faults }),
     abort: (sessionId, reason) => run(sessionId, { type: "abort", reason }),
-    revealedSeed(sessionId) {
-      const found = find(sessionId);
-      return found?.session.status === "completed" ? (log.about(sessionId)?.seed ?? null) : null;
+    secret(sessionId, purpose) {
+      const seed = log.about(sessionId)?.seed;
+      return seed === undefined ? null : secretFrom(seed, purpose);
     },
     since(sessionId, seq) {
       const rows = find(sessionId)?.rows ?? [];
@@ -202,6 +203,9 @@ export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Ses
     loaded: () => live.size,
   };
 }
+
+/** A secret of a session, from its seed. */
+export const secretFrom = (seed: string, purpose: string): string => hmacBase64Url(seed, purpose);
 
 function dueSnapshot(live: Live, next: Session, now: number): Snapshot | null {
   if (next.status === "active" && now - live.snapshotAt < SNAPSHOT_EVERY_MS) return null;

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { Command } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { countOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
@@ -19,9 +19,23 @@ const command = withUsageExit(new Command("referee"))
   .option("--max-matches <n>", "matches played at a time", countOption, 64)
   .option("--register-ms <ms>", "how long one attempt to register may take", countOption, timeouts.referee_register_ms)
   .option("--report-ms <ms>", "how long one report of a result may take", countOption, timeouts.match_result_report_ms)
+  .option(
+    "--bot <name=url...>",
+    "players that may be asked to play here besides the built-in bots",
+    botOption,
+    new Map(),
+  )
   .option("--limit-loopback", "hold callers on this machine to the rate limit too")
   .option("--data <folder>", "where the session log, the token and logs are kept", "data")
   .parse();
+
+/** Collects `--bot fish=http://127.0.0.1:8150/mcp`. */
+function botOption(text: string, known: Map<string, string>): Map<string, string> {
+  const [, name, url] = /^([\w-]{1,60})=(https?:\/\/\S+)$/.exec(text) ?? [];
+  if (!name || !url)
+    throw new InvalidArgumentError("give a name and an endpoint, e.g. fish=http://127.0.0.1:8150/mcp.");
+  return known.set(name, url);
+}
 
 const options = command.opts<{
   port?: number;
@@ -34,6 +48,7 @@ const options = command.opts<{
   maxMatches: number;
   registerMs: number;
   reportMs: number;
+  bot: Map<string, string>;
   limitLoopback?: boolean;
   data: string;
 }>();
@@ -51,6 +66,8 @@ await runAgentProcess(options.name ?? `${role}-${options.port ?? process.pid}`, 
       maxConcurrentMatches: options.maxMatches,
       registerTimeoutMs: options.registerMs,
       reportTimeoutMs: options.reportMs,
+      bots: options.bot,
+      isTerminal: Boolean(options.alone && process.stdin.isTTY && process.stderr.isTTY),
       limitLoopback: options.limitLoopback ?? false,
       dataFolder: resolve(options.data),
     },

@@ -1,34 +1,25 @@
-import type { Game, Role } from "#shared/games/game.ts";
+import type { Role } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
-import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
-import type { GameInvite, GameResult, MatchResult, StartGame } from "#shared/protocol/messages.ts";
+import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import type { Fault } from "#shared/session/entry.ts";
 import type { Session } from "#shared/session/session.ts";
-import { verdictOf } from "#shared/session/verdict.ts";
-import type { Asker, MoveQuestion, Seated } from "./ask.ts";
-import type { SessionHost } from "./host.ts";
+import type { MoveQuestion, Seated } from "./ask.ts";
+import {
+  invitationFor,
+  type Match,
+  type MatchDriver,
+  matchResult,
+  seatedPlayers,
+  tellResult,
+  tellRounds,
+  tellStart,
+} from "./match-messages.ts";
+import type { Waits } from "./waits.ts";
 
 /** A match that was taken away from this driver; its session stays as it is. */
 export class MatchWithdrawn extends Error {}
-
-export interface MatchDriver {
-  readonly host: SessionHost;
-  readonly asker: Asker;
-}
-
-/** One match of a league on its way: the manager's order, its game and its two players. */
-interface Match {
-  readonly order: StartGame;
-  readonly game: Game;
-  readonly players: readonly Seated[];
-  /** Those that want to be told of every round. */
-  readonly listeners: readonly Seated[];
-  readonly signal: AbortSignal;
-  /** Rounds that the players have been told, or that were closed before this driver began. */
-  closedRounds: number;
-}
 
 /**
  * Plays a match to its end by asking its players, and returns what the manager is told. `sessionId` resumes a session that
@@ -56,24 +47,47 @@ export async function playMatch(
   return matchResult(driver, order, session);
 }
 
-/** The seats of an order: each is an agent of its own, known by its match token. */
-export const seatsOf = (order: StartGame) =>
-  Object.entries(order.roles).map(([role, player]) => ({
-    role,
-    agentId: `${player.player_id}@${matchRef(order.league_id, order.match_id)}`,
-    tokenHash: sha256Hex(player.match_token),
-  }));
+/** Longer than any session lasts: one that nobody acts in expires. */
+const LONG_MS = 2 ** 31 - 1;
 
-const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly Seated[] =>
-  Object.entries(order.roles).map(([role, player]) => ({
-    role,
-    playerId: player.player_id,
-    endpoint: player.endpoint,
-    matchToken: player.match_token,
-    wantsLegalActions: player.legal_actions,
-    wantsRoundResults: player.round_results,
-    signal,
-  }));
+/**
+ * Plays the seats of a session that have an endpoint, as they come to act, while others act through other doors; tells them the
+ * result. Rejects with MatchWithdrawn once `signal` is aborted.
+ */
+export async function playSeats(
+  driver: MatchDriver & { readonly waits: Waits },
+  order: StartGame,
+  sessionId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { asker, waits } = driver;
+  const game = findGame(order.game);
+  if (!game) throw new Error(`unknown game ${order.game}`);
+  const players = seatedPlayers(order, signal);
+  const match: Match = { order, game, players, listeners: [], signal, closedRounds: 0 };
+  let session = sessionOf(driver, sessionId);
+  const faults = session.status === "active" ? await inviteAll(driver, match) : [];
+  if (faults.length > 0) session = await forfeit(driver, sessionId, faults);
+  const asked = (now: Session) => players.filter(({ role }) => game.toAct(now.state).includes(role));
+  while (session.status === "active") {
+    match.closedRounds = game.rounds?.(session.state).length ?? 0;
+    const turn = session;
+    const answers = await Promise.all(
+      asked(turn).map(async (player) => {
+        const answer = await asker.move(player, questionFor(driver, match, turn, player));
+        return answer.ok ? [] : [{ role: player.role, ...answer.error }];
+      }),
+    );
+    stopIfWithdrawn(match);
+    session = sessionOf(driver, sessionId);
+    if (session.status === "active" && answers.flat().length > 0)
+      session = await forfeit(driver, sessionId, answers.flat());
+    const isDue = (now: Session) => now.status === "completed" || asked(now).length > 0;
+    if (!(await waits.until(session, isDue, { timeoutMs: LONG_MS, signal }))) throw new MatchWithdrawn(sessionId);
+    session = sessionOf(driver, sessionId);
+  }
+  tellResult(driver, order, matchResult(driver, order, session), signal);
+}
 
 function sessionOf({ host }: MatchDriver, sessionId: string): Session {
   const kept = host.read(sessionId);
@@ -90,40 +104,6 @@ async function inviteAll({ asker }: MatchDriver, match: Match): Promise<readonly
   );
   stopIfWithdrawn(match);
   return answers.flat();
-}
-
-function invitationFor({ order }: Match, player: Seated): GameInvite {
-  return {
-    league_id: order.league_id,
-    round_id: order.round_id,
-    match_id: order.match_id,
-    epoch: order.epoch,
-    game: order.game,
-    options: order.options,
-    your_role: player.role,
-    roles: playerIds(order),
-    seed_commitment: sha256Hex(order.seed),
-    bot_seed: hmacBase64Url(order.seed, player.role),
-  };
-}
-
-const playerIds = (order: StartGame): Record<Role, string> =>
-  Object.fromEntries(Object.entries(order.roles).map(([role, { player_id }]) => [role, player_id]));
-
-function tellStart(driver: MatchDriver, match: Match): void {
-  const { order, players } = match;
-  const payload = {
-    league_id: order.league_id,
-    round_id: order.round_id,
-    match_id: order.match_id,
-    game_config: {
-      game_type: order.game,
-      ...(order.options as object),
-      time_limit_seconds: order.timeouts.move_ms / 1000,
-    },
-    players: players.map(({ playerId, role }) => ({ player_id: playerId, role })),
-  };
-  for (const player of players) void driver.asker.tell(player, "GAME_START", payload, order.timeouts.game_over_ms);
 }
 
 /** Asks every role of the open turn at once; faults of one turn are judged together. */
@@ -181,6 +161,8 @@ function questionFor(driver: MatchDriver, match: Match, session: Session, player
       const acted = await driver.host.submit(session.id, { role, action: move, expectedTick: session.turnTick });
       if (acted.ok) return ok(null);
       if (acted.error.code === "ILLEGAL_ACTION") return err(acted.error.message);
+      // Where others act through other doors, it may have ended or expired meanwhile: nobody's fault.
+      if (acted.error.code === "SESSION_OVER") return ok(null);
       throw new Error(`the session refused a move that was asked for: ${acted.error.message}`);
     },
   };
@@ -191,75 +173,6 @@ async function forfeit(driver: MatchDriver, sessionId: string, faults: readonly 
   if (!ended.ok) throw new Error(`the session refused a forfeit: ${ended.error.message}`);
   return ended.value;
 }
-
-/** Tells both players the rounds that this turn has closed. */
-function tellRounds(driver: MatchDriver, match: Match, session: Session): void {
-  const { order, game, listeners } = match;
-  const closed = game.rounds?.(session.state, match.closedRounds) ?? [];
-  match.closedRounds += closed.length;
-  if (listeners.length === 0) return;
-  const ids = playerIds(order);
-  for (const round of closed) {
-    const payload = {
-      league_id: order.league_id,
-      match_id: order.match_id,
-      game_round: round.round,
-      moves: byPlayer(ids, round.moves),
-      round_winner: round.winner === null ? null : (ids[round.winner] ?? null),
-      scores: byPlayer(ids, round.scores),
-      ...round.facts,
-    };
-    for (const player of listeners)
-      void driver.asker.tell(player, "ROUND_RESULT", payload, order.timeouts.game_over_ms);
-  }
-}
-
-/**
- * Tells both players how their match ended, and its seed. Only a result that the manager has recorded is told: a match that is played again
- * has the same seed, and nobody may know it then.
- */
-export function tellResult({ asker }: MatchDriver, order: StartGame, result: MatchResult, signal: AbortSignal): void {
-  const { league_id, match_id, epoch, winner, final_scores, match_points, termination, reason, log_head } = result;
-  const told: GameResult = {
-    league_id,
-    match_id,
-    epoch,
-    winner,
-    final_scores,
-    match_points,
-    termination,
-    reason,
-    seed: order.seed,
-    log_head,
-  };
-  for (const player of seatedPlayers(order, signal)) {
-    void asker.tell(player, "GAME_RESULT", told, order.timeouts.game_over_ms);
-  }
-}
-
-/** What a finished session means in the league's words: players instead of roles, the log with its head. */
-export function matchResult({ host }: MatchDriver, order: StartGame, session: Session): MatchResult {
-  const verdict = verdictOf(session);
-  const ids = playerIds(order);
-  const rows = host.read(session.id)?.rows ?? [];
-  return {
-    league_id: order.league_id,
-    round_id: order.round_id,
-    match_id: order.match_id,
-    epoch: order.epoch,
-    winner: verdict.winner === null ? null : (ids[verdict.winner] ?? null),
-    final_scores: byPlayer(ids, verdict.scores),
-    match_points: byPlayer(ids, verdict.points),
-    termination: verdict.termination === "expired" ? "aborted" : verdict.termination,
-    reason: verdict.reason,
-    faults: session.faults.map((fault) => ({ player_id: ids[fault.role] ?? "", ...fault })),
-    log_head: rows.at(-1)?.hash ?? "",
-    log: rows.map((row) => row.body),
-  };
-}
-
-const byPlayer = <T>(ids: Readonly<Record<Role, string>>, values: Readonly<Record<Role, T>>): Record<string, T> =>
-  Object.fromEntries(Object.entries(values).map(([role, value]) => [ids[role] ?? role, value]));
 
 function stopIfWithdrawn(match: Match): void {
   if (match.signal.aborted) throw new MatchWithdrawn(matchRef(match.order.league_id, match.order.match_id));

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import type { Role, Viewer } from "#shared/games/game.ts";
+import type { Role } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
@@ -8,18 +8,21 @@ import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
-import type { ResourceTemplate } from "#shared/rpc/mcp.ts";
 import { type Operation, operation } from "#shared/rpc/operations.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SessionHost } from "./host.ts";
-import { seatsOf } from "./match.ts";
+import { seatsOf } from "./match-messages.ts";
+import type { Play } from "./play/play.ts";
 import type { Referee } from "./referee.ts";
+import { shown } from "./resources.ts";
 
 export interface RefereeDesk {
   readonly host: SessionHost;
   readonly referee: Referee;
   readonly identity: { readonly token: string | null };
   readonly maxConcurrentMatches: number;
+  /** Games that are no matches of a league; they may be asked for and watched by their session's id. */
+  readonly play: Play;
 }
 
 const id = z.string().min(1).max(200);
@@ -168,6 +171,8 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
         annotations: { readOnlyHint: true },
       },
       async handle({ match_id }, caller) {
+        const game = desk.play.look(match_id, caller.authToken);
+        if (game) return ok({ match_id, ...shown(game.kept.session, game.viewer) });
         const found = await desk.referee.sessionOf(match_id);
         if (!found.ok) return found;
         const session = desk.host.read(found.value)?.session;
@@ -176,49 +181,6 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
       },
     }),
   ];
-}
-
-/** The resources that a commit to a session has changed, for those who see what a spectator sees: nothing while a turn is open. */
-export function changedBy({ referee }: RefereeDesk, session: Session): readonly string[] {
-  if (session.status === "active" && session.turnTick !== session.tick) return [];
-  const playing = referee.running().find(({ sessionId }) => sessionId === session.id);
-  return playing ? [`game://state/${playing.order.match_id}`, `game://state/${playing.ref}`] : [];
-}
-
-/** `game://state/{match_id}`: what a spectator may see. */
-export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[] {
-  const read = async (ref: string): Promise<unknown> => {
-    const found = await desk.referee.sessionOf(ref);
-    const session = found.ok ? desk.host.read(found.value)?.session : null;
-    return session ? { match_id: ref, ...shown(session, "spectator") } : null;
-  };
-  const about = { name: "Game state", description: "The state of a match as a spectator may see it." };
-  return [
-    { ...about, uriTemplate: "game://state/{match_id}", read: ({ match_id }) => read(match_id ?? "") },
-    {
-      ...about,
-      uriTemplate: "game://state/{league_id}/{match_id}",
-      read: ({ league_id, match_id }) => read(matchRef(league_id ?? "", match_id ?? "")),
-    },
-  ];
-}
-
-/** A session for one viewer, through `viewState` alone. */
-function shown(session: Session, viewer: Viewer): object {
-  const { game } = session;
-  return {
-    session_id: session.id,
-    game: game.id,
-    status: session.status,
-    tick: viewer === "spectator" ? session.turnTick : session.tick,
-    state: game.viewState(session.state, viewer),
-    ...(viewer !== "spectator" && {
-      your_role: viewer,
-      legal_actions: session.status === "active" ? game.legalActions(session.state, viewer) : [],
-    }),
-    termination: session.termination,
-    reason: session.reason,
-  };
 }
 
 function faultOfOrder(order: messages.StartGame): string | null {

@@ -7,15 +7,17 @@ import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
-import { createAsker } from "./ask.ts";
+import type { Asker } from "./ask.ts";
 import type { SessionHost } from "./host.ts";
-import { type MatchDriver, MatchWithdrawn, matchResult, playMatch, seatsOf, tellResult } from "./match.ts";
+import { MatchWithdrawn, playMatch } from "./match.ts";
+import { type MatchDriver, matchResult, seatsOf, tellResult } from "./match-messages.ts";
 import type { MatchTable } from "./tables.ts";
 
 export interface RefereeOptions {
   readonly host: SessionHost;
   readonly matches: MatchTable;
   readonly peers: Peers;
+  readonly asker: Asker;
   readonly log: Logger;
   /** The manager's endpoint. */
   readonly manager: string;
@@ -46,8 +48,7 @@ const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 2_000;
 
 export function createReferee(options: RefereeOptions): Referee {
-  const { host, matches, peers, log, identity } = options;
-  const asker = createAsker(peers, () => `referee:${identity.id}`);
+  const { host, matches, peers, asker, log, identity } = options;
   const driver: MatchDriver = { host, asker };
   const running = new Map<string, Running>();
   const starting = new Map<string, Promise<string>>();

@@ -16,19 +16,17 @@ import { openSqlite, takeFile } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { threadWriter } from "#shared/store/writer.ts";
 import { agentDirectory } from "./agents.ts";
+import { createAsker } from "./ask.ts";
 import { createHost } from "./host.ts";
-import {
-  changedBy,
-  holdsSeat,
-  isManager,
-  type RefereeDesk,
-  refereeOperations,
-  refereeTemplates,
-} from "./operations.ts";
+import { holdsSeat, isManager, type RefereeDesk, refereeOperations } from "./operations.ts";
+import { openPlayRoom, type PlayRoom } from "./play/room.ts";
+import { SEAT_SCHEMA } from "./play/seats.ts";
 import { createReferee } from "./referee.ts";
+import { changedBy, gameRules, refereeTemplates } from "./resources.ts";
 import { REPLY_SCHEMA, sqliteReplies } from "./rest/replies.ts";
 import type { Streams } from "./rest/streams.ts";
 import { MATCH_SCHEMA, matchTable, sessionTable } from "./tables.ts";
+import { createWaits } from "./waits.ts";
 
 export interface RefereeOptions {
   /** Display name; null for one made from the port. */
@@ -47,6 +45,10 @@ export interface RefereeOptions {
   readonly reportTimeoutMs: number;
   /** Whether callers on loopback without a token are held to the rate limit too. */
   readonly limitLoopback: boolean;
+  /** Players that may be asked to play against agents and people here, by name: their endpoints. */
+  readonly bots: ReadonlyMap<string, string>;
+  /** Whether a person started this at a terminal, and a page may be opened in the browser. */
+  readonly isTerminal: boolean;
 }
 
 /** A session host's housekeeping: how often it looks, and when a session leaves memory. */
@@ -61,7 +63,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   const { manager } = options;
   const identity = { id: "new", token: null as string | null };
   let mcp: McpEndpoint;
-  let streams: Streams | null = null;
+  const open: Pick<Streams, "close">[] = [];
   let isTrusted: (credentials: Credentials) => boolean = () => false;
   const server = await listen({
     host: options.host,
@@ -80,16 +82,12 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   async function routes(app: Express): Promise<void> {
     const { restRoutes } = await import("./rest/routes.ts");
     const { createStreams } = await import("./rest/streams.ts");
-    streams = createStreams(host);
-    restRoutes({
-      host,
-      agents: agentDirectory(db, writer),
-      sessions: sessionTable(db),
-      replies: sqliteReplies(db),
-      streams,
-      log: self.log,
-      limitLoopback: options.limitLoopback,
-    })(app);
+    const { stateFor } = await import("./rest/views.ts");
+    const streams = createStreams(host, { event: "state", view: stateFor });
+    const pages = await room.pages();
+    const desk = { host, agents, sessions, replies, streams, waits, log: self.log, pages: pages.routes };
+    restRoutes({ ...desk, limitLoopback: options.limitLoopback })(app);
+    open.push(streams, pages.streams);
   }
 
   // The store is named after the port, so it opens behind it; no request is read before this turn of the event loop ends.
@@ -99,7 +97,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     await server.close();
     throw new StartError(`${file} is in use by another process`);
   }
-  const db = openSqlite(file, SESSION_SCHEMA + MATCH_SCHEMA + REPLY_SCHEMA);
+  const db = openSqlite(file, SESSION_SCHEMA + MATCH_SCHEMA + REPLY_SCHEMA + SEAT_SCHEMA);
   const writer = threadWriter(file, (reason) => {
     throw reason; // ends the process: a referee that cannot write must not ask
   });
@@ -107,8 +105,14 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   const host = createHost(sqliteLog(db, writer), systemClock, (session) => {
     mcp.changed(() => changedBy(desk, session));
   });
+  const waits = createWaits(host);
+  const agents = agentDirectory(db, writer);
+  const sessions = sessionTable(db);
+  const replies = sqliteReplies(db);
+  const asker = createAsker(peers, () => `referee:${identity.id}`);
   const referee = createReferee({
     host,
+    asker,
     matches: matchTable(db),
     peers,
     log: self.log,
@@ -116,9 +120,18 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     reportTimeoutMs: options.reportTimeoutMs,
     identity,
   });
-  const desk = { host, referee, identity, maxConcurrentMatches: options.maxConcurrentMatches };
-  mcp = endpointOf(desk, self);
-  isTrusted = ({ token, subject }) => isManager(desk, token, subject) || holdsSeat(desk, token);
+  const room = openPlayRoom({
+    ...{ db, writer, agents, sessions, replies, waits, self },
+    driver: { host, asker },
+    url: options.endpoint?.replace(/\/mcp$/, "") ?? server.url,
+    bots: options.bots,
+    dataFolder: options.dataFolder,
+    isTerminal: options.isTerminal,
+  });
+  const { maxConcurrentMatches } = options;
+  const desk = { host, referee, identity, maxConcurrentMatches, play: room.play };
+  mcp = endpointOf(desk, room, self);
+  isTrusted = ({ token, subject }) => isManager(desk, token, subject) || holdsSeat(desk, token) || room.isSeated(token);
   const lookAfter = (): void => {
     host.forgetIdle(FORGET_AFTER_MS);
     host.expireIdle(options.expireAfterMs).catch((thrown) => self.log.error({ err: thrown }, "could not expire"));
@@ -128,6 +141,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   self.say(manager === null ? `session host at ${server.url}` : `referee at ${server.url}/mcp`);
   self.report({ type: "ready", url: server.url });
 
+  room.open();
   const stopping = new AbortController();
   const registering = manager === null ? null : registerReferee(options, manager, server);
   registering?.catch((thrown) => {
@@ -168,7 +182,9 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     async stop() {
       stopping.abort();
       clearInterval(housekeeping);
-      streams?.close();
+      for (const streams of open) streams.close();
+      await room.close();
+      waits.close();
       await mcp.close();
       await referee.stop();
       await server.close();
@@ -180,11 +196,18 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   };
 }
 
-function endpointOf(desk: RefereeDesk & { readonly identity: { readonly id: string } }, self: AgentProcess) {
+function endpointOf(
+  desk: RefereeDesk & { readonly identity: { readonly id: string } },
+  room: PlayRoom,
+  self: AgentProcess,
+) {
   const surface = {
     serverInfo: { name: "referee", version: VERSION },
-    tools: toolsOf([...refereeOperations(desk), ...newsOperations()], () => `referee:${desk.identity.id}`),
-    resources: [],
+    tools: toolsOf(
+      [...refereeOperations(desk), ...room.operations, ...newsOperations()],
+      () => `referee:${desk.identity.id}`,
+    ),
+    resources: [...room.resources, ...gameRules()],
     templates: refereeTemplates(desk),
   };
   return mcpEndpoint(surface, (error) => self.log.error({ err: error }, "internal error"));

@@ -13,7 +13,15 @@ export interface MatchRow {
 
 interface Tables {
   matches: MatchRow;
-  sessions: { session_id: string; template: string; status: string; created_at: string };
+  sessions: {
+    session_id: string;
+    template: string;
+    status: string;
+    created_at: string;
+    acted_by: string;
+    spectators: string;
+  };
+  seats: { session_id: string; role: string; kind: string; name: string };
   participants: { session_id: string; agent_id: string; role: string };
   log: { session_id: string; seq: number; type: string };
 }
@@ -71,7 +79,19 @@ export interface ListedSession {
   readonly created_at: string;
 }
 
+/** A game in the list of the pages. */
+export interface ListedGame {
+  readonly game_id: string;
+  readonly template: string;
+  readonly status: string;
+  readonly created_at: string;
+  /** Role to name. */
+  readonly players: Readonly<Record<string, string>>;
+}
+
 export interface SessionTable {
+  /** Sessions that anyone may watch, running ones first, then the newest; at most `limit`. */
+  watchable(limit: number): Promise<readonly ListedGame[]>;
   /** An agent's sessions, newest first, at most `limit`; with `before` only those created before that session. */
   of(agentId: string, limit: number, before?: string): Promise<readonly ListedSession[]>;
 }
@@ -79,6 +99,28 @@ export interface SessionTable {
 export function sessionTable(db: DatabaseSync): SessionTable {
   const tables: Kysely<Tables> = kyselyOver<Tables>(db);
   return {
+    async watchable(limit) {
+      const rows = await tables
+        .selectFrom("sessions")
+        .select(["session_id", "template", "status", "created_at"])
+        .where((eb) => eb.or([eb("spectators", "=", "public"), eb("acted_by", "=", "driver")]))
+        .orderBy("status")
+        .orderBy("created_at", "desc")
+        .orderBy("session_id")
+        .limit(limit)
+        .execute();
+      const ids = rows.map((row) => row.session_id);
+      const seated = ids.length === 0 ? [] : await seatedIn(tables, ids);
+      return rows.map(({ session_id, ...row }) => ({
+        game_id: session_id,
+        ...row,
+        players: Object.fromEntries(
+          seated
+            .filter((one) => one.session_id === session_id)
+            .map(({ role, name, agent_id }) => [role, name ?? playerOf(agent_id)]),
+        ),
+      }));
+    },
     async of(agentId, limit, before) {
       let query = tables
         .selectFrom("participants")
@@ -116,3 +158,16 @@ export function sessionTable(db: DatabaseSync): SessionTable {
     },
   };
 }
+
+const seatedIn = (tables: Kysely<Tables>, ids: readonly string[]) =>
+  tables
+    .selectFrom("participants")
+    .leftJoin("seats", (join) =>
+      join.onRef("seats.session_id", "=", "participants.session_id").onRef("seats.role", "=", "participants.role"),
+    )
+    .select(["participants.session_id", "participants.role", "participants.agent_id", "seats.name"])
+    .where("participants.session_id", "in", ids)
+    .execute();
+
+/** The agent of a league's player is named after it: `P01@league/R1M1`. */
+export const playerOf = (agentId: string): string => agentId.split("@", 1)[0] ?? agentId;

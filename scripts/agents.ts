@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config, PlayerConfig } from "#shared/runtime/config.ts";
+import type { AgentSpec } from "#shared/runtime/supervisor.ts";
 import { builtInBots, isBotFile } from "../player/load-bot.ts";
-import type { AgentSpec } from "./supervisor.ts";
 
 /** Where the agents of one run live: its own folder, its config as it was read, and the manager to be called. */
 export interface RunPlace {

@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { freePorts } from "#shared/runtime/free-ports.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { type BenchManager, startBenchManager, ToolCall } from "./bench-manager.ts";
 import { launch, type Measured, measure, type Rate, sleep, temporaryFolder } from "./bench-process.ts";
-import { freePorts } from "./free-ports.ts";
 
 export interface LeagueShape {
   readonly inFlight: number;

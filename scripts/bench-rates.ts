@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { freePorts } from "#shared/runtime/free-ports.ts";
 import type { ChessRate } from "./bench-chess.ts";
 import { type LeagueRate, leagueRate, type Sizes } from "./bench-league.ts";
 import { launch, measure, type Rate, runCommand, sleep, temporaryFolder } from "./bench-process.ts";
 import { type RestRates, restRates } from "./bench-rest.ts";
-import { freePorts } from "./free-ports.ts";
 
 /** How long each window is; a round takes every measurement once. */
 export interface Pace {

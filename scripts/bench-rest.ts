@@ -1,11 +1,11 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { freePorts } from "#shared/runtime/free-ports.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { launch, type Measured, measure, type Rate, ROOT, sleep, temporaryFolder } from "./bench-process.ts";
 import type { ClientTold, WatchedTold } from "./bench-rest-client.ts";
 import type { HeapTold } from "./bench-rest-heap.ts";
 import type { WatchersTold } from "./bench-rest-watchers.ts";
-import { freePorts } from "./free-ports.ts";
 
 /** Actions that one client process sends, each connection one at a time. */
 export interface ActionRate extends Rate {

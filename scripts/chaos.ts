@@ -8,16 +8,16 @@ import { findGame } from "#shared/games/registry.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import { EXIT } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
+import { freePorts } from "#shared/runtime/free-ports.ts";
 import { countOption, withUsageExit } from "#shared/runtime/options.ts";
+import { createSupervisor } from "#shared/runtime/supervisor.ts";
 import { type Entry, parseEntry } from "#shared/session/entry.ts";
 import { evolve, evolveCreated, type Session } from "#shared/session/session.ts";
 import type { LeagueEvent } from "../league-manager/events.ts";
 import { managerSpec, managerUrlOf, playerSpecs, refereeSpecs } from "./agents.ts";
 import type { Seen } from "./chaos-bot.ts";
 import { type ExportedMatch, exportedFiles, findStore, writeExport } from "./export.ts";
-import { freePorts } from "./free-ports.ts";
 import { beginRun, type RunFolder } from "./run-folder.ts";
-import { createSupervisor } from "./supervisor.ts";
 import { verifyExport } from "./verify.ts";
 
 /** Pauses between two kills, so that agents are hit while they start, register, play and report. */

@@ -2,11 +2,11 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT } from "#shared/runtime/agent.ts";
 import type { Config } from "#shared/runtime/config.ts";
+import { createSupervisor } from "#shared/runtime/supervisor.ts";
 import type { LeagueEvent } from "../league-manager/events.ts";
 import { managerSpec, managerUrlOf, refereeSpecs } from "./agents.ts";
 import { readConfig } from "./command-run.ts";
 import { createProgress, standingsTable } from "./progress.ts";
-import { createSupervisor } from "./supervisor.ts";
 
 export interface ServeFlags {
   readonly players?: number;

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { z } from "zod";
 import { EXIT } from "#shared/runtime/agent.ts";
+import { freePorts } from "#shared/runtime/free-ports.ts";
 import { withUsageExit } from "#shared/runtime/options.ts";
 import { launch, ROOT, temporaryFolder } from "./bench-process.ts";
-import { freePorts } from "./free-ports.ts";
 
 /** `npm run conformance`: the official MCP conformance suite against each service, with the fixtures that it wants to find. */
 withUsageExit(new Command("conformance"))

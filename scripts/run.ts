@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { EXIT } from "#shared/runtime/agent.ts";
+import { createSupervisor } from "#shared/runtime/supervisor.ts";
 import type { LeagueEvent, ResultsDocument } from "../league-manager/events.ts";
 import { managerSpec, managerUrlOf, playerSpecs, refereeSpecs } from "./agents.ts";
 import type { Progress } from "./progress.ts";
 import type { RunFolder } from "./run-folder.ts";
-import { createSupervisor } from "./supervisor.ts";
 
 export interface RunOptions {
   readonly folder: RunFolder;

@@ -100,7 +100,10 @@ export async function startTestLeague(options: TestLeagueOptions): Promise<TestL
     for (const [index, port] of ports.slice(1, 1 + referees).entries()) {
       const name = `Referee ${index + 1}`;
       agents.push(
-        await startReferee({ ...base, name, ports: [port], maxConcurrentMatches: 64, ...LIMITS }, silentProcess(name)),
+        await startReferee(
+          { ...base, name, ports: [port], maxConcurrentMatches: 64, ...REFEREE, ...LIMITS },
+          silentProcess(name),
+        ),
       );
     }
     for (const [index, port] of ports.slice(1 + referees).entries()) {
@@ -134,6 +137,7 @@ function startOne(
   );
 }
 
+const REFEREE = { bots: new Map<string, string>(), isTerminal: false };
 const LIMITS = { expireAfterMs: 3_600_000, registerTimeoutMs: 2_000, reportTimeoutMs: 2_000, limitLoopback: false };
 
 const Reply = z.object({ result: z.unknown() });

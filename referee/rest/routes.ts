@@ -2,14 +2,14 @@ import type { Express, NextFunction, Request, RequestHandler, Response } from "e
 import type { Role, Viewer } from "#shared/games/game.ts";
 import { findGame, gameIds } from "#shared/games/registry.ts";
 import { newToken } from "#shared/lib/ids.ts";
-import { isLoopback } from "#shared/rpc/addresses.ts";
-import { collect } from "#shared/rpc/http-endpoint.ts";
-import { REQUESTS_PER_MINUTE, rateLimiter } from "#shared/rpc/rate-limit.ts";
+import { goneSignal } from "#shared/rpc/http-endpoint.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { AgentDirectory } from "../agents.ts";
 import type { Kept, SessionHost } from "../host.ts";
 import type { SessionTable } from "../tables.ts";
+import type { Waits } from "../waits.ts";
+import { bearerOf, bodyOf, type Limits, limitsOf } from "./callers.ts";
 import { errorAnswers, RestError, restErrorOf } from "./errors.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { openApi } from "./openapi.ts";
@@ -25,7 +25,7 @@ import {
   SubmitAction,
 } from "./requests.ts";
 import type { Streams } from "./streams.ts";
-import { actedFor, logFor, stateFor } from "./views.ts";
+import { actedFor, logFor, stateFor, tickFor } from "./views.ts";
 
 export interface RestDesk {
   readonly host: SessionHost;
@@ -33,14 +33,14 @@ export interface RestDesk {
   readonly sessions: SessionTable;
   readonly replies: Replies;
   readonly streams: Streams;
+  readonly waits: Waits;
+  /** The pages beside the API. */
+  readonly pages: (app: Express, limits: Limits) => void;
   readonly log: Logger;
   /** Whether callers on loopback are held to the rate limits too. */
   readonly limitLoopback: boolean;
 }
 
-/** Requests a minute of one agent. */
-const AGENT_PER_MINUTE = 6_000;
-const BODY_BYTES = 64 * 1024;
 const MAX_KEY = 200;
 
 /**
@@ -50,9 +50,9 @@ const MAX_KEY = 200;
 export const restRoutes =
   (desk: RestDesk) =>
   (app: Express): void => {
-    const { host, agents, sessions, streams } = desk;
+    const { host, agents, sessions, streams, waits } = desk;
     const metrics = createMetrics({ sessionsInMemory: host.loaded, eventStreams: streams.count });
-    const limits = limitsOf(desk);
+    const limits = limitsOf(desk.limitLoopback);
     app.set("etag", false);
     app.use(timed(metrics));
 
@@ -70,8 +70,8 @@ export const restRoutes =
 
     /** Who asks; throws UNAUTHORIZED. */
     const callerOf = async (request: Request, response: Response): Promise<string> => {
-      const token = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
-      const agentId = token === undefined ? null : agents.holderOf(token);
+      const token = bearerOf(request);
+      const agentId = token === null ? null : agents.holderOf(token);
       if (agentId === null) {
         await limits.stranger(request, response);
         const headers = { "www-authenticate": "Bearer" };
@@ -103,7 +103,8 @@ export const restRoutes =
       const { wait_after_tick, timeout_s } = parseQuery(StateQuery, request.query);
       if (wait_after_tick !== undefined) {
         response.locals.waits = true;
-        await streams.waitAfter(kept, viewer, wait_after_tick, timeout_s * 1000, response);
+        const isOver = (now: Session): boolean => now.status === "completed" || tickFor(now, viewer) > wait_after_tick;
+        await waits.until(kept.session, isOver, { timeoutMs: timeout_s * 1000, signal: goneSignal(response) });
       }
       response.json(stateFor(host.read(kept.session.id)?.session ?? kept.session, viewer));
     });
@@ -134,6 +135,8 @@ export const restRoutes =
       );
       answer(response, reply);
     });
+
+    desk.pages(app, limits);
 
     app.use(() => {
       throw new RestError("NOT_FOUND", "No such route; /openapi.json lists them");
@@ -221,17 +224,6 @@ function viewerOf(host: SessionHost, sessionId: unknown, agentId: string): { kep
   throw new RestError("FORBIDDEN", "Only participants may see this session");
 }
 
-/** The whole body as text; throws for one that is too large. */
-function bodyOf(request: Request, response: Response): Promise<string> {
-  return new Promise((resolve, reject) => {
-    collect(request, BODY_BYTES, (body) => {
-      if (body !== null) return resolve(body);
-      response.set("connection", "close");
-      reject(new RestError("INVALID_REQUEST", `The body is larger than ${BODY_BYTES} bytes`, { status: 413 }));
-    });
-  });
-}
-
 function keyed(request: Request, agentId: string, body: string) {
   const key = request.headers["idempotency-key"];
   if (key !== undefined && (typeof key !== "string" || key.length < 1 || key.length > MAX_KEY)) {
@@ -242,23 +234,6 @@ function keyed(request: Request, agentId: string, body: string) {
 
 const answer = (response: Response, { status, body }: Reply): void =>
   void response.status(status).type("json").send(body);
-
-/** Limits by address for strangers and by agent for those who have a token; throws TOO_MANY_REQUESTS. */
-function limitsOf({ limitLoopback }: RestDesk) {
-  const byAddress = rateLimiter(REQUESTS_PER_MINUTE.referee);
-  const byAgent = rateLimiter(AGENT_PER_MINUTE);
-  const hold = async (limit: typeof byAgent, key: string, request: Request, response: Response): Promise<void> => {
-    if (!limitLoopback && isLoopback(request.socket.remoteAddress ?? "")) return;
-    const { isAllowed, headers } = await limit(key);
-    response.set(headers);
-    if (!isAllowed) throw new RestError("TOO_MANY_REQUESTS", "Too many requests; see Retry-After", { headers });
-  };
-  return {
-    stranger: (request: Request, response: Response) =>
-      hold(byAddress, request.socket.remoteAddress ?? "", request, response),
-    agent: (agentId: string, request: Request, response: Response) => hold(byAgent, agentId, request, response),
-  };
-}
 
 /** Times every answer but those that are meant to last, and lets nobody cache any. */
 const timed =

@@ -3,18 +3,23 @@ import type { Viewer } from "#shared/games/game.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Kept, SessionHost } from "../host.ts";
 import { RestError } from "./errors.ts";
-import { stateFor, tickFor } from "./views.ts";
+import { tickFor } from "./views.ts";
 
-/** What is sent live of a session: events to whoever watches it, and the end of a wait for its next tick. */
+/** What is sent live of sessions to whoever watches them. */
 export interface Streams {
-  /** Server-Sent Events of one viewer: `state` events as the session goes on, resumed behind the last event's id. */
+  /** Server-Sent Events of one viewer as the session goes on, resumed behind the last event's id. */
   open(kept: Kept, viewer: Viewer, lastEventId: number | null, response: ServerResponse): void;
-  /** Resolves when the viewer's tick is higher than `tick`, the session is over, the time has passed or the caller has gone. */
-  waitAfter(kept: Kept, viewer: Viewer, tick: number, timeoutMs: number, response: ServerResponse): Promise<void>;
   /** Open event streams. */
   count(): number;
-  /** Ends all streams, whose clients come back with their last event id, and all waits, which are answered with what there is. */
+  /** Ends all streams; their clients come back with their last event id. */
   close(): void;
+}
+
+/** What one kind of stream tells: an event's name, and a session as a viewer of it may see it. */
+export interface Telling {
+  readonly event: string;
+  /** `rows` are the log up to this session. */
+  view(session: Session, viewer: Viewer, rows: Kept["rows"]): unknown;
 }
 
 /** All who watch one session; an event's text is made once for each kind of viewer. */
@@ -40,9 +45,8 @@ const EVENT_STREAM = {
   connection: "close",
 };
 
-export function createStreams(host: SessionHost): Streams {
+export function createStreams(host: SessionHost, telling: Telling): Streams {
   const audiences = new Map<string, Audience>();
-  const waiting = new Set<() => void>();
   let streams = 0;
 
   const heartbeat = setInterval(() => {
@@ -50,13 +54,19 @@ export function createStreams(host: SessionHost): Streams {
   }, HEARTBEAT_MS);
   heartbeat.unref();
 
+  /** An event's id is the log's sequence number, as far as the viewer may know it: while a session runs that is its tick. */
+  const eventOf = (session: Session, rows: Kept["rows"], viewer: Viewer): string => {
+    const id = session.status === "active" ? tickFor(session, viewer) : rows.length - 1;
+    return `id: ${id}\nevent: ${telling.event}\ndata: ${JSON.stringify(telling.view(session, viewer, rows))}\n\n`;
+  };
+
   const tell = (kept: Kept): void => {
     const { session, rows } = kept;
     for (const [viewer, watchers] of audiences.get(session.id)?.byViewer ?? []) {
       const now = seenOf(session, viewer);
       if (now === watchers.seen) continue;
       watchers.seen = now;
-      const text = Buffer.from(eventOf(session, rows.length - 1, viewer));
+      const text = Buffer.from(eventOf(session, rows, viewer));
       for (const response of watchers.responses) send(response, text);
     }
     if (session.status === "completed") end(session.id);
@@ -111,43 +121,21 @@ export function createStreams(host: SessionHost): Streams {
       let seen = `${lastEventId} active`;
       for (const step of missed) {
         const now = seenOf(step.session, viewer);
-        if (now !== seen) response.write(eventOf(step.session, step.seq, viewer));
+        if (now !== seen) response.write(eventOf(step.session, rows.slice(0, step.seq + 1), viewer));
         seen = now;
       }
       if (session.status === "completed") response.end();
       else join(kept, viewer, response);
     },
-    waitAfter({ session }, viewer, tick, timeoutMs, response) {
-      const isOver = (now: Session): boolean => now.status === "completed" || tickFor(now, viewer) > tick;
-      if (isOver(session)) return Promise.resolve();
-      return new Promise((resolve) => {
-        const done = (): void => {
-          clearTimeout(timer);
-          waiting.delete(done);
-          leave();
-          response.off("close", done);
-          resolve();
-        };
-        const leave = host.watch(session.id, (now) => isOver(now.session) && done());
-        const timer = setTimeout(done, timeoutMs);
-        waiting.add(done);
-        response.once("close", done);
-      });
-    },
     count: () => streams,
     close() {
       clearInterval(heartbeat);
       for (const sessionId of audiences.keys()) end(sessionId);
-      for (const done of waiting) done();
     },
   };
 }
 
 const seenOf = (session: Session, viewer: Viewer): string => `${tickFor(session, viewer)} ${session.status}`;
-
-/** An event's id is the log's sequence number, as far as the viewer may know it: while a session runs that is its tick. */
-const eventOf = (session: Session, seq: number, viewer: Viewer): string =>
-  `id: ${session.status === "active" ? tickFor(session, viewer) : seq}\nevent: state\ndata: ${JSON.stringify(stateFor(session, viewer))}\n\n`;
 
 function* everyone(audiences: ReadonlyMap<string, Audience>): Iterable<ServerResponse> {
   for (const { byViewer } of audiences.values()) for (const { responses } of byViewer.values()) yield* responses;

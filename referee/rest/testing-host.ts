@@ -45,6 +45,7 @@ export interface TestHostOptions {
   readonly dataFolder?: string;
   readonly expireAfterMs?: number;
   readonly limitLoopback?: boolean;
+  readonly bots?: ReadonlyMap<string, string>;
 }
 
 /** A session host alone, in this process. */
@@ -63,6 +64,8 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
       reportTimeoutMs: 1_000,
       expireAfterMs: options.expireAfterMs ?? 3_600_000,
       limitLoopback: options.limitLoopback ?? false,
+      bots: options.bots ?? new Map(),
+      isTerminal: false,
     },
     {
       log: openLog(null, "host"),

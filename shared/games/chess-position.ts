@@ -62,6 +62,17 @@ export function makeMove(board: Chess, from: Square, uci: string): boolean {
   return step !== undefined;
 }
 
+/** The move that SAN names in a position ("Nf3", "exd8=Q+", "0-0"), as UCI; null when there is no such legal move. */
+export function moveNamed(fen: string, san: string): string | null {
+  if (/^-+$/.test(san)) return null; // chess.js takes it for a pass
+  try {
+    const { from, to, promotion = "" } = new Chess(fen).move(san.replaceAll("0-0", "O-O").replace("O-O-0", "O-O-O"));
+    return from + to + promotion;
+  } catch {
+    return null;
+  }
+}
+
 /**
  * A start position in the normal form of chess.js (an en passant square only where the capture is legal), or what is wrong
  * with it. chess.js alone would let a game begin with castling rights without a rook, or with the king there to be taken.

@@ -1,7 +1,7 @@
 import { Chess, DEFAULT_POSITION, type Square } from "chess.js";
 import { z } from "zod";
 import { err, ok } from "../lib/result.ts";
-import { hasMove, listMoves, makeMove, startPosition } from "./chess-position.ts";
+import { hasMove, listMoves, makeMove, moveNamed, startPosition } from "./chess-position.ts";
 import type { Game } from "./game.ts";
 
 const ROLES = ["white", "black"] as const;
@@ -29,6 +29,7 @@ export interface ChessState extends ChessView {
 }
 
 const UCI = /^([a-h][1-8])([a-h][1-8])([qrbn])?$/;
+const LOOSE_UCI = /^([a-h][1-8])[-x]?([a-h][1-8])=?([qrbn])?$/;
 const FIFTY_MOVES_PLIES = 100;
 
 const Options = z.strictObject({
@@ -58,6 +59,10 @@ function boardOf(position: ChessView): Chess {
   return board;
 }
 
+const RULES = `Chess by the FIDE Laws. Checkmate wins. Stalemate, insufficient material, the third repetition of a position and fifty moves without a
+capture or a pawn move are draws, at once and without a claim.
+An action is a move in UCI: "e2e4", "e1g1" to castle, "e7e8q" to promote. Where a person or an LLM writes it, SAN is understood too.`;
+
 /**
  * Chess by FIDE's rules (state-machine-host.md section 8, chess.v1). Checkmate, stalemate, insufficient material, the third
  * repetition and the fifty-move rule end the game at once, without a claim (DESIGN.md section 4).
@@ -66,7 +71,7 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
   id: "chess.v1",
   roles: ROLES,
   // At most 118 pawn moves and captures, and fewer than 100 plies between two of them.
-  info: { name: "Chess", simultaneous: false, hiddenInformation: false, maxActions: 12_000 },
+  info: { name: "Chess", rules: RULES, simultaneous: false, hiddenInformation: false, maxActions: 12_000 },
   options: Options,
   action: z.string("a move is UCI text like e2e4").max(10, "a move is UCI text like e2e4"),
   initialState: ({ options: { fen } }) => ({ fen, turn: turnOf(fen), outcome: null, positions: [positionKey(fen)] }),
@@ -100,7 +105,14 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
   },
   viewState: ({ fen, turn, outcome }) => ({ fen, turn, outcome }),
   toText: (state) => textOf(state),
+  readAction: ({ fen }, text) => uciOf(text) ?? moveNamed(fen, text),
 };
+
+/** UCI in any case, also written e2-e4, e7xd8=Q. */
+function uciOf(text: string): ChessAction | null {
+  const [, from, to, promotion = ""] = LOOSE_UCI.exec(text.toLowerCase()) ?? [];
+  return from && to ? from + to + promotion : null;
+}
 
 /** The state behind a move that the board has made. */
 function stateAfter(before: ChessState, board: Chess): ChessState {

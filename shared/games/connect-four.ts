@@ -47,11 +47,20 @@ const Action: z.ZodType<ConnectFourAction> = z.union(
   CHOOSE,
 );
 
+const RULES = `Connect Four. red begins; by turns each drops a disc into a column that is not full, and four in a line, in any direction, win. A full
+board is a draw. An action is the column, as the list of legal actions names it.`;
+
 /** Connect Four by the rules of its makers (Milton Bradley, 1974): a disc falls to the lowest free place; four in any line win. */
 export const connectFour: Game<ConnectFourOptions, ConnectFourState, ConnectFourAction, ConnectFourView> = {
   id: "connect_four.v1",
   roles: ROLES,
-  info: { name: "Connect Four", simultaneous: false, hiddenInformation: false, maxActions: ROWS * COLUMNS.length },
+  info: {
+    name: "Connect Four",
+    rules: RULES,
+    simultaneous: false,
+    hiddenInformation: false,
+    maxActions: ROWS * COLUMNS.length,
+  },
   options: Options,
   action: Action,
   initialState: () => ({ board: Array.from({ length: ROWS }, () => EMPTY_ROW), turn: "red", outcome: null }),

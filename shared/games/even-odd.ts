@@ -66,6 +66,11 @@ const LEGAL = { sum: [1, 2, 3, 4, 5], draw: ["even", "odd"] } as const;
 const NOBODY: Choices = { ODD: null, EVEN: null };
 const isSeat = (role: Role): role is Seat => role === "ODD" || role === "EVEN";
 
+const RULES = `Even or odd. Variant sum (the default): in each round both secretly pick a number from 1 to 5; an even sum wins the round for EVEN, an odd
+one for ODD. Who has won rounds_to_win rounds first (3) wins; after max_rounds (5) the higher score does, and equal is a draw.
+Variant draw: both secretly say "even" or "odd", then a number from 1 to 10 is drawn; whoever alone is right wins the round.
+An action is the number, or the word.`;
+
 /**
  * The Even/Odd game (league-protocol.md, Game States; MOVE_REQUEST and ROUND_RESULT of league-api.md; DESIGN.md section 4).
  * `sum`: the parity of both numbers' sum decides the round. `draw`: a number 1-10 is drawn, the only right guess wins it.
@@ -73,7 +78,7 @@ const isSeat = (role: Role): role is Seat => role === "ODD" || role === "EVEN";
 export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddView> = {
   id: "even_odd.v1",
   roles: ROLES,
-  info: { name: "Even or odd", simultaneous: true, hiddenInformation: true, maxActions: 2 * MAX_ROUNDS },
+  info: { name: "Even or odd", rules: RULES, simultaneous: true, hiddenInformation: true, maxActions: 2 * MAX_ROUNDS },
   options: Options as z.ZodType<EvenOddOptions>,
   action: Action,
   initialState: ({ options, seed }) => ({

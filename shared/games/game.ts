@@ -29,6 +29,8 @@ export interface RoundSummary {
 
 export interface GameInfo {
   readonly name: string;
+  /** How it is played and how an action is written, for those who have never seen it. */
+  readonly rules: string;
   /** Several roles act in one turn, each without seeing the others' choice. */
   readonly simultaneous: boolean;
   readonly hiddenInformation: boolean;
@@ -68,6 +70,11 @@ export interface Game<Options = unknown, State = unknown, Action = unknown, View
   viewState(state: State, viewer: Viewer): View;
   /** What an LLM or a terminal is shown; tells no more than `viewState` for the same viewer. */
   toText(state: State, viewer: Viewer): string;
+  /**
+   * What a person wrote as a move, where the game has a notation besides its actions (SAN in chess), as an action; null when it
+   * names none. It says nothing of legality, and looks at nothing that the view does not show.
+   */
+  readAction?(state: State | View, text: string): Action | null;
   /** The rounds closed so far, oldest first, without the first `from`; absent in games without rounds. */
   rounds?(state: State, from?: number): readonly RoundSummary[];
 }

@@ -60,6 +60,10 @@ const NO_CARDS: KuhnView["cards"] = { player_1: null, player_2: null };
 const isSeat = (role: Role): role is Seat => role === "player_1" || role === "player_2";
 const otherThan = (seat: Seat): Seat => (seat === "player_1" ? "player_2" : "player_1");
 
+const RULES = `Kuhn poker. Three cards, J, Q and K; each is dealt one and pays one chip. By turns a player checks or bets a chip; against a bet the
+other calls or folds. At the showdown the higher card takes the pot. After so many hands (option hands) the higher score wins.
+An action is "check", "bet", "call" or "fold".`;
+
 /**
  * Kuhn poker (H. W. Kuhn, "A simplified two-person poker", 1950): three cards, one for each player, an ante of 1, one bet of 1.
  * So many hands, and who acts first changes with each. The seed is told after the match, as every game's is: from then on, but from
@@ -69,7 +73,7 @@ export const kuhnPoker: Game<KuhnOptions, KuhnState, KuhnAction, KuhnView> = {
   id: "kuhn_poker.v1",
   roles: ROLES,
   // The longest hand is check, bet, call.
-  info: { name: "Kuhn poker", simultaneous: false, hiddenInformation: true, maxActions: 3 * MAX_HANDS },
+  info: { name: "Kuhn poker", rules: RULES, simultaneous: false, hiddenInformation: true, maxActions: 3 * MAX_HANDS },
   options: Options,
   action: z.enum(ACTIONS, "choose check, bet, call or fold"),
   initialState: ({ options: { hands }, seed }) => ({

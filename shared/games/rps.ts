@@ -45,6 +45,10 @@ export type RpsOptions = z.infer<typeof Options>;
 const NOBODY: Choices = { player_1: null, player_2: null };
 const isSeat = (role: Role): role is Seat => role === "player_1" || role === "player_2";
 
+const RULES = `Rock, paper, scissors. Both choose at the same time, without seeing the other choice: rock beats scissors, scissors beat paper, paper
+beats rock. best_of (1) rounds at most are played, drawn ones count, and it ends when one side can no longer be caught.
+An action is "rock", "paper" or "scissors".`;
+
 /**
  * Rock, paper, scissors (state-machine-host.md section 8, rps.v1). DESIGN.md section 4 adds `best_of` n: at most n rounds, drawn
  * ones count, and it ends as soon as the trailing player can no longer catch up.
@@ -52,7 +56,7 @@ const isSeat = (role: Role): role is Seat => role === "player_1" || role === "pl
 export const rps: Game<RpsOptions, RpsState, RpsAction, RpsView> = {
   id: "rps.v1",
   roles: ROLES,
-  info: { name: "Rock, paper, scissors", simultaneous: true, hiddenInformation: true, maxActions: 198 },
+  info: { name: "Rock, paper, scissors", rules: RULES, simultaneous: true, hiddenInformation: true, maxActions: 198 },
   options: Options,
   action: z.enum(CHOICES, "choose rock, paper or scissors"),
   initialState: ({ options: { best_of } }) => ({

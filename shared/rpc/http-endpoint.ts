@@ -117,22 +117,25 @@ function forMcpClient({ method, headers }: IncomingMessage, body: string): { rea
 
 function contextOf(request: IncomingMessage, response: ServerResponse): HttpContext {
   const { authorization } = request.headers;
-  let gone: AbortController | null = null;
+  let gone: AbortSignal | null = null;
   return {
     bearer: authorization?.startsWith("Bearer ") ? authorization.slice(7) : null,
     remoteAddress: request.socket.remoteAddress ?? "",
     isMcpClient: acceptsStream(request),
     // Made when it is asked for: hardly any request waits for anything.
     get signal() {
-      if (!gone) {
-        const controller = new AbortController();
-        response.once("close", () => controller.abort());
-        if (response.closed) controller.abort();
-        gone = controller;
-      }
-      return gone.signal;
+      gone ??= goneSignal(response);
+      return gone;
     },
   };
+}
+
+/** Aborted when whoever is to be answered has gone. */
+export function goneSignal(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  if (response.closed) gone.abort();
+  else response.once("close", () => gone.abort());
+  return gone.signal;
 }
 
 const acceptsStream = ({ headers }: Pick<IncomingMessage, "headers">): boolean =>

@@ -28,7 +28,8 @@ const register = operation({
       ),
   },
   handle({ display_name }, caller) {
-    callers.push(caller);
+    const { sender, authToken, remoteAddress } = caller;
+    callers.push({ sender, authToken, remoteAddress });
     if (display_name === "Taken") return err(protocolError("L003", "the name is taken", { display_name }));
     return ok({ status: "ACCEPTED", player_id: "P01" });
   },

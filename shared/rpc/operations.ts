@@ -39,7 +39,10 @@ export interface Operation<Payload> {
     /** For hosts, e.g. the page that goes with the tool. */
     readonly meta?: object;
     /** What an LLM or a person reads, who then reads a refusal as plain text too. Without it both are JSON. */
-    readonly shown?: (value: never) => Pick<ToolResult, "content" | "_meta">;
+    readonly shown?: (
+      value: never,
+      payload: Payload,
+    ) => Pick<ToolResult, "content" | "_meta"> | Promise<Pick<ToolResult, "content" | "_meta">>;
   };
   handle(payload: Payload, caller: Caller): Answer | Promise<Answer>;
 }
@@ -109,7 +112,9 @@ function namedTool(
       // A refusal is not what the output schema promises, so only its text tells of it.
       if (!answer.ok)
         return { content: text(tool.shown ? answer.error.message : JSON.stringify(answer.error)), isError: true };
-      const shown = tool.shown?.(answer.value as never) ?? { content: text(JSON.stringify(answer.value)) };
+      const shown = (await tool.shown?.(answer.value as never, parsed.data)) ?? {
+        content: text(JSON.stringify(answer.value)),
+      };
       return { ...shown, structuredContent: answer.value };
     },
   };

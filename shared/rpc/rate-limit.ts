@@ -22,10 +22,14 @@ export interface RateLimitOptions {
   readonly isTrusted: (credentials: Credentials) => boolean;
 }
 
-const About = z.object({ league_id: z.string().optional(), match_id: z.string().optional() }).catch({});
+const token = z.string().nullish();
+/** What a call says of itself, in its plain arguments or in its envelope's payload. */
+const About = z
+  .object({ league_id: z.string().optional(), match_id: z.string().optional(), seat_token: token })
+  .catch({});
 const Call = z.object({
   params: z.object({
-    arguments: z.object({ auth_token: z.string().nullish(), payload: About.optional() }).and(About),
+    arguments: z.object({ auth_token: token, payload: About.optional() }).and(About),
   }),
 });
 
@@ -71,7 +75,8 @@ function credentialsOf(body: string, http: HttpContext): readonly Credentials[] 
   const args = call.data?.params.arguments;
   const { league_id, match_id } = { ...args, ...args?.payload };
   const subject = league_id === undefined ? null : match_id === undefined ? league_id : matchRef(league_id, match_id);
-  return [http.bearer, args?.auth_token].flatMap((token) => (token ? [{ token, subject }] : []));
+  const tokens = [http.bearer, args?.auth_token, args?.seat_token, args?.payload?.seat_token];
+  return tokens.flatMap((token) => (token ? [{ token, subject }] : []));
 }
 
 function parsed(body: string): unknown {

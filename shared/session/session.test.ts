@@ -20,7 +20,7 @@ import { verdictOf } from "./verdict.ts";
 const nim: Game<{ left: number }, { left: number; turn: string }, number, object> = {
   id: "nim.v1",
   roles: ["first", "second"],
-  info: { name: "Nim", simultaneous: false, hiddenInformation: false, maxActions: 10 },
+  info: { name: "Nim", rules: "", simultaneous: false, hiddenInformation: false, maxActions: 10 },
   options: z.object({ left: z.int().min(1).default(3) }),
   action: z.int(),
   initialState: ({ options }) => ({ left: options.left, turn: "first" }),
@@ -53,7 +53,7 @@ const scoresOf = (state: DuelState) => ({ left: points(state, "left").length, ri
 const duel: Game<object, DuelState, number, object> = {
   id: "duel.v1",
   roles: ["left", "right"],
-  info: { name: "Duel", simultaneous: true, hiddenInformation: true, maxActions: 4 },
+  info: { name: "Duel", rules: "", simultaneous: true, hiddenInformation: true, maxActions: 4 },
   options: z.object({}),
   action: z.int(),
   initialState: () => ({ rounds: [], choices: {} }),

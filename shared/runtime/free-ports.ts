@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { StartError } from "#shared/runtime/agent.ts";
+import { StartError } from "./agent.ts";
 
 /** Below the ports that systems give to outgoing connections. */
 const FIRST = 20_000;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { type AgentReport, EXIT } from "#shared/runtime/agent.ts";
+import { type AgentReport, EXIT } from "./agent.ts";
 
 /** One agent to be run as a process of its own. */
 export interface AgentSpec {
@@ -36,7 +36,7 @@ export interface Supervisor {
 
 const MAX_RESTARTS = 3;
 const KILL_AFTER_MS = 3_000;
-const root = fileURLToPath(new URL("..", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Compiled code of the last run: spares each process half of its start. */
 export const COMPILE_CACHE = `${root}node_modules/.cache/agent-league`;
 

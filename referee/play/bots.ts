@@ -1,0 +1,123 @@
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Role } from "#shared/games/game.ts";
+import { newToken } from "#shared/lib/ids.ts";
+import { messageOf } from "#shared/lib/result.ts";
+import type { StartGame } from "#shared/protocol/messages.ts";
+import { Timeouts } from "#shared/protocol/timeouts.ts";
+import { freePorts } from "#shared/runtime/free-ports.ts";
+import type { Logger } from "#shared/runtime/logger.ts";
+import { createSupervisor } from "#shared/runtime/supervisor.ts";
+import { MatchWithdrawn, playSeats } from "../match.ts";
+import type { MatchDriver } from "../match-messages.ts";
+import type { Waits } from "../waits.ts";
+import type { BotHouse } from "./play.ts";
+
+/** The files of the player's built-in bots, by name; a referee knows players by their programs and addresses alone. */
+const BOT_FILES = fileURLToPath(new URL("../../player/bots/", import.meta.url));
+const builtIn = readdirSync(BOT_FILES).flatMap((file) => (/^(?!uci)\w+\.ts$/.test(file) ? [file.slice(0, -3)] : []));
+
+export interface BotsDesk {
+  readonly driver: MatchDriver & { readonly waits: Waits };
+  /** Bots that run already, by name: their endpoints. */
+  readonly known: ReadonlyMap<string, string>;
+  readonly dataFolder: string;
+  readonly log: Logger;
+}
+
+export interface Bots extends BotHouse {
+  /** Leaves the games as they are; `resume` goes on with them after a restart. */
+  close(): Promise<void>;
+}
+
+const { join_ms, move_ms, game_over_ms } = Timeouts.parse({});
+/** A process that is started for a game may need longer than a player that is there. */
+const TIMEOUTS = { join_ms: Math.max(join_ms, 30_000), move_ms, game_over_ms };
+/** How often a bot's process is started again. */
+const MAX_RESTARTS = 100;
+
+/**
+ * Players that a host lets play against agents and people: known endpoints, and the built-in bots, each a player process of its own,
+ * started when it is first wanted. All are asked over the wire, like any player of a league.
+ */
+export function createBots({ driver, known, dataFolder, log }: BotsDesk): Bots {
+  const stopping = new AbortController();
+  const endpoints = new Map<string, Promise<string>>();
+  const playing = new Set<Promise<void>>();
+  const supervisor = createSupervisor({
+    maxRestarts: MAX_RESTARTS,
+    isBornAgain: true,
+    onEvent: () => {},
+    onLine: (bot, line) => log.info({ bot }, line),
+    onFatal: (message) => log.error(message),
+  });
+
+  const start = async (bot: string): Promise<string> => {
+    const [port] = await freePorts(1);
+    const args = [
+      "--bot",
+      bot,
+      "--name",
+      `bot-${bot}-${port}`,
+      "--port",
+      String(port),
+      "--no-manager",
+      "--data",
+      dataFolder,
+    ];
+    return `${await supervisor.start({ name: bot, script: "player/main.ts", args })}/mcp`;
+  };
+  const endpointOf = (bot: string): Promise<string> => {
+    const at = known.get(bot);
+    const endpoint = at === undefined ? (endpoints.get(bot) ?? start(bot)) : Promise.resolve(at);
+    endpoints.set(bot, endpoint);
+    return endpoint;
+  };
+
+  const drive = async (sessionId: string, role: Role, bot: string): Promise<void> => {
+    const order = orderFor(driver.host, sessionId, role, bot, await endpointOf(bot));
+    await playSeats(driver, order, sessionId, stopping.signal);
+  };
+
+  return {
+    names: [...new Set([...builtIn, ...known.keys()])].sort(),
+    play(sessionId, role, bot) {
+      const driven = drive(sessionId, role, bot)
+        .catch((thrown) => {
+          if (!(thrown instanceof MatchWithdrawn)) log.error({ err: thrown, session: sessionId }, messageOf(thrown));
+        })
+        .finally(() => playing.delete(driven));
+      playing.add(driven);
+    },
+    async close() {
+      stopping.abort();
+      await supervisor.stop();
+      await Promise.all(playing);
+    },
+  };
+}
+
+/** The session as a bot is asked about it: a match of a league of its own, of which only the bot's seat is asked. */
+function orderFor(host: MatchDriver["host"], sessionId: string, role: Role, bot: string, endpoint: string): StartGame {
+  const session = host.read(sessionId)?.session;
+  if (!session) throw new Error(`session ${sessionId} is not in the log`);
+  const seat = (one: Role) => ({
+    player_id: one === role ? bot : one,
+    endpoint: one === role ? endpoint : "",
+    match_token: newToken(),
+    dialect: "native",
+    legal_actions: false,
+    round_results: false,
+  });
+  return {
+    league_id: "friendly",
+    match_id: sessionId,
+    round_id: 1,
+    epoch: 1,
+    game: session.game.id,
+    options: session.options as StartGame["options"],
+    roles: Object.fromEntries(session.game.roles.map((one) => [one, seat(one)])),
+    seed: host.secret(sessionId, "bots") ?? "",
+    timeouts: TIMEOUTS,
+  };
+}

@@ -1,0 +1,49 @@
+import type { Game, Role } from "#shared/games/game.ts";
+import { winnersOf } from "#shared/games/game.ts";
+import type { Session } from "#shared/session/session.ts";
+
+/** A move as a person or an LLM wrote it, as an action of the game; what names none is returned as it is, to be refused. */
+export function readMove(game: Game, view: unknown, role: Role, move: unknown): unknown {
+  if (typeof move !== "string") return move;
+  const text = move.trim();
+  const named = game.readAction?.(view, text) ?? null;
+  if (named !== null) return named;
+  const legal = game.legalActions(view, role);
+  const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+  return legal.find((action) => same(wordOf(action), text)) ?? jsonOf(text) ?? text;
+}
+
+/** An action in one word where it is one, else as JSON. */
+export const wordOf = (action: unknown): string => (typeof action === "string" ? action : JSON.stringify(action));
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export type Claim = "checkmate" | "draw" | "win";
+
+/**
+ * Whether a claim about the position after a move is false, and then what is said (chess-tools.md, section 6); null when it is true.
+ * Where something is hidden a refusal would tell of it, so there no claim is taken.
+ */
+export function falseClaim({ game, state }: Session, role: Role, action: unknown, claim: Claim): string | null {
+  if (game.info.simultaneous || game.info.hiddenInformation) return `No claims in ${game.info.name}: it ends by itself`;
+  const parsed = game.action.safeParse(action);
+  const applied = parsed.success ? game.applyAction(state, role, parsed.data) : null;
+  if (!applied?.ok) return null; // the session says why
+  const outcome = game.outcome(applied.value);
+  const winners = outcome && winnersOf(outcome);
+  const isWon = winners?.length === 1 && winners[0] === role;
+  switch (claim) {
+    case "draw":
+      return outcome && winners === null ? null : "Accusation failed: Not a draw";
+    case "checkmate":
+      return isWon && outcome?.reason === "checkmate" ? null : "Accusation failed: Not checkmate";
+    case "win":
+      return isWon ? null : `Accusation failed: Not ${game.id.startsWith("chess") ? "checkmate" : "a win"}`;
+  }
+}

@@ -1,0 +1,229 @@
+import type { Game, Role, Viewer } from "#shared/games/game.ts";
+import { findGame, gameIds } from "#shared/games/registry.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { newAgentId, newToken } from "#shared/lib/ids.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import type { Session } from "#shared/session/session.ts";
+import type { Writer } from "#shared/store/writer.ts";
+import type { GameView } from "#shared/web/game-view.ts";
+import type { AgentDirectory } from "../agents.ts";
+import { type Kept, type SessionHost, secretFrom } from "../host.ts";
+import { gameView } from "./game-views.ts";
+import type { PlaySeat, SeatKind, SeatTable } from "./seats.ts";
+
+/** The player processes that can be asked to take a seat. */
+export interface BotHouse {
+  /** By name, built-in and known ones. */
+  readonly names: readonly string[];
+  /** Begins to play a seat of a session, also one that was begun before a restart. */
+  play(sessionId: string, role: Role, bot: string): void;
+}
+
+export interface PlayDesk {
+  readonly host: SessionHost;
+  readonly agents: AgentDirectory;
+  readonly seats: SeatTable;
+  readonly writer: Writer;
+  readonly bots: BotHouse;
+  /** Where people find the pages, e.g. `http://127.0.0.1:8001`. */
+  readonly pagesUrl: () => string;
+}
+
+export interface NewGame {
+  /** "chess.v1", or just "chess". */
+  readonly template: string;
+  readonly options?: unknown;
+  /** The creator's role; the game's first one without it. */
+  readonly playAs?: string | undefined;
+  /** "agent" leaves the other seats open for joinGame, "human" makes links for people, else a bot's name. */
+  readonly opponent: string;
+  readonly creator: { readonly kind: "agent" | "human"; readonly name?: string | undefined };
+  /** The bearer token that the creator called with: its seat is bound to it. */
+  readonly bearer: string | null;
+}
+
+/** A seat that somebody has just taken; its token is told here and never again, but a person's, which its link keeps. */
+export interface TakenSeat {
+  readonly gameId: string;
+  readonly role: Role;
+  readonly token: string;
+}
+
+/** A game, and what its caller is in it. */
+export interface Seated {
+  readonly kept: Kept;
+  readonly role: Role;
+}
+
+type Answer<T> = Result<T, ProtocolError>;
+
+/** Games that people and agents make for themselves, on the session host: who sits where, and who may act for whom. */
+export interface Play {
+  create(request: NewGame): Promise<Answer<TakenSeat>>;
+  /** Takes an open seat; the first one when no role is named. */
+  join(
+    gameId: string,
+    joiner: { readonly role?: string | undefined; readonly name?: string | undefined; readonly bearer: string | null },
+  ): Promise<Answer<TakenSeat>>;
+  /** The seat that a token holds: its own, or one that its taker's bearer token is bound to. */
+  seatOf(gameId: string, token: string | null): Answer<Seated>;
+  /** A game as a seat or a spectator may see it; null for sessions that are nobody's to watch. */
+  look(gameId: string, token: string | null): { readonly kept: Kept; readonly viewer: Viewer } | null;
+  view(kept: Kept, viewer: Viewer): GameView;
+  /** The same of a session as it was when its log was `rows`. */
+  viewOf(session: Session, viewer: Viewer, rows: Kept["rows"]): GameView;
+  seats(gameId: string): readonly PlaySeat[];
+  /** The page of a game; for a person's seat with what lets its owner move. */
+  link(gameId: string, role?: Role): string;
+  /** The one person's seat of a game, for the board in the host of whoever made it: it holds that person's link as well. */
+  userSeat(gameId: string, asker: Role): { readonly role: Role; readonly token: string } | null;
+  /** Lets the bots of unfinished games go on, after a restart. */
+  resume(): void;
+}
+
+export function createPlay(desk: PlayDesk): Play {
+  const { host, agents, seats, writer, bots } = desk;
+  /** Seats that are being taken now. */
+  const joining = new Set<string>();
+  const noSuchGame = (gameId: string) =>
+    err(protocolError("G003", `No game ${gameId.slice(0, 100)} here`, { game_id: gameId.slice(0, 100) }));
+  const personsToken = (gameId: string, role: Role): string => host.secret(gameId, seatPurpose(role)) ?? "";
+
+  const roleOf = (kept: Kept, token: string): Role | "several" | null => {
+    const agentId = agents.holderOf(token);
+    const own = Object.entries(kept.session.participants).find(([, id]) => id === agentId);
+    if (own) return own[0];
+    const hash = sha256Hex(token);
+    const [bound, another] = seats.of(kept.session.id).filter(({ holder }) => holder === hash);
+    return another ? "several" : (bound?.role ?? null);
+  };
+
+  const viewOf: Play["viewOf"] = (session, viewer, rows) => gameView(session, viewer, rows, seats.of(session.id));
+
+  const look: Play["look"] = (gameId, token) => {
+    const kept = host.read(gameId);
+    if (!kept) return null;
+    const role = token === null ? null : roleOf(kept, token);
+    if (role !== null && role !== "several") return { kept, viewer: role };
+    const { actedBy, spectators } = kept.access;
+    // A league match may be watched by anyone, as its resource game://state is.
+    return spectators === "public" || actedBy === "driver" ? { kept, viewer: "spectator" } : null;
+  };
+
+  return {
+    look,
+    async create({ template, options, playAs, opponent, creator, bearer }) {
+      const game = findGame(template) ?? findGame(`${template}.v1`);
+      if (!game) return err(protocolError("G003", `No game "${template}"; there are ${gameIds.join(", ")}`));
+      const parsed = game.options.safeParse(options ?? {});
+      if (!parsed.success) return err(protocolError("G001", `options: ${parsed.error.issues[0]?.message}`));
+      const role = playAs ?? game.roles[0] ?? "";
+      if (!game.roles.includes(role)) {
+        return err(protocolError("G001", `play_as: ${game.id} has the roles ${game.roles.join(" and ")}`));
+      }
+      const kind: SeatKind = opponent === "agent" || opponent === "human" ? opponent : "bot";
+      if (kind === "bot" && !bots.names.includes(opponent)) {
+        const known = bots.names.join(", ");
+        return err(protocolError("G003", `opponent: no bot "${opponent}"; say agent, human or one of ${known}`));
+      }
+      const seed = newToken();
+      const placed = game.roles.map((one): PlaySeat & { readonly token: string } => ({
+        role: one,
+        ...(one === role
+          ? {
+              kind: creator.kind,
+              name: creator.name ?? creator.kind,
+              joined: true,
+              isCreator: true,
+              holder: hashOf(bearer),
+            }
+          : { kind, name: kind === "bot" ? opponent : kind, joined: kind !== "agent", isCreator: false, holder: null }),
+        // A person's is derived, because its link has to be told again; whoever joins gets one of its own.
+        token: secretFrom(seed, seatPurpose(one)),
+      }));
+      const { id } = await host.create({
+        game,
+        options: parsed.data,
+        seed,
+        seats: placed.map((seat) => ({ role: seat.role, agentId: newAgentId(), tokenHash: sha256Hex(seat.token) })),
+        actedBy: "seats",
+        spectators: "public",
+        alongside: (sessionId) => placed.map((seat) => seats.adding(sessionId, seat)),
+      });
+      for (const seat of placed) if (seat.kind === "bot") bots.play(id, seat.role, seat.name);
+      return ok({ gameId: id, role, token: placed.find((seat) => seat.role === role)?.token ?? "" });
+    },
+
+    async join(gameId, { role, name, bearer }) {
+      const kept = host.read(gameId);
+      const placed = kept ? seats.of(gameId) : [];
+      if (!kept || placed.length === 0) return noSuchGame(gameId);
+      const key = (one: PlaySeat) => `${gameId}/${one.role}`;
+      const open = placed.filter((one) => !one.joined && !joining.has(key(one)));
+      const seat = open.find((one) => role === undefined || one.role === role);
+      if (kept.session.status === "completed") return err(protocolError("G005", "The game is over"));
+      if (!seat) return err(protocolError("G005", whyFull(kept.session.game, role, open)));
+      joining.add(key(seat));
+      try {
+        const token = newToken();
+        const taken = { ...seat, name: name ?? seat.name, holder: hashOf(bearer) };
+        await writer.commit(seats.joining(gameId, taken, kept.session.participants[seat.role] ?? "", sha256Hex(token)));
+        return ok({ gameId, role: seat.role, token });
+      } finally {
+        joining.delete(key(seat));
+      }
+    },
+
+    seatOf(gameId, token) {
+      const kept = host.read(gameId);
+      if (!kept) return noSuchGame(gameId);
+      const role = token === null ? null : roleOf(kept, token);
+      if (role === "several") {
+        return err(
+          protocolError("L004", "Your bearer token holds several seats of this game: say seat_token", {}, true),
+        );
+      }
+      if (role === null) {
+        const how = "createGame and joinGame give it, and it is told once";
+        return err(
+          protocolError(
+            "L004",
+            `seat_token: ${token === null ? "is missing" : "holds no seat of this game"}; ${how}`,
+            {},
+            true,
+          ),
+        );
+      }
+      return ok({ kept, role });
+    },
+
+    view: ({ session, rows }, viewer) => viewOf(session, viewer, rows),
+    viewOf,
+    seats: seats.of,
+    link: (gameId, role) =>
+      `${desk.pagesUrl()}/game/${gameId}${role === undefined ? "" : `#seat=${personsToken(gameId, role)}`}`,
+    userSeat(gameId, asker) {
+      const placed = seats.of(gameId);
+      const [person, another] = placed.filter(({ kind }) => kind === "human");
+      const made = placed.some(({ role, isCreator }) => role === asker && isCreator);
+      return made && person && !another ? { role: person.role, token: personsToken(gameId, person.role) } : null;
+    },
+    resume() {
+      for (const sessionId of seats.withBots()) {
+        for (const { kind, role, name } of seats.of(sessionId)) if (kind === "bot") bots.play(sessionId, role, name);
+      }
+    },
+  };
+}
+
+const seatPurpose = (role: Role): string => `seat/${role}`;
+
+const hashOf = (bearer: string | null): string | null => (bearer === null ? null : sha256Hex(bearer));
+
+function whyFull(game: Game, role: string | undefined, open: readonly PlaySeat[]): string {
+  if (role !== undefined && !game.roles.includes(role)) return `${game.id} has the roles ${game.roles.join(" and ")}`;
+  return open.length === 0
+    ? "Every seat of this game is taken"
+    : `The seat ${role} is taken; open: ${open.map((one) => one.role).join(", ")}`;
+}

@@ -1,0 +1,106 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Express } from "express";
+import type { Resource } from "#shared/rpc/mcp.ts";
+import type { Operation } from "#shared/rpc/operations.ts";
+import type { AgentProcess } from "#shared/runtime/agent.ts";
+import type { Writer } from "#shared/store/writer.ts";
+import type { AgentDirectory } from "../agents.ts";
+import type { MatchDriver } from "../match-messages.ts";
+import type { Limits } from "../rest/callers.ts";
+import type { Replies } from "../rest/replies.ts";
+import type { Streams } from "../rest/streams.ts";
+import type { SessionTable } from "../tables.ts";
+import type { Waits } from "../waits.ts";
+import { createBots } from "./bots.ts";
+import { openBrowser } from "./browser.ts";
+import { createPlay, type Play } from "./play.ts";
+import { seatTable } from "./seats.ts";
+import { BOARD_URI, gameOperations } from "./tools.ts";
+import { createTurns } from "./turns.ts";
+
+export interface PlayRoomDesk {
+  readonly db: DatabaseSync;
+  readonly writer: Writer;
+  readonly driver: MatchDriver;
+  readonly agents: AgentDirectory;
+  readonly sessions: SessionTable;
+  readonly replies: Replies;
+  readonly waits: Waits;
+  /** Where people find the pages. */
+  readonly url: string;
+  /** Bots that run already, by name: their endpoints. */
+  readonly bots: ReadonlyMap<string, string>;
+  readonly dataFolder: string;
+  /** Whether a page may be opened in the person's browser. */
+  readonly isTerminal: boolean;
+  readonly self: AgentProcess;
+}
+
+/** All that lets people and agents play here by themselves: the tools, the board, the pages and the bots. */
+export interface PlayRoom {
+  readonly play: Play;
+  readonly operations: readonly Operation<unknown>[];
+  readonly resources: readonly Resource[];
+  /** Whether a token is that of a seat, or bound to one. */
+  isSeated(token: string): boolean;
+  /** The pages; loaded when one is first asked for. */
+  pages(): Promise<{ readonly routes: (app: Express, limits: Limits) => void; readonly streams: Streams }>;
+  /** Lets unfinished games with bots go on, and opens a page where a person sits before it. */
+  open(): void;
+  close(): Promise<void>;
+}
+
+export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
+  const { db, driver, agents, writer, waits, self } = desk;
+  const seats = seatTable(db);
+  const bots = createBots({
+    driver: { ...driver, waits },
+    known: desk.bots,
+    dataFolder: desk.dataFolder,
+    log: self.log,
+  });
+  const play = createPlay({ host: driver.host, agents, seats, writer, bots, pagesUrl: () => desk.url });
+  const turns = createTurns(driver.host, play, waits, desk.replies);
+  let onVisit = (): void => {};
+  let stopOpening = (): void => {};
+  return {
+    play,
+    operations: gameOperations({
+      play,
+      turns,
+      botNames: bots.names,
+      embeddedBoard: async (game, seat) =>
+        (await loadPages()).boardPage({ mode: "embed", game, ...(seat && { seat }) }),
+    }),
+    resources: [
+      {
+        uri: BOARD_URI,
+        name: "Board",
+        description: "The board as an MCP App: hosts show it beside the tools of a game, and a person moves on it.",
+        mimeType: "text/html;profile=mcp-app",
+        read: async () => (await loadPages()).boardPage({ mode: "app" }),
+      },
+    ],
+    isSeated: (token) => agents.holderOf(token) !== null || seats.isHolder(token),
+    async pages() {
+      const { gamePages } = await import("./routes.ts");
+      const { createStreams } = await import("../rest/streams.ts");
+      const streams = createStreams(driver.host, { event: "game", view: play.viewOf });
+      const routes = gamePages({ play, turns, sessions: desk.sessions, streams, onVisit: () => onVisit() });
+      return { routes, streams };
+    },
+    open() {
+      play.resume();
+      const { env, platform } = process;
+      const browser = openBrowser({ url: desk.url, env, platform, isTerminal: desk.isTerminal }, self);
+      onVisit = browser.visited;
+      stopOpening = browser.stop;
+    },
+    async close() {
+      stopOpening();
+      await bots.close();
+    },
+  };
+}
+
+const loadPages = () => import("#shared/web/pages.ts");

@@ -1,0 +1,129 @@
+import type { Express, Request, Response } from "express";
+import { z } from "zod";
+import { gameIds } from "#shared/games/registry.ts";
+import type { Result } from "#shared/lib/result.ts";
+import type { ErrorCode, ProtocolError } from "#shared/protocol/errors.ts";
+import { boardPage, gamesPage } from "#shared/web/pages.ts";
+import { bearerOf, bodyOf, type Limits } from "../rest/callers.ts";
+import { type RestCode, RestError } from "../rest/errors.ts";
+import { EventsQuery, parseBody, parseQuery } from "../rest/requests.ts";
+import type { Streams } from "../rest/streams.ts";
+import type { SessionTable } from "../tables.ts";
+import type { Play } from "./play.ts";
+import type { Turns } from "./turns.ts";
+
+export interface PagesDesk {
+  readonly play: Play;
+  readonly turns: Turns;
+  readonly sessions: SessionTable;
+  readonly streams: Streams;
+  /** Called at each request of a page's. */
+  readonly onVisit: () => void;
+}
+
+const LISTED = 200;
+
+const NewGame = z.strictObject({
+  template: z
+    .string()
+    .max(100)
+    .describe(`the game: ${gameIds.join(", ")}`),
+  options: z.record(z.string(), z.unknown()).optional(),
+  play_as: z.string().max(100).optional(),
+  opponent: z.string().max(100).default("random"),
+  name: z.string().trim().min(1).max(60).optional(),
+});
+const Move = z.strictObject({
+  move: z.custom<unknown>((value) => value !== undefined, "is missing"),
+  claim: z.enum(["checkmate", "draw", "win"]).nullish(),
+  expected_tick: z.int().min(0).nullish(),
+});
+
+/** Whatever a page needs is in it, so nothing from elsewhere may be loaded, and nobody may frame it. */
+const PAGE = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+};
+
+/**
+ * The pages of games and what they call (chess-tools.md, section 7). Anyone may watch what a spectator may see; a seat's token, the
+ * fragment of a person's link, lets its holder see that seat and move for it.
+ */
+export const gamePages =
+  ({ play, turns, sessions, streams, onVisit }: PagesDesk) =>
+  (app: Express, limits: Limits): void => {
+    const page = (response: Response, html: string): void => void response.set(PAGE).type("html").send(html);
+    const visit = async (request: Request, response: Response): Promise<void> => {
+      onVisit();
+      await limits.stranger(request, response);
+    };
+    /** A game and what the caller is in it; throws NOT_FOUND. */
+    const seen = async (request: Request, response: Response) => {
+      await visit(request, response);
+      const found = play.look(String(request.params.id), bearerOf(request));
+      if (!found) throw new RestError("NOT_FOUND", "No such game");
+      return found;
+    };
+
+    app.get("/", async (request, response) => {
+      await visit(request, response);
+      page(response, await gamesPage());
+    });
+    app.get("/game/:id", async (request, response) => {
+      await seen(request, response);
+      page(response, await boardPage({ mode: "page" }));
+    });
+    app.get("/api/games", async (request, response) => {
+      await visit(request, response);
+      response.json({ games: await sessions.watchable(LISTED) });
+    });
+    app.post("/api/games", async (request, response) => {
+      await visit(request, response);
+      const { play_as, name, ...asked } = parseBody(NewGame, await bodyOf(request, response));
+      const creator = { kind: "human", name } as const;
+      const { gameId, role } = taken(await play.create({ ...asked, playAs: play_as, creator, bearer: null }));
+      response.status(201).json({ game_id: gameId, your_role: role, link: play.link(gameId, role) });
+    });
+    app.get("/api/games/:id", async (request, response) => {
+      const { kept, viewer } = await seen(request, response);
+      response.json(play.view(kept, viewer));
+    });
+    app.get("/api/games/:id/events", async (request, response) => {
+      const { kept, viewer } = await seen(request, response);
+      const query = { last_event_id: request.headers["last-event-id"] ?? request.query.last_event_id };
+      const { last_event_id = null } = parseQuery(EventsQuery, query);
+      response.locals.waits = true;
+      streams.open(kept, viewer, last_event_id, response);
+    });
+    app.post("/api/games/:id/moves", async (request, response) => {
+      const token = bearerOf(request);
+      await seen(request, response);
+      const { move, claim, expected_tick } = parseBody(Move, await bodyOf(request, response));
+      const { kept, role } = taken(
+        await turns.finish({
+          gameId: String(request.params.id),
+          token,
+          move,
+          claim: claim ?? null,
+          expectedTick: expected_tick ?? null,
+          idempotencyKey: null,
+        }),
+      );
+      response.json(play.view(kept, role));
+    });
+  };
+
+const CODES: Partial<Record<ErrorCode, RestCode>> = {
+  L004: "UNAUTHORIZED",
+  G001: "INVALID_ACTION",
+  G003: "NOT_FOUND",
+  G004: "CONFLICT",
+};
+
+/** The value, or the refusal in REST's words. */
+function taken<T>(result: Result<T, ProtocolError>): T {
+  if (result.ok) return result.value;
+  throw new RestError(CODES[result.error.error_code] ?? "INVALID_REQUEST", result.error.message);
+}

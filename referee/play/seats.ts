@@ -1,0 +1,76 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Role } from "#shared/games/game.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import type { Statement } from "#shared/store/group-commit.ts";
+
+/** What takes a seat: an agent over MCP or REST, a person, or a player process that is asked over the wire. */
+export type SeatKind = "agent" | "human" | "bot";
+
+/** A seat of a game that was made by createGame. Its token is its agent's; whoever plays a league match has no such seat. */
+export interface PlaySeat {
+  readonly role: Role;
+  readonly kind: SeatKind;
+  readonly name: string;
+  /** False while it is open for joinGame. */
+  readonly joined: boolean;
+  /** Whether it is that of whoever made the game. */
+  readonly isCreator: boolean;
+  /** SHA-256 of the bearer token that its taker called with; null without one. */
+  readonly holder: string | null;
+}
+
+export const SEAT_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS seats (
+    session_id TEXT NOT NULL REFERENCES sessions(session_id),
+    role TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('agent', 'human', 'bot')),
+    name TEXT NOT NULL,
+    joined INTEGER NOT NULL,
+    is_creator INTEGER NOT NULL,
+    holder TEXT,
+    PRIMARY KEY (session_id, role)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS seats_by_holder ON seats (holder) WHERE holder IS NOT NULL;
+`;
+
+export interface SeatTable {
+  /** The seats of a game; empty for sessions that were not made by createGame. */
+  of(sessionId: string): readonly PlaySeat[];
+  /** Whether some seat is bound to this bearer token. */
+  isHolder(token: string): boolean;
+  /** Games that are not over and have a bot among their players. */
+  withBots(): readonly string[];
+  /** What adds a seat, for the transaction that creates its session. */
+  adding(sessionId: string, seat: PlaySeat): Statement;
+  /** What gives an open seat to its taker: its agent gets the taker's token. */
+  joining(sessionId: string, seat: PlaySeat, agentId: string, tokenHash: string): readonly Statement[];
+}
+
+export function seatTable(db: DatabaseSync): SeatTable {
+  const select = db.prepare("SELECT role, kind, name, joined, is_creator, holder FROM seats WHERE session_id = ?");
+  const selectHolder = db.prepare("SELECT 1 FROM seats WHERE holder = ? LIMIT 1");
+  const selectBots = db.prepare(
+    "SELECT DISTINCT session_id FROM seats JOIN sessions USING (session_id) WHERE kind = 'bot' AND status = 'active'",
+  );
+  return {
+    of: (sessionId) =>
+      select.all(sessionId).map(({ is_creator, joined, ...row }) => ({
+        ...row,
+        joined: joined === 1,
+        isCreator: is_creator === 1,
+      })) as never,
+    isHolder: (token) => selectHolder.get(sha256Hex(token)) !== undefined,
+    withBots: () => selectBots.all().map((row) => String(row.session_id)),
+    adding: (sessionId, { role, kind, name, joined, isCreator, holder }) => ({
+      sql: "INSERT INTO seats (session_id, role, kind, name, joined, is_creator, holder) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      parameters: [sessionId, role, kind, name, Number(joined), Number(isCreator), holder],
+    }),
+    joining: (sessionId, { role, name, holder }, agentId, tokenHash) => [
+      {
+        sql: "UPDATE seats SET joined = 1, name = ?, holder = ? WHERE session_id = ? AND role = ?",
+        parameters: [name, holder, sessionId, role],
+      },
+      { sql: "UPDATE agents SET token = ? WHERE agent_id = ?", parameters: [tokenHash, agentId] },
+    ],
+  };
+}

@@ -1,0 +1,56 @@
+import type { GameView } from "#shared/web/game-view.ts";
+import type { Next } from "./game-views.ts";
+import { wordOf } from "./moves.ts";
+
+/** A game in words, for an LLM or a person whose host shows no board. */
+export function inWords(view: GameView, next: Next): string {
+  const { last_action: last, legal_actions: legal } = view;
+  const moved = last && `Last move: ${last.role} ${wordOf(last.action)} (tick ${last.tick}).`;
+  const moves = legal.length > 0 && `Legal moves: ${legal.map(wordOf).join(", ")}`;
+  return [headline(view, next), moved, board(view), moves, advice(view, next)].filter(Boolean).join("\n\n");
+}
+
+/** Fixed width, so that files and ranks stay in line. */
+const board = ({ board }: GameView): string => `\`\`\`\n${board}\n\`\`\``;
+
+function headline(view: GameView, next: Next): string {
+  const { name, your_role: role } = view;
+  const others = view.to_act.filter((one) => one !== role).map((one) => `${one} (${view.players[one]?.name})`);
+  switch (next) {
+    case "your_turn":
+      return `Your turn: you are ${role} in ${name}.`;
+    case "waiting_for_user":
+      return `Waiting for User: ${others.join(", ")} has to move. You are ${role} in ${name}.`;
+    case "waiting_for_opponent":
+      return `Waiting for ${others.join(" and ") || "the other side"}. You are ${role} in ${name}.`;
+    case "game_over":
+      return `The game is over: ${ending(view)}`;
+  }
+}
+
+function ending({ result, your_role: role }: GameView): string {
+  if (!result) return "";
+  const { winner, reason } = result;
+  if (winner === null) return `nobody wins (${reason}).`;
+  return `${winner} wins (${reason}). ${role === "spectator" ? "" : winner === role ? "You have won." : "You have lost."}`;
+}
+
+function advice(view: GameView, next: Next): string | null {
+  switch (next) {
+    case "your_turn":
+      return "Choose one of the legal moves and call finishTurn.";
+    case "waiting_for_user":
+      return "The person moves on the board or the game's page. Tell them that it is their turn; when they have moved, call waitForNextTurn again.";
+    case "waiting_for_opponent": {
+      const open = view.roles.filter((role) => view.players[role]?.joined === false);
+      const vacant = `Nobody has joined as ${open.join(" or ")} yet: another agent does so with joinGame {"game_id": "${view.game_id}"}. `;
+      return `${open.length > 0 ? vacant : ""}Call waitForNextTurn to wait for your turn.`;
+    }
+    case "game_over":
+      return null;
+  }
+}
+
+/** A wait that nothing ended: LLMs take a bare time-out for a failure (chess-tools.md, section 5). */
+export const timedOut = (timeoutS: number): string =>
+  `Timeout: nothing has happened for ${timeoutS} seconds. This is normal, the game goes on: call waitForNextTurn again at once, with the same arguments.`;

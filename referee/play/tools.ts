@@ -1,0 +1,249 @@
+import { z } from "zod";
+import type { Role } from "#shared/games/game.ts";
+import { gameIds } from "#shared/games/registry.ts";
+import { ok } from "#shared/lib/result.ts";
+import type { Content, ToolResult } from "#shared/rpc/mcp.ts";
+import { type Operation, operation } from "#shared/rpc/operations.ts";
+import type { GameView } from "#shared/web/game-view.ts";
+import type { Kept } from "../host.ts";
+import type { Next } from "./game-views.ts";
+import type { Play } from "./play.ts";
+import { inWords, timedOut } from "./texts.ts";
+import type { Turns } from "./turns.ts";
+
+/** The board as an MCP App, which hosts show beside the tools that name it. */
+export const BOARD_URI = "ui://agent-league/board";
+const BOARD = { ui: { resourceUri: BOARD_URI } };
+
+export interface GameToolsDesk {
+  readonly play: Play;
+  readonly turns: Turns;
+  readonly botNames: readonly string[];
+  /** The board as a page of its own that posts `{type: "action", action: "finishTurn", payload}` to whoever frames it. */
+  readonly embeddedBoard: (view: GameView, seat: { role: Role; token: string } | null) => Promise<string>;
+}
+
+const gameId = z.string().min(1).max(100).describe("from createGame");
+const seatToken = z
+  .string()
+  .max(200)
+  .optional()
+  .describe("the secret that createGame or joinGame gave you: it says which seat is yours");
+const playerName = z.string().trim().min(1).max(60).optional().describe("how you want to be called");
+
+const CreateGame = z.object({
+  template: z
+    .string()
+    .max(100)
+    .describe(`the game: ${gameIds.join(", ")}`),
+  options: z.record(z.string(), z.unknown()).optional().describe("the game's options; each has a default"),
+  play_as: z.string().max(100).optional().describe("your role, e.g. white; default: the game's first role"),
+  opponent: z
+    .string()
+    .max(100)
+    .default("agent")
+    .describe("agent: another agent calls joinGame; human: a person plays on the board; or the name of a bot"),
+  name: playerName,
+});
+const JoinGame = z.object({
+  game_id: gameId,
+  role: z.string().max(100).optional().describe("the seat; default: the first open one"),
+  name: playerName,
+});
+const WaitForNextTurn = z.object({
+  game_id: gameId,
+  seat_token: seatToken,
+  showUi: z.boolean().default(false).describe("true: also return the board as a page, for hosts that show such pages"),
+  timeout_s: z.number().min(0).max(30).default(25).describe("how long to wait at most, seconds"),
+});
+const FinishTurn = z.object({
+  game_id: gameId,
+  seat_token: seatToken,
+  move: z
+    .union([z.string().max(1_000), z.number(), z.looseObject({})])
+    .describe("one of the legal moves, as waitForNextTurn lists them; in chess UCI (e2e4, e7e8q) or SAN (Nf3, O-O)"),
+  claim: z
+    .enum(["checkmate", "draw"])
+    .nullish()
+    .describe("claim that this move gives mate or a draw; if it does not, it is not made"),
+  claim_win: z.boolean().optional().describe("claim that this move wins the game; if it does not, it is not made"),
+  expected_tick: z.int().min(0).optional().describe("only if the game is still at this tick"),
+  idempotency_key: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe("a word of your choice for this turn: the same call again is answered again and moves once"),
+});
+
+const Player = z.object({ kind: z.enum(["agent", "human", "bot"]), name: z.string(), joined: z.boolean() });
+const View = z.object({
+  game_id: z.string(),
+  template: z.string(),
+  name: z.string(),
+  status: z.enum(["active", "completed"]),
+  tick: z.int(),
+  your_role: z.string(),
+  roles: z.array(z.string()),
+  players: z.record(z.string(), Player),
+  to_act: z.array(z.string()),
+  state: z.unknown().describe("the game's state as your role may see it"),
+  legal_actions: z.array(z.unknown()),
+  board: z.string().describe("the position as text"),
+  last_action: z.object({ role: z.string(), action: z.unknown(), tick: z.int() }).nullable(),
+  result: z.object({ winner: z.string().nullable(), reason: z.string(), termination: z.string() }).nullable(),
+  next: z.enum(["your_turn", "waiting_for_user", "waiting_for_opponent", "game_over"]),
+});
+const Taken = View.extend({
+  seat_token: z.string().describe("keep it: it is told once, and whoever has it plays for you"),
+  link: z.string().describe("the page of the game; a person's link lets that person move"),
+});
+
+type Shown = z.infer<typeof View>;
+type Taken = z.infer<typeof Taken>;
+
+/** The tools by which agents play games for themselves (chess-tools.md), for every game. */
+export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToolsDesk): readonly Operation<unknown>[] {
+  const view = (kept: Kept, role: Role, next: Next): Shown => ({ ...play.view(kept, role), next }) as Shown;
+  const words = (value: Shown, lead?: string): Pick<ToolResult, "content" | "_meta"> => {
+    const seat = play.userSeat(value.game_id, value.your_role);
+    const seen = seat && play.look(value.game_id, seat.token);
+    return {
+      content: [{ type: "text", text: [lead, inWords(value as GameView, value.next)].filter(Boolean).join("\n\n") }],
+      // For the board in the host, which plays for the person; an LLM is not shown it.
+      ...(seen && { _meta: { "agent-league/user_seat": { ...seat, view: play.view(seen.kept, seen.viewer) } } }),
+    };
+  };
+  const taken = async (gameId: string, role: Role, token: string): Promise<Taken> => {
+    const seat = play.userSeat(gameId, role);
+    const waited = await turns.wait(gameId, token, { timeoutMs: 0 });
+    if (!waited.ok) throw new Error(waited.error.message);
+    const { kept, next } = waited.value;
+    return { ...view(kept, role, next), seat_token: token, link: play.link(gameId, seat?.role) };
+  };
+  const takenInWords = (value: Taken) =>
+    words(
+      value,
+      `Game ${value.game_id}. Your seat_token (secret, told once): ${value.seat_token}\n${
+        value.link.includes("#") ? "Give the person this link to move in a browser" : "Watch it at"
+      }: ${value.link}`,
+    );
+  /** The board as a page for hosts that show those, seen and played by the person where there is one. */
+  const page = async (value: Shown): Promise<Content> => {
+    const seat = play.userSeat(value.game_id, value.your_role);
+    const seen = play.look(value.game_id, seat?.token ?? null);
+    const own = seat && seen ? play.view(seen.kept, seen.viewer) : (value as GameView);
+    const uri = `ui://agent-league/game/${value.game_id}`;
+    return { type: "resource", resource: { uri, mimeType: "text/html", text: await embeddedBoard(own, seat) } };
+  };
+  const withBots = `bots: ${botNames.join(", ")}`;
+
+  return [
+    operation({
+      request: "CREATE_GAME",
+      reply: "CREATE_GAME_RESPONSE",
+      payload: CreateGame,
+      tool: {
+        name: "createGame",
+        title: "Create a game",
+        description: `Begins a game of chess or another game and gives you a seat in it, with a secret seat_token for waitForNextTurn and finishTurn. The opponent is another agent (which calls joinGame with the game_id), a human (who gets a link, or plays on the board in this host) or a bot (${withBots}). Then call waitForNextTurn.`,
+        plain: CreateGame,
+        result: Taken,
+        annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+        meta: BOARD,
+        shown: takenInWords,
+      },
+      async handle({ template, options, play_as, opponent, name }, caller) {
+        const creator = { kind: "agent", name } as const;
+        const made = await play.create({
+          template,
+          options,
+          playAs: play_as,
+          opponent,
+          creator,
+          bearer: caller.authToken,
+        });
+        return made.ok ? ok(await taken(made.value.gameId, made.value.role, made.value.token)) : made;
+      },
+    }),
+    operation({
+      request: "JOIN_GAME",
+      reply: "JOIN_GAME_RESPONSE",
+      payload: JoinGame,
+      tool: {
+        name: "joinGame",
+        title: "Join a game",
+        description:
+          "Takes an open seat in a game that another agent has created with opponent agent, and gives you its secret seat_token. Then call waitForNextTurn.",
+        plain: JoinGame,
+        result: Taken,
+        annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+        meta: BOARD,
+        shown: takenInWords,
+      },
+      async handle({ game_id, role, name }, caller) {
+        const joined = await play.join(game_id, { role, name, bearer: caller.authToken });
+        return joined.ok ? ok(await taken(game_id, joined.value.role, joined.value.token)) : joined;
+      },
+    }),
+    operation({
+      request: "WAIT_FOR_NEXT_TURN",
+      reply: "WAIT_FOR_NEXT_TURN_RESPONSE",
+      payload: WaitForNextTurn,
+      tool: {
+        name: "waitForNextTurn",
+        title: "Wait for your turn",
+        description:
+          "Waits until it is your turn, up to 25 seconds, and returns the board and your legal moves; at once when it is your turn already, when a person has to move (Waiting for User) or when the game is over. A timeout is normal: call it again immediately.",
+        plain: WaitForNextTurn,
+        result: View.extend({ timed_out: z.boolean() }),
+        annotations: { readOnlyHint: true, idempotentHint: true },
+        meta: BOARD,
+        async shown(value: Shown & { timed_out: boolean }, { showUi, timeout_s }: z.infer<typeof WaitForNextTurn>) {
+          const said = words(value, value.timed_out ? timedOut(timeout_s) : undefined);
+          return showUi ? { ...said, content: [...said.content, await page(value)] } : said;
+        },
+      },
+      async handle({ game_id, seat_token, timeout_s }, { authToken, signal, progress }) {
+        const timeoutMs = timeout_s * 1000;
+        const waited = await turns.wait(game_id, seat_token ?? authToken, {
+          timeoutMs,
+          signal,
+          progress: progress && ((doneMs, message) => progress(doneMs / 1000, timeout_s, message)),
+        });
+        if (!waited.ok) return waited;
+        const { kept, role, next, timedOut: nothing } = waited.value;
+        return ok({ ...view(kept, role, next), timed_out: nothing });
+      },
+    }),
+    operation({
+      request: "FINISH_TURN",
+      reply: "FINISH_TURN_RESPONSE",
+      payload: FinishTurn,
+      tool: {
+        name: "finishTurn",
+        title: "Make your move",
+        description:
+          "Makes your move and ends your turn; refused when it is not your turn or the move is not legal (the legal moves are then named). With claim or claim_win you assert how the move ends the game: a false claim is told, and the move is not made. Afterwards call waitForNextTurn.",
+        plain: FinishTurn,
+        result: View,
+        annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+        meta: BOARD,
+        shown: (value: Shown) => words(value, "Move made."),
+      },
+      async handle({ game_id, seat_token, move, claim, claim_win, expected_tick, idempotency_key }, { authToken }) {
+        const finished = await turns.finish({
+          gameId: game_id,
+          token: seat_token ?? authToken,
+          move,
+          claim: claim ?? (claim_win ? "win" : null),
+          expectedTick: expected_tick ?? null,
+          idempotencyKey: idempotency_key ?? null,
+        });
+        if (!finished.ok) return finished;
+        const { kept, role, next } = finished.value;
+        return ok(view(kept, role, next));
+      },
+    }),
+  ];
+}

@@ -1,0 +1,157 @@
+import type { Role } from "#shared/games/game.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { type ErrorCode, type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import type { Refusal, Session } from "#shared/session/session.ts";
+import type { Kept, SessionHost } from "../host.ts";
+import { RestError } from "../rest/errors.ts";
+import type { Remember, Replies, Reply } from "../rest/replies.ts";
+import type { Waits } from "../waits.ts";
+import { type Next, nextFor } from "./game-views.ts";
+import { type Claim, falseClaim, readMove, wordOf } from "./moves.ts";
+import type { Play, Seated } from "./play.ts";
+
+export interface Turn {
+  readonly gameId: string;
+  readonly token: string | null;
+  /** An action, or text that names one: SAN or UCI in chess. */
+  readonly move: unknown;
+  readonly claim: Claim | null;
+  readonly expectedTick: number | null;
+  /** A repeated call with the same key gets the first answer again. */
+  readonly idempotencyKey: string | null;
+}
+
+export interface Waiting {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Told now and then while it waits. */
+  readonly progress?: ((doneMs: number, message: string) => void) | undefined;
+}
+
+/** What a wait ended with. */
+export interface Waited extends Seated {
+  readonly next: Next;
+  readonly timedOut: boolean;
+}
+
+export interface Finished extends Seated {
+  readonly next: Next;
+  /** The move as the game took it. */
+  readonly action: unknown;
+}
+
+/** The two halves of a turn: waiting for it, and finishing it. */
+export interface Turns {
+  /** Waits until the seat is to act, a person is, or the game is over; at once when that is so already. */
+  wait(gameId: string, token: string | null, waiting: Waiting): Promise<Result<Waited, ProtocolError>>;
+  /** Acts for a seat. What it refuses has changed nothing. */
+  finish(turn: Turn): Promise<Result<Finished, ProtocolError>>;
+}
+
+const PROGRESS_EVERY_MS = 5_000;
+/** Legal moves that are named in a refusal. */
+const MAX_NAMED = 220;
+
+export function createTurns(host: SessionHost, play: Play, waits: Waits, replies: Replies): Turns {
+  const nextOf = (session: Session, role: Role): Next => nextFor(session, role, play.seats(session.id));
+  const again = (kept: Kept): Kept => host.read(kept.session.id) ?? kept;
+
+  const act = async ({ kept, role }: Seated, turn: Turn, remember: Remember): Promise<Reply> => {
+    const { session } = kept;
+    const { game } = session;
+    const action = readMove(game, game.viewState(session.state, role), role, turn.move);
+    const isTurn = game.toAct(session.state).includes(role);
+    const wrong = turn.claim !== null && isTurn ? falseClaim(session, role, action, turn.claim) : null;
+    if (wrong !== null) throw new Refused(protocolError("G001", wrong, {}, true));
+    // What was checked here must be what is acted on.
+    const expectedTick = turn.expectedTick ?? (game.info.simultaneous ? null : session.tick);
+    const reply = { status: 200, body: JSON.stringify({ action }) };
+    const acted = await host.submit(session.id, { role, action, expectedTick, alongside: () => remember(reply) });
+    if (!acted.ok) throw new Refused(refusalOf(acted.error, session, role, turn.move, nextOf(session, role)));
+    return reply;
+  };
+
+  return {
+    async wait(gameId, token, { timeoutMs, signal, progress }) {
+      const seated = play.seatOf(gameId, token);
+      if (!seated.ok) return seated;
+      const { kept, role } = seated.value;
+      const placed = play.seats(gameId);
+      const begun = performance.now();
+      const tell = (): void => progress?.(Math.min(performance.now() - begun, timeoutMs), `waiting in ${gameId}`);
+      const telling = progress && setInterval(tell, PROGRESS_EVERY_MS);
+      tell();
+      const isOver = (now: Session): boolean => nextFor(now, role, placed) !== "waiting_for_opponent";
+      const happened = await waits.until(kept.session, isOver, { timeoutMs, signal });
+      clearInterval(telling);
+      const now = again(kept);
+      return ok({ kept: now, role, next: nextOf(now.session, role), timedOut: !happened });
+    },
+
+    async finish(turn) {
+      const seated = play.seatOf(turn.gameId, turn.token);
+      if (!seated.ok) return seated;
+      const { kept, role } = seated.value;
+      if (kept.access.actedBy === "driver") {
+        return err(protocolError("G004", "In a league match the referee asks for moves: answer its MOVE_REQUEST"));
+      }
+      const { move, claim, expectedTick, idempotencyKey: key } = turn;
+      const request = `finishTurn ${turn.gameId} ${JSON.stringify([move, claim, expectedTick])}`;
+      const agentId = kept.session.participants[role] ?? "";
+      try {
+        const reply = await replies.once({ agentId, key, request }, (remember) => act(seated.value, turn, remember));
+        const now = again(kept);
+        const { action } = JSON.parse(reply.body) as { action: unknown };
+        return ok({ kept: now, role, next: nextOf(now.session, role), action });
+      } catch (thrown) {
+        if (thrown instanceof Refused) return err(thrown.refusal);
+        if (thrown instanceof RestError) return err(protocolError("G001", `idempotency_key: ${thrown.message}`));
+        throw thrown;
+      }
+    },
+  };
+}
+
+/** Leaves the keeping of replies, which keeps what was taken only. */
+class Refused extends Error {
+  readonly refusal: ProtocolError;
+  constructor(refusal: ProtocolError) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+const CODES: Readonly<Record<Refusal["code"] | "NOT_FOUND", ErrorCode>> = {
+  SESSION_OVER: "G003",
+  ALREADY_ACTED: "G004",
+  CONFLICT: "G004",
+  NOT_YOUR_TURN: "G004",
+  ILLEGAL_ACTION: "G001",
+  NOT_FOUND: "G003",
+};
+
+function refusalOf(
+  { code, message }: { readonly code: keyof typeof CODES; readonly message: string },
+  session: Session,
+  role: Role,
+  move: unknown,
+  next: Next,
+): ProtocolError {
+  const refuse = (text: string) => protocolError(CODES[code], text, { game_id: session.id }, code !== "SESSION_OVER");
+  switch (code) {
+    case "SESSION_OVER":
+      return refuse(`The game is over: ${session.reason ?? ""}`);
+    case "NOT_YOUR_TURN":
+    case "ALREADY_ACTED": {
+      const whom = next === "waiting_for_user" ? "the user" : "your opponent";
+      return refuse(`${message}: you are ${role}, and ${whom} has to move. Call waitForNextTurn`);
+    }
+    case "ILLEGAL_ACTION": {
+      const legal = session.game.legalActions(session.state, role).map(wordOf);
+      const named = legal.slice(0, MAX_NAMED).join(", ") + (legal.length > MAX_NAMED ? ", …" : "");
+      return refuse(`Illegal move ${wordOf(move)?.slice(0, 100)}: ${message}. Legal moves: ${named}`);
+    }
+    default:
+      return refuse(message);
+  }
+}

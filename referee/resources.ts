@@ -1,0 +1,63 @@
+import type { Viewer } from "#shared/games/game.ts";
+import { games } from "#shared/games/registry.ts";
+import { matchRef } from "#shared/lib/ids.ts";
+import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
+import type { Session } from "#shared/session/session.ts";
+import type { RefereeDesk } from "./operations.ts";
+
+/** The resources that a commit to a session has changed, for those who see what a spectator sees: nothing while a turn is open. */
+export function changedBy({ referee, play }: RefereeDesk, session: Session): readonly string[] {
+  if (session.status === "active" && session.turnTick !== session.tick) return [];
+  const playing = referee.running().find(({ sessionId }) => sessionId === session.id);
+  const ids = playing ? [playing.order.match_id, playing.ref] : [];
+  const own = play.look(session.id, null) ? [session.id] : [];
+  return [...own, ...ids].map((id) => `game://state/${id}`);
+}
+
+/** `game://rules/{game}`, for every game. */
+export const gameRules = (): readonly Resource[] =>
+  Object.values(games).map(({ id, info }) => ({
+    uri: `game://rules/${id}`,
+    name: `Rules of ${info.name}`,
+    description: `How ${info.name} is played and how its actions are written.`,
+    mimeType: "text/plain",
+    read: () => info.rules,
+  }));
+
+/** `game://state/{match_id}`: what a spectator may see. */
+export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[] {
+  const read = async (ref: string): Promise<unknown> => {
+    const game = desk.play.look(ref, null);
+    if (game) return { match_id: ref, ...shown(game.kept.session, "spectator") };
+    const found = await desk.referee.sessionOf(ref);
+    const session = found.ok ? desk.host.read(found.value)?.session : null;
+    return session ? { match_id: ref, ...shown(session, "spectator") } : null;
+  };
+  const about = { name: "Game state", description: "The state of a match as a spectator may see it." };
+  return [
+    { ...about, uriTemplate: "game://state/{match_id}", read: ({ match_id }) => read(match_id ?? "") },
+    {
+      ...about,
+      uriTemplate: "game://state/{league_id}/{match_id}",
+      read: ({ league_id, match_id }) => read(matchRef(league_id ?? "", match_id ?? "")),
+    },
+  ];
+}
+
+/** A session for one viewer, through `viewState` alone. */
+export function shown(session: Session, viewer: Viewer): object {
+  const { game } = session;
+  return {
+    session_id: session.id,
+    game: game.id,
+    status: session.status,
+    tick: viewer === "spectator" ? session.turnTick : session.tick,
+    state: game.viewState(session.state, viewer),
+    ...(viewer !== "spectator" && {
+      your_role: viewer,
+      legal_actions: session.status === "active" ? game.legalActions(session.state, viewer) : [],
+    }),
+    termination: session.termination,
+    reason: session.reason,
+  };
+}

@@ -1,0 +1,47 @@
+import type { Session } from "#shared/session/session.ts";
+import type { SessionHost } from "./host.ts";
+
+/** Long polls: whoever waits for something to happen in a session, without asking again and again. */
+export interface Waits {
+  /**
+   * Resolves true as soon as a commit to the session makes `isOver` true (at once when it is already), false when the time has
+   * passed, the caller has gone or the server stops.
+   */
+  until(
+    session: Session,
+    isOver: (now: Session) => boolean,
+    options: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
+  ): Promise<boolean>;
+  /** Ends all waits; they are answered with what there is. */
+  close(): void;
+}
+
+/** Waits over one host. One timer and one listener each, nothing that runs while they wait. */
+export function createWaits(host: SessionHost): Waits {
+  const waiting = new Set<() => void>();
+  let isClosed = false;
+  return {
+    until(session, isOver, { timeoutMs, signal }) {
+      if (isOver(session)) return Promise.resolve(true);
+      if (isClosed || signal?.aborted) return Promise.resolve(false);
+      return new Promise((resolve) => {
+        const end = (happened: boolean): void => {
+          clearTimeout(timer);
+          waiting.delete(stop);
+          leave();
+          signal?.removeEventListener("abort", stop);
+          resolve(happened);
+        };
+        const stop = (): void => end(false);
+        const leave = host.watch(session.id, (now) => isOver(now.session) && end(true));
+        const timer = setTimeout(stop, timeoutMs);
+        waiting.add(stop);
+        signal?.addEventListener("abort", stop);
+      });
+    },
+    close() {
+      isClosed = true;
+      for (const stop of waiting) stop();
+    },
+  };
+}
