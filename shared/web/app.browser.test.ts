@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { type AppOptions, openApp, refused } from "./testing-app.ts";
+import { type App, type AppOptions, openApp, refused } from "./testing-app.ts";
 import { launchChromium } from "./testing-chromium.ts";
 
 let browser: Browser;
@@ -17,8 +17,9 @@ afterAll(() => browser.close());
 const open = (options?: AppOptions) => openApp(browser, options);
 const cell = (square: string): string => `[data-cell="${square}"]`;
 const nowhere = { x: 0, y: 0, width: 0, height: 0 };
+const statusOf = (app: App, text: string): Promise<void> => app.frame.locator(".status", { hasText: text }).waitFor();
 /** What the person says by moving; the waiting in between is left out. */
-const moves = (app: Awaited<ReturnType<typeof open>>) => app.calls.filter(({ name }) => name === "finishTurn");
+const moves = (app: App) => app.calls.filter(({ name }) => name === "finishTurn");
 
 describe("the chess board as an MCP App, in a sandboxed frame under the official bridge", () => {
   it("moves by two clicks, tells the model, waits for its answer and goes on", async () => {
@@ -27,7 +28,7 @@ describe("the chess board as an MCP App, in a sandboxed frame under the official
     expect(await app.frame.locator(".target").count()).toBe(2);
     await app.frame.click(cell("e2"));
     await app.frame.click(cell("e4"));
-    await app.frame.getByText("Waiting for black (Claude)").waitFor();
+    await statusOf(app, "Waiting for black (Claude)");
     expect(moves(app)).toEqual([
       { name: "finishTurn", arguments: { game_id: "g_test", move: "e2e4", seat_token: "seat-token" } },
     ]);
@@ -40,7 +41,7 @@ describe("the chess board as an MCP App, in a sandboxed frame under the official
       }),
     );
     app.game.play("black", "e7e5");
-    await app.frame.getByText("Your move", { exact: true }).waitFor();
+    await statusOf(app, "Your move");
     await app.frame.getByLabel("black pawn, e5, last move").waitFor();
     expect(await app.frame.locator("[aria-live]").textContent()).toBe("black: pawn e7 to e5. Your move");
   });
@@ -118,9 +119,10 @@ describe("the chess board as an MCP App, in a sandboxed frame under the official
 
   it("shows black its own side", async () => {
     const app = await open({ human: "black" });
-    await app.frame.getByText("Waiting for white (Claude)").waitFor();
+    await statusOf(app, "Waiting for white (Claude)");
+    expect(await app.frame.locator(".movable").count()).toBe(0);
     app.game.play("white", "e2e4");
-    await app.frame.getByText("Your move", { exact: true }).waitFor();
+    await statusOf(app, "Your move");
     const top = async (square: string): Promise<number> =>
       (await app.frame.locator(cell(square)).boundingBox())?.y ?? 0;
     expect(await top("h8")).toBeGreaterThan(await top("h1"));
@@ -188,7 +190,7 @@ describe("as a guest in its host", () => {
     const app = await open();
     await app.frame.click(cell("e2"));
     await app.frame.click(cell("e4"));
-    await app.frame.getByText("Waiting for black (Claude)").waitFor();
+    await statusOf(app, "Waiting for black (Claude)");
     expect(app.requests.filter((url) => !/^(about|data):/.test(url))).toEqual([]);
     const outside = await countingServer();
     const tried = await app.frame.evaluate(`Promise.all([
@@ -210,7 +212,7 @@ describe("as a guest in its host", () => {
     });
     await app.frame.getByText("the server sleeps").waitFor();
     app.game.play("white", "d2d4");
-    await app.frame.getByText("Your move", { exact: true }).waitFor();
+    await statusOf(app, "Your move");
     expect(await app.frame.getByText("the server sleeps").count()).toBe(0);
   });
 
@@ -227,14 +229,22 @@ describe("as a guest in its host", () => {
 describe("other games", () => {
   it("never shows the person the model's hand", async () => {
     const app = await open({ template: "kuhn_poker.v1", human: "player_2" });
-    await vi.waitFor(() => expect(app.calls.length).toBe(1));
-    expect(await app.frame.locator("body").innerText()).not.toMatch(/holds/);
+    await statusOf(app, "Waiting for player_1 (Claude)");
+    expect(await app.frame.locator("body").innerText()).not.toMatch(/player_1 holds/);
     app.game.play("player_1", "check");
     await app.frame.getByText("player_2 holds").waitFor();
     expect(await app.frame.locator("body").innerText()).not.toMatch(/player_1 holds/);
     await app.frame.getByRole("button", { name: "bet" }).click();
-    await app.frame.getByText("Waiting for player_1 (Claude)").waitFor();
+    await statusOf(app, "Waiting for player_1 (Claude)");
     expect(moves(app)[0]?.arguments.move).toBe("bet");
+  });
+
+  it("waits for the person's own view when it is told none", async () => {
+    const app = await open({ template: "kuhn_poker.v1", human: "player_2", isViewTold: false });
+    await vi.waitFor(() => expect(app.calls.length).toBe(1));
+    expect(await app.frame.locator("body").innerText()).not.toMatch(/holds/);
+    app.game.play("player_1", "check");
+    await app.frame.getByText("player_2 holds").waitFor();
   });
 
   it("drops discs into columns", async () => {

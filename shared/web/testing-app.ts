@@ -29,8 +29,12 @@ export interface AppOptions {
   readonly human?: string;
   readonly hostContext?: object;
   readonly viewport?: { readonly width: number; readonly height: number };
+  /** Whether the tool result carries the person's own view besides the model's. */
+  readonly isViewTold?: boolean;
+  /** The tool result that the app is opened by, for games that are kept elsewhere. */
+  readonly result?: object;
   /** Stands before the game's own tools; an answer of undefined leaves it to them. */
-  readonly tool?: (call: ToolCall) => object | undefined;
+  readonly tool?: (call: ToolCall) => object | Promise<object> | undefined;
 }
 
 const TOKEN = "seat-token";
@@ -57,10 +61,12 @@ export async function openApp(browser: Browser, options: AppOptions = {}): Promi
   const result = {
     content: [{ type: "text", text: "The game has begun." }],
     structuredContent: game.view(agent),
-    _meta: { [USER_SEAT_META]: { role: human, token: TOKEN } },
+    _meta: {
+      [USER_SEAT_META]: { role: human, token: TOKEN, ...(options.isViewTold !== false && { view: game.view(human) }) },
+    },
   };
   const html = await boardPage({ mode: "app" });
-  await page.evaluate(`window.showApp(...${JSON.stringify([html, hostContext, result])})`);
+  await page.evaluate(`window.showApp(...${JSON.stringify([html, hostContext, options.result ?? result])})`);
   const frame = page.frames().find((one) => one.parentFrame() !== null) as Frame;
   return Object.assign(app, { frame });
 }
