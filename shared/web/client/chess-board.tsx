@@ -51,12 +51,14 @@ export function ChessBoard({ game, side, canAct, pending, onPlay }: BoardProps):
     else select(isMovable(square) && square !== selected ? square : "");
   };
   const marks = marksOf({ game, pieces, turn, legal, selected, pending, drag });
-  const rows = squaresFor(color).map((squares, row) =>
-    squares.map((square, column) => cellOf(square, row, column, pieces, marks(square))),
+  const squares = squaresFor(color);
+  const rows = squares.map((rank, row) =>
+    rank.map((square, column) => cellOf(square, row, column, pieces, marks(square))),
   );
   const held = drag && pieces.get(drag.from);
   return (
-    <>
+    <div class="framed">
+      <Coordinates of="ranks" texts={squares.map(([first = ""]) => first.charAt(1))} />
       <SquareGrid
         label={`Chess board, ${color} at the bottom`}
         rows={rows}
@@ -66,6 +68,7 @@ export function ChessBoard({ game, side, canAct, pending, onPlay }: BoardProps):
         onGrab={(square, event) => isMovable(square) && grab(square, event)}
         onEscape={() => select("")}
       />
+      <Coordinates of="files" texts={squares[0]?.map((square) => square.charAt(0)) ?? []} />
       {drag && held && (
         <div class="held" style={{ left: `${drag.x}px`, top: `${drag.y}px` }}>
           <ChessPiece {...held} />
@@ -82,7 +85,7 @@ export function ChessBoard({ game, side, canAct, pending, onPlay }: BoardProps):
           onCancel={() => promote(null)}
         />
       )}
-    </>
+    </div>
   );
 }
 
@@ -128,18 +131,15 @@ function cellOf(square: string, row: number, column: number, pieces: Pieces, mar
     label: [squareInWords(square, piece), ...said].join(", "),
     marks: [(row + column) % 2 === 0 ? "light" : "dark", ...(piece ? ["taken"] : []), ...marks],
     selected: marks.includes("selected"),
-    content: (
-      <>
-        {column === 0 && <Coordinate of="rank" text={square.charAt(1)} />}
-        {row === 7 && <Coordinate of="file" text={square.charAt(0)} />}
-        {piece && <ChessPiece {...piece} />}
-      </>
-    ),
+    content: piece && <ChessPiece {...piece} />,
   };
 }
 
-const Coordinate = ({ of, text }: { readonly of: "rank" | "file"; readonly text: string }): JSX.Element => (
-  <span class={`coordinate ${of}`} aria-hidden="true">
-    {text}
-  </span>
+/** Each square's label says where it is; the coordinates are for the eyes. */
+const Coordinates = ({ of, texts }: { readonly of: string; readonly texts: readonly string[] }): JSX.Element => (
+  <div class={`coordinates ${of}`} aria-hidden="true">
+    {texts.map((text) => (
+      <span key={text}>{text}</span>
+    ))}
+  </div>
 );
