@@ -107,6 +107,17 @@ describe("the page of a game, on a real host", () => {
     await status(page, "Waiting for player_2");
   });
 
+  it.each(["the person first", "the other first"])("choices made at the same time: %s", async (order) => {
+    const { link, answer } = await friendly({ template: "rps.v1" });
+    const page = await open(link);
+    const choose = () => page.getByRole("button", { name: "rock" }).click();
+    await status(page, "Your move");
+    if (order === "the other first") await answer("scissors");
+    await choose();
+    if (order === "the person first") await status(page, "Waiting for player_2").then(() => answer("scissors"));
+    await page.locator(".result", { hasText: "player_1 (human) wins" }).waitFor();
+  });
+
   it("asks nobody but its own server, and keeps the seat's secret out of every address", async () => {
     const { link } = await friendly();
     const page = await (await browser.newContext()).newPage();

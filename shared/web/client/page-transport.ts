@@ -18,10 +18,12 @@ export function pageTransport(gameId: string, token: string): Transport {
 
   const follow = async (signal: AbortSignal): Promise<void> => {
     for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      const show = (game: GameView): void => {
+        pauseMs = FIRST_PAUSE_MS;
+        tell({ game, trouble: null });
+      };
       try {
-        await watch(signal, () => {
-          pauseMs = FIRST_PAUSE_MS;
-        });
+        if (await watch(signal, show)) return;
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof Final) return tell({ trouble: error.message });
@@ -31,41 +33,31 @@ export function pageTransport(gameId: string, token: string): Transport {
     }
   };
 
-  /** Until the stream ends; forever silent after the end of the game. */
-  const watch = async (signal: AbortSignal, onWell: () => void): Promise<void> => {
-    const show = (game: GameView): void => {
-      onWell();
-      tell({ game, trouble: null });
-    };
+  /** Shows the game until the stream ends; true when nothing more is to come. */
+  const watch = async (signal: AbortSignal, show: (game: GameView) => void): Promise<boolean> => {
     const now = await gameIn(await fetch(path, { headers, signal }));
     show(now);
-    if (now.status === "completed") throw new Final("");
+    if (now.status === "completed") return true;
     const silence = new AbortController();
     const stream = await fetch(`${path}/events`, { headers, signal: AbortSignal.any([signal, silence.signal]) });
     if (!stream.ok || !stream.body) throw await failureOf(stream);
-    const watched = watchdog(stream.body, () => silence.abort());
-    for await (const { event, data } of eventsOf(watched)) {
+    for await (const { event, data } of eventsOf(watchdog(stream.body, () => silence.abort()))) {
       const game: unknown = event === "game" ? JSON.parse(data) : null;
       if (!isGameView(game)) continue;
       show(game);
-      if (game.status === "completed") throw new Final("");
+      if (game.status === "completed") return true;
     }
+    return false;
   };
 
   return {
     open(listener) {
-      tell = ({ trouble, ...rest }) =>
-        listener(trouble === "" ? rest : { ...rest, ...(trouble !== undefined && { trouble }) });
+      tell = listener;
       return whileVisible(follow);
     },
     roleIn: ({ your_role }) => (token === "" ? "spectator" : your_role),
     async play(game, move, claim) {
-      const body = JSON.stringify({
-        move,
-        ...(claim && { claim }),
-        // Where several act at once, another's move is no reason to refuse this one.
-        ...(game.to_act.length === 1 && { expected_tick: game.tick }),
-      });
+      const body = JSON.stringify({ move, ...(claim && { claim }), expected_tick: game.tick });
       const request = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body };
       const answer = await fetch(`${path}/moves`, request).catch(() => {
         throw new Error("The server cannot be reached. Try again.");
