@@ -1,38 +1,84 @@
+import { isDeepStrictEqual } from "node:util";
+import { readMove, wordOf } from "#shared/games/read-move.ts";
+import { findGame } from "#shared/games/registry.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import type { Answer } from "#shared/rpc/operations.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
-import type { Turn } from "./sdk.ts";
+import type { MatchInfo, Turn } from "./sdk.ts";
 
 interface Waiting {
+  readonly info: MatchInfo | null;
   readonly turn: Turn;
   readonly answer: (move: unknown) => void;
 }
 
-/** A player run by hand: a move request waits until make_move answers it or its time is over. */
-export function createManualBot(): { bot: LoadedBot; makeMove: (move: unknown) => Answer } {
-  const waiting: Waiting[] = [];
+/** A player run by hand: what it is asked waits until make_move answers it or its time is over. */
+export interface ManualBot {
+  readonly bot: LoadedBot;
+  /** Answers the request of a match, the oldest one when none is named. An illegal move is refused here, and the request waits on. */
+  makeMove(move: unknown, matchId: string | null): Answer;
+  /** What is asked now, oldest first. */
+  asked(): readonly object[];
+}
 
-  const choose = (turn: Turn): Promise<unknown> =>
+export function createManualBot(): ManualBot {
+  const waiting: Waiting[] = [];
+  const forget = (one: Waiting): void => {
+    const place = waiting.indexOf(one);
+    if (place >= 0) waiting.splice(place, 1);
+  };
+
+  const choose = (info: MatchInfo | null, turn: Turn): Promise<unknown> =>
     new Promise((resolve, reject) => {
-      const one: Waiting = { turn, answer: resolve };
+      const one: Waiting = { info, turn, answer: resolve };
       waiting.push(one);
       turn.log(`your move as ${turn.role} in ${turn.game}: ${JSON.stringify(turn.view)}; call make_move`);
       turn.signal.addEventListener("abort", () => {
-        const place = waiting.indexOf(one);
-        if (place >= 0) waiting.splice(place, 1);
+        forget(one);
         reject(new Error("no move was made in time"));
       });
     });
 
   return {
-    bot: { name: "manual", file: null, create: () => ({ choose }) },
-    /** Answers the oldest waiting request. */
-    makeMove(move) {
-      const one = waiting.shift();
-      if (!one) return err(protocolError("G004", "no move is asked of you now", {}, true));
-      one.answer(move);
-      return ok({ status: "SENT", game: one.turn.game, your_role: one.turn.role, tick: one.turn.tick, move });
+    bot: {
+      name: "manual",
+      file: null,
+      create() {
+        let info: MatchInfo | null = null;
+        return {
+          start(match) {
+            info = match;
+          },
+          choose: (turn) => choose(info, turn),
+        };
+      },
     },
+    makeMove(move, matchId) {
+      const one = waiting.find(({ info }) => matchId === null || info?.matchId === matchId);
+      if (!one) return err(protocolError("G004", "no move is asked of you now", {}, true));
+      const { turn } = one;
+      const game = findGame(turn.game);
+      const action = game ? readMove(game, turn.view, turn.role, move) : move;
+      const legal: readonly unknown[] = turn.legal;
+      if (!legal.some((each) => isDeepStrictEqual(each, action))) {
+        const named = legal.map(wordOf).join(", ");
+        return err(protocolError("G001", `Illegal move ${wordOf(move)}. Legal moves: ${named}`, {}, true));
+      }
+      forget(one);
+      one.answer(action);
+      return ok({ status: "SENT", game: turn.game, your_role: turn.role, tick: turn.tick, move: action });
+    },
+    asked: () =>
+      waiting.map(({ info, turn }) => ({
+        league_id: info?.leagueId,
+        match_id: info?.matchId,
+        game: turn.game,
+        your_role: turn.role,
+        tick: turn.tick,
+        game_state: turn.view,
+        legal_actions: turn.legal,
+        deadline: turn.clock.deadline.toISOString(),
+      })),
   };
 }

@@ -16,7 +16,7 @@ import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import { loadBot } from "./load-bot.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
-import { createManualBot } from "./manual.ts";
+import { createManualBot, type ManualBot } from "./manual.ts";
 import { createPlayer, type Player } from "./player.ts";
 
 export interface PlayerOptions {
@@ -50,7 +50,7 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
   const bot: LoadedBot = manual?.bot ?? (await loadBot(options.bot));
   const player = createPlayer(bot, (line) => self.warn(line));
   const identity: Identity = { id: "new", isSigned: null };
-  const operations = [...matchOperations(player, identity), ...handOperations(player, manual?.makeMove ?? null)];
+  const operations = [...matchOperations(player, identity), ...handOperations(player, manual)];
   const mcp = mcpEndpoint(
     {
       serverInfo: { name: "player", version: VERSION },
@@ -189,16 +189,19 @@ function matchOperations(player: Player, identity: Readonly<Identity>) {
   ];
 }
 
+const match_id = z.string().max(200).optional().describe("which match is meant, when several ask; default: the oldest");
 const MakeMove = z.union(
   [
-    z.object({ number: z.int().min(1).max(5) }).transform(({ number }) => ({ move: number as unknown })),
-    z.object({ move: z.union([z.string(), z.number(), z.looseObject({})]) as z.ZodType<unknown> }),
+    z
+      .object({ number: z.int().min(1).max(5), match_id })
+      .transform(({ number, match_id }) => ({ move: number as unknown, match_id })),
+    z.object({ move: z.union([z.string(), z.number(), z.looseObject({})]) as z.ZodType<unknown>, match_id }),
   ],
   "give {number} from 1 to 5 or {move}",
 );
 
 /** The tools of a player run by hand (PROTOCOL.md, section 4). */
-function handOperations(player: Player, makeMove: ((move: unknown) => Answer) | null) {
+function handOperations(player: Player, manual: ManualBot | null) {
   return [
     operation({
       request: "MAKE_MOVE",
@@ -208,7 +211,7 @@ function handOperations(player: Player, makeMove: ((move: unknown) => Answer) | 
         name: "make_move",
         title: "Make a move",
         description:
-          "Answers the move request that is waiting, for a player run by hand: {number: 1-5} in even/odd, {move} in any game.",
+          "Answers the move request that is waiting, for a player run by hand (--bot manual): {number: 1-5} in even/odd, {move} in any game, as get_my_state lists the legal ones; in chess UCI or SAN. An illegal move is refused and the request waits on.",
         plain: MakeMove,
         result: z.object({
           status: z.literal("SENT"),
@@ -219,8 +222,9 @@ function handOperations(player: Player, makeMove: ((move: unknown) => Answer) | 
         }),
         annotations: { readOnlyHint: false, destructiveHint: false },
       },
-      handle: ({ move }) =>
-        makeMove ? makeMove(move) : err(protocolError("G004", "this player's bot decides its own moves")),
+      handle: ({ move, match_id }) =>
+        manual?.makeMove(move, match_id ?? null) ??
+        err(protocolError("G004", "this player's bot decides its own moves")),
     }),
     operation({
       request: "GET_MY_STATE",
@@ -229,12 +233,18 @@ function handOperations(player: Player, makeMove: ((move: unknown) => Answer) | 
       tool: {
         name: "get_my_state",
         title: "My state",
-        description: "The matches this player is in, what it is asked now, and its last result.",
+        description:
+          "The matches this player is in, its last result and, for a player run by hand, what it is asked now: the view, the legal actions and the deadline. Then call make_move.",
         plain: z.object({}),
-        result: z.looseObject({ bot: z.string(), matches_begun: z.int(), matches_won: z.int() }),
+        result: z.looseObject({
+          bot: z.string(),
+          matches_begun: z.int(),
+          matches_won: z.int(),
+          asked: z.array(z.looseObject({})).optional().describe("what make_move would answer, oldest first"),
+        }),
         annotations: { readOnlyHint: true },
       },
-      handle: () => ok(player.state()),
+      handle: () => ok({ ...player.state(), ...(manual && { asked: manual.asked() }) }),
     }),
   ];
 }

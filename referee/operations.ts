@@ -71,7 +71,19 @@ const PlainStartGame = z.union(
 ) as z.ZodType<messages.StartGame>;
 
 const ValidateMove = z.object({ player_id: id, move: z.unknown(), match_id: id.optional() });
-const GetGameState = z.object({ match_id: id });
+export const GetGameState = z.object({ match_id: id });
+export const GameState = z.object({
+  match_id: z.string(),
+  session_id: z.string(),
+  game: z.string(),
+  status: z.enum(["active", "completed"]),
+  tick: z.int(),
+  state: z.unknown().describe("the game's state as the caller may see it"),
+  your_role: z.string().optional(),
+  legal_actions: z.array(z.unknown()).optional(),
+  termination: z.string().nullable(),
+  reason: z.string().nullable(),
+});
 
 /** What a referee can be asked (PROTOCOL.md, section 4). */
 export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown>[] {
@@ -156,18 +168,7 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
         description:
           "The state of a match as a spectator may see it; with a seat's match token in auth_token, as that player sees it.",
         plain: GetGameState,
-        result: z.object({
-          match_id: z.string(),
-          session_id: z.string(),
-          game: z.string(),
-          status: z.enum(["active", "completed"]),
-          tick: z.int(),
-          state: z.unknown().describe("the game's state as the caller may see it"),
-          your_role: z.string().optional(),
-          legal_actions: z.array(z.unknown()).optional(),
-          termination: z.string().nullable(),
-          reason: z.string().nullable(),
-        }),
+        result: GameState,
         annotations: { readOnlyHint: true },
       },
       async handle({ match_id }, caller) {

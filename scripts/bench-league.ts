@@ -25,7 +25,7 @@ export interface LeagueRate extends Rate {
 const STEADY_LIMIT_MS = 25_000;
 const JSON_TYPE = { "content-type": "application/json" };
 
-interface LeagueUnderLoad {
+export interface LeagueUnderLoad {
   readonly manager: BenchManager;
   readonly referee: Measured;
   readonly players: readonly Measured[];
@@ -34,7 +34,7 @@ interface LeagueUnderLoad {
   stop(): Promise<void>;
 }
 
-async function startLeague(
+export async function startLeague(
   shape: Pick<LeagueShape, "inFlight" | "players" | "nodeArgs">,
   endpointOf?: (endpoint: string) => string,
 ): Promise<LeagueUnderLoad> {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { freePorts } from "#shared/runtime/free-ports.ts";
 import type { ChessRate } from "./bench-chess.ts";
 import { type LeagueRate, leagueRate, type Sizes } from "./bench-league.ts";
+import { type McpRates, mcpRates } from "./bench-mcp.ts";
 import { launch, measure, type Rate, runCommand, sleep, temporaryFolder } from "./bench-process.ts";
 import { type RestRates, restRates } from "./bench-rest.ts";
 
@@ -33,6 +34,7 @@ export interface Round {
   readonly chess: ChessRate;
   readonly starts: Starts;
   readonly rest: RestRates;
+  readonly mcp: McpRates;
 }
 
 const LIMIT_IN_FLIGHT = 64;
@@ -65,11 +67,12 @@ export async function takeRound(
   const at1 = await league(1, "four");
   const at1000 = await league(1000, "four");
   const rest = await restRates(pace, tell);
+  const mcp = await mcpRates(pace, tell);
   tell("chess");
   const chess = await chessRate(pace, number);
   tell("npm start");
   const starts = await startTimes(pace);
-  return { league: { 1: at1, 64: at64, 1000: at1000 }, limit: limits, pair, sdk: sdks, chess, starts, rest };
+  return { league: { 1: at1, 64: at64, 1000: at1000 }, limit: limits, pair, sdk: sdks, chess, starts, rest, mcp };
 }
 
 /** Calls a second of one bare client process to four bare servers. */

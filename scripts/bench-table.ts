@@ -78,6 +78,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       row("f  moves, 64 in flight", (round) => round.league[64]),
       row("f  moves, 1000 in flight", (round) => round.league[1000]),
       ...restRows(of, row),
+      ...mcpRows(of, row),
     ],
     aims: [
       {
@@ -108,6 +109,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
         isMet: growth <= 1.15,
       },
       ...restTold(of),
+      mcpAim(of),
     ],
   };
 }
@@ -157,6 +159,27 @@ function restTold(of: Of): Summary["aims"] {
     { aim: "h  REST actions, one session watched", measured: toLimit(({ rest }) => rest.watched), isMet: null },
     { aim: "j  memory of an idle session", measured: `${(heap / 1024).toFixed(1)} kB while in memory`, isMet: null },
   ];
+}
+
+function mcpRows(of: Of, row: Row): Summary["rows"] {
+  const bytes = of(({ mcp }) => mcp.stateBytes).toFixed(0);
+  return [
+    row("k  get_game_state, MCP 2026-07-28", ({ mcp }) => mcp.stateless, `a state of ${bytes} B`),
+    row("k  get_game_state, plain JSON", ({ mcp }) => mcp.plain),
+    row("l  the SDK's own server, 2026-07-28", ({ mcp }) => mcp.sdkStateless, "the same state, from memory"),
+    row("l  the SDK's own server, session", ({ mcp }) => mcp.sdkSession),
+  ];
+}
+
+function mcpAim(of: Of): Summary["aims"][number] {
+  const ratio = of(({ mcp }) => mcp.stateless.perSecond / mcp.sdkStateless.perSecond);
+  const byCpu = of(({ mcp }) => (mcp.sdkStateless.cpu.server ?? 0) / (mcp.stateless.cpu.server ?? 1));
+  const toSession = of(({ mcp }) => mcp.stateless.perSecond / mcp.sdkSession.perSecond);
+  return {
+    aim: "k  at least 5 times the SDK's own server",
+    measured: `${ratio.toFixed(1)} times (${byCpu.toFixed(1)} by the server's CPU), ${toSession.toFixed(1)} times its sessions`,
+    isMet: ratio >= 5,
+  };
 }
 
 const VERDICT = { true: "met   ", false: "missed", null: "told  " };

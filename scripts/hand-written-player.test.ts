@@ -69,7 +69,7 @@ describe("a player run by hand", () => {
           .parse(await callRpc(url, "tools/call", { name: "make_move", arguments: { move } }));
         if (result.isError && !isOver) throw new Error("not asked yet");
         return !result.isError;
-      });
+      }, 10_000);
       if (sent) moves.push(move);
     }
     const match = (await document).leagues[0]?.matches[0];

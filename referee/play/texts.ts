@@ -1,6 +1,6 @@
+import { wordOf } from "#shared/games/read-move.ts";
 import type { GameView } from "#shared/web/game-view.ts";
 import type { Next } from "./game-views.ts";
-import { wordOf } from "./moves.ts";
 
 /** A game in words, for an LLM or a person whose host shows no board. */
 export function inWords(view: GameView, next: Next): string {

@@ -198,6 +198,7 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
         plain: WaitForNextTurn,
         result: View.extend({ timed_out: z.boolean() }),
         annotations: { readOnlyHint: true, idempotentHint: true },
+        waits: true,
         meta: BOARD,
         async shown(value: Shown & { timed_out: boolean }, { showUi, timeout_s }: z.infer<typeof WaitForNextTurn>) {
           const said = words(value, value.timed_out ? timedOut(timeout_s) : undefined);

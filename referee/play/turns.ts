@@ -1,4 +1,5 @@
 import type { Role } from "#shared/games/game.ts";
+import { readMove, wordOf } from "#shared/games/read-move.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ErrorCode, type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { Refusal, Session } from "#shared/session/session.ts";
@@ -6,8 +7,8 @@ import type { Kept, SessionHost } from "../host.ts";
 import { RestError } from "../rest/errors.ts";
 import type { Remember, Replies, Reply } from "../rest/replies.ts";
 import type { Waits } from "../waits.ts";
+import { type Claim, falseClaim } from "./claims.ts";
 import { type Next, nextFor } from "./game-views.ts";
-import { type Claim, falseClaim, readMove, wordOf } from "./moves.ts";
 import type { Play, Seated } from "./play.ts";
 
 export interface Turn {

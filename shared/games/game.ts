@@ -36,6 +36,8 @@ export interface GameInfo {
   readonly hiddenInformation: boolean;
   /** No game, whatever its options, takes more actions than this. */
   readonly maxActions: number;
+  /** `legalActions` lists some of what is legal, because all of it cannot be listed (a clue in Codenames). */
+  readonly listsSample?: true;
 }
 
 /**
@@ -45,6 +47,7 @@ export interface GameInfo {
  * Obligations, held by `conformance.test.ts` for every registered game:
  * - `toAct` is empty if and only if the state is terminal, and exactly then `outcome` is not null;
  * - `applyAction` refuses whatever `legalActions` would not list (for any role, at any time) with an `Illegal`, and never throws;
+ *   a game that says `listsSample` may take more, of roles that are to act;
  * - in a simultaneous game `toAct` lists every role of the open turn that has not yet chosen; the order of choices
  *   does not matter, and none shows in another role's view before the turn closes;
  * - `legalActions(viewState(state, role), role)` equals `legalActions(state, role)`: a player lists its moves from its own view;

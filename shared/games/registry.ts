@@ -1,4 +1,5 @@
 import { chess } from "./chess.ts";
+import { codenames } from "./codenames.ts";
 import { connectFour } from "./connect-four.ts";
 import { evenOdd } from "./even-odd.ts";
 import type { Game } from "./game.ts";
@@ -14,6 +15,7 @@ export const games = {
   "tic_tac_toe.v1": ticTacToe,
   "connect_four.v1": connectFour,
   "kuhn_poker.v1": kuhnPoker,
+  "codenames.v1": codenames,
 } as const satisfies Readonly<Record<string, Game>>;
 
 export type GameId = keyof typeof games;

@@ -23,7 +23,7 @@ const surface: McpSurface = {
 
 /** What the suite itself never asks: plain JSON-RPC. The rest is `npm run conformance`. */
 describe("the conformance suite's fixtures, in plain JSON", () => {
-  serve(withFixtures(surface).methods, (error) => {
+  serve(withFixtures(surface, "k".repeat(43)).methods, (error) => {
     throw error;
   });
 

@@ -1,11 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { createRequestStateCodec, type ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { complete, eventStore, plainPrompts, resources, template } from "./conformance-content.ts";
 import { inputPrompts, inputTools, type Seal } from "./conformance-input.ts";
 import { contextTools, type Fixture, plainTools } from "./conformance-tools.ts";
 import { INVALID_PARAMS, rpcError } from "./json-rpc.ts";
-import { type McpSurface, mcpMethods } from "./mcp.ts";
+import { directTools, type McpSurface, mcpMethods } from "./mcp.ts";
 import type { McpMethod, McpService } from "./mcp-sessions.ts";
 
 const Named = z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).default({}) });
@@ -18,9 +17,9 @@ const NOBODY = { bearer: null, remoteAddress: "" };
  * router, sessions and stateless handler, which the suite thereby tests. Fixtures that talk to the client are there for MCP
  * clients only; plain JSON-RPC sees the others.
  */
-export function withFixtures(surface: McpSurface): McpService {
+export function withFixtures(surface: McpSurface, stateKey: string): McpService {
   const own = mcpMethods({ ...surface, templates: [template, ...surface.templates] });
-  const states = createRequestStateCodec<number>({ key: randomBytes(32) });
+  const states = createRequestStateCodec<number>({ key: stateKey });
   const seal: Seal = (round) => states.mint(round);
   const tools = (context?: ServerContext) =>
     context ? [...plainTools, ...contextTools(context), ...inputTools(context, seal)] : plainTools;
@@ -57,6 +56,8 @@ export function withFixtures(surface: McpSurface): McpService {
   return {
     serverInfo: surface.serverInfo,
     methods: { ...own, ...methods },
+    direct: new Set([...plainTools.map(({ name }) => name), ...directTools(surface)]),
+    stateKey,
     options: {
       capabilities: { prompts: {}, completions: {}, logging: {} },
       requestState: { verify: states.verify },

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { bareHost, isLoopback } from "./addresses.ts";
-import type { Gate, HttpContext, McpDoor } from "./http.ts";
+import type { Gate, HttpContext, HttpReply, McpDoor } from "./http.ts";
 import type { McpSessions } from "./mcp-sessions.ts";
 
 export interface EndpointOptions {
@@ -85,12 +85,14 @@ async function answer(
   try {
     const refusal = gate ? await gate(body, http) : null;
     const message = refusal || !sessions ? undefined : forMcpClient(request, body);
-    if (sessions && message !== undefined) {
-      await (await sessions()).handle(request, response, message.body, http);
-    } else {
-      const reply = refusal ?? (await door(body, http));
-      send(response, reply.status, reply.body, reply.headers);
+    if (!sessions || message === undefined) {
+      sendReply(response, refusal ?? (await door(body, http)));
+      return;
     }
+    const clients = await sessions();
+    const direct = clients.direct(request, message.body, http);
+    if (direct) sendReply(response, await direct);
+    else await clients.handle(request, response, message.body, http);
   } catch {
     refuse(response, 500, "Internal error");
   }
@@ -182,6 +184,9 @@ function callerCheck(allowedHosts: readonly string[], anyAddress: boolean): Call
 
 const refuse = (response: ServerResponse, status: number, message: string): void =>
   send(response, status, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message } }));
+
+const sendReply = (response: ServerResponse, { status, body, headers }: HttpReply): void =>
+  send(response, status, body, headers);
 
 function send(
   response: ServerResponse,

@@ -1,3 +1,5 @@
+import type { CallerInput } from "./input.ts";
+
 /** What goes back over HTTP; an empty body answers notifications. */
 export interface HttpReply {
   readonly status: number;
@@ -12,6 +14,10 @@ export interface HttpContext {
   readonly remoteAddress: string;
   /** Whether it speaks as MCP clients do, which want what a tool says as structured content too. */
   readonly isMcpClient?: boolean;
+  /** The MCP session that a call belongs to; absent outside of sessions. */
+  readonly sessionId?: string;
+  /** What the caller's user and model can be asked; absent for callers that cannot be asked anything. */
+  readonly input?: CallerInput;
   /** Aborted when the caller has gone or has cancelled its request. */
   readonly signal?: AbortSignal;
   /** Tells a caller that asked for it how far its request is. */

@@ -1,6 +1,7 @@
+import { newToken } from "../lib/ids.ts";
 import type { McpDoor } from "./http.ts";
 import { jsonRpc } from "./json-rpc.ts";
-import { type McpSurface, mcpMethods } from "./mcp.ts";
+import { directTools, type McpSurface, mcpMethods } from "./mcp.ts";
 import type { McpService, McpSessions } from "./mcp-sessions.ts";
 
 /** What the official conformance suite wants to find beside the surface; loaded for its runs only (scripts/conformance.ts). */
@@ -21,9 +22,10 @@ export interface McpEndpoint {
 
 /** `onError` is told what no caller may know. */
 export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => void): McpEndpoint {
+  const { stateKey = newToken() } = surface;
   const service: McpService = conformance
-    ? conformance.withFixtures(surface)
-    : { serverInfo: surface.serverInfo, methods: mcpMethods(surface) };
+    ? conformance.withFixtures(surface, stateKey)
+    : { serverInfo: surface.serverInfo, methods: mcpMethods(surface), direct: directTools(surface), stateKey };
   let loading: Promise<McpSessions> | null = null;
   let loaded: McpSessions | null = null;
   const pending = new Set<string>();

@@ -3,20 +3,24 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
 import {
   createMcpHandler,
+  createRequestStateCodec,
   type EventStore,
   isInitializeRequest,
   isLegacyRequest,
   legacyStatelessFallback,
   ProtocolError,
   ProtocolErrorCode,
+  type RequestStateCodec,
   Server,
   type ServerContext,
   type ServerOptions,
 } from "@modelcontextprotocol/server";
 import { JSONRPCErrorException } from "json-rpc-2.0";
-import type { FieldFault } from "../protocol/envelope.ts";
-import type { HttpContext } from "./http.ts";
-import type { McpSurface, ToolResult } from "./mcp.ts";
+import type { HttpContext, HttpReply } from "./http.ts";
+import { isInputNeeded } from "./input.ts";
+import type { McpSurface } from "./mcp.ts";
+import { directCalls, unfitArguments } from "./mcp-direct.ts";
+import { ask, asResult, type Era, inputOf } from "./mcp-input.ts";
 
 /** One method of a surface. Clients that come through the SDK bring a context, plain JSON-RPC has none. */
 export type McpMethod = (params: unknown, http: HttpContext, context?: ServerContext) => unknown;
@@ -25,6 +29,10 @@ export type McpMethod = (params: unknown, http: HttpContext, context?: ServerCon
 export interface McpService {
   readonly serverInfo: McpSurface["serverInfo"];
   readonly methods: Readonly<Record<string, McpMethod>>;
+  /** The tools that answer by themselves: they neither wait nor talk to the client meanwhile. */
+  readonly direct: ReadonlySet<string>;
+  /** Signs the state between the rounds of a call. */
+  readonly stateKey: string;
   /** What the SDK has to know besides: capabilities other than tools and resources, how request state is verified. */
   readonly options?: ServerOptions;
   /** Keeps the events of one session for clients that reconnect; without it a broken stream is lost. */
@@ -33,6 +41,8 @@ export interface McpService {
 
 /** MCP clients of both eras at one endpoint: sessions of 2024-11-05 to 2025-11-25, and the stateless 2026-07-28. */
 export interface McpSessions {
+  /** The answer to a POST that needs nothing of a transport; null for every other. */
+  direct(request: IncomingMessage, body: unknown, http: HttpContext): Promise<HttpReply> | null;
   /** Answers one request of an MCP client; `body` is parsed JSON, undefined for GET and DELETE. */
   handle(request: IncomingMessage, response: ServerResponse, body: unknown, http: HttpContext): Promise<void>;
   /** Tells whoever has subscribed to a resource that it has changed. */
@@ -49,6 +59,14 @@ interface Session {
   usedAt: number;
 }
 
+interface Serving {
+  readonly era: Era;
+  readonly subscriptions: Set<string> | undefined;
+  readonly states: RequestStateCodec;
+}
+
+/** A game that was left over night goes on the next day. */
+const STATE_TTL_S = 30 * 24 * 3600;
 const IDLE_MS = 10 * 60_000;
 const LOOK_EVERY_MS = 60_000;
 const MAX_SESSIONS = 5_000;
@@ -59,11 +77,14 @@ const RETRY_MS = 500;
 /** The SDK's transports before one service. Nothing of it is written twice: each method is the plain router's own. */
 export function mcpSessions(service: McpService, onError: (error: unknown) => void): McpSessions {
   const sessions = new Map<string, Session>();
-  const build = (subscriptions?: Set<string>): Server => serverOf(service, subscriptions, onError);
+  const direct = directCalls(service, onError);
+  const states = createRequestStateCodec({ key: service.stateKey, ttlSeconds: STATE_TTL_S });
+  const build = (era: Era, subscriptions?: Set<string>): Server =>
+    serverOf(service, { era, subscriptions, states }, onError);
   // Their own error callbacks tell of what callers did wrong; what we did wrong comes through `serverOf`.
-  const modern = createMcpHandler(() => build(), { legacy: "reject" });
+  const modern = createMcpHandler(() => build("modern"), { legacy: "reject" });
   const answerModern = toNodeHandler(modern, { onerror: onError });
-  const answerStateless = toNodeHandler({ fetch: legacyStatelessFallback(() => build()) });
+  const answerStateless = toNodeHandler({ fetch: legacyStatelessFallback(() => build("stateless")) });
 
   const look = setInterval(() => {
     const latest = Date.now() - IDLE_MS;
@@ -75,7 +96,7 @@ export function mcpSessions(service: McpService, onError: (error: unknown) => vo
 
   const begin = async (): Promise<Session> => {
     const subscriptions = new Set<string>();
-    const server = build(subscriptions);
+    const server = build("session", subscriptions);
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
       onsessioninitialized: (id) => void sessions.set(id, session),
@@ -103,6 +124,7 @@ export function mcpSessions(service: McpService, onError: (error: unknown) => vo
   };
 
   return {
+    direct: ({ headers }, body, http) => direct(headers, body, http),
     async handle(request, response, body, http) {
       const as = Object.assign(request, { auth: authOf(http), method: request.method ?? "", url: request.url ?? "" });
       const id = request.headers["mcp-session-id"];
@@ -143,18 +165,19 @@ const METHODS = [
 /** An SDK server that answers with the plain router's methods. */
 function serverOf(
   { serverInfo, methods, options }: McpService,
-  subscriptions: Set<string> | undefined,
+  { era, subscriptions, states }: Serving,
   onError: (error: unknown) => void,
 ): Server {
   const capabilities = { tools: {}, resources: { subscribe: true }, ...options?.capabilities };
-  const server = new Server(serverInfo, { ...options, capabilities });
+  const server = new Server(serverInfo, { requestState: { verify: states.verify }, ...options, capabilities });
   for (const name of METHODS) {
     const method = methods[name];
     if (!method) continue;
     server.setRequestHandler(name, async ({ params }: { params?: unknown }, context: ServerContext) => {
       try {
+        const caller = callerOf(context);
         // The SDK checks every answer against the protocol's own schema.
-        return (await method(params, callerOf(context), context)) as never;
+        return (await answered(method, params, caller, context)) as never;
       } catch (thrown) {
         const unfit = name === "tools/call" ? unfitArguments(thrown) : null;
         if (unfit) return unfit as never;
@@ -163,6 +186,20 @@ function serverOf(
         throw new ProtocolError(ProtocolErrorCode.InternalError, "Internal error"); // the SDK would show the message
       }
     });
+  }
+  /** A tool that asks first is called again with what was said. */
+  async function answered(
+    method: McpMethod,
+    params: unknown,
+    caller: HttpContext,
+    context: ServerContext,
+  ): Promise<unknown> {
+    for (let input = inputOf(era, server, context); ; ) {
+      const result = await method(params, { ...caller, input }, context);
+      if (typeof result !== "object" || result === null || !isInputNeeded(result)) return result;
+      if (era === "modern") return asResult(result, (state) => states.mint(state));
+      input = { ...input, said: await ask(result.asks, context), state: result.state };
+    }
   }
   server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
     if (subscriptions && subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri)) {
@@ -178,15 +215,6 @@ function serverOf(
   return server;
 }
 
-/** Arguments that do not fit are a tool's answer, which an LLM reads and mends; a protocol error it may never see (SEP-1303). */
-function unfitArguments(thrown: unknown): ToolResult | null {
-  const data =
-    thrown instanceof JSONRPCErrorException ? (thrown.data as { faults?: readonly FieldFault[] } | null) : null;
-  if (!data?.faults) return null;
-  const faults = data.faults.map(({ path, message }) => `${path || "arguments"}: ${message}`);
-  return { content: [{ type: "text", text: `Invalid arguments. ${faults.join("; ")}` }], isError: true };
-}
-
 /** The caller's bearer token and address travel through the SDK as its authentication information. */
 const authOf = ({ bearer, remoteAddress }: HttpContext) => ({
   token: bearer ?? "",
@@ -194,7 +222,7 @@ const authOf = ({ bearer, remoteAddress }: HttpContext) => ({
   scopes: [],
 });
 
-function callerOf({ http, mcpReq }: ServerContext): HttpContext {
+function callerOf({ http, mcpReq, sessionId }: ServerContext): HttpContext {
   const { token = "", clientId = "" } = http?.authInfo ?? {};
   const { signal } = mcpReq;
   const progressToken = mcpReq._meta?.progressToken;
@@ -206,6 +234,7 @@ function callerOf({ http, mcpReq }: ServerContext): HttpContext {
     bearer: token === "" ? null : token,
     remoteAddress: clientId,
     isMcpClient: true,
+    ...(sessionId !== undefined && { sessionId }),
     signal,
     ...(progressToken !== undefined && { progress: tell }),
   };

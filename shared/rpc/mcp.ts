@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { HttpContext } from "./http.ts";
+import type { InputNeeded } from "./input.ts";
 import { INVALID_PARAMS, type Method, rpcError } from "./json-rpc.ts";
 
 /** What a tool shows: text, or a page that a host may show to its user. */
@@ -35,8 +36,10 @@ export interface Tool {
   };
   /** For hosts, e.g. the page that goes with the tool: `{ui: {resourceUri}}`. */
   readonly _meta?: object;
+  /** It may take its time, and an MCP client is then given a stream that stays alive. */
+  readonly waits?: boolean;
   /** Answers a call; throws an `rpcError` for arguments that do not fit. */
-  call(args: unknown, http: HttpContext): Promise<ToolResult>;
+  call(args: unknown, http: HttpContext): Promise<ToolResult | InputNeeded>;
 }
 
 export interface Resource {
@@ -47,7 +50,7 @@ export interface Resource {
   readonly mimeType?: string;
   readonly _meta?: object;
   /** The content: a value to be shown as JSON, or the text itself of a type that is not JSON. */
-  read(): Promise<unknown> | unknown;
+  read(http: HttpContext): Promise<unknown> | unknown;
 }
 
 export interface ResourceTemplate {
@@ -64,9 +67,12 @@ export interface McpSurface {
   readonly tools: readonly Tool[];
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplate[];
+  /** Signs what travels through callers between the rounds of a call; kept over a restart by who wants calls to go on then. */
+  readonly stateKey?: string;
 }
 
-const protocolVersions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const;
+/** The revisions with sessions. */
+export const protocolVersions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const;
 const NEWEST = "2025-11-25";
 const JSON_TYPE = "application/json";
 
@@ -79,9 +85,9 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
   const tools = new Map(surface.tools.map((tool) => [tool.name, tool]));
   const templates = surface.templates.map((template) => ({ ...template, pattern: patternOf(template.uriTemplate) }));
 
-  const read = async (uri: string): Promise<ReadText> => {
+  const read = async (uri: string, http: HttpContext): Promise<ReadText> => {
     const resource = surface.resources.find((one) => one.uri === uri);
-    if (resource) return { uri, ...asText(await resource.read(), resource) };
+    if (resource) return { uri, ...asText(await resource.read(http), resource) };
     for (const template of templates) {
       const match = template.pattern.exec(uri);
       const found = match ? await template.read(variablesOf(match)) : null;
@@ -102,7 +108,7 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
     },
     "notifications/initialized": () => ({}),
     ping: () => ({}),
-    "tools/list": () => ({ tools: surface.tools.map(({ call: _, ...listed }) => listed) }),
+    "tools/list": () => ({ tools: surface.tools.map(({ call: _, waits: __, ...listed }) => listed) }),
     "tools/call": (params, http) => {
       const { name, arguments: args } = parse(CallTool, params);
       const tool = tools.get(name);
@@ -115,12 +121,16 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
     "resources/templates/list": () => ({
       resourceTemplates: surface.templates.map(({ read: _, ...listed }) => ({ ...listed, mimeType: JSON_TYPE })),
     }),
-    "resources/read": async (params) => {
+    "resources/read": async (params, http) => {
       const { uri } = parse(ReadResource, params);
-      return { contents: [await read(uri)] };
+      return { contents: [await read(uri, http)] };
     },
   };
 }
+
+/** The tools that answer by themselves, at once. */
+export const directTools = ({ tools }: Pick<McpSurface, "tools">): ReadonlySet<string> =>
+  new Set(tools.filter(({ waits }) => !waits).map(({ name }) => name));
 
 interface ReadText {
   readonly uri: string;

@@ -4,6 +4,7 @@ import { Envelope, type FieldFault, fieldFaults, looksLikeEnvelope, newEnvelope 
 import { errorType, type ProtocolError } from "../protocol/errors.ts";
 import type { MessageType } from "../protocol/messages.ts";
 import type { HttpContext } from "./http.ts";
+import { type CallerInput, type InputNeeded, isInputNeeded } from "./input.ts";
 import { INVALID_PARAMS, rpcError } from "./json-rpc.ts";
 import type { Tool, ToolResult } from "./mcp.ts";
 
@@ -18,9 +19,14 @@ export interface Caller {
   readonly signal?: AbortSignal | undefined;
   /** Tells a caller that asked for it how far its request is. */
   readonly progress?: HttpContext["progress"];
+  readonly sessionId?: string | undefined;
+  /** Absent for those that cannot be asked anything. */
+  readonly input?: CallerInput | undefined;
 }
 
 export type Answer = Result<object, ProtocolError>;
+/** What a tool may also say: that it has to ask something first. */
+export type Asking = Answer | InputNeeded;
 
 /** One thing that an agent can be asked, behind both of its doors: `league_message` by type, and perhaps a named tool. */
 export interface Operation<Payload> {
@@ -38,13 +44,15 @@ export interface Operation<Payload> {
     readonly annotations: Tool["annotations"];
     /** For hosts, e.g. the page that goes with the tool. */
     readonly meta?: object;
+    /** Whether it may take its time to answer. */
+    readonly waits?: boolean;
     /** What an LLM or a person reads, who then reads a refusal as plain text too. Without it both are JSON. */
     readonly shown?: (
       value: never,
       payload: Payload,
     ) => Pick<ToolResult, "content" | "_meta"> | Promise<Pick<ToolResult, "content" | "_meta">>;
   };
-  handle(payload: Payload, caller: Caller): Answer | Promise<Answer>;
+  handle(payload: Payload, caller: Caller): Asking | Promise<Asking>;
 }
 
 /** Keeps the payload's type while a list of different operations is put together. */
@@ -63,7 +71,9 @@ export function toolsOf(operations: readonly Operation<unknown>[], self: () => s
     if (!found || (only && found !== only)) throw invalid([{ path: "type", message: `${type} is not taken here` }]);
     const payload = found.payload.safeParse(envelope.data.payload);
     if (!payload.success) throw invalid(fieldFaults(payload.error, "payload"));
-    const answer = await found.handle(payload.data, callerOf(http, sender, auth_token));
+    // An envelope cannot be answered with a question: whoever sends one is nobody who could be asked.
+    const answer = await found.handle(payload.data, callerOf(http, sender, auth_token, undefined));
+    if (isInputNeeded(answer)) throw new Error(`${type} asks a caller who cannot be asked`);
     const reply = answer.ok
       ? newEnvelope(found.reply, self(), answer.value, { correlationId: message_id })
       : newEnvelope(errorType(answer.error), self(), answer.error, { correlationId: message_id });
@@ -94,7 +104,7 @@ function namedTool(
   tool: NonNullable<Operation<unknown>["tool"]>,
   viaEnvelope: (args: unknown, http: HttpContext, only: Operation<unknown>) => Promise<ToolResult>,
 ): Tool {
-  const { name, title, description, plain, result, annotations, meta } = tool;
+  const { name, title, description, plain, result, annotations, meta, waits } = tool;
   return {
     name,
     title,
@@ -103,12 +113,17 @@ function namedTool(
     outputSchema: jsonSchema(result, "output"),
     annotations: { openWorldHint: false, ...annotations },
     ...(meta && { _meta: meta }),
+    ...(waits && { waits }),
     async call(args, http) {
       if (looksLikeEnvelope(args)) return viaEnvelope(args, http, one);
       const parsed = plain.safeParse(args);
       if (!parsed.success) throw invalid(fieldFaults(parsed.error));
       const token = (args as { auth_token?: unknown }).auth_token;
-      const answer = await one.handle(parsed.data, callerOf(http, null, typeof token === "string" ? token : null));
+      const answer = await one.handle(
+        parsed.data,
+        callerOf(http, null, typeof token === "string" ? token : null, http.input),
+      );
+      if (isInputNeeded(answer)) return answer;
       // A refusal is not what the output schema promises, so only its text tells of it.
       if (!answer.ok)
         return { content: text(tool.shown ? answer.error.message : JSON.stringify(answer.error)), isError: true };
@@ -122,7 +137,12 @@ function namedTool(
 
 const text = (text: string): ToolResult["content"] => [{ type: "text", text }];
 
-const callerOf = (http: HttpContext, sender: string | null, token: string | null | undefined): Caller => ({
+const callerOf = (
+  http: HttpContext,
+  sender: string | null,
+  token: string | null | undefined,
+  input: CallerInput | undefined,
+): Caller => ({
   sender,
   authToken: token ?? http.bearer,
   remoteAddress: http.remoteAddress,
@@ -130,6 +150,8 @@ const callerOf = (http: HttpContext, sender: string | null, token: string | null
     return http.signal;
   },
   progress: http.progress,
+  sessionId: http.sessionId,
+  input,
 });
 
 const invalid = (faults: readonly FieldFault[]): Error => rpcError(INVALID_PARAMS, "Invalid params", { faults });

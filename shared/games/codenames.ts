@@ -1,0 +1,252 @@
+import { z } from "zod";
+import { err, ok } from "../lib/result.ts";
+import { createRandom } from "../lib/rng.ts";
+import { clueFault, fold, sampleClues } from "./codenames-clues.ts";
+import { WORDS } from "./codenames-words.ts";
+import type { Game, Role, Viewer } from "./game.ts";
+
+const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;
+const TEAMS = ["red", "blue"] as const;
+export type Team = (typeof TEAMS)[number];
+export type Identity = Team | "neutral" | "assassin";
+
+export interface CodenamesCard {
+  readonly word: string;
+  /** Null for a viewer who may not know it: a team or a spectator, while the card is covered. */
+  readonly identity: Identity | null;
+  /** Guessed, and so known to all. */
+  readonly uncovered: boolean;
+}
+
+export interface Clue {
+  readonly word: string;
+  readonly number: number | "unlimited";
+}
+
+/** A turn so far: its clue, null when the spymaster gave none, and what was guessed. */
+export interface CodenamesTurn {
+  readonly team: Team;
+  readonly clue: Clue | null;
+  readonly guesses: readonly { readonly word: string; readonly identity: Identity }[];
+  /** Why a player's half of the turn was given up; null when it was played. */
+  readonly skipped: string | null;
+}
+
+export interface CodenamesView {
+  /** Five rows of five, row by row. */
+  readonly cards: readonly CodenamesCard[];
+  /** Agents that each team has still to find. */
+  readonly remaining: Readonly<Record<Team, number>>;
+  readonly turn: Team;
+  readonly phase: "clue" | "guess" | "over";
+  /** How many more may be guessed in this turn; null without a limit, and outside of guessing. */
+  readonly guesses_left: number | null;
+  /** All turns, the open one last. */
+  readonly turns: readonly CodenamesTurn[];
+  readonly result: { readonly winner: Team | null; readonly reason: "agents_found" | "assassin" | "turn_limit" } | null;
+}
+
+/** As the view, with every identity known. */
+export interface CodenamesState extends CodenamesView {
+  readonly cards: readonly (CodenamesCard & { readonly identity: Identity })[];
+}
+
+export type CodenamesAction =
+  | { readonly type: "clue"; readonly word: string; readonly number: number | "unlimited" }
+  | { readonly type: "guess"; readonly word: string }
+  | { readonly type: "pass" }
+  | { readonly type: "skip"; readonly reason: string };
+
+export const BOARD_SIZE = 25;
+const AGENTS = { first: 9, second: 8, neutral: 7 } as const;
+/** A game in which nobody plays ends as a draw. */
+const MAX_TURNS = 60;
+const upper = (text: string): string => text.trim().normalize("NFC").toUpperCase();
+
+/** A word for the board: letters, perhaps several words; at most 30 characters. */
+export const BoardWord = z
+  .string()
+  .transform(upper)
+  .pipe(z.string().regex(/^\p{L}[\p{L}\p{M}'’ -]{0,29}$/u, "a word has letters, at most 30"));
+
+const Options = z.strictObject({
+  words: z
+    .array(BoardWord)
+    .length(BOARD_SIZE, `give ${BOARD_SIZE} words`)
+    .refine((words) => new Set(words.map(fold)).size === words.length, "each word may be there once")
+    .optional(),
+  starting_team: z.enum(TEAMS).optional(),
+});
+export type CodenamesOptions = z.infer<typeof Options>;
+
+const Action = z.union(
+  [
+    z.strictObject({
+      type: z.literal("clue"),
+      word: z.string().max(100).transform(upper),
+      number: z.union([z.int().min(0).max(9), z.literal("unlimited")]),
+    }),
+    z.strictObject({ type: z.literal("guess"), word: z.string().max(100).transform(upper) }),
+    z.strictObject({ type: z.literal("pass") }),
+    z.strictObject({ type: z.literal("skip"), reason: z.string().max(300) }),
+  ],
+  'say {"type": "clue", "word", "number"}, {"type": "guess", "word"} or {"type": "pass"}',
+) as z.ZodType<CodenamesAction>;
+
+const RULES = `Codenames. 25 words lie on the board. Behind them are 9 agents of the team that begins, 8 of the other, 7 neutral cards and 1 assassin; only the
+two spymasters know which is which. By turns a spymaster gives a clue: one word of letters and a number from 0 to 9, or unlimited. A clue may not be, contain or be
+contained in a word that is still covered. Its team then guesses up to number + 1 words, without a limit after 0 or unlimited; it must guess once and may then pass.
+An own agent lets it go on, anything else ends the turn; the other team's agent counts for the other team. Who finds its last agent first wins; the
+assassin loses the game at once. Actions: {"type": "clue", "word": "OCEAN", "number": 2}, {"type": "guess", "word": "WHALE"}, {"type": "pass"};
+in words "OCEAN 2", "WHALE", "pass".`;
+
+/** Codenames (V. Chvatil, 2015), as the issue and codenames.md have it. The spymaster's legal clues are a sample: any fitting word will do. */
+export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, CodenamesView> = {
+  id: "codenames.v1",
+  roles: ROLES,
+  info: {
+    name: "Codenames",
+    rules: RULES,
+    simultaneous: false,
+    hiddenInformation: true,
+    // Each turn a clue and an end, and every card once.
+    maxActions: 2 * MAX_TURNS + BOARD_SIZE,
+    listsSample: true,
+  },
+  options: Options,
+  action: Action,
+  initialState({ options, seed }) {
+    const random = createRandom(seed);
+    const first = options.starting_team ?? random.pick(TEAMS);
+    const words = options.words ?? random.shuffle(WORDS).slice(0, BOARD_SIZE);
+    const key = random.shuffle<Identity>([
+      ...Array<Identity>(AGENTS.first).fill(first),
+      ...Array<Identity>(AGENTS.second).fill(otherTeam(first)),
+      ...Array<Identity>(AGENTS.neutral).fill("neutral"),
+      "assassin",
+    ]);
+    const cards = words.map((word, place) => ({ word, identity: key[place] as Identity, uncovered: false }));
+    return { cards, ...beginTurn(cards, first, []), result: null };
+  },
+  toAct: (state) => (state.phase === "over" ? [] : [roleToAct(state)]),
+  legalActions(state, role) {
+    if (state.phase === "over" || role !== roleToAct(state)) return [];
+    if (state.phase === "clue") return sampleClues(covered(state)).map((clue) => ({ type: "clue", ...clue }));
+    const guesses = covered(state).map((word) => ({ type: "guess" as const, word }));
+    return hasGuessed(state) ? [...guesses, { type: "pass" }] : guesses;
+  },
+  applyAction(state, role, raw) {
+    if (state.phase === "over") return err({ message: "the game is over" });
+    if (role !== roleToAct(state)) return err({ message: `it is ${roleToAct(state)}'s turn` });
+    // A log that is replayed has not gone through the schema.
+    const parsed = Action.safeParse(raw);
+    if (!parsed.success) return err({ message: parsed.error.issues[0]?.message ?? "not an action of this game" });
+    const action = parsed.data;
+    if (action.type === "skip") return ok(endTurn(noted(state, { skipped: action.reason })));
+    if (state.phase === "clue")
+      return action.type === "clue" ? giveClue(state, action) : err({ message: "give a clue" });
+    if (action.type === "clue") return err({ message: "guess a word" });
+    if (action.type === "guess") return guess(state, action.word);
+    return hasGuessed(state) ? ok(endTurn(state)) : err({ message: "guess at least one word before you pass" });
+  },
+  isTerminal: (state) => state.phase === "over",
+  outcome({ result }) {
+    if (!result) return null;
+    const scoreOf = (role: Role) => (result.winner === null ? 0 : Number(role.startsWith(result.winner)));
+    return { scores: Object.fromEntries(ROLES.map((role) => [role, scoreOf(role)])), reason: result.reason };
+  },
+  viewState: (state, viewer) =>
+    isSpymaster(viewer)
+      ? state
+      : { ...state, cards: state.cards.map((card) => (card.uncovered ? card : { ...card, identity: null })) },
+  toText: (state, viewer) => textOf(codenames.viewState(state, viewer), viewer),
+  readAction(state, text) {
+    const [, word = "", number = ""] = /^(?:clue\b[: ]*)?(\p{L}+)[\s,:]+(\d|unlimited)$/iu.exec(text.trim()) ?? [];
+    const isNumber = number !== "" && number.toLowerCase() !== "unlimited";
+    if (state.phase === "clue") {
+      return word === "" ? null : { type: "clue", word: upper(word), number: isNumber ? Number(number) : "unlimited" };
+    }
+    if (/^pass$/i.test(text.trim())) return { type: "pass" };
+    const named = fold(text.replace(/^guess\b[: ]*/i, ""));
+    const card = state.cards.find((one) => fold(one.word) === named);
+    return card ? { type: "guess", word: card.word } : null;
+  },
+};
+
+const otherTeam = (team: Team): Team => (team === "red" ? "blue" : "red");
+const isSpymaster = (viewer: Viewer): boolean => viewer === "red_spymaster" || viewer === "blue_spymaster";
+const roleToAct = ({ turn, phase }: CodenamesView): Role => `${turn}_${phase === "clue" ? "spymaster" : "team"}`;
+const hasGuessed = ({ turns }: CodenamesView): boolean => (turns.at(-1)?.guesses.length ?? 0) > 0;
+/** The words that lie there face up, still to be guessed. */
+const covered = ({ cards }: CodenamesView): string[] =>
+  cards.flatMap(({ word, uncovered }) => (uncovered ? [] : [word]));
+
+const remainingIn = (cards: CodenamesState["cards"]): Record<Team, number> => {
+  const left = (team: Team) => cards.filter(({ identity, uncovered }) => identity === team && !uncovered).length;
+  return { red: left("red"), blue: left("blue") };
+};
+
+function beginTurn(cards: CodenamesState["cards"], team: Team, before: readonly CodenamesTurn[]) {
+  const turns = [...before, { team, clue: null, guesses: [], skipped: null }];
+  return { remaining: remainingIn(cards), turn: team, phase: "clue" as const, guesses_left: null, turns };
+}
+
+/** The open turn with something more known of it. */
+const noted = (state: CodenamesState, more: Partial<CodenamesTurn>): CodenamesState => {
+  const open = state.turns.at(-1) as CodenamesTurn;
+  return { ...state, turns: [...state.turns.slice(0, -1), { ...open, ...more }] };
+};
+
+function endTurn(state: CodenamesState): CodenamesState {
+  if (state.turns.length >= MAX_TURNS) return over(state, null, "turn_limit");
+  return { ...state, ...beginTurn(state.cards, otherTeam(state.turn), state.turns) };
+}
+
+const over = (
+  state: CodenamesState,
+  winner: Team | null,
+  reason: NonNullable<CodenamesView["result"]>["reason"],
+): CodenamesState => ({ ...state, phase: "over", guesses_left: null, result: { winner, reason } });
+
+function giveClue(state: CodenamesState, { word, number }: Clue) {
+  const fault = clueFault(word, covered(state));
+  if (fault !== null) return err({ message: fault });
+  const isLimited = typeof number === "number" && number > 0;
+  const told = noted(state, { clue: { word, number } });
+  return ok<CodenamesState>({ ...told, phase: "guess", guesses_left: isLimited ? number + 1 : null });
+}
+
+function guess(state: CodenamesState, word: string) {
+  const place = state.cards.findIndex((card) => !card.uncovered && fold(card.word) === fold(word));
+  const card = state.cards[place];
+  if (!card) return err({ message: "that word is not on the board, or it has been guessed" });
+  const cards = state.cards.with(place, { ...card, uncovered: true });
+  const guesses = [...(state.turns.at(-1)?.guesses ?? []), { word: card.word, identity: card.identity }];
+  const next = noted({ ...state, cards, remaining: remainingIn(cards) }, { guesses });
+  if (card.identity === "assassin") return ok(over(next, otherTeam(state.turn), "assassin"));
+  const winner = TEAMS.find((team) => next.remaining[team] === 0);
+  if (winner) return ok(over(next, winner, "agents_found"));
+  const left = state.guesses_left === null ? null : state.guesses_left - 1;
+  return ok(card.identity === state.turn && left !== 0 ? { ...next, guesses_left: left } : endTurn(next));
+}
+
+function textOf({ cards, remaining, turns, ...view }: CodenamesView, viewer: Viewer): string {
+  const mark = ({ word, identity, uncovered }: CodenamesCard): string =>
+    uncovered ? `[${word}: ${identity}]` : isSpymaster(viewer) ? `${word} (${identity})` : word;
+  const width = Math.max(...cards.map((card) => mark(card).length));
+  const rows = Array.from({ length: 5 }, (_, row) =>
+    cards
+      .slice(5 * row, 5 * row + 5)
+      .map((card) => mark(card).padEnd(width))
+      .join("  ")
+      .trimEnd(),
+  );
+  const clue = turns.at(-1)?.clue;
+  const left = view.guesses_left === null ? "" : `, ${view.guesses_left} guesses left`;
+  const now = {
+    clue: `${view.turn}'s spymaster gives a clue.`,
+    guess: `${view.turn} guesses for ${clue?.word} ${clue?.number}${left}.`,
+    over: `The game is over: ${view.result?.winner ?? "nobody"} wins (${view.result?.reason}).`,
+  }[view.phase];
+  return [...rows, "", `Agents to find: red ${remaining.red}, blue ${remaining.blue}.`, now].join("\n");
+}

@@ -1,0 +1,23 @@
+import type { Game, Role } from "./game.ts";
+
+/** A move as a person or an LLM wrote it, as an action of the game; what names none is returned as it is, to be refused. */
+export function readMove(game: Game, view: unknown, role: Role, move: unknown): unknown {
+  if (typeof move !== "string") return move;
+  const text = move.trim();
+  const named = game.readAction?.(view, text) ?? null;
+  if (named !== null) return named;
+  const legal = game.legalActions(view, role);
+  const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+  return legal.find((action) => same(wordOf(action), text)) ?? jsonOf(text) ?? text;
+}
+
+/** An action in one word where it is one, else as JSON. */
+export const wordOf = (action: unknown): string => (typeof action === "string" ? action : JSON.stringify(action));
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
