@@ -254,6 +254,24 @@ describe("other games", () => {
     expect(moves(app)[0]?.arguments.move).toBe(4);
   });
 
+  it("gives clues and guesses words in Codenames", async () => {
+    const words = Array.from({ length: 25 }, (_, index) => `WORD ${"ABCDEFGHIJKLMNOPQRSTUVWXY"[index]}`);
+    const options = { words, starting_team: "red" };
+    const spymaster = await open({ template: "codenames.v1", human: "red_spymaster", options });
+    await spymaster.frame.getByLabel("Clue").fill("ocean");
+    await spymaster.frame.getByLabel("for").selectOption("2");
+    await spymaster.frame.getByRole("button", { name: "Give the clue" }).click();
+    await spymaster.frame.getByText("red's clue: OCEAN 2, 3 guesses left").waitFor();
+    expect(moves(spymaster)[0]?.arguments.move).toEqual({ type: "clue", word: "ocean", number: 2 });
+
+    const team = await open({ template: "codenames.v1", human: "red_team", options });
+    expect(await team.frame.locator(".agent-red").count()).toBe(0);
+    team.game.play("red_spymaster", { type: "clue", word: "OCEAN", number: 2 });
+    await statusOf(team, "Your move");
+    await team.frame.getByRole("gridcell", { name: "WORD C", exact: true }).click();
+    await team.frame.getByLabel("WORD C, uncovered").waitFor();
+  });
+
   it("marks cells of tic-tac-toe", async () => {
     const app = await open({ template: "tic_tac_toe.v1", human: "x" });
     await app.frame.getByLabel("b2, empty").click();

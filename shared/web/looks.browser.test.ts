@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { CodenamesView } from "../games/codenames.ts";
 import type { GameSummary, GameView } from "./game-view.ts";
 import { boardPage, gamesPage } from "./pages.ts";
 import { launchChromium } from "./testing-chromium.ts";
@@ -28,6 +29,16 @@ const played = (template: string, moves: readonly unknown[], role: string): Game
   for (const move of moves) game.play(game.view(role).to_act[0] ?? "", move);
   return game.view(role);
 };
+/** Whoever begins, which the game's seed decides. */
+const codenamesRole = (half: string): string =>
+  `${testingGame("codenames.v1").view("spectator").to_act[0]?.split("_")[0]}_${half}`;
+function guessing(): GameView {
+  const team = codenamesRole("team");
+  const clue = { type: "clue", word: "QUIXOTIC", number: 3 };
+  const words = played("codenames.v1", [], codenamesRole("spymaster")).state as CodenamesView;
+  const own = words.cards.find(({ identity }) => team.startsWith(String(identity)))?.word;
+  return played("codenames.v1", [clue, { type: "guess", word: own }], team);
+}
 const opened = (): GameView => played("chess.v1", ["e2e4", "e7e5"], "white");
 const pick =
   (...squares: readonly string[]) =>
@@ -47,6 +58,8 @@ const looks: readonly [name: string, game: () => GameView, look: Look, act?: (pa
   ["a claim", opened, LIGHT, (page) => page.getByRole("button", { name: "Move & claim" }).click()],
   ["connect four", () => played("connect_four.v1", [4, 4, 3, 5], "red"), PHONE],
   ["tic-tac-toe", () => played("tic_tac_toe.v1", ["b2", "a1"], "x"), PHONE],
+  ["codenames, a spymaster on a phone", () => played("codenames.v1", [], codenamesRole("spymaster")), PHONE],
+  ["codenames, guessing", guessing, DARK],
   ["kuhn poker", () => played("kuhn_poker.v1", ["check"], "player_2"), LIGHT],
   ["even or odd", () => played("even_odd.v1", [], "ODD"), DARK],
 ];

@@ -34,7 +34,7 @@ describe("a game in words", () => {
     [{ winner: "black", reason: "timeout", termination: "forfeit" }, "black (Claude) wins: forfeit, timeout"],
     [{ winner: null, reason: "host_failure", termination: "aborted" }, "Aborted: host failure"],
   ])("how it ended: %j", (result, words) => {
-    expect(resultInWords({ result, players })).toBe(words);
+    expect(resultInWords({ ...game, result })).toBe(words);
   });
 
   it("what has happened", () => {

@@ -6,4 +6,5 @@ export const GAME_NAMES: Readonly<Record<string, string>> = {
   "kuhn_poker.v1": "Kuhn poker",
   "rps.v1": "Rock, paper, scissors",
   "even_odd.v1": "Even or odd",
+  "codenames.v1": "Codenames",
 };

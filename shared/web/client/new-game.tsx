@@ -4,6 +4,8 @@ import { GAME_NAMES } from "./game-names.ts";
 
 /** The built-in bot that plays every game, and in chess takes what it can. */
 const OPPONENT = "greedy";
+/** Nobody should have to share a team with a bot that knows no words. */
+const TEMPLATES = Object.entries(GAME_NAMES).filter(([id]) => id !== "codenames.v1");
 
 /** Begins a game against a bot and goes to the person's seat in it. */
 export function NewGame(): JSX.Element {
@@ -26,7 +28,7 @@ export function NewGame(): JSX.Element {
       <label>
         Play{" "}
         <select name="template">
-          {Object.entries(GAME_NAMES).map(([id, name]) => (
+          {TEMPLATES.map(([id, name]) => (
             <option key={id} value={id}>
               {name}
             </option>

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { GameView } from "../game-view.ts";
 import type { BoardProps } from "./board-props.ts";
 import { ChessBoard } from "./chess-board.tsx";
+import { CodenamesBoard } from "./codenames-board.tsx";
 import { ConnectFourBoard, TicTacToeBoard } from "./grid-boards.tsx";
 import { TextBoard } from "./text-board.tsx";
 import type { Transport } from "./transport.ts";
@@ -14,6 +15,7 @@ const BOARDS: Readonly<Record<string, FunctionComponent<BoardProps>>> = {
   "chess.v1": ChessBoard,
   "tic_tac_toe.v1": TicTacToeBoard,
   "connect_four.v1": ConnectFourBoard,
+  "codenames.v1": CodenamesBoard,
 };
 
 interface Props {

@@ -1,3 +1,4 @@
+import type { CodenamesView } from "../../games/codenames.ts";
 import type { GameView } from "../game-view.ts";
 import { type Color, checkedKing, moveInWords, piecesOf } from "./chess-squares.ts";
 
@@ -12,12 +13,19 @@ export function turnInWords(game: GameView, role: string): string {
 }
 
 /** How a finished game ended; "" while it goes on. */
-export function resultInWords({ result, players }: Pick<GameView, "result" | "players">): string {
+export function resultInWords(game: GameView): string {
+  const { result } = game;
   if (result === null) return "";
   const reason = result.reason.replaceAll("_", " ");
   if (result.termination === "aborted") return `Aborted: ${reason}`;
   const how = result.termination === "forfeit" ? `forfeit, ${reason}` : reason;
-  return result.winner === null ? `Draw: ${how}` : `${nameOf({ players }, result.winner)} wins: ${how}`;
+  const winner = result.winner === null ? teamThatWon(game) : nameOf(game, result.winner);
+  return winner === null ? `Draw: ${how}` : `${winner} wins: ${how}`;
+}
+
+/** A result names one role; where a team has won the game itself knows it. */
+function teamThatWon({ template, state }: GameView): string | null {
+  return template === "codenames.v1" ? ((state as CodenamesView).result?.winner ?? null) : null;
 }
 
 /** "white (Ann)", or the role alone for a player without a name. */
@@ -28,7 +36,8 @@ export function nameOf({ players }: Pick<GameView, "players">, role: string): st
 
 /** An action as people read it: a chess move in words, else the action itself. */
 export function actionInWords(game: GameView, action: unknown): string {
-  if (typeof action !== "string") return JSON.stringify(action) ?? "";
+  if (typeof action === "object" && action !== null) return Object.values(action).join(" ");
+  if (typeof action !== "string") return String(action);
   if (game.template !== "chess.v1") return action;
   return moveInWords(action, piecesOf((game.state as { fen: string }).fen));
 }
