@@ -17,7 +17,7 @@ export function changedBy({ referee, play }: RefereeDesk, session: Session): rea
 /** `game://rules/{game}`, for every game. */
 export const gameRules = (): readonly Resource[] =>
   Object.values(games).map(({ id, info }) => ({
-    uri: `game://rules/${id}`,
+    uri: `game://rules/${id.replace(/\.v\d+$/, "")}`,
     name: `Rules of ${info.name}`,
     description: `How ${info.name} is played and how its actions are written.`,
     mimeType: "text/plain",

@@ -10,6 +10,7 @@ import { createPeers } from "#shared/rpc/peer.ts";
 import { type Credentials, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
 import { type AgentProcess, listen, type RunningAgent, StartError } from "#shared/runtime/agent.ts";
 import { register } from "#shared/runtime/registration.ts";
+import { ownSecret } from "#shared/runtime/secret-file.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import { openSqlite, takeFile } from "#shared/store/sqlite.ts";
@@ -17,6 +18,7 @@ import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { threadWriter } from "#shared/store/writer.ts";
 import { agentDirectory } from "./agents.ts";
 import { createAsker } from "./ask.ts";
+import { CODENAMES_SCHEMA } from "./codenames/table.ts";
 import { createHost } from "./host.ts";
 import { holdsSeat, isManager, type RefereeDesk, refereeOperations } from "./operations.ts";
 import { openPlayRoom, type PlayRoom } from "./play/room.ts";
@@ -97,13 +99,13 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     await server.close();
     throw new StartError(`${file} is in use by another process`);
   }
-  const db = openSqlite(file, SESSION_SCHEMA + MATCH_SCHEMA + REPLY_SCHEMA + SEAT_SCHEMA);
+  const db = openSqlite(file, SESSION_SCHEMA + MATCH_SCHEMA + REPLY_SCHEMA + SEAT_SCHEMA + CODENAMES_SCHEMA);
   const writer = threadWriter(file, (reason) => {
     throw reason; // ends the process: a referee that cannot write must not ask
   });
   const peers = createPeers();
   const host = createHost(sqliteLog(db, writer), systemClock, (session) => {
-    mcp.changed(() => changedBy(desk, session));
+    mcp.changed(() => [...changedBy(desk, session), ...room.changedBy(session)]);
   });
   const waits = createWaits(host);
   const agents = agentDirectory(db, writer);
@@ -130,7 +132,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   });
   const { maxConcurrentMatches } = options;
   const desk = { host, referee, identity, maxConcurrentMatches, play: room.play };
-  mcp = endpointOf(desk, room, self);
+  mcp = endpointOf(desk, room, ownSecret(join(options.dataFolder, "tokens", `rounds-${server.port}`)), self);
   isTrusted = ({ token, subject }) => isManager(desk, token, subject) || holdsSeat(desk, token) || room.isSeated(token);
   const lookAfter = (): void => {
     host.forgetIdle(FORGET_AFTER_MS);
@@ -199,6 +201,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
 function endpointOf(
   desk: RefereeDesk & { readonly identity: { readonly id: string } },
   room: PlayRoom,
+  stateKey: string,
   self: AgentProcess,
 ) {
   const surface = {
@@ -208,7 +211,8 @@ function endpointOf(
       () => `referee:${desk.identity.id}`,
     ),
     resources: [...room.resources, ...gameRules()],
-    templates: refereeTemplates(desk),
+    templates: [...room.templates, ...refereeTemplates(desk)],
+    stateKey,
   };
   return mcpEndpoint(surface, (error) => self.log.error({ err: error }, "internal error"));
 }

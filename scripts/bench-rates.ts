@@ -4,6 +4,7 @@ import { freePorts } from "#shared/runtime/free-ports.ts";
 import type { ChessRate } from "./bench-chess.ts";
 import { type LeagueRate, leagueRate, type Sizes } from "./bench-league.ts";
 import { type McpRates, mcpRates } from "./bench-mcp.ts";
+import { type Waiting, waitingCost } from "./bench-mcp-waiting.ts";
 import { launch, measure, type Rate, runCommand, sleep, temporaryFolder } from "./bench-process.ts";
 import { type RestRates, restRates } from "./bench-rest.ts";
 
@@ -11,13 +12,15 @@ import { type RestRates, restRates } from "./bench-rest.ts";
 export interface Pace {
   readonly warmupMs: number;
   readonly windowMs: number;
+  /** For what should cost nothing; long enough for every event stream to be kept alive once. */
+  readonly quietMs: number;
   readonly chessGames: number;
   readonly followingStarts: number;
 }
 
 /** Processes that get a few hundred calls a second are compiled to their full speed after 10 s only. */
-export const FULL: Pace = { warmupMs: 10_000, windowMs: 3_000, chessGames: 20, followingStarts: 2 };
-export const QUICK: Pace = { warmupMs: 3_000, windowMs: 1_500, chessGames: 5, followingStarts: 1 };
+export const FULL: Pace = { warmupMs: 10_000, windowMs: 3_000, quietMs: 15_000, chessGames: 20, followingStarts: 2 };
+export const QUICK: Pace = { warmupMs: 3_000, windowMs: 1_500, quietMs: 5_000, chessGames: 5, followingStarts: 1 };
 
 export interface Starts {
   readonly firstMs: number;
@@ -35,6 +38,7 @@ export interface Round {
   readonly starts: Starts;
   readonly rest: RestRates;
   readonly mcp: McpRates;
+  readonly waiting: Readonly<Record<"session" | "stateless", Waiting>>;
 }
 
 const LIMIT_IN_FLIGHT = 64;
@@ -68,11 +72,26 @@ export async function takeRound(
   const at1000 = await league(1000, "four");
   const rest = await restRates(pace, tell);
   const mcp = await mcpRates(pace, tell);
+  const waits = (kind: "session" | "stateless") => {
+    tell(`MCP clients that wait, ${kind}`);
+    return waitingCost(kind, pace.quietMs);
+  };
+  const waiting = { session: await waits("session"), stateless: await waits("stateless") };
   tell("chess");
   const chess = await chessRate(pace, number);
   tell("npm start");
   const starts = await startTimes(pace);
-  return { league: { 1: at1, 64: at64, 1000: at1000 }, limit: limits, pair, sdk: sdks, chess, starts, rest, mcp };
+  return {
+    league: { 1: at1, 64: at64, 1000: at1000 },
+    limit: limits,
+    pair,
+    sdk: sdks,
+    chess,
+    starts,
+    rest,
+    mcp,
+    waiting,
+  };
 }
 
 /** Calls a second of one bare client process to four bare servers. */

@@ -1,4 +1,6 @@
 import type { Sizes } from "./bench-league.ts";
+import { WAITERS } from "./bench-mcp-waiting.ts";
+import { median } from "./bench-median.ts";
 import type { Rate } from "./bench-process.ts";
 import type { Round } from "./bench-rates.ts";
 import { type ActionRate, REST } from "./bench-rest.ts";
@@ -11,13 +13,6 @@ export interface Summary {
 
 type Of = (value: (round: Round) => number) => number;
 type Row = (name: string, rate: (round: Round) => Rate, note?: string) => readonly string[];
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const high = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? high : (high + (sorted[middle - 1] ?? Number.NaN)) / 2;
-}
 
 /** Ratios are taken within each round, so that a busy machine slows both sides. */
 export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
@@ -110,6 +105,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       },
       ...restTold(of),
       mcpAim(of),
+      ...waitingAims(of),
     ],
   };
 }
@@ -169,6 +165,21 @@ function mcpRows(of: Of, row: Row): Summary["rows"] {
     row("l  the SDK's own server, 2026-07-28", ({ mcp }) => mcp.sdkStateless, "the same state, from memory"),
     row("l  the SDK's own server, session", ({ mcp }) => mcp.sdkSession),
   ];
+}
+
+/** The session's clients hold two connections: their stream, and the call that waits. */
+function waitingAims(of: Of): Summary["aims"] {
+  const aim = (kind: keyof Round["waiting"], name: string): Summary["aims"][number] => {
+    const heap = of(({ waiting }) => waiting[kind].heap);
+    const rss = of(({ waiting }) => waiting[kind].rss);
+    const cpu = of(({ waiting }) => waiting[kind].cpu);
+    return {
+      aim: `m  at most 100 kB for each of ${WAITERS} clients waiting, ${name}`,
+      measured: `${(heap / 1024).toFixed(1)} kB after a forced garbage collection, ${(rss / 1024).toFixed(1)} kB resident; all together ${(cpu * 1_000).toFixed(1)} ms of CPU a second`,
+      isMet: heap <= 100 * 1024,
+    };
+  };
+  return [aim("session", "sessions"), aim("stateless", "2026-07-28")];
 }
 
 function mcpAim(of: Of): Summary["aims"][number] {

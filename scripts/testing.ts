@@ -13,6 +13,7 @@ import {
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { ResultsDocument } from "../league-manager/events.ts";
 
@@ -28,6 +29,9 @@ export interface Ended {
 /** A process under test. */
 export interface Running {
   readonly pid: number;
+  /** Its stdin, when it was started with one. */
+  readonly stdin: Writable | null;
+  readonly stdout: Readable;
   readonly ended: Promise<Ended>;
   stderr(): string;
   /** Resolves with the first line of stderr that matches; rejects when the process ends or the time is over without one. */
@@ -94,21 +98,27 @@ export const agentsIn = (folder: string): readonly AgentFound[] =>
   processesIn(folder).filter(({ args }) => args[1]?.endsWith("/main.ts"));
 
 /** Starts `node SCRIPT ARGS`; the script's path is taken from the project's root. */
-export function start(script: string, args: readonly string[], environment: Record<string, string> = {}): Running {
+export function start(
+  script: string,
+  args: readonly string[],
+  environment: Record<string, string> = {},
+  stdin: "ignore" | "pipe" = "ignore",
+): Running {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(LEAGUE__|VITEST|NODE_|FORCE_COLOR)/.test(name));
   const child = spawn(process.execPath, [join(root, script), ...args], {
     cwd: root,
     env: { ...Object.fromEntries(inherited), ...environment },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [stdin, "pipe", "pipe"],
   });
   started.push(child);
   let stdout = "";
   let stderr = "";
   const onStderr = new Set<() => void>();
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+  const outputs = { stdout: child.stdout as Readable, stderr: child.stderr as Readable };
+  outputs.stdout.setEncoding("utf8").on("data", (text: string) => {
     stdout += text;
   });
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+  outputs.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
     for (const look of [...onStderr]) look();
   });
@@ -136,7 +146,15 @@ export function start(script: string, args: readonly string[], environment: Reco
       look();
       ended.then(fail("ended without a line like"));
     });
-  return { pid: child.pid ?? 0, ended, stderr: () => stderr, line, signal: (name) => void child.kill(name) };
+  return {
+    pid: child.pid ?? 0,
+    stdin: child.stdin,
+    stdout: outputs.stdout,
+    ended,
+    stderr: () => stderr,
+    line,
+    signal: (name) => void child.kill(name),
+  };
 }
 
 /** `league ARGS` to its end. */

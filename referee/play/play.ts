@@ -5,6 +5,7 @@ import { newAgentId, newToken } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { Session } from "#shared/session/session.ts";
+import type { Statement } from "#shared/store/group-commit.ts";
 import type { Writer } from "#shared/store/writer.ts";
 import type { GameView } from "#shared/web/game-view.ts";
 import type { AgentDirectory } from "../agents.ts";
@@ -43,6 +44,14 @@ export interface NewGame {
   readonly bearer: string | null;
 }
 
+export interface NewTable {
+  readonly game: Game;
+  readonly options: unknown;
+  readonly placed: readonly PlaySeat[];
+  /** Writes what belongs to the game, in its transaction. */
+  readonly alongside?: (sessionId: string, seed: string) => readonly Statement[];
+}
+
 /** A seat that somebody has just taken; its token is told here and never again, but a person's, which its link keeps. */
 export interface TakenSeat {
   readonly gameId: string;
@@ -61,6 +70,8 @@ type Answer<T> = Result<T, ProtocolError>;
 /** Games that people and agents make for themselves, on the session host: who sits where, and who may act for whom. */
 export interface Play {
   create(request: NewGame): Promise<Answer<TakenSeat>>;
+  /** A game whose seats are taken already: options parsed by the game. */
+  open(table: NewTable): Promise<Session>;
   /** Takes an open seat; the first one when no role is named. */
   join(
     gameId: string,
@@ -88,7 +99,7 @@ export function createPlay(desk: PlayDesk): Play {
   const joining = new Set<string>();
   const noSuchGame = (gameId: string) =>
     err(protocolError("G003", `No game ${gameId.slice(0, 100)} here`, { game_id: gameId.slice(0, 100) }));
-  const personsToken = (gameId: string, role: Role): string => host.secret(gameId, seatPurpose(role)) ?? "";
+  const seatToken = (gameId: string, role: Role): string => host.secret(gameId, seatPurpose(role)) ?? "";
 
   const roleOf = (kept: Kept, token: string): Role | "several" | null => {
     const agentId = agents.holderOf(token);
@@ -111,8 +122,27 @@ export function createPlay(desk: PlayDesk): Play {
     return spectators === "public" || actedBy === "driver" ? { kept, viewer: "spectator" } : null;
   };
 
+  const open: Play["open"] = ({ game, options, placed, alongside = () => [] }) => {
+    const seed = newToken();
+    return host.create({
+      game,
+      options,
+      seed,
+      // Derived, because a person's link has to be told again; whoever joins gets a token of its own.
+      seats: placed.map(({ role }) => ({
+        role,
+        agentId: newAgentId(),
+        tokenHash: sha256Hex(secretFrom(seed, seatPurpose(role))),
+      })),
+      actedBy: "seats",
+      spectators: "public",
+      alongside: (id) => [...placed.map((seat) => seats.adding(id, seat)), ...alongside(id, seed)],
+    });
+  };
+
   return {
     look,
+    open,
     async create({ template, options, playAs, opponent, creator, bearer }) {
       const game = findGame(template) ?? findGame(`${template}.v1`);
       if (!game) return err(protocolError("G003", `No game "${template}"; there are ${gameIds.join(", ")}`));
@@ -127,32 +157,19 @@ export function createPlay(desk: PlayDesk): Play {
         const known = bots.names.join(", ");
         return err(protocolError("G003", `opponent: no bot "${opponent}"; say agent, human or one of ${known}`));
       }
-      const seed = newToken();
-      const placed = game.roles.map((one): PlaySeat & { readonly token: string } => ({
-        role: one,
-        ...(one === role
-          ? {
-              kind: creator.kind,
-              name: creator.name ?? creator.kind,
-              joined: true,
-              isCreator: true,
-              holder: hashOf(bearer),
-            }
-          : { kind, name: kind === "bot" ? opponent : kind, joined: kind !== "agent", isCreator: false, holder: null }),
-        // A person's is derived, because its link has to be told again; whoever joins gets one of its own.
-        token: secretFrom(seed, seatPurpose(one)),
-      }));
-      const { id } = await host.create({
-        game,
-        options: parsed.data,
-        seed,
-        seats: placed.map((seat) => ({ role: seat.role, agentId: newAgentId(), tokenHash: sha256Hex(seat.token) })),
-        actedBy: "seats",
-        spectators: "public",
-        alongside: (sessionId) => placed.map((seat) => seats.adding(sessionId, seat)),
-      });
+      const holder = hashOf(bearer);
+      const placed = game.roles.map(
+        (one): PlaySeat =>
+          one === role
+            ? { role, kind: creator.kind, name: creator.name ?? creator.kind, joined: true, isCreator: true, holder }
+            : {
+                ...{ role: one, kind, name: kind === "bot" ? opponent : kind },
+                ...{ joined: kind !== "agent", isCreator: false, holder: null },
+              },
+      );
+      const { id } = await open({ game, options: parsed.data, placed });
       for (const seat of placed) if (seat.kind === "bot") bots.play(id, seat.role, seat.name);
-      return ok({ gameId: id, role, token: placed.find((seat) => seat.role === role)?.token ?? "" });
+      return ok({ gameId: id, role, token: seatToken(id, role) });
     },
 
     async join(gameId, { role, name, bearer }) {
@@ -202,12 +219,12 @@ export function createPlay(desk: PlayDesk): Play {
     viewOf,
     seats: seats.of,
     link: (gameId, role) =>
-      `${desk.pagesUrl()}/game/${gameId}${role === undefined ? "" : `#seat=${personsToken(gameId, role)}`}`,
+      `${desk.pagesUrl()}/game/${gameId}${role === undefined ? "" : `#seat=${seatToken(gameId, role)}`}`,
     userSeat(gameId, asker) {
       const placed = seats.of(gameId);
       const [person, another] = placed.filter(({ kind }) => kind === "human");
       const made = placed.some(({ role, isCreator }) => role === asker && isCreator);
-      return made && person && !another ? { role: person.role, token: personsToken(gameId, person.role) } : null;
+      return made && person && !another ? { role: person.role, token: seatToken(gameId, person.role) } : null;
     },
     resume() {
       for (const sessionId of seats.withBots()) {

@@ -1,10 +1,15 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Express } from "express";
-import type { Resource } from "#shared/rpc/mcp.ts";
+import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
 import type { Operation } from "#shared/rpc/operations.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
+import type { Session } from "#shared/session/session.ts";
 import type { Writer } from "#shared/store/writer.ts";
 import type { AgentDirectory } from "../agents.ts";
+import { createDirector } from "../codenames/director.ts";
+import { codenamesChanged, codenamesResources } from "../codenames/resources.ts";
+import { codenamesTable } from "../codenames/table.ts";
+import { codenamesOperations } from "../codenames/tools.ts";
 import type { MatchDriver } from "../match-messages.ts";
 import type { Limits } from "../rest/callers.ts";
 import type { Replies } from "../rest/replies.ts";
@@ -41,6 +46,9 @@ export interface PlayRoom {
   readonly play: Play;
   readonly operations: readonly Operation<unknown>[];
   readonly resources: readonly Resource[];
+  readonly templates: readonly ResourceTemplate[];
+  /** The resources that a commit to a session has changed. */
+  changedBy(session: Session): readonly string[];
   /** Whether a token is that of a seat, or bound to one. */
   isSeated(token: string): boolean;
   /** The pages; loaded when one is first asked for. */
@@ -61,17 +69,26 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
   });
   const play = createPlay({ host: driver.host, agents, seats, writer, bots, pagesUrl: () => desk.url });
   const turns = createTurns(driver.host, play, waits, desk.replies);
+  const table = codenamesTable(db);
+  const director = createDirector({ host: driver.host, play, table, writer });
+  const led = codenamesResources(director);
   let onVisit = (): void => {};
   let stopOpening = (): void => {};
   return {
     play,
-    operations: gameOperations({
-      play,
-      turns,
-      botNames: bots.names,
-      embeddedBoard: async (game, seat) =>
-        (await loadPages()).boardPage({ mode: "embed", game, ...(seat && { seat }) }),
-    }),
+    operations: [
+      ...gameOperations({
+        play,
+        turns,
+        botNames: bots.names,
+        embeddedBoard: async (game, seat) =>
+          (await loadPages()).boardPage({ mode: "embed", game, ...(seat && { seat }) }),
+      }),
+      ...codenamesOperations(director),
+    ],
+    templates: led.templates,
+    changedBy: ({ id, game }) =>
+      game.id === "codenames.v1" && table.get(id) ? codenamesChanged(director.tokenOf(id)) : [],
     resources: [
       {
         uri: BOARD_URI,
@@ -80,6 +97,7 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
         mimeType: "text/html;profile=mcp-app",
         read: async () => (await loadPages()).boardPage({ mode: "app" }),
       },
+      ...led.resources,
     ],
     isSeated: (token) => agents.holderOf(token) !== null || seats.isHolder(token),
     async pages() {

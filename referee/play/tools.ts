@@ -196,9 +196,9 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
         description:
           "Waits until it is your turn, up to 25 seconds, and returns the board and your legal moves; at once when it is your turn already, when a person has to move (Waiting for User) or when the game is over. A timeout is normal: call it again immediately.",
         plain: WaitForNextTurn,
+        waits: true,
         result: View.extend({ timed_out: z.boolean() }),
         annotations: { readOnlyHint: true, idempotentHint: true },
-        waits: true,
         meta: BOARD,
         async shown(value: Shown & { timed_out: boolean }, { showUi, timeout_s }: z.infer<typeof WaitForNextTurn>) {
           const said = words(value, value.timed_out ? timedOut(timeout_s) : undefined);

@@ -18,7 +18,14 @@ export interface EndpointOptions {
   readonly allowedHosts: readonly string[];
   /** Whether any IP address will do as a Host: for endpoints that are open to a network. Names could be rebound, addresses cannot. */
   readonly anyAddress?: boolean;
+  /** How long a connection may be silent; for tests. */
+  readonly silentMs?: number;
 }
+
+/** Longer than any answer lets wait for itself; event streams are kept alive, so a silent one is of a peer that reads no more. */
+const SILENT_MS = 5 * 60_000;
+/** From then on the system asks a silent peer's machine whether it is there: one that is not never closed anything. */
+const PROBE_AFTER_MS = 60_000;
 
 /**
  * The server of one agent: `POST /mcp` is taken here, on node:http itself, because every move of every match passes through it;
@@ -27,7 +34,8 @@ export interface EndpointOptions {
 export function httpEndpoint(options: EndpointOptions): Server {
   const isAllowedCaller = callerCheck(options.allowedHosts, options.anyAddress ?? false);
   let web: Promise<RequestListener> | null = null;
-  const server = createServer((request, response) => {
+  const probed = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
+  const server = createServer(probed, (request, response) => {
     if (!isAllowedCaller(request)) {
       const message = "Forbidden: foreign Host or Origin";
       if (pathOf(request) === "/mcp") refuse(response, 403, message);
@@ -44,6 +52,7 @@ export function httpEndpoint(options: EndpointOptions): Server {
   });
   server.keepAliveTimeout = 60_000;
   server.requestTimeout = 30_000;
+  server.timeout = options.silentMs ?? SILENT_MS;
   return server;
 }
 

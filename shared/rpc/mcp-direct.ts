@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { FieldFault } from "../protocol/envelope.ts";
 import type { HttpContext, HttpReply } from "./http.ts";
 import { protocolVersions, type ToolResult } from "./mcp.ts";
-import type { McpService } from "./mcp-sessions.ts";
+import type { McpService } from "./mcp-server.ts";
 
 /** Answers one request of an MCP client in plain JSON; null for what only the SDK answers. */
 export type DirectCall = (

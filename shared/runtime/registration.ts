@@ -1,5 +1,3 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import type { z } from "zod";
 import { pause } from "../lib/clock.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
@@ -7,6 +5,7 @@ import type { MessageType } from "../protocol/messages.ts";
 import type { Peers } from "../rpc/peer.ts";
 import type { AgentProcess } from "./agent.ts";
 import { StartError } from "./agent.ts";
+import { readSecret, writeSecret } from "./secret-file.ts";
 
 export interface RegistrationOptions<Response> {
   readonly peers: Peers;
@@ -35,7 +34,7 @@ export async function register<
   Response extends { status: string; auth_token?: string | null | undefined; reason?: string | null | undefined },
 >(options: RegistrationOptions<Response>): Promise<{ response: Response; token: string }> {
   const { peers, manager, self, signal, tokenFile } = options;
-  const known = existsSync(tokenFile) ? readFileSync(tokenFile, "utf8").trim() : undefined;
+  const known = readSecret(tokenFile);
   for (let attempt = 0; ; attempt++) {
     const envelope = newEnvelope(options.type, options.sender, options.payload, { authToken: known });
     const call = { timeoutMs: options.timeoutMs, maxReplyBytes: REPLY_BYTES, signal };
@@ -48,7 +47,7 @@ export async function register<
       const { status, auth_token: token, reason } = response.data;
       if (status !== "ACCEPTED" || !token)
         throw new StartError(`registration was rejected: ${reason ?? "no reason given"}`);
-      keep(tokenFile, token);
+      writeSecret(tokenFile, token);
       return { response: response.data, token };
     }
     if (!["refused", "timeout"].includes(reply.error.cause)) {
@@ -57,9 +56,4 @@ export async function register<
     if (attempt % 20 === 0) self.say(`no manager at ${manager} yet (${reply.error.detail}); trying again`);
     await pause(RETRY_MS, signal);
   }
-}
-
-function keep(file: string, token: string): void {
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${token}\n`, { mode: 0o600 });
 }

@@ -1,0 +1,176 @@
+import { type CodenamesState, type CodenamesView, codenames } from "#shared/games/codenames.ts";
+import type { Role } from "#shared/games/game.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import type { InputNeeded, Said } from "#shared/rpc/input.ts";
+import type { Caller } from "#shared/rpc/operations.ts";
+import type { Session } from "#shared/session/session.ts";
+import type { Writer } from "#shared/store/writer.ts";
+import { type SessionHost, secretFrom } from "../host.ts";
+import type { Play } from "../play/play.ts";
+import type { PlaySeat } from "../play/seats.ts";
+import { again, firstPending, type Pending, type PlayerType, type Step, stepOf } from "./flow.ts";
+import { questionFor } from "./questions.ts";
+import type { CodenamesTable, LedGame } from "./table.ts";
+
+export interface DirectorDesk {
+  readonly host: SessionHost;
+  readonly play: Play;
+  readonly table: CodenamesTable;
+  readonly writer: Writer;
+}
+
+/** What travels with a question and comes back with its answer; an answer to another question than the open one counts for nothing. */
+interface RoundState {
+  readonly game_id: string;
+  readonly tick: number;
+  readonly stage: Pending["stage"];
+  readonly attempt: number;
+}
+
+export type Players = Readonly<Record<Role, PlayerType>>;
+
+/**
+ * Leads games of Codenames: asks the role that is to act, hands the answer to the session host like any other door, and tells what
+ * happened. Whatever is decided is on disk before the next question, so a call may be cut anywhere and another goes on.
+ */
+export interface Director {
+  begin(players: Players, words: readonly string[] | null, caller: Caller): Promise<LedGame>;
+  /** The open game of a caller: the one its token names, or its own. */
+  openGame(token: string | undefined, caller: Caller): LedGame | null;
+  /** The game of a token, over or not. */
+  gameByToken(token: string): LedGame | null;
+  /** Takes the answer that the caller brings, if it is to the open question, and asks the next one; null when the game is over. */
+  advance(sessionId: string, caller: Caller): Promise<InputNeeded | null>;
+  /** Ends a game because its user says so. */
+  end(sessionId: string): Promise<void>;
+  session(sessionId: string): Session;
+  players(sessionId: string): Players;
+  tokenOf(sessionId: string): string;
+}
+
+const TOKEN_PURPOSE = "game_token";
+/** What is told of the way a game goes is measured in actions. */
+const TOTAL = codenames.info.maxActions;
+
+export function createDirector({ host, play, table, writer }: DirectorDesk): Director {
+  const session = (sessionId: string): Session => {
+    const kept = host.read(sessionId);
+    if (!kept) throw new Error(`session ${sessionId} is not in the log`);
+    return kept.session;
+  };
+  const led = (sessionId: string): LedGame => {
+    const game = table.get(sessionId);
+    if (!game) throw new Error(`session ${sessionId} is not led here`);
+    return game;
+  };
+  const tokenOf = (sessionId: string): string => host.secret(sessionId, TOKEN_PURPOSE) ?? "";
+  const isOpen = ({ sessionId }: LedGame): boolean => session(sessionId).status === "active";
+
+  /** The open question: somebody may have acted through another door since it was written. */
+  const pendingIn = (game: LedGame): Pending => {
+    const { state, tick } = session(game.sessionId);
+    return game.pending.tick === tick ? game.pending : firstPending(state as CodenamesView, tick);
+  };
+
+  const carryOut = async (sessionId: string, step: Step, pending: Pending): Promise<void> => {
+    if (step.kind === "end") return end(sessionId);
+    if (step.kind === "ask") {
+      await writer.commit([table.waitingFor(sessionId, step.pending)]);
+      return;
+    }
+    const role = codenames.toAct(session(sessionId).state as CodenamesState)[0] ?? "";
+    const acted = await host.submit(sessionId, {
+      role,
+      action: step.action,
+      expectedTick: pending.tick,
+      alongside: (next) => [table.waitingFor(sessionId, firstPending(next.state as CodenamesView, next.tick))],
+    });
+    if (!acted.ok && acted.error.code === "ILLEGAL_ACTION") {
+      await carryOut(sessionId, again(pending, pending.stage, acted.error.message), pending);
+    } // else somebody was faster, or the game is over: what is asked next says so
+  };
+
+  const end = async (sessionId: string): Promise<void> => {
+    await host.abort(sessionId, "ended_by_user");
+  };
+
+  return {
+    session,
+    players: (sessionId) => led(sessionId).players,
+    tokenOf,
+    end,
+    async begin(players, words, caller) {
+      const options = codenames.options.parse(words ? { words } : {});
+      const placed = codenames.roles.map((role): PlaySeat => {
+        const type = players[role] ?? "llm";
+        const kind = type === "user" ? "human" : "agent";
+        return { role, kind, name: type, joined: true, isCreator: false, holder: null };
+      });
+      const pending = { tick: 0, stage: "clue", attempt: 1, problem: null } as const;
+      const alongside = (sessionId: string, seed: string) => [
+        table.adding({ sessionId, players, pending }, secretFrom(seed, TOKEN_PURPOSE), ownerOf(caller)),
+      ];
+      const { id } = await play.open({ game: codenames, options, placed, alongside });
+      return led(id);
+    },
+    openGame(token, caller) {
+      const own = token === undefined ? ownerOf(caller) : null;
+      const games = token === undefined ? (own === null ? [] : table.of(own)) : [table.byToken(token)];
+      return games.filter((game) => game !== null && isOpen(game)).at(-1) ?? null;
+    },
+    gameByToken: table.byToken,
+    async advance(sessionId, caller) {
+      const { input } = caller;
+      if (!input) throw new Error("a game is led for callers that can be asked");
+      const before = led(sessionId);
+      const open = pendingIn(before);
+      if (input.said && isOpen(before) && answers(input.state, sessionId, open)) {
+        await carryOut(sessionId, stepFor(session(sessionId), open, input.said), open);
+      }
+      const { state, status, tick } = session(sessionId);
+      if (!input.said || tick > open.tick) tell(caller, tick, state as CodenamesView);
+      if (status === "completed") return null;
+      const game = led(sessionId);
+      const pending = pendingIn(game);
+      const role = codenames.toAct(state as CodenamesState)[0] ?? "";
+      const type = game.players[role] ?? "llm";
+      const view = codenames.viewState(state as CodenamesState, role);
+      const link = type === "user" ? play.link(sessionId, role) : null;
+      const round: RoundState = {
+        game_id: sessionId,
+        tick: pending.tick,
+        stage: pending.stage,
+        attempt: pending.attempt,
+      };
+      const _meta = { "agent-league/game_token": tokenOf(sessionId) };
+      return { asks: questionFor(view, role, type, pending, link), state: round, _meta };
+    },
+  };
+}
+
+const stepFor = (session: Session, open: Pending, said: Said): Step =>
+  stepOf(session.state as CodenamesView, open, said);
+
+const answers = (state: unknown, sessionId: string, open: Pending): boolean => {
+  const { game_id, tick, stage, attempt } = (state ?? {}) as Partial<RoundState>;
+  return game_id === sessionId && tick === open.tick && stage === open.stage && attempt === open.attempt;
+};
+
+/** Who a game belongs to: whoever holds a bearer token, else an MCP session; null where only its token can tell. */
+function ownerOf({ authToken, sessionId }: Caller): string | null {
+  if (authToken !== null) return `bearer:${sha256Hex(authToken)}`;
+  return sessionId === undefined ? null : `session:${sessionId}`;
+}
+
+function tell({ progress }: Caller, tick: number, { turns, phase, turn }: CodenamesView): void {
+  const { clue = null, guesses = [] } = turns.at(-1) ?? {};
+  const last = guesses.at(-1) ?? turns.at(-2)?.guesses.at(-1);
+  const happened =
+    guesses.length > 0
+      ? `${turn} guessed ${last?.word}: ${last?.identity}`
+      : clue
+        ? `${turn}: ${clue.word} ${clue.number}`
+        : "";
+  const next = phase === "over" ? "the game is over" : `${turn} ${phase === "clue" ? "gives a clue" : "guesses"}`;
+  progress?.(tick, TOTAL, [happened, next].filter(Boolean).join("; "));
+}

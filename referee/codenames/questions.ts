@@ -1,0 +1,113 @@
+import { BOARD_SIZE, type CodenamesState, type CodenamesView, codenames } from "#shared/games/codenames.ts";
+import type { Role } from "#shared/games/game.ts";
+import type { Ask } from "#shared/rpc/input.ts";
+import { FORMATS, type Pending, type PlayerType, type Stage } from "./flow.ts";
+
+const NUMBERS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "unlimited"] as const;
+/** Room for a short answer; whoever thinks aloud is cut off. */
+const MAX_TOKENS = 500;
+const MAX_TOKENS_FOR_WORDS = 1_000;
+
+/** What a role is asked, built from that role's own view and nothing else. */
+export function questionFor(
+  view: CodenamesView,
+  role: Role,
+  type: PlayerType,
+  pending: Pending,
+  link: string | null,
+): Ask {
+  const { stage, problem, attempt } = pending;
+  const wrong = problem === null ? [] : [`Your last answer was not taken (attempt ${attempt} now): ${problem}`];
+  const situation = [
+    ...wrong,
+    `You are ${spoken(role)}.`,
+    codenames.toText(view as CodenamesState, role),
+    history(view),
+  ].filter(Boolean);
+  if (type === "llm") {
+    return {
+      kind: "prompt",
+      system: codenames.info.rules,
+      text: [
+        ...situation,
+        TASKS[stage],
+        `Answer with JSON alone, nothing around it: ${FORMATS[stage as keyof typeof FORMATS]}`,
+      ].join("\n\n"),
+      maxTokens: MAX_TOKENS,
+    };
+  }
+  const page = stage === "clue" && link ? [`The same on a page: ${link}`] : [];
+  return { kind: "form", message: [...situation, ...page, TASKS[stage]].join("\n\n"), fields: fieldsFor(view, stage) };
+}
+
+const TASKS: Readonly<Record<Stage, string>> = {
+  clue: "Give your team a clue: one word, and for how many of its words it stands (0 and unlimited allow any number of guesses).",
+  guess: "Guess one word.",
+  continue: "That was right. Do you want to guess another word, or to stop here?",
+  leave: "You have left the form. Does the game go on?",
+};
+
+function fieldsFor({ cards }: CodenamesView, stage: Stage): Extract<Ask, { kind: "form" }>["fields"] {
+  switch (stage) {
+    case "clue":
+      return { word: { type: "string", title: "Clue" }, number: { type: "string", title: "Number", enum: NUMBERS } };
+    case "guess":
+      return {
+        word: {
+          type: "string",
+          title: "Your guess",
+          enum: cards.flatMap(({ word, uncovered }) => (uncovered ? [] : [word])),
+        },
+      };
+    case "continue":
+      return { go_on: { type: "boolean", title: "Guess again", description: "no: your turn ends here" } };
+    case "leave":
+      return { go_on: { type: "boolean", title: "Go on with the game", description: "no: the game ends" } };
+  }
+}
+
+/** The turns so far, as everybody has seen them. */
+export function history({ turns }: Pick<CodenamesView, "turns">): string {
+  const lines = turns.flatMap(({ team, clue, guesses, skipped }) => {
+    const said = clue ? `${clue.word} ${clue.number}` : "no clue";
+    const found = guesses.map(({ word, identity }) => `${word} was ${identity}`).join(", ");
+    return clue || skipped !== null
+      ? [`${team}: ${said}${found && ` – ${found}`}${skipped === null ? "" : " – turn given up"}`]
+      : [];
+  });
+  return lines.length === 0 ? "" : `So far:\n${lines.join("\n")}`;
+}
+
+const spoken = (role: Role): string => {
+  const [team, part] = role.split("_", 2);
+  return part === "spymaster" ? `the spymaster of team ${team}` : `the guessing team ${team}`;
+};
+
+export const sources = ["built-in", "own", "llm"] as const;
+export type Source = (typeof sources)[number];
+
+/** Where the words come from. */
+export const askForSource = (): Ask => ({
+  kind: "form",
+  message: `Which ${BOARD_SIZE} words shall lie on the board? built-in: drawn from our list; own: you give them; llm: the model makes them up.`,
+  fields: { source: { type: "string", title: "Words", enum: sources } },
+});
+
+export const askForWords = (by: "own" | "llm", problem: string | null): Ask =>
+  by === "own"
+    ? {
+        kind: "form",
+        message: [problem, `Type ${BOARD_SIZE} words, with commas between them.`].filter(Boolean).join("\n\n"),
+        fields: { words: { type: "string", title: "Words" } },
+      }
+    : {
+        kind: "prompt",
+        system: "You make up words for a game of Codenames.",
+        text: [
+          problem && `Your last answer was not taken: ${problem}`,
+          `Give ${BOARD_SIZE} different common nouns, each one word, concrete and well known. Answer with a JSON array of strings alone, nothing around it.`,
+        ]
+          .filter(Boolean)
+          .join("\n\n"),
+        maxTokens: MAX_TOKENS_FOR_WORDS,
+      };

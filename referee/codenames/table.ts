@@ -1,0 +1,68 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Role } from "#shared/games/game.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import type { Statement } from "#shared/store/group-commit.ts";
+import type { Pending, PlayerType } from "./flow.ts";
+
+/** A game that is led by this host: who plays it, and the question it waits for. */
+export interface LedGame {
+  readonly sessionId: string;
+  readonly players: Readonly<Record<Role, PlayerType>>;
+  readonly pending: Pending;
+}
+
+export const CODENAMES_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS codenames (
+    session_id TEXT PRIMARY KEY REFERENCES sessions(session_id),
+    token TEXT UNIQUE NOT NULL,
+    owner TEXT,
+    players TEXT NOT NULL,
+    pending TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS codenames_by_owner ON codenames (owner) WHERE owner IS NOT NULL;
+`;
+
+export interface CodenamesTable {
+  get(sessionId: string): LedGame | null;
+  /** The game that a game token was handed out for. */
+  byToken(token: string): LedGame | null;
+  /** All games of an owner, the newest last. */
+  of(owner: string): readonly LedGame[];
+  adding(game: LedGame, token: string, owner: string | null): Statement;
+  waitingFor(sessionId: string, pending: Pending): Statement;
+  owning(sessionId: string, owner: string): Statement;
+}
+
+export function codenamesTable(db: DatabaseSync): CodenamesTable {
+  const columns = "SELECT session_id, players, pending FROM codenames";
+  const byId = db.prepare(`${columns} WHERE session_id = ?`);
+  const byToken = db.prepare(`${columns} WHERE token = ?`);
+  const byOwner = db.prepare(
+    `${columns} JOIN sessions USING (session_id) WHERE owner = ? ORDER BY sessions.created_at, sessions.rowid`,
+  );
+  const gameIn = (row: Readonly<Record<string, unknown>> | undefined): LedGame | null =>
+    row === undefined
+      ? null
+      : {
+          sessionId: String(row.session_id),
+          players: JSON.parse(String(row.players)),
+          pending: JSON.parse(String(row.pending)),
+        };
+  return {
+    get: (sessionId) => gameIn(byId.get(sessionId)),
+    byToken: (token) => gameIn(byToken.get(sha256Hex(token))),
+    of: (owner) => byOwner.all(owner).flatMap((row) => gameIn(row) ?? []),
+    adding: ({ sessionId, players, pending }, token, owner) => ({
+      sql: "INSERT INTO codenames (session_id, token, owner, players, pending) VALUES (?, ?, ?, ?, ?)",
+      parameters: [sessionId, sha256Hex(token), owner, JSON.stringify(players), JSON.stringify(pending)],
+    }),
+    waitingFor: (sessionId, pending) => ({
+      sql: "UPDATE codenames SET pending = ? WHERE session_id = ?",
+      parameters: [JSON.stringify(pending), sessionId],
+    }),
+    owning: (sessionId, owner) => ({
+      sql: "UPDATE codenames SET owner = ? WHERE session_id = ?",
+      parameters: [owner, sessionId],
+    }),
+  };
+}

@@ -1,0 +1,203 @@
+import { z } from "zod";
+import { type CodenamesView, codenames } from "#shared/games/codenames.ts";
+import { err, ok } from "#shared/lib/result.ts";
+import { protocolError } from "#shared/protocol/errors.ts";
+import type { Said } from "#shared/rpc/input.ts";
+import { type Asking, type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
+import type { Director, Players } from "./director.ts";
+import { MAX_ATTEMPTS, playerTypes, wordsIn } from "./flow.ts";
+import { askForSource, askForWords, history, sources } from "./questions.ts";
+import type { LedGame } from "./table.ts";
+
+const player = z.enum(playerTypes);
+const game_token = z
+  .string()
+  .max(200)
+  .optional()
+  .describe(
+    "which game is meant, as create_new_game told it; not needed in the MCP session, or with the bearer token, that created it",
+  );
+const CreateNewGame = z.object({
+  red_spymaster: player.describe("user: a person fills in forms; llm: the host's model answers prompts"),
+  red_team: player,
+  blue_spymaster: player,
+  blue_team: player,
+});
+const OneGame = z.object({ game_token });
+
+const Report = z.object({
+  status: z.enum(["active", "completed", "ended"]),
+  winner: z.enum(["red", "blue"]).nullable(),
+  reason: z.string().nullable(),
+  game_id: z.string(),
+  game_token: z.string().describe("keep it: continue_game, end_game and the resources take it"),
+  turns: z.int(),
+  board: z.string().describe("what everybody may see"),
+  history: z.string(),
+});
+type Report = z.infer<typeof Report>;
+
+/** The rounds of create_new_game before there is a board; what has been answered travels with the questions. */
+const Setup = z.object({ setup: z.enum(["source", "own", "llm"]), attempt: z.int() });
+
+/** The tools of codenames.md, section 12.1, and continue_game for calls that were cut. */
+export function codenamesOperations(director: Director): readonly Operation<unknown>[] {
+  const report = (sessionId: string): Report => {
+    const { state, status, termination, reason } = director.session(sessionId);
+    const view = codenames.viewState(state as never, "spectator") as CodenamesView;
+    return {
+      status: status === "active" ? "active" : termination === "normal" ? "completed" : "ended",
+      winner: view.result?.winner ?? null,
+      reason,
+      game_id: sessionId,
+      game_token: director.tokenOf(sessionId),
+      turns: view.turns.length,
+      board: codenames.toText(state as never, "spectator"),
+      history: history(view),
+    };
+  };
+  const goOn = async (sessionId: string, caller: Caller): Promise<Asking> =>
+    (await director.advance(sessionId, caller)) ?? ok(report(sessionId));
+
+  /** The game that a round of this call is about, the caller's own, or the one its token names. */
+  const gameOf = (token: string | undefined, caller: Caller): LedGame | null => director.openGame(token, caller);
+
+  return [
+    operation({
+      request: "CREATE_NEW_GAME",
+      reply: "CREATE_NEW_GAME_RESPONSE",
+      payload: CreateNewGame,
+      tool: {
+        name: "create_new_game",
+        title: "Play Codenames",
+        description:
+          "Begins a game of Codenames and leads it to its end in this one call: people are asked by forms (elicitation), the host's model by prompts (sampling), each told only what its role may know. Say user or llm for each of the four roles. If the call is cut, continue_game goes on exactly there. Hosts without sampling play codenames.v1 with createGame and joinGame.",
+        plain: CreateNewGame,
+        result: Report,
+        annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+        waits: true,
+        shown,
+      },
+      async handle(players, caller) {
+        const lacking = whatIsLacking(players, caller);
+        if (lacking !== null) return err(protocolError("G001", lacking));
+        const started = startedIn(caller);
+        if (started !== null) return goOn(started, caller);
+        const open = gameOf(undefined, caller);
+        if (open) return err(protocolError("G005", openAlready(director.tokenOf(open.sessionId)), {}, true));
+        const setup = await wordsFor(caller);
+        if ("asks" in setup || "ok" in setup) return setup;
+        const game = await director.begin(players, setup.words, caller);
+        return goOn(game.sessionId, { ...caller, input: caller.input && { ...caller.input, said: null, state: null } });
+      },
+    }),
+    operation({
+      request: "CONTINUE_GAME",
+      reply: "CONTINUE_GAME_RESPONSE",
+      payload: OneGame,
+      tool: {
+        name: "continue_game",
+        title: "Go on with Codenames",
+        description: "Goes on with an open game of Codenames whose call was cut, exactly where it stopped.",
+        plain: OneGame,
+        result: Report,
+        annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+        waits: true,
+        shown,
+      },
+      async handle({ game_token: token }, caller) {
+        const game = startedIn(caller) ?? gameOf(token, caller)?.sessionId ?? null;
+        if (game === null) return err(noGame(token));
+        const players = director.players(game);
+        const lacking = whatIsLacking(players, caller);
+        return lacking === null ? goOn(game, caller) : err(protocolError("G001", lacking));
+      },
+    }),
+    operation({
+      request: "END_GAME",
+      reply: "END_GAME_RESPONSE",
+      payload: OneGame,
+      tool: {
+        name: "end_game",
+        title: "End Codenames",
+        description: "Ends the open game of Codenames; safe to call at any time.",
+        plain: OneGame,
+        result: z.union([Report, z.object({ status: z.literal("no_game") })]),
+        annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+        shown,
+      },
+      async handle({ game_token: token }, caller) {
+        const game = gameOf(token, caller);
+        if (!game) return token === undefined ? ok({ status: "no_game" }) : err(noGame(token));
+        await director.end(game.sessionId);
+        return ok(report(game.sessionId));
+      },
+    }),
+  ];
+}
+
+/** The game that an earlier round of the same call was about. */
+function startedIn({ input }: Caller): string | null {
+  const round = z.object({ game_id: z.string() }).safeParse(input?.state);
+  return round.success ? round.data.game_id : null;
+}
+
+/** The words of a new board, null for the built-in ones, or the next question about them. */
+async function wordsFor({ input }: Caller): Promise<Asking | { readonly words: readonly string[] | null }> {
+  const builtIn = { words: null };
+  if (!input?.canFillForms) return builtIn;
+  const round = Setup.safeParse(input.state);
+  const { said } = input;
+  if (!round.success || !said) return { asks: askForSource(), state: { setup: "source", attempt: 1 } };
+  const { setup, attempt } = round.data;
+  if (said.kind === "form" && said.action !== "accept") {
+    return err(protocolError("G001", "No game was created: the question about the words was left", {}, true));
+  }
+  if (setup === "source") {
+    const source = sourceIn(said);
+    if (source === "llm" && !input.canPrompt) return builtIn;
+    return source === "built-in" ? builtIn : { asks: askForWords(source, null), state: { setup: source, attempt: 1 } };
+  }
+  const found = wordsIn(said);
+  if ("words" in found) return found;
+  if (attempt >= MAX_ATTEMPTS) return builtIn;
+  return { asks: askForWords(setup, found.problem), state: { setup, attempt: attempt + 1 } };
+}
+
+const sourceIn = (said: Said): (typeof sources)[number] =>
+  sources.find((one) => said.kind === "form" && said.content.source === one) ?? "built-in";
+
+function whatIsLacking(players: Players, { input }: Caller): string | null {
+  const types = Object.values(players);
+  const forms = types.includes("user") && !input?.canFillForms;
+  const prompts = types.includes("llm") && !input?.canPrompt;
+  if (!forms && !prompts) return null;
+  const lacks = [forms && "forms (elicitation)", prompts && "prompts (sampling)"].filter(Boolean).join(" and ");
+  return `Your MCP host does not offer ${lacks}, which these players need. Play codenames.v1 with createGame, joinGame, waitForNextTurn and finishTurn, or with the command league codenames`;
+}
+
+const openAlready = (token: string): string =>
+  `A game of Codenames is open already (game_token ${token}): call continue_game to go on with it, or end_game to end it`;
+
+const noGame = (token: string | undefined) =>
+  protocolError(
+    "G003",
+    token === undefined
+      ? "No game of Codenames is open here: say its game_token, or call create_new_game"
+      : "No open game of Codenames has this game_token",
+    {},
+    true,
+  );
+
+function shown(value: Report | { readonly status: "no_game" }) {
+  if (value.status === "no_game")
+    return { content: [{ type: "text" as const, text: "No game of Codenames was open." }] };
+  const { status, winner, reason, board, history, game_token } = value as Report;
+  const headline = {
+    active: "The game goes on.",
+    completed: `The game is over: ${winner ?? "nobody"} wins (${reason}).`,
+    ended: `The game was ended (${reason}).`,
+  }[status];
+  const text = [headline, board, history, `game_token: ${game_token}`].filter(Boolean).join("\n\n");
+  return { content: [{ type: "text" as const, text }] };
+}

@@ -1,0 +1,22 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { newToken } from "../lib/ids.ts";
+
+/** The secret in a file; undefined when there is none. */
+export const readSecret = (file: string): string | undefined =>
+  existsSync(file) ? readFileSync(file, "utf8").trim() : undefined;
+
+/** Keeps a secret in a file that only its owner may read. */
+export function writeSecret(file: string, secret: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `${secret}\n`, { mode: 0o600 });
+}
+
+/** The secret in a file, or a new one, which is kept there. */
+export function ownSecret(file: string): string {
+  const known = readSecret(file);
+  if (known) return known;
+  const secret = newToken();
+  writeSecret(file, secret);
+  return secret;
+}
