@@ -7,7 +7,7 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
 import { databaseOf } from "../rest/testing-rest.ts";
-import { createGame, joinGame, play, type TestSeat, type Told, tool, twoSeats } from "./testing-play.ts";
+import { allSeats, createGame, joinGame, play, type TestSeat, type Told, tool, twoSeats } from "./testing-play.ts";
 
 let host: TestHost;
 beforeAll(async () => {
@@ -25,9 +25,9 @@ const OPTIONS: Partial<Record<GameId, object>> = {
 describe.each(gameIds)("%s, by whoever knows nothing of it", (template) => {
   it("is played from its legal moves to its end, and its log replays to what was told", async () => {
     const random = createRandom(`generic play of ${template}`);
-    const seats = await twoSeats(host, template, { options: OPTIONS[template] ?? {} });
+    const seats = await allSeats(host, template, { options: OPTIONS[template] ?? {} });
     const ended = await Promise.all(seats.map((seat) => playByLegalMoves(seat, random.pick)));
-    const [one] = seats;
+    const one = seats[0] as TestSeat;
     for (const { value, text } of ended) {
       expect(value).toMatchObject({ status: "completed", next: "game_over", legal_actions: [], to_act: [] });
       expect(text).toContain("The game is over");
