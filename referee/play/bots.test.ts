@@ -129,7 +129,7 @@ it("names that are no bot's start nothing", async () => {
 });
 
 describe("a bot that is known by its endpoint", () => {
-  const timeouts = { join_ms: 1_000, move_ms: 1_000, game_over_ms: 500 };
+  const timeouts = { join_ms: 3_000, move_ms: 3_000, game_over_ms: 500 };
 
   it("plays, and goes on after a restart of the host; without it the game waits", async () => {
     const folder = newFolder();
@@ -225,7 +225,7 @@ it("a host that is killed leaves no bot behind; started again it gives the bot i
   await playOn(seat, 2);
   killed.signal("SIGKILL");
   await killed.ended;
-  await eventually("its bot to have ended", () => processesIn(folder).length === 0);
+  await eventually("its bot to have ended", () => processesIn(folder).length === 0, 30_000);
   const again = await run();
   const { value } = await playOn(seat);
   expect(value.result.termination).toBe("normal");

@@ -155,6 +155,21 @@ describe("what is said", () => {
     expect([told.isError, told.text]).toEqual([true, expect.stringMatching(why)]);
   });
 
+  it("to hosts: the board as an app, which every tool of a game names", async () => {
+    const ask = async (method: string, params: object) => {
+      const body = { jsonrpc: "2.0", id: 1, method, params };
+      return (await host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } })).json.result;
+    };
+    const { tools } = await ask("tools/list", {});
+    for (const name of ["createGame", "joinGame", "waitForNextTurn", "finishTurn"]) {
+      const { _meta } = tools.find((one: { name: string }) => one.name === name);
+      expect(_meta).toEqual({ ui: { resourceUri: "ui://agent-league/board" } });
+    }
+    const { contents } = await ask("resources/read", { uri: "ui://agent-league/board" });
+    expect(contents[0].mimeType).toBe("text/html;profile=mcp-app");
+    expect(contents[0].text).toMatch(/^<!doctype html>/i);
+  });
+
   it("to whoever sends envelopes too, and of a session that was made over REST", async () => {
     const say = async (type: string, payload: object, token?: string) => {
       const envelope = newEnvelope(type as never, "player:x", payload, { authToken: token });
