@@ -14,7 +14,6 @@ const FLOOR: Readonly<Record<string, number>> = {
   "shared/games": 1,
   "shared/session": 2,
   "shared/protocol": 2,
-  "shared/web": 2,
   "shared/store": 3,
   "shared/rpc": 3,
   "shared/runtime": 4,
