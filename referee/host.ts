@@ -157,6 +157,7 @@ export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Ses
       const setup = { sessionId: id, template: game.id, seed, seats, ...access };
       await log.create(setup, row, snapshotOf(next), alongside?.(id));
       hold(next, [row], access);
+      onCommit(next);
       return next;
     },
     read: find,

@@ -45,6 +45,7 @@ export interface TestHostOptions {
   readonly dataFolder?: string;
   readonly expireAfterMs?: number;
   readonly limitLoopback?: boolean;
+  readonly answerWithinMs?: number;
   readonly bots?: ReadonlyMap<string, string>;
 }
 
@@ -64,6 +65,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
       reportTimeoutMs: 1_000,
       expireAfterMs: options.expireAfterMs ?? 3_600_000,
       limitLoopback: options.limitLoopback ?? false,
+      answerWithinMs: options.answerWithinMs,
       bots: options.bots ?? new Map(),
       isTerminal: false,
     },

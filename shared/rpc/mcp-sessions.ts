@@ -35,6 +35,8 @@ export interface McpService {
   readonly stateKey: string;
   /** What the SDK has to know besides: capabilities other than tools and resources, how request state is verified. */
   readonly options?: ServerOptions;
+  /** A person may take this long over a form; whoever needs longer goes on in another call. */
+  readonly answerWithinMs?: number | undefined;
   /** Keeps the events of one session for clients that reconnect; without it a broken stream is lost. */
   readonly eventStore?: () => EventStore;
 }
@@ -65,6 +67,7 @@ interface Serving {
   readonly states: RequestStateCodec;
 }
 
+const ANSWER_WITHIN_MS = 10 * 60_000;
 /** A game that was left over night goes on the next day. */
 const STATE_TTL_S = 30 * 24 * 3600;
 const IDLE_MS = 10 * 60_000;
@@ -78,6 +81,7 @@ const RETRY_MS = 500;
 export function mcpSessions(service: McpService, onError: (error: unknown) => void): McpSessions {
   const sessions = new Map<string, Session>();
   const direct = directCalls(service, onError);
+  const canResume = service.eventStore !== undefined;
   const states = createRequestStateCodec({ key: service.stateKey, ttlSeconds: STATE_TTL_S });
   const build = (era: Era, subscriptions?: Set<string>): Server =>
     serverOf(service, { era, subscriptions, states }, onError);
@@ -126,7 +130,11 @@ export function mcpSessions(service: McpService, onError: (error: unknown) => vo
   return {
     direct: ({ headers }, body, http) => direct(headers, body, http),
     async handle(request, response, body, http) {
-      const as = Object.assign(request, { auth: authOf(http), method: request.method ?? "", url: request.url ?? "" });
+      const as = Object.assign(request, {
+        auth: authOf(http, canResume),
+        method: request.method ?? "",
+        url: request.url ?? "",
+      });
       const id = request.headers["mcp-session-id"];
       const known = typeof id === "string" ? sessions.get(id) : undefined;
       if (known) return inSession(known, as, response, body);
@@ -164,7 +172,7 @@ const METHODS = [
 
 /** An SDK server that answers with the plain router's methods. */
 function serverOf(
-  { serverInfo, methods, options }: McpService,
+  { serverInfo, methods, options, answerWithinMs = ANSWER_WITHIN_MS }: McpService,
   { era, subscriptions, states }: Serving,
   onError: (error: unknown) => void,
 ): Server {
@@ -174,14 +182,15 @@ function serverOf(
     const method = methods[name];
     if (!method) continue;
     server.setRequestHandler(name, async ({ params }: { params?: unknown }, context: ServerContext) => {
+      const caller = callerOf(context);
       try {
-        const caller = callerOf(context);
         // The SDK checks every answer against the protocol's own schema.
         return (await answered(method, params, caller, context)) as never;
       } catch (thrown) {
         const unfit = name === "tools/call" ? unfitArguments(thrown) : null;
         if (unfit) return unfit as never;
-        if (thrown instanceof JSONRPCErrorException || thrown instanceof ProtocolError) throw thrown;
+        const isTheirs = thrown instanceof JSONRPCErrorException || thrown instanceof ProtocolError;
+        if (isTheirs || caller.signal.aborted) throw thrown;
         onError(thrown);
         throw new ProtocolError(ProtocolErrorCode.InternalError, "Internal error"); // the SDK would show the message
       }
@@ -191,14 +200,18 @@ function serverOf(
   async function answered(
     method: McpMethod,
     params: unknown,
-    caller: HttpContext,
+    caller: ReturnType<typeof callerOf>,
     context: ServerContext,
   ): Promise<unknown> {
     for (let input = inputOf(era, server, context); ; ) {
       const result = await method(params, { ...caller, input }, context);
       if (typeof result !== "object" || result === null || !isInputNeeded(result)) return result;
       if (era === "modern") return asResult(result, (state) => states.mint(state));
-      input = { ...input, said: await ask(result.asks, context), state: result.state };
+      input = {
+        ...input,
+        said: await ask(result, context, { answerWithinMs, gone: caller.signal }),
+        state: result.state,
+      };
     }
   }
   server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
@@ -215,16 +228,20 @@ function serverOf(
   return server;
 }
 
-/** The caller's bearer token and address travel through the SDK as its authentication information. */
-const authOf = ({ bearer, remoteAddress }: HttpContext) => ({
-  token: bearer ?? "",
-  clientId: remoteAddress,
+/**
+ * The caller's bearer token and address travel through the SDK as its authentication information, and with them what tells that its
+ * connection is gone: for the SDK a call outlives that, but nothing more can be said to it, unless its stream can be resumed.
+ */
+const authOf = (http: HttpContext, canResume: boolean) => ({
+  token: http.bearer ?? "",
+  clientId: http.remoteAddress,
   scopes: [],
+  extra: canResume ? {} : { gone: http.signal },
 });
 
-function callerOf({ http, mcpReq, sessionId }: ServerContext): HttpContext {
-  const { token = "", clientId = "" } = http?.authInfo ?? {};
-  const { signal } = mcpReq;
+function callerOf({ http, mcpReq, sessionId }: ServerContext): HttpContext & { readonly signal: AbortSignal } {
+  const { token = "", clientId = "", extra = {} } = http?.authInfo ?? {};
+  const signal = extra.gone instanceof AbortSignal ? AbortSignal.any([mcpReq.signal, extra.gone]) : mcpReq.signal;
   const progressToken = mcpReq._meta?.progressToken;
   const tell = (progress: number, total: number, message: string): void => {
     const params = { progressToken: progressToken ?? "", progress, total, message };
