@@ -45,6 +45,7 @@ export interface TestHostOptions {
   readonly dataFolder?: string;
   readonly expireAfterMs?: number;
   readonly limitLoopback?: boolean;
+  readonly answerWithinMs?: number;
   readonly bots?: ReadonlyMap<string, string>;
   readonly botTimeouts?: RefereeOptions["botTimeouts"];
 }
@@ -65,6 +66,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
       reportTimeoutMs: 1_000,
       expireAfterMs: options.expireAfterMs ?? 3_600_000,
       limitLoopback: options.limitLoopback ?? false,
+      answerWithinMs: options.answerWithinMs,
       bots: options.bots ?? new Map(),
       ...(options.botTimeouts && { botTimeouts: options.botTimeouts }),
       isTerminal: false,

@@ -11,7 +11,7 @@ describe("codenames.v1, who may do what", () => {
   const clue = { type: "clue", word: "CLUE", number: 1 };
   const guess = { type: "guess", word: red().cards[0]?.word };
   const pass = { type: "pass" };
-  const skip = { type: "skip", reason: "" };
+  const skip = { type: "skip", reason: "no_answer" };
   it.each([
     ["", "red_spymaster", [clue, skip]],
     ["clue 2", "red_team", [guess, skip]],
@@ -52,7 +52,7 @@ describe("codenames.v1, who may do what", () => {
     ["a word without an end", "", { ...clue, word: "A".repeat(101) }, form],
     ["a guess by place", "clue", { type: "guess", word: 3 }, form],
     ["a skip without a reason", "", { type: "skip" }, form],
-    ["a skip with too many", "", { type: "skip", reason: "x".repeat(301) }, form],
+    ["a skip for another reason", "", { type: "skip", reason: "x" }, form],
   ])("raw from a log, %s is refused", (_name, script, action, message) => {
     const state = play(red(), script);
     expect(refusal(state, codenames.toAct(state)[0] ?? "", action)).toBe(message);

@@ -124,8 +124,8 @@ describe("codenames.v1, a turn", () => {
     const word = coveredOf(red(), "red")[0];
     expect(turns).toEqual([
       { team: "red", clue: { word: "CLUE", number: 1 }, guesses: [{ word, identity: "red" }], skipped: null },
-      { team: "blue", clue: null, guesses: [], skipped: "no answer" },
-      { team: "red", clue: { word: "CLUE", number: "unlimited" }, guesses: [], skipped: "no answer" },
+      { team: "blue", clue: null, guesses: [], skipped: "no_answer" },
+      { team: "red", clue: { word: "CLUE", number: "unlimited" }, guesses: [], skipped: "no_answer" },
       { team: "blue", clue: null, guesses: [], skipped: null },
     ]);
   });

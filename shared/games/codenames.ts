@@ -29,7 +29,7 @@ export interface CodenamesTurn {
   readonly clue: Clue | null;
   readonly guesses: readonly { readonly word: string; readonly identity: Identity }[];
   /** Why a player's half of the turn was given up; null when it was played. */
-  readonly skipped: string | null;
+  readonly skipped: SkipReason | null;
 }
 
 export interface CodenamesView {
@@ -51,11 +51,15 @@ export interface CodenamesState extends CodenamesView {
   readonly cards: readonly (CodenamesCard & { readonly identity: Identity })[];
 }
 
+/** Why half of a turn is given up. Everybody sees it, so it is none of a player's own words: a spymaster could say in it what a clue may not. */
+export const skipReasons = ["no_answer", "not_as_asked", "illegal_clue", "illegal_guess", "form_left"] as const;
+export type SkipReason = (typeof skipReasons)[number];
+
 export type CodenamesAction =
   | { readonly type: "clue"; readonly word: string; readonly number: number | "unlimited" }
   | { readonly type: "guess"; readonly word: string }
   | { readonly type: "pass" }
-  | { readonly type: "skip"; readonly reason: string };
+  | { readonly type: "skip"; readonly reason: SkipReason };
 
 export const BOARD_SIZE = 25;
 const AGENTS = { first: 9, second: 8, neutral: 7 } as const;
@@ -94,7 +98,7 @@ const Action = z.union(
     }),
     z.strictObject({ type: z.literal("guess"), word: z.string().max(100).transform(upper) }),
     z.strictObject({ type: z.literal("pass") }),
-    z.strictObject({ type: z.literal("skip"), reason: z.string().max(300) }),
+    z.strictObject({ type: z.literal("skip"), reason: z.enum(skipReasons) }),
   ],
   FORM,
 ) as z.ZodType<CodenamesAction>;
@@ -160,6 +164,7 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
     if (action.type === "guess") return guess(state, action.word);
     return hasGuessed(state) ? ok(endTurn(state)) : err({ message: "guess at least one word before you pass" });
   },
+  isDriversOwn: ({ type }) => type === "skip",
   isTerminal: (state) => state.phase === "over",
   outcome({ result }) {
     if (!result) return null;

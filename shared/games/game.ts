@@ -71,6 +71,8 @@ export interface Game<Options = unknown, State = unknown, Action = unknown, View
   /** Legal actions of a role, in a fixed order; empty for a role that is not to act. */
   legalActions(state: State | View, role: Role): readonly Action[];
   applyAction(state: State, role: Role, action: Action): Result<State, Illegal>;
+  /** An action by which a driver goes on without a role that does not answer: the session host takes it from a driver alone. */
+  isDriversOwn?(action: Action): boolean;
   isTerminal(state: State): boolean;
   outcome(state: State): Outcome | null;
   viewState(state: State, viewer: Viewer): View;

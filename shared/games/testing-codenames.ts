@@ -19,7 +19,7 @@ function actionOf(state: CodenamesState, text: string): CodenamesAction {
   const [what = "", number = "1"] = text.split(" ");
   if (what === "clue") return { type: "clue", word: "CLUE", number: number === "unlimited" ? number : Number(number) };
   if (what === "pass") return { type: "pass" };
-  if (what === "skip") return { type: "skip", reason: "no answer" };
+  if (what === "skip") return { type: "skip", reason: "no_answer" };
   const identity = what === "own" ? state.turn : what === "other" ? other[state.turn] : (what as Identity);
   return { type: "guess", word: coveredOf(state, identity)[0] ?? "" };
 }

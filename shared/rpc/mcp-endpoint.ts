@@ -23,10 +23,10 @@ export interface McpEndpoint {
 
 /** `onError` is told what no caller may know. */
 export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => void): McpEndpoint {
-  const { stateKey = newToken() } = surface;
+  const { serverInfo, answerWithinMs, stateKey = newToken() } = surface;
   const service: McpService = conformance
     ? conformance.withFixtures(surface, stateKey)
-    : { serverInfo: surface.serverInfo, methods: mcpMethods(surface), direct: directTools(surface), stateKey };
+    : { serverInfo, methods: mcpMethods(surface), direct: directTools(surface), stateKey, answerWithinMs };
   let loading: Promise<McpSessions> | null = null;
   let loaded: McpSessions | null = null;
   const pending = new Set<string>();

@@ -27,10 +27,13 @@ export interface McpService {
   readonly stateKey: string;
   /** What the SDK has to know besides: capabilities other than tools and resources, how request state is verified. */
   readonly options?: ServerOptions;
+  /** A person may take this long over a form; whoever needs longer goes on in another call. */
+  readonly answerWithinMs?: number | undefined;
   /** Keeps the events of one session for clients that reconnect; without it a broken stream is lost. */
   readonly eventStore?: () => EventStore;
 }
 
+const ANSWER_WITHIN_MS = 10 * 60_000;
 const MAX_SUBSCRIPTIONS = 1_000;
 
 /** Methods that the SDK leaves to the server, as far as a service has them. */
@@ -54,7 +57,7 @@ export interface Serving {
 
 /** An SDK server that answers with the plain router's methods. */
 export function serverOf(
-  { serverInfo, methods, options, eventStore }: McpService,
+  { serverInfo, methods, options, eventStore, answerWithinMs = ANSWER_WITHIN_MS }: McpService,
   { era, subscriptions, states }: Serving,
   onError: (error: unknown) => void,
 ): Server {
@@ -64,13 +67,15 @@ export function serverOf(
     const method = methods[name];
     if (!method) continue;
     server.setRequestHandler(name, async ({ params }: { params?: unknown }, context: ServerContext) => {
+      const caller = callerOf(context, eventStore !== undefined);
       try {
         // The SDK checks every answer against the protocol's own schema.
-        return (await answered(method, params, callerOf(context, eventStore !== undefined), context)) as never;
+        return (await answered(method, params, caller, context)) as never;
       } catch (thrown) {
         const unfit = name === "tools/call" ? unfitArguments(thrown) : null;
         if (unfit) return unfit as never;
-        if (thrown instanceof JSONRPCErrorException || thrown instanceof ProtocolError) throw thrown;
+        const isTheirs = thrown instanceof JSONRPCErrorException || thrown instanceof ProtocolError;
+        if (isTheirs || caller.signal.aborted) throw thrown;
         onError(thrown);
         throw new ProtocolError(ProtocolErrorCode.InternalError, "Internal error"); // the SDK would show the message
       }
@@ -80,14 +85,15 @@ export function serverOf(
   async function answered(
     method: McpMethod,
     params: unknown,
-    caller: HttpContext,
+    caller: ReturnType<typeof callerOf>,
     context: ServerContext,
   ): Promise<unknown> {
     for (let input = inputOf(era, server, context); ; ) {
       const result = await method(params, { ...caller, input }, context);
       if (typeof result !== "object" || result === null || !isInputNeeded(result)) return result;
       if (era === "modern") return asResult(result, (state) => states.mint(state));
-      input = { ...input, said: await ask(result.asks, context), state: result.state };
+      const said = await ask(result, context, { answerWithinMs, gone: caller.signal });
+      input = { ...input, said, state: result.state };
     }
   }
   server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
@@ -113,7 +119,10 @@ export const authOf = (http: HttpContext) => ({
 });
 
 /** A caller whose connection has gone is given up, unless it can resume its stream. */
-function callerOf({ http, mcpReq, sessionId }: ServerContext, isResumable: boolean): HttpContext {
+function callerOf(
+  { http, mcpReq, sessionId }: ServerContext,
+  isResumable: boolean,
+): HttpContext & { readonly signal: AbortSignal } {
   const { token = "", clientId = "", extra } = http?.authInfo ?? {};
   const asked = extra?.http as HttpContext | undefined;
   const gone = isResumable ? undefined : asked?.signal;

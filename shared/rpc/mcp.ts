@@ -71,6 +71,8 @@ export interface McpSurface {
   readonly templates: readonly ResourceTemplate[];
   /** Signs what travels through callers between the rounds of a call; kept over a restart by who wants calls to go on then. */
   readonly stateKey?: string;
+  /** How long a client in a session may take to answer what a tool asks. */
+  readonly answerWithinMs?: number | undefined;
 }
 
 /** The revisions with sessions. */
