@@ -87,6 +87,8 @@ export interface Play {
   seats(gameId: string): readonly PlaySeat[];
   /** The page of a game; for a person's seat with what lets its owner move. */
   link(gameId: string, role?: Role): string;
+  /** The links of the people who play, by role; only whoever made the game is told those. */
+  personLinks(gameId: string, asker: Role): Readonly<Record<Role, string>>;
   /** The one person's seat of a game, for the board in the host of whoever made it: it holds that person's link as well. */
   userSeat(gameId: string, asker: Role): { readonly role: Role; readonly token: string } | null;
   /** Lets the bots of unfinished games go on, after a restart. */
@@ -114,6 +116,16 @@ export function createPlay(desk: PlayDesk): Play {
     const [bound, another] = placed.filter(({ holder }) => holder === hash);
     if (!bound) return null;
     return another || placed.some(({ joined }) => !joined) ? "unclear" : bound.role;
+  };
+
+  const link: Play["link"] = (gameId, role) =>
+    `${desk.pagesUrl()}/game/${gameId}${role === undefined ? "" : `#seat=${seatToken(gameId, role)}`}`;
+
+  /** The people of a game, for whoever made it. */
+  const peopleFor = (gameId: string, asker: Role): readonly PlaySeat[] => {
+    const placed = seats.of(gameId);
+    const made = placed.some(({ role, isCreator }) => role === asker && isCreator);
+    return made ? placed.filter(({ kind }) => kind === "human") : [];
   };
 
   const viewOf: Play["viewOf"] = (session, viewer, rows) => gameView(session, viewer, rows, seats.of(session.id));
@@ -225,13 +237,12 @@ export function createPlay(desk: PlayDesk): Play {
     view: ({ session, rows }, viewer) => viewOf(session, viewer, rows),
     viewOf,
     seats: seats.of,
-    link: (gameId, role) =>
-      `${desk.pagesUrl()}/game/${gameId}${role === undefined ? "" : `#seat=${seatToken(gameId, role)}`}`,
+    link,
+    personLinks: (gameId, asker) =>
+      Object.fromEntries(peopleFor(gameId, asker).map(({ role }) => [role, link(gameId, role)])),
     userSeat(gameId, asker) {
-      const placed = seats.of(gameId);
-      const [person, another] = placed.filter(({ kind }) => kind === "human");
-      const made = placed.some(({ role, isCreator }) => role === asker && isCreator);
-      return made && person && !another ? { role: person.role, token: seatToken(gameId, person.role) } : null;
+      const [person, another] = peopleFor(gameId, asker);
+      return person && !another ? { role: person.role, token: seatToken(gameId, person.role) } : null;
     },
     resume() {
       for (const sessionId of seats.withBots()) {

@@ -11,6 +11,18 @@ export function inWords(view: GameView, next: Next): string {
   return [headline(view, next), moved, board(view), moves, advice(view, next)].filter(Boolean).join("\n\n");
 }
 
+/** What is told once to whoever has taken a seat: its secret, the people's links, the rules. */
+export function takenSeat(view: GameView, token: string, links: Readonly<Record<string, string>>): string {
+  const people = Object.entries(links);
+  const pages = people.map(
+    ([role, link]) => `Give the person who plays ${role} this link to move in a browser: ${link}`,
+  );
+  const rules = findGame(view.template)?.info.rules;
+  return [`Game ${view.game_id}. Your seat_token (secret, told once): ${token}`, ...pages, rules && `\n${rules}`]
+    .filter(Boolean)
+    .join("\n");
+}
+
 /** Fixed width, so that files and ranks stay in line. */
 const board = ({ board }: GameView): string => `\`\`\`\n${board}\n\`\`\``;
 

@@ -9,7 +9,7 @@ import type { Kept } from "../host.ts";
 import type { Next } from "./game-views.ts";
 import type { Play } from "./play.ts";
 import { PlayerName } from "./seats.ts";
-import { inWords, timedOut } from "./texts.ts";
+import { inWords, takenSeat, timedOut } from "./texts.ts";
 import type { Turns } from "./turns.ts";
 
 /** The board as an MCP App, which hosts show beside the tools that name it. */
@@ -110,6 +110,9 @@ const View = z.object({
 const Taken = View.extend({
   seat_token: z.string().describe("keep it: it is told once, and whoever has it plays for you"),
   link: z.string().describe("the page of the game; a person's link lets that person move"),
+  links: z
+    .record(z.string(), z.string())
+    .describe("the link of each person who plays, by role; for whoever made the game"),
 });
 
 type Shown = z.infer<typeof View>;
@@ -138,15 +141,10 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
     const waited = await turns.wait(gameId, token, { timeoutMs: 0 });
     if (!waited.ok) throw new Error(waited.error.message);
     const { kept, next } = waited.value;
-    return { ...view(kept, role, next), seat_token: token, link: play.link(gameId, seat?.role) };
+    const links = play.personLinks(gameId, role);
+    return { ...view(kept, role, next), seat_token: token, link: play.link(gameId, seat?.role), links };
   };
-  const takenInWords = (value: Taken) =>
-    words(
-      value,
-      `Game ${value.game_id}. Your seat_token (secret, told once): ${value.seat_token}\n${
-        value.link.includes("#") ? "Give the person this link to move in a browser" : "Watch it at"
-      }: ${value.link}`,
-    );
+  const takenInWords = (value: Taken) => words(value, takenSeat(value, value.seat_token, value.links));
   /** The board as a page for hosts that show those, seen and played by the person where there is one. */
   const page = async (value: Shown): Promise<Content> => {
     const seat = userSeat(value);
