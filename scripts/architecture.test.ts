@@ -17,6 +17,7 @@ const FLOOR: Readonly<Record<string, number>> = {
   "shared/store": 3,
   "shared/rpc": 3,
   "shared/runtime": 4,
+  "shared/web": 4,
   "league-manager": 5,
   referee: 5,
   player: 5,

@@ -19,7 +19,7 @@ export interface GameView {
   /** The position as text. */
   readonly board: string;
   readonly last_action: { readonly role: string; readonly action: unknown; readonly tick: number } | null;
-  readonly result: { readonly winner: string | null; readonly reason: string; readonly termination: string } | null;
+  readonly result: GameResult | null;
 }
 
 /** Who sits on a seat. */
@@ -28,4 +28,13 @@ export interface PlayerView {
   readonly name: string;
   /** False while the seat is still open for an agent. */
   readonly joined: boolean;
+}
+
+export interface GameResult {
+  /** The roles that have won: several where a team does, none in a draw. */
+  readonly winners: readonly string[];
+  /** The one role that has won; null when none has, or several have. */
+  readonly winner: string | null;
+  readonly reason: string;
+  readonly termination: string;
 }
