@@ -76,7 +76,7 @@ describe("a claim about the position after a move", () => {
       expect((await seat.move(move)).isError).toBe(false);
     }
     expect((await x.move("a3", CHECKMATE)).text).toBe(NOT.checkmate);
-    expect((await x.move("a3", WIN)).value.result).toEqual({
+    expect((await x.move("a3", WIN)).value.result).toMatchObject({
       winner: "x",
       reason: "three_in_a_row",
       termination: "normal",

@@ -211,7 +211,7 @@ describe("where callers on this machine are limited as well", () => {
   it("strangers have their share a minute, and who holds a seat is none of them", async () => {
     const limited = await startTestHost({ limitLoopback: true });
     try {
-      const seat = await createGame(limited, { template: "chess" }, { bearer: "ann's" });
+      const seat = await createGame(limited, { template: "chess", opponent: "human" }, { bearer: "ann's" });
       const path = `/api/games/${seat.gameId}`;
       const ask = async (token?: string) => (await limited.call("GET", path, { ...(token && { token }) })).status;
       const strangers = await Promise.all(Array.from({ length: 60 }, () => ask()));

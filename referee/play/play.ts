@@ -101,13 +101,19 @@ export function createPlay(desk: PlayDesk): Play {
     err(protocolError("G003", `No game ${gameId.slice(0, 100)} here`, { game_id: gameId.slice(0, 100) }));
   const seatToken = (gameId: string, role: Role): string => host.secret(gameId, seatPurpose(role)) ?? "";
 
-  const roleOf = (kept: Kept, token: string): Role | "several" | null => {
+  /**
+   * Agents of one host may share a bearer token. It stands for a seat that it took only where no other agent can be meant: not when it
+   * took several, and not while one may still join with it.
+   */
+  const roleOf = (kept: Kept, token: string): Role | "unclear" | null => {
     const agentId = agents.holderOf(token);
     const own = Object.entries(kept.session.participants).find(([, id]) => id === agentId);
     if (own) return own[0];
     const hash = sha256Hex(token);
-    const [bound, another] = seats.of(kept.session.id).filter(({ holder }) => holder === hash);
-    return another ? "several" : (bound?.role ?? null);
+    const placed = seats.of(kept.session.id);
+    const [bound, another] = placed.filter(({ holder }) => holder === hash);
+    if (!bound) return null;
+    return another || placed.some(({ joined }) => !joined) ? "unclear" : bound.role;
   };
 
   const viewOf: Play["viewOf"] = (session, viewer, rows) => gameView(session, viewer, rows, seats.of(session.id));
@@ -116,7 +122,7 @@ export function createPlay(desk: PlayDesk): Play {
     const kept = host.read(gameId);
     if (!kept) return null;
     const role = token === null ? null : roleOf(kept, token);
-    if (role !== null && role !== "several") return { kept, viewer: role };
+    if (role !== null && role !== "unclear") return { kept, viewer: role };
     const { actedBy, spectators } = kept.access;
     // A league match may be watched by anyone, as its resource game://state is.
     return spectators === "public" || actedBy === "driver" ? { kept, viewer: "spectator" } : null;
@@ -197,10 +203,9 @@ export function createPlay(desk: PlayDesk): Play {
       const kept = host.read(gameId);
       if (!kept) return noSuchGame(gameId);
       const role = token === null ? null : roleOf(kept, token);
-      if (role === "several") {
-        return err(
-          protocolError("L004", "Your bearer token holds several seats of this game: say seat_token", {}, true),
-        );
+      if (role === "unclear") {
+        const why = "other agents with your bearer token play this game, or may join it";
+        return err(protocolError("L004", `${why}: say seat_token`, {}, true));
       }
       if (role === null && look(gameId, null) === null) return noSuchGame(gameId);
       if (role === null) {

@@ -66,7 +66,7 @@ const plain = (said: readonly string[]): string[] =>
   said.map((text) =>
     text
       .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "ID")
-      .replace(/\b[\w-]{43}\b/g, "TOKEN")
+      .replace(/(?<![\w-])[\w-]{43}(?![\w-])/g, "TOKEN")
       .replace(/"created_at":"[^"]*"/g, "WHEN"),
   );
 

@@ -73,6 +73,13 @@ describe("who may act", () => {
   });
 });
 
+it("two moves of one seat at once are one move", async () => {
+  const [white] = await twoSeats(host, "chess");
+  const told = await Promise.all(["e4", "d4", "c4"].map((move) => white.move(move)));
+  expect(told.filter(({ isError }) => !isError)).toHaveLength(1);
+  expect(await tickOf(white)).toBe(1);
+});
+
 describe("a caller's bearer token", () => {
   it("stands for the one seat it took, and for no other seat or game", async () => {
     const [ann, bob] = [{ bearer: "ann's own" }, { bearer: "bob's own" }];
@@ -102,8 +109,11 @@ describe("a caller's bearer token", () => {
   it("of two agents in one host tells nobody apart: the seat_token has to", async () => {
     const one = { bearer: "one host" };
     const white = await createGame(host, { template: "chess" }, one);
-    const black = await joinGame(host, white.gameId, {}, one);
     const game_id = white.gameId;
+    // The other one may come too early.
+    const early = await tool(host, "waitForNextTurn", { game_id }, one);
+    expect([early.isError, early.text]).toEqual([true, expect.stringContaining("say seat_token")]);
+    const black = await joinGame(host, white.gameId, {}, one);
     for (const [name, more] of [["finishTurn", { move: "e4" }] as const, ["waitForNextTurn", {}] as const]) {
       const told = await tool(host, name, { game_id, ...more }, one);
       expect([told.isError, told.text]).toEqual([true, expect.stringContaining("say seat_token")]);

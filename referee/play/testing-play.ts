@@ -74,6 +74,14 @@ export async function twoSeats(host: { url: string }, template: string, more = {
   return [one, await joinGame(host, one.gameId)];
 }
 
+/** A game of agents alone, each with a seat, in the order of the game's roles. */
+export async function allSeats(host: { url: string }, template: string, more = {}): Promise<TestSeat[]> {
+  const one = await createGame(host, { template, opponent: "agent", ...more });
+  const others: TestSeat[] = [];
+  for (const _ of one.told.value.roles.slice(1)) others.push(await joinGame(host, one.gameId));
+  return [one, ...others];
+}
+
 /** Plays moves by turns, each of which must be taken. */
 export async function play(seats: readonly TestSeat[], moves: readonly unknown[]): Promise<void> {
   for (const [turn, move] of moves.entries()) {

@@ -7,7 +7,7 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
 import { databaseOf } from "../rest/testing-rest.ts";
-import { createGame, joinGame, play, type TestSeat, type Told, tool, twoSeats } from "./testing-play.ts";
+import { allSeats, createGame, joinGame, play, type TestSeat, type Told, tool, twoSeats } from "./testing-play.ts";
 
 let host: TestHost;
 beforeAll(async () => {
@@ -25,9 +25,9 @@ const OPTIONS: Partial<Record<GameId, object>> = {
 describe.each(gameIds)("%s, by whoever knows nothing of it", (template) => {
   it("is played from its legal moves to its end, and its log replays to what was told", async () => {
     const random = createRandom(`generic play of ${template}`);
-    const seats = await twoSeats(host, template, { options: OPTIONS[template] ?? {} });
+    const seats = await allSeats(host, template, { options: OPTIONS[template] ?? {} });
     const ended = await Promise.all(seats.map((seat) => playByLegalMoves(seat, random.pick)));
-    const [one] = seats;
+    const one = seats[0] as TestSeat;
     for (const { value, text } of ended) {
       expect(value).toMatchObject({ status: "completed", next: "game_over", legal_actions: [], to_act: [] });
       expect(text).toContain("The game is over");
@@ -153,6 +153,21 @@ describe("what is said", () => {
   ])("createGame %j is refused", async (args, why) => {
     const told = await tool(host, "createGame", args);
     expect([told.isError, told.text]).toEqual([true, expect.stringMatching(why)]);
+  });
+
+  it("to hosts: the board as an app, which every tool of a game names", async () => {
+    const ask = async (method: string, params: object) => {
+      const body = { jsonrpc: "2.0", id: 1, method, params };
+      return (await host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } })).json.result;
+    };
+    const { tools } = await ask("tools/list", {});
+    for (const name of ["createGame", "joinGame", "waitForNextTurn", "finishTurn"]) {
+      const { _meta } = tools.find((one: { name: string }) => one.name === name);
+      expect(_meta).toEqual({ ui: { resourceUri: "ui://agent-league/board" } });
+    }
+    const { contents } = await ask("resources/read", { uri: "ui://agent-league/board" });
+    expect(contents[0].mimeType).toBe("text/html;profile=mcp-app");
+    expect(contents[0].text).toMatch(/^<!doctype html>/i);
   });
 
   it("to whoever sends envelopes too, and of a session that was made over REST", async () => {

@@ -90,7 +90,7 @@ describe("waitForNextTurn", () => {
   });
 
   it("answers everyone who waits when the game ends, however it ends", async () => {
-    const short = await startTestHost({ expireAfterMs: 200 });
+    const short = await startTestHost({ expireAfterMs: 1_000 });
     const [one, two] = await twoSeats(short, "rps");
     await one.move("rock");
     const both = await Promise.all([one.wait({ timeout_s: 30 }), one.wait({ timeout_s: 30 })]);

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { games } from "../games/registry.ts";
+import { GAME_NAMES } from "./client/game-names.ts";
+import { newsInWords, resultInWords, turnInWords } from "./client/words.ts";
+import { chessAt } from "./testing-games.ts";
+
+const players = {
+  white: { kind: "human", name: "Ann", joined: true },
+  black: { kind: "agent", name: "Claude", joined: true },
+} as const;
+const game = { ...chessAt(), players };
+
+it("knows the name of every game", () => {
+  expect(GAME_NAMES).toEqual(Object.fromEntries(Object.values(games).map(({ id, info }) => [id, info.name])));
+});
+
+describe("a game in words", () => {
+  it.each([
+    ["white", "Your move"],
+    ["black", "Waiting for white (Ann)"],
+    ["spectator", "white (Ann) to move"],
+  ])("whose turn it is, for %s", (role, words) => {
+    expect(turnInWords(game, role)).toBe(words);
+  });
+
+  it("who has not come yet", () => {
+    const waiting = { ...game, players: { ...players, white: { kind: "human", name: "", joined: false } } } as const;
+    expect(turnInWords(waiting, "black")).toBe("Waiting for white to join");
+  });
+
+  it.each([
+    [
+      { winner: "white", winners: ["white"], reason: "checkmate", termination: "normal" },
+      "white (Ann) wins: checkmate",
+    ],
+    [
+      { winner: null, winners: [], reason: "threefold_repetition", termination: "normal" },
+      "Draw: threefold repetition",
+    ],
+    [
+      { winner: "black", winners: ["black"], reason: "timeout", termination: "forfeit" },
+      "black (Claude) wins: forfeit, timeout",
+    ],
+    [{ winner: null, winners: [], reason: "host_failure", termination: "aborted" }, "Aborted: host failure"],
+  ])("how it ended: %j", (result, words) => {
+    expect(resultInWords({ ...game, result })).toBe(words);
+  });
+
+  it("what has happened", () => {
+    const fen = "rnbqkbnr/ppp2ppp/8/3pp3/Q1P5/8/PP1PPPPP/RNB1KBNR b KQkq - 0 3";
+    const after = { ...chessAt(fen), last_action: { role: "white", action: "d1a4", tick: 5 } };
+    expect(newsInWords({ ...after, players }, "black")).toBe("white: queen d1 to a4. Check. Your move");
+  });
+});
