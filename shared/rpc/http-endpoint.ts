@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
-import { isIP } from "node:net";
+import { isIP, type Socket } from "node:net";
 import { bareHost, isLoopback } from "./addresses.ts";
 import type { Gate, HttpContext, HttpReply, McpDoor } from "./http.ts";
 import type { McpSessions } from "./mcp-sessions.ts";
@@ -18,12 +18,12 @@ export interface EndpointOptions {
   readonly allowedHosts: readonly string[];
   /** Whether any IP address will do as a Host: for endpoints that are open to a network. Names could be rebound, addresses cannot. */
   readonly anyAddress?: boolean;
-  /** How long a connection may be silent; for tests. */
-  readonly silentMs?: number;
+  /** How long a peer may read nothing of what it is sent; for tests. */
+  readonly unreadMs?: number;
 }
 
-/** Longer than any answer lets wait for itself; event streams are kept alive, so a silent one is of a peer that reads no more. */
-const SILENT_MS = 5 * 60_000;
+/** A peer that reads nothing for so long reads no more. One that waits for its answer may be as silent as it likes. */
+const UNREAD_MS = 5 * 60_000;
 /** From then on the system asks a silent peer's machine whether it is there: one that is not never closed anything. */
 const PROBE_AFTER_MS = 60_000;
 
@@ -36,6 +36,7 @@ export function httpEndpoint(options: EndpointOptions): Server {
   let web: Promise<RequestListener> | null = null;
   const probed = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
   const server = createServer(probed, (request, response) => {
+    response.on("timeout", leaveIfUnread);
     if (!isAllowedCaller(request)) {
       const message = "Forbidden: foreign Host or Origin";
       if (pathOf(request) === "/mcp") refuse(response, 403, message);
@@ -52,8 +53,13 @@ export function httpEndpoint(options: EndpointOptions): Server {
   });
   server.keepAliveTimeout = 60_000;
   server.requestTimeout = 30_000;
-  server.timeout = options.silentMs ?? SILENT_MS;
+  server.timeout = options.unreadMs ?? UNREAD_MS;
   return server;
+}
+
+/** Nothing has moved on a connection for a while: it is given up if that is because its peer does not read. */
+function leaveIfUnread(socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy();
 }
 
 const pathOf = (request: IncomingMessage): string => (request.url ?? "/").split("?", 1)[0] ?? "/";

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Agent, type IncomingMessage, request, type Server } from "node:http";
+import { Agent, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { httpEndpoint } from "./http-endpoint.ts";
@@ -201,18 +201,50 @@ describe("a session is kept", () => {
   });
 });
 
-it("a connection on which nothing moves any more is closed", async () => {
-  const silent = httpEndpoint({
-    door: () => new Promise(() => {}),
-    web: () => Promise.reject(),
-    bodyLimit: () => 64 * 1024,
-    allowedHosts: [],
-    silentMs: 20,
+describe("a connection on which nothing moves", () => {
+  let answer: PromiseWithResolvers<string>;
+  let quick: Server;
+  beforeEach(async () => {
+    answer = Promise.withResolvers();
+    quick = httpEndpoint({
+      door: async () => ({ status: 200, body: await answer.promise }),
+      web: () => Promise.reject(),
+      bodyLimit: () => 64 * 1024,
+      allowedHosts: [],
+      unreadMs: 20,
+    });
+    await once(quick.listen(0, "127.0.0.1"), "listening");
   });
-  await once(silent.listen(0, "127.0.0.1"), "listening");
-  const sent = request({ port: (silent.address() as AddressInfo).port, path: "/mcp", method: "POST", headers: CLIENT });
-  sent.end("{}");
-  const [error] = await once(sent, "error");
-  expect(error).toMatchObject({ code: "ECONNRESET" });
-  silent.close();
+  afterEach(() => void quick.close().closeAllConnections());
+
+  const ask = async () => {
+    const asked = once(quick, "request");
+    const sent = request({
+      port: (quick.address() as AddressInfo).port,
+      path: "/mcp",
+      method: "POST",
+      headers: CLIENT,
+    });
+    sent.on("error", () => {}); // it is broken off on purpose
+    sent.end("{}");
+    const [, response] = (await asked) as [IncomingMessage, ServerResponse];
+    return { sent, response };
+  };
+
+  it("is kept while its answer takes its time", async () => {
+    const { sent, response } = await ask();
+    await once(response, "timeout");
+    answer.resolve('"late"');
+    const [received] = await once(sent, "response");
+    expect(await textOf(received)).toBe('"late"');
+  });
+
+  it("is closed when its peer reads no more", async () => {
+    const { sent, response } = await ask();
+    const closed = once(response, "close");
+    sent.socket?.pause();
+    answer.resolve(JSON.stringify("x".repeat(64 * 1024 * 1024)));
+    await closed;
+    expect(response.writableFinished).toBe(false);
+  });
 });
