@@ -146,6 +146,18 @@ describe("start_game", () => {
     expect(asked.filter((line) => line.includes("GAME_INVITE"))).toEqual([]);
   });
 
+  it("of two players is refused for a game of four", async () => {
+    const players = { player1_id: "P01", player1_endpoint: at(2), player2_id: "P02", player2_endpoint: at(3) };
+    const match = { league_id: "rps", match_id: "R1M1", seed: "seed", game: "codenames.v1" };
+    const orders = [{ ...match, ...players }, order({ game: "codenames.v1" })];
+    for (const one of orders) {
+      const refused = await tool("start_game", { ...one, auth_token: signature });
+      expect(refused).toMatchObject({ isError: true, error_code: "G003" });
+      expect(refused.message).toMatch(/^codenames\.v1 is played by red_spymaster and red_team and blue_spymaster and/);
+    }
+    expect(asked.filter((line) => line.includes("GAME_INVITE"))).toEqual([]);
+  });
+
   it("begins one session, however often it is said", async () => {
     const answers = await Promise.all([1, 2, 3].map(() => message("START_GAME", order(), signature)));
     const plain = await tool("start_game", { ...order(), auth_token: signature });

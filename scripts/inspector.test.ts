@@ -1,9 +1,12 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startTestHost, type TestHost } from "../referee/rest/testing-host.ts";
 import { cleanUp, newFolder, root } from "./testing.ts";
+
+/** Each test starts several processes, on whatever machine. */
+vi.setConfig({ testTimeout: 120_000 });
 
 /** The MCP Inspector's command line, as `npx @modelcontextprotocol/inspector --cli` runs it. */
 const CLI = join(root, "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js");

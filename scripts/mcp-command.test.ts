@@ -1,6 +1,9 @@
 import { createInterface } from "node:readline";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { cleanUp, freePorts, newFolder, type Running, start } from "./testing.ts";
+
+/** Each test starts several processes, on whatever machine. */
+vi.setConfig({ testTimeout: 120_000 });
 
 /** The process `league mcp`, by the bare wire: how it begins, what it lets out, and every way in which it ends. */
 afterEach(cleanUp);

@@ -4,6 +4,9 @@ import { cleanUp, freePorts, newFolder, type Running, root, start } from "./test
 import { lastPlayer, startTestLeague, type TestLeague } from "./testing-league.ts";
 import { clients, type TestClient } from "./testing-mcp-clients.ts";
 
+/** Each test starts several processes, on whatever machine. */
+vi.setConfig({ testTimeout: 120_000 });
+
 /** `league mcp` as a process, spoken to by the official clients in both eras and by the bare wire. */
 const connected: TestClient[] = [];
 let testLeague: TestLeague | null = null;

@@ -1,10 +1,13 @@
 import { readFileSync } from "node:fs";
 import { delimiter } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { startTestHost, type TestHost } from "../referee/rest/testing-host.ts";
 import { cleanUp, newFolder, root } from "./testing.ts";
 import { clients } from "./testing-mcp-clients.ts";
+
+/** Each test starts several processes, on whatever machine. */
+vi.setConfig({ testTimeout: 120_000 });
 
 /** What the README tells people to put into their hosts' configurations, started as a host would: from `/`, with next to no environment. */
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");

@@ -108,10 +108,12 @@ function orderFor(host: MatchDriver["host"], sessionId: string, role: Role, bot:
     dialect: "native",
     legal_actions: false,
     round_results: false,
+    batch: false,
   });
   return {
     league_id: "friendly",
-    match_id: sessionId,
+    // Of its own for each seat: one player may have several seats of a game, and knows its matches by their ids.
+    match_id: `${sessionId}-${role}`,
     round_id: 1,
     epoch: 1,
     game: session.game.id,

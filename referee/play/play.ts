@@ -177,7 +177,8 @@ export function createPlay(desk: PlayDesk): Play {
       const placed = kept ? seats.of(gameId) : [];
       if (!kept || placed.length === 0) return noSuchGame(gameId);
       const key = (one: PlaySeat) => `${gameId}/${one.role}`;
-      const open = placed.filter((one) => !one.joined && !joining.has(key(one)));
+      const isOpen = (one: PlaySeat) => !one.joined && !joining.has(key(one));
+      const open = kept.session.game.roles.flatMap((one) => placed.filter((seat) => seat.role === one && isOpen(seat)));
       const seat = open.find((one) => role === undefined || one.role === role);
       if (kept.session.status === "completed") return err(protocolError("G005", "The game is over"));
       if (!seat) return err(protocolError("G005", whyFull(kept.session.game, role, open)));

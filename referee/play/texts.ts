@@ -1,4 +1,5 @@
-import { wordOf } from "#shared/games/read-move.ts";
+import { listName, wordOf } from "#shared/games/read-move.ts";
+import { findGame } from "#shared/games/registry.ts";
 import type { GameView } from "#shared/web/game-view.ts";
 import type { Next } from "./game-views.ts";
 
@@ -6,7 +7,7 @@ import type { Next } from "./game-views.ts";
 export function inWords(view: GameView, next: Next): string {
   const { last_action: last, legal_actions: legal } = view;
   const moved = last && `Last move: ${last.role} ${wordOf(last.action)} (tick ${last.tick}).`;
-  const moves = legal.length > 0 && `Legal moves: ${legal.map(wordOf).join(", ")}`;
+  const moves = legal.length > 0 && `${listName(findGame(view.template))}: ${legal.map(wordOf).join(", ")}`;
   return [headline(view, next), moved, board(view), moves, advice(view, next)].filter(Boolean).join("\n\n");
 }
 
@@ -30,9 +31,10 @@ function headline(view: GameView, next: Next): string {
 
 function ending({ result, your_role: role }: GameView): string {
   if (!result) return "";
-  const { winner, reason } = result;
-  if (winner === null) return `nobody wins (${reason}).`;
-  return `${winner} wins (${reason}). ${role === "spectator" ? "" : winner === role ? "You have won." : "You have lost."}`;
+  const { winners, reason } = result;
+  if (winners.length === 0) return `nobody wins (${reason}).`;
+  const told = role === "spectator" ? "" : winners.includes(role) ? "You have won." : "You have lost.";
+  return `${winners.join(" and ")} ${winners.length === 1 ? "wins" : "win"} (${reason}). ${told}`;
 }
 
 function advice(view: GameView, next: Next): string | null {

@@ -91,7 +91,14 @@ const View = z.object({
   legal_actions: z.array(z.unknown()),
   board: z.string().describe("the position as text"),
   last_action: z.object({ role: z.string(), action: z.unknown(), tick: z.int() }).nullable(),
-  result: z.object({ winner: z.string().nullable(), reason: z.string(), termination: z.string() }).nullable(),
+  result: z
+    .object({
+      winners: z.array(z.string()).describe("the roles that have won; none in a draw"),
+      winner: z.string().nullable().describe("the one role that has won"),
+      reason: z.string(),
+      termination: z.string(),
+    })
+    .nullable(),
   next: z.enum(["your_turn", "waiting_for_user", "waiting_for_opponent", "game_over"]),
 });
 const Taken = View.extend({

@@ -95,7 +95,9 @@ async function answer(
     const refusal = gate ? await gate(body, http) : null;
     const message = refusal || !sessions ? undefined : forMcpClient(request, body);
     if (!sessions || message === undefined) {
-      sendReply(response, refusal ?? (await door(body, http)));
+      const reply = refusal ?? (await door(body, http));
+      if (reply.more) await stream(response, reply.status, reply.body, reply.more);
+      else sendReply(response, reply);
       return;
     }
     const clients = await sessions();
@@ -207,4 +209,18 @@ function send(
   const about = body === "" ? {} : { "content-type": "application/json" };
   response.writeHead(status, { ...headers, ...about, "content-length": Buffer.byteLength(body) });
   response.end(body);
+}
+
+async function stream(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  more: AsyncIterable<string>,
+): Promise<void> {
+  response.writeHead(status, { "content-type": "application/json" }).write(body);
+  for await (const part of more) {
+    if (response.destroyed) return;
+    response.write(part);
+  }
+  response.end();
 }

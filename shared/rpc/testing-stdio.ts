@@ -51,7 +51,7 @@ export async function startTestServer(onError: (error: unknown) => void): Promis
   let sessions: ReturnType<typeof mcpSessions>;
   let port = 0;
   const start = async (): Promise<void> => {
-    const service = withFixtures(surface);
+    const service = withFixtures(surface, "k".repeat(43));
     sessions = mcpSessions(service, onError);
     server = httpEndpoint({
       door: jsonRpc(service.methods, onError).answer,

@@ -29,7 +29,9 @@ export interface PlayerView {
 }
 
 export interface GameResult {
-  /** A role; null for a draw or an aborted game. */
+  /** The roles that have won: several where a team does, none in a draw. */
+  readonly winners: readonly string[];
+  /** The one role that has won; null when none has, or several have. */
   readonly winner: string | null;
   /** snake_case: "checkmate". */
   readonly reason: string;

@@ -1,4 +1,4 @@
-import type { Game } from "../games/game.ts";
+import { type Game, winnersOf } from "../games/game.ts";
 import { findGame } from "../games/registry.ts";
 import type { GameView } from "./game-view.ts";
 
@@ -28,8 +28,7 @@ export function testingGame(template: string, options: object = {}, human = ""):
   );
   const view = (role: string): GameView => {
     const outcome = game.outcome(state);
-    const best = outcome && Object.entries(outcome.scores).toSorted(([, a], [, b]) => b - a);
-    const isDraw = best && best[0]?.[1] === best[1]?.[1];
+    const winners = (outcome && winnersOf(outcome)) ?? [];
     return {
       game_id: "g_test",
       template,
@@ -45,7 +44,8 @@ export function testingGame(template: string, options: object = {}, human = ""):
       board: game.toText(state, role),
       last_action: last,
       result: outcome && {
-        winner: isDraw ? null : (best?.[0]?.[0] ?? null),
+        winners,
+        winner: winners.length === 1 ? (winners[0] ?? null) : null,
         reason: outcome.reason,
         termination: "normal",
       },

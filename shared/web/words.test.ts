@@ -29,12 +29,15 @@ describe("a game in words", () => {
   });
 
   it.each([
-    [{ winner: "white", reason: "checkmate", termination: "normal" }, "white (Ann) wins: checkmate"],
-    [{ winner: null, reason: "threefold_repetition", termination: "normal" }, "Draw: threefold repetition"],
-    [{ winner: "black", reason: "timeout", termination: "forfeit" }, "black (Claude) wins: forfeit, timeout"],
-    [{ winner: null, reason: "host_failure", termination: "aborted" }, "Aborted: host failure"],
-  ])("how it ended: %j", (result, words) => {
-    expect(resultInWords({ ...game, result })).toBe(words);
+    [["white"], "checkmate", "normal", "white (Ann) wins: checkmate"],
+    [["white", "black"], "agents_found", "normal", "white (Ann) and black (Claude) win: agents found"],
+    [[], "threefold_repetition", "normal", "draw: threefold repetition"],
+    [["black"], "timeout", "forfeit", "black (Claude) wins: forfeit, timeout"],
+    [[], "timeout", "forfeit", "nobody wins: forfeit, timeout"],
+    [[], "host_failure", "aborted", "aborted: host failure"],
+  ])("how it ended: %j %s, %s", (winners, reason, termination, words) => {
+    const [winner = null] = winners;
+    expect(resultInWords({ ...game, result: { winners, winner, reason, termination } })).toBe(words);
   });
 
   it("what has happened", () => {

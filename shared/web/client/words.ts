@@ -1,4 +1,3 @@
-import type { CodenamesView } from "../../games/codenames.ts";
 import type { GameView } from "../game-view.ts";
 import { type Color, checkedKing, moveInWords, piecesOf } from "./chess-squares.ts";
 
@@ -16,16 +15,14 @@ export function turnInWords(game: GameView, role: string): string {
 export function resultInWords(game: GameView): string {
   const { result } = game;
   if (result === null) return "";
+  const { winners, termination } = result;
   const reason = result.reason.replaceAll("_", " ");
-  if (result.termination === "aborted") return `Aborted: ${reason}`;
-  const how = result.termination === "forfeit" ? `forfeit, ${reason}` : reason;
-  const winner = result.winner === null ? teamThatWon(game) : nameOf(game, result.winner);
-  return winner === null ? `Draw: ${how}` : `${winner} wins: ${how}`;
-}
-
-/** A result names one role; where a team has won the game itself knows it. */
-function teamThatWon({ template, state }: GameView): string | null {
-  return template === "codenames.v1" ? ((state as CodenamesView).result?.winner ?? null) : null;
+  if (termination !== "normal" && termination !== "forfeit") return `${termination}: ${reason}`;
+  const how = termination === "forfeit" ? `forfeit, ${reason}` : reason;
+  // Where all have forfeited nobody has drawn.
+  if (winners.length === 0) return `${termination === "normal" ? "draw" : "nobody wins"}: ${how}`;
+  const names = winners.map((role) => nameOf(game, role)).join(" and ");
+  return `${names} ${winners.length === 1 ? "wins" : "win"}: ${how}`;
 }
 
 /** "white (Ann)", or the role alone for a player without a name. */
