@@ -190,6 +190,28 @@ describe("a match being played", () => {
     expect(seen.state.choices).toEqual({ player_1: null, player_2: null });
   });
 
+  it("is watched through the tools of games, but neither joined nor played there", async () => {
+    const { session_id: game_id } = (await startHalfTurn()).payload;
+    const play = async (name: string, args: object) => {
+      const { result } = await call("tools/call", { name, arguments: { game_id, ...args } });
+      return { isError: result.isError ?? false, text: result.content[0].text, ...result.structuredContent };
+    };
+    const seat_token = "token-of-P02";
+    expect(await play("waitForNextTurn", { seat_token })).toMatchObject({
+      your_role: "player_2",
+      next: "your_turn",
+      state: { choices: { player_1: null } },
+      players: { player_1: { kind: "agent", name: "P01" } },
+    });
+    const refusal = { isError: true, text: expect.stringContaining("answer its MOVE_REQUEST") };
+    expect(await play("finishTurn", { seat_token, move: "rock" })).toMatchObject(refusal);
+    expect(await play("joinGame", {})).toMatchObject({ isError: true, text: `No game ${game_id} here` });
+    expect(await play("finishTurn", { move: "rock" })).toMatchObject({ isError: true });
+    const waited = play("waitForNextTurn", { seat_token: "token-of-P01", timeout_s: 30 });
+    release.resolve();
+    expect(await waited).toMatchObject({ next: "game_over", result: { winner: "player_1" } });
+  });
+
   it("shows a choice that is still sealed to nobody but its own player", async () => {
     await startHalfTurn();
     const spectator = await tool("get_game_state", { match_id: "R1M1" });

@@ -49,6 +49,8 @@ export interface RefereeOptions {
   readonly limitLoopback: boolean;
   /** Players that may be asked to play against agents and people here, by name: their endpoints. */
   readonly bots: ReadonlyMap<string, string>;
+  /** How long a bot may take to answer; absent for the usual. */
+  readonly botTimeouts?: messages.StartGame["timeouts"];
   /** Whether a person started this at a terminal, and a page may be opened in the browser. */
   readonly isTerminal: boolean;
 }
@@ -127,6 +129,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     driver: { host, asker },
     url: options.endpoint?.replace(/\/mcp$/, "") ?? server.url,
     bots: options.bots,
+    botTimeouts: options.botTimeouts,
     dataFolder: options.dataFolder,
     isTerminal: options.isTerminal,
   });
@@ -185,8 +188,8 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
       stopping.abort();
       clearInterval(housekeeping);
       for (const streams of open) streams.close();
-      await room.close();
       waits.close();
+      await room.close();
       await mcp.close();
       await referee.stop();
       await server.close();

@@ -202,6 +202,7 @@ export function createPlay(desk: PlayDesk): Play {
           protocolError("L004", "Your bearer token holds several seats of this game: say seat_token", {}, true),
         );
       }
+      if (role === null && look(gameId, null) === null) return noSuchGame(gameId);
       if (role === null) {
         const how = "createGame and joinGame give it, and it is told once";
         return err(

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLog } from "#shared/runtime/logger.ts";
-import { startReferee } from "../service.ts";
+import { type RefereeOptions, startReferee } from "../service.ts";
 import { CreatedSession, RegisteredAgent } from "./documents.ts";
 
 export interface TestHost {
@@ -46,6 +46,7 @@ export interface TestHostOptions {
   readonly expireAfterMs?: number;
   readonly limitLoopback?: boolean;
   readonly bots?: ReadonlyMap<string, string>;
+  readonly botTimeouts?: RefereeOptions["botTimeouts"];
 }
 
 /** A session host alone, in this process. */
@@ -65,6 +66,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
       expireAfterMs: options.expireAfterMs ?? 3_600_000,
       limitLoopback: options.limitLoopback ?? false,
       bots: options.bots ?? new Map(),
+      ...(options.botTimeouts && { botTimeouts: options.botTimeouts }),
       isTerminal: false,
     },
     {

@@ -37,7 +37,8 @@ export interface ChessState extends ChessView {
 }
 
 const UCI = /^([a-h][1-8])([a-h][1-8])([qrbn])?$/;
-const LOOSE_UCI = /^([a-h][1-8])[-x]?([a-h][1-8])=?([qrbn])?$/;
+/** Not in mixed case: "B4c3" is a bishop's move in SAN. */
+const LOOSE_UCI = /^(?:([a-h][1-8])[-x]?([a-h][1-8])|([A-H][1-8])[-xX]?([A-H][1-8]))=?([qrbnQRBN])?$/;
 const FIFTY_MOVES_PLIES = 100;
 
 const Options = z.strictObject({
@@ -126,8 +127,9 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
 
 /** UCI in any case, also written e2-e4, e7xd8=Q. */
 function uciOf(text: string): ChessAction | null {
-  const [, from, to, promotion = ""] = LOOSE_UCI.exec(text.toLowerCase()) ?? [];
-  return from && to ? from + to + promotion : null;
+  const [, from, to, FROM, TO, promotion = ""] = LOOSE_UCI.exec(text) ?? [];
+  const squares = from && to ? from + to : FROM && TO ? FROM + TO : null;
+  return squares && (squares + promotion).toLowerCase();
 }
 
 /** The state behind a move that the board has made. */

@@ -54,7 +54,7 @@ export interface Serving {
 
 /** An SDK server that answers with the plain router's methods. */
 export function serverOf(
-  { serverInfo, methods, options }: McpService,
+  { serverInfo, methods, options, eventStore }: McpService,
   { era, subscriptions, states }: Serving,
   onError: (error: unknown) => void,
 ): Server {
@@ -66,7 +66,7 @@ export function serverOf(
     server.setRequestHandler(name, async ({ params }: { params?: unknown }, context: ServerContext) => {
       try {
         // The SDK checks every answer against the protocol's own schema.
-        return (await answered(method, params, callerOf(context), context)) as never;
+        return (await answered(method, params, callerOf(context, eventStore !== undefined), context)) as never;
       } catch (thrown) {
         const unfit = name === "tools/call" ? unfitArguments(thrown) : null;
         if (unfit) return unfit as never;
@@ -104,16 +104,19 @@ export function serverOf(
   return server;
 }
 
-/** The caller's bearer token and address travel through the SDK as its authentication information. */
-export const authOf = ({ bearer, remoteAddress }: HttpContext) => ({
-  token: bearer ?? "",
-  clientId: remoteAddress,
+/** What is known of a caller travels through the SDK as its authentication information. */
+export const authOf = (http: HttpContext) => ({
+  token: http.bearer ?? "",
+  clientId: http.remoteAddress,
   scopes: [],
+  extra: { http },
 });
 
-function callerOf({ http, mcpReq, sessionId }: ServerContext): HttpContext {
-  const { token = "", clientId = "" } = http?.authInfo ?? {};
-  const { signal } = mcpReq;
+/** A caller whose connection has gone is given up, unless it can resume its stream. */
+function callerOf({ http, mcpReq, sessionId }: ServerContext, isResumable: boolean): HttpContext {
+  const { token = "", clientId = "", extra } = http?.authInfo ?? {};
+  const asked = extra?.http as HttpContext | undefined;
+  const gone = isResumable ? undefined : asked?.signal;
   const progressToken = mcpReq._meta?.progressToken;
   const tell = (progress: number, total: number, message: string): void => {
     const params = { progressToken: progressToken ?? "", progress, total, message };
@@ -124,7 +127,7 @@ function callerOf({ http, mcpReq, sessionId }: ServerContext): HttpContext {
     remoteAddress: clientId,
     isMcpClient: true,
     ...(sessionId !== undefined && { sessionId }),
-    signal,
+    signal: gone ? AbortSignal.any([mcpReq.signal, gone]) : mcpReq.signal,
     ...(progressToken !== undefined && { progress: tell }),
   };
 }

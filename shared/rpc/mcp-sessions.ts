@@ -9,6 +9,7 @@ import {
   legacyStatelessFallback,
   type Server,
 } from "@modelcontextprotocol/server";
+import { pause } from "../lib/clock.ts";
 import type { HttpContext, HttpReply } from "./http.ts";
 import { directCalls } from "./mcp-direct.ts";
 import type { Era } from "./mcp-input.ts";
@@ -50,6 +51,8 @@ const TIMES: SessionTimes = { idle: 10 * 60_000, lookEvery: 60_000, ping: 60_000
 /** A game that was left over night goes on the next day. */
 const STATE_TTL_S = 30 * 24 * 3600;
 const MAX_SESSIONS = 5_000;
+/** How long a stopping server lets the answers under way go out. */
+const LAST_ANSWERS_MS = 300;
 /** How soon a client may reconnect to a stream that can be resumed. */
 const RETRY_MS = 500;
 
@@ -64,6 +67,7 @@ export function mcpSessions(
   times: SessionTimes = TIMES,
 ): McpSessions {
   const sessions = new Map<string, Session>();
+  const answering = new Set<Promise<void>>();
   const direct = directCalls(service, onError);
   const states = createRequestStateCodec({ key: service.stateKey, ttlSeconds: STATE_TTL_S });
   const build = (era: Era, subscriptions?: Set<string>): Server =>
@@ -144,6 +148,11 @@ export function mcpSessions(
   return {
     direct: ({ headers }, body, http) => direct(headers, body, http),
     async handle(request, response, body, http) {
+      if (request.method === "POST") {
+        const answered = new Promise<void>((resolve) => response.once("close", resolve));
+        answering.add(answered);
+        void answered.then(() => answering.delete(answered));
+      }
       const as = Object.assign(request, { auth: authOf(http), method: request.method ?? "", url: request.url ?? "" });
       const id = request.headers["mcp-session-id"];
       const known = typeof id === "string" ? sessions.get(id) : undefined;
@@ -162,6 +171,9 @@ export function mcpSessions(
     },
     async close() {
       clearInterval(look);
+      const late = new AbortController();
+      await Promise.race([Promise.all(answering), pause(LAST_ANSWERS_MS, late.signal)]);
+      late.abort();
       await modern.close();
       await Promise.all([...sessions.values()].map(({ transport }) => transport.close()));
     },

@@ -22,15 +22,10 @@ export interface RateLimitOptions {
   readonly isTrusted: (credentials: Credentials) => boolean;
 }
 
-const token = z.string().nullish();
-/** What a call says of itself, in its plain arguments or in its envelope's payload. */
-const About = z
-  .object({ league_id: z.string().optional(), match_id: z.string().optional(), seat_token: token })
-  .catch({});
+const text = z.string().optional().catch(undefined);
+const named = { league_id: text, match_id: text, auth_token: text, seat_token: text };
 const Call = z.object({
-  params: z.object({
-    arguments: z.object({ auth_token: token, payload: About.optional() }).and(About),
-  }),
+  params: z.object({ arguments: z.object({ ...named, payload: z.object(named).optional().catch(undefined) }) }),
 });
 
 /** What a limiter says to one request: whether it may pass, and the standard headers that tell the caller so. */

@@ -30,11 +30,11 @@ describe("a game in words", () => {
 
   it.each([
     [["white"], "checkmate", "normal", "white (Ann) wins: checkmate"],
-    [["white", "black"], "agents_found", "normal", "white (Ann) and black (Claude) win: agents found"],
-    [[], "threefold_repetition", "normal", "draw: threefold repetition"],
+    [[], "threefold_repetition", "normal", "Draw: threefold repetition"],
     [["black"], "timeout", "forfeit", "black (Claude) wins: forfeit, timeout"],
-    [[], "timeout", "forfeit", "nobody wins: forfeit, timeout"],
-    [[], "host_failure", "aborted", "aborted: host failure"],
+    [[], "timeout", "forfeit", "Nobody wins: forfeit, timeout"],
+    [[], "host_failure", "aborted", "Aborted: host failure"],
+    [[], "nobody_acted", "expired", "Expired: nobody acted"],
   ])("how it ended: %j %s, %s", (winners, reason, termination, words) => {
     const [winner = null] = winners;
     expect(resultInWords({ ...game, result: { winners, winner, reason, termination } })).toBe(words);

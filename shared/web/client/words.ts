@@ -17,12 +17,19 @@ export function resultInWords(game: GameView): string {
   if (result === null) return "";
   const { winners, termination } = result;
   const reason = result.reason.replaceAll("_", " ");
-  if (termination !== "normal" && termination !== "forfeit") return `${termination}: ${reason}`;
+  if (termination === "aborted" || termination === "expired") return `${capital(termination)}: ${reason}`;
   const how = termination === "forfeit" ? `forfeit, ${reason}` : reason;
   // Where all have forfeited nobody has drawn.
-  if (winners.length === 0) return `${termination === "normal" ? "draw" : "nobody wins"}: ${how}`;
-  const names = winners.map((role) => nameOf(game, role)).join(" and ");
-  return `${names} ${winners.length === 1 ? "wins" : "win"}: ${how}`;
+  if (winners.length === 0) return `${termination === "forfeit" ? "Nobody wins" : "Draw"}: ${how}`;
+  return `${winnersInWords(game, winners)} wins: ${how}`;
+}
+
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+/** The roles that have won; a team of Codenames, which wins as one, by its name. */
+function winnersInWords(game: GameView, winners: readonly string[]): string {
+  if (game.template === "codenames.v1") return winners[0]?.split("_", 1)[0] ?? "";
+  return winners.map((role) => nameOf(game, role)).join(" and ");
 }
 
 /** "white (Ann)", or the role alone for a player without a name. */
