@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { type App, openApp } from "#shared/web/testing-app.ts";
-import { launchChromium } from "#shared/web/testing-chromium.ts";
+import { eventually, launchChromium } from "#shared/web/testing-chromium.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
 import { toolResult } from "./testing-tools.ts";
 
@@ -36,7 +36,7 @@ it("a model and a person play chess: the model by its tools, the person on the a
     await app.frame.locator(`${cell(to)}.last`).waitFor();
   }
   await app.frame.locator(".result", { hasText: "black (human) wins: checkmate" }).waitFor();
-  await vi.waitFor(() => expect(app.messages.length).toBe(2));
+  await eventually(() => expect(app.messages.length).toBe(2));
   const told = await toolResult(host, "waitForNextTurn", { game_id, seat_token });
   expect(told.structuredContent).toMatchObject({ next: "game_over", result: { winner: "black", reason: "checkmate" } });
 });

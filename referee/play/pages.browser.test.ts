@@ -1,6 +1,6 @@
 import type { Browser, Page, Request } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { launchChromium } from "#shared/web/testing-chromium.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { eventually, launchChromium } from "#shared/web/testing-chromium.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
 import { toolResult } from "./testing-tools.ts";
 
@@ -67,14 +67,14 @@ describe("the page of a game, on a real host", () => {
     await page.goto(link);
     await move(page, "e2", "e4");
     await status(page, "Waiting for black");
-    await vi.waitFor(() => expect(streams()).toBe(1));
+    await eventually(() => expect(streams()).toBe(1));
     await hide(page, true);
-    await vi.waitFor(() => expect(streams()).toBe(0));
+    await eventually(() => expect(streams()).toBe(0));
     await answer("e7e5");
     expect(await page.locator(".status").textContent()).toBe("Waiting for black (agent)");
     await hide(page, false);
     await status(page, "Your move");
-    await vi.waitFor(() => expect(streams()).toBe(1));
+    await eventually(() => expect(streams()).toBe(1));
   });
 
   it("comes back by itself when the host was away", async () => {

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type App, type AppOptions, openApp, refused } from "./testing-app.ts";
-import { launchChromium } from "./testing-chromium.ts";
+import { eventually, launchChromium } from "./testing-chromium.ts";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ describe("the chess board as an MCP App, in a sandboxed frame under the official
     ]);
     expect(app.messages[0]).toMatchObject({ role: "user", content: [{ type: "text" }] });
     expect(app.messages[0]?.content[0]?.text).toMatch(/^I played e2e4 as white in game g_test\./);
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(app.calls.at(-1)).toEqual({
         name: "waitForNextTurn",
         arguments: { game_id: "g_test", seat_token: "seat-token", timeout_s: 25 },
@@ -156,7 +156,7 @@ describe("claims", () => {
     await app.frame.locator(".result").waitFor();
     expect(await app.frame.locator(".result").textContent()).toBe("white (Ann) wins: checkmate");
     expect(await app.frame.getByRole("button", claim).count()).toBe(0);
-    await vi.waitFor(() => expect(app.messages[0]?.content[0]?.text).toContain("The game is over."));
+    await eventually(() => expect(app.messages[0]?.content[0]?.text).toContain("The game is over."));
   });
 });
 
@@ -170,20 +170,20 @@ describe("as a guest in its host", () => {
     await app.frame.locator(cell("e2")).waitFor();
     expect(await look()).toEqual(["rgb(23, 23, 28)", "monospace"]);
     await app.page.evaluate(`window.bridge.sendHostContextChange({ theme: "light" })`);
-    await vi.waitFor(async () => expect(await look()).toEqual(["rgb(255, 255, 255)", "monospace"]));
+    await eventually(async () => expect(await look()).toEqual(["rgb(255, 255, 255)", "monospace"]));
   });
 
   it("tells its size, and fits into a narrow frame", async () => {
     const app = await open({ viewport: { width: 360, height: 700 } });
     await app.frame.locator(cell("e2")).waitFor();
-    await vi.waitFor(() => expect(app.sizes.at(-1)?.height).toBeGreaterThan(400));
+    await eventually(() => expect(app.sizes.at(-1)?.height).toBeGreaterThan(400));
     expect(await app.frame.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
   });
 
   it("keeps the board within the height that the host gives", async () => {
     const app = await open({ hostContext: { containerDimensions: { maxHeight: 500 } } });
     await app.frame.locator(cell("e2")).waitFor();
-    await vi.waitFor(() => expect(app.sizes.at(-1)?.height).toBeLessThanOrEqual(500));
+    await eventually(() => expect(app.sizes.at(-1)?.height).toBeLessThanOrEqual(500));
   });
 
   it("asks for nothing outside, and could not", async () => {
@@ -241,7 +241,7 @@ describe("other games", () => {
 
   it("waits for the person's own view when it is told none", async () => {
     const app = await open({ template: "kuhn_poker.v1", human: "player_2", isViewTold: false });
-    await vi.waitFor(() => expect(app.calls.length).toBe(1));
+    await eventually(() => expect(app.calls.length).toBe(1));
     expect(await app.frame.locator("body").innerText()).not.toMatch(/holds/);
     app.game.play("player_1", "check");
     await app.frame.getByText("player_2 holds").waitFor();

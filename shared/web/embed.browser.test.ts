@@ -1,8 +1,8 @@
 import type { Browser, Frame, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { GameView } from "./game-view.ts";
 import { boardPage } from "./pages.ts";
-import { launchChromium } from "./testing-chromium.ts";
+import { eventually, launchChromium } from "./testing-chromium.ts";
 import { testingGame } from "./testing-games.ts";
 
 let browser: Browser;
@@ -17,12 +17,12 @@ describe("the board in a frame that only passes messages on", () => {
     await frame.click('[data-cell="e2"]');
     await frame.click('[data-cell="e4"]');
     const payload = { game_id: "g_test", move: "e2e4", seat_token: "secret" };
-    await vi.waitFor(() => expect(said).toEqual([{ type: "action", action: "finishTurn", payload }]));
+    await eventually(() => expect(said).toEqual([{ type: "action", action: "finishTurn", payload }]));
     await frame.getByText("Your move was handed to the chat.").waitFor();
     await frame.getByRole("button", { name: "Move & claim checkmate" }).click();
     await frame.click('[data-cell="d2"]');
     await frame.click('[data-cell="d4"]');
-    await vi.waitFor(() => expect(said[1]).toMatchObject({ payload: { move: "d2d4", claim: "checkmate" } }));
+    await eventually(() => expect(said[1]).toMatchObject({ payload: { move: "d2d4", claim: "checkmate" } }));
   });
 
   it("shows a state that it is told", async () => {
@@ -46,7 +46,7 @@ describe("the board in a frame that only passes messages on", () => {
   it("plays games without a board of their own by buttons", async () => {
     const { frame, said } = await embed(testingGame("rps.v1").view("player_1"));
     await frame.getByRole("button", { name: "paper" }).click();
-    await vi.waitFor(() => expect(said).toMatchObject([{ payload: { move: "paper" } }]));
+    await eventually(() => expect(said).toMatchObject([{ payload: { move: "paper" } }]));
   });
 });
 

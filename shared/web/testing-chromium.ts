@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
+import { vi } from "vitest";
 
 const INSTALL = ["apt-get", "install", "-y", "--no-install-recommends", "chromium"] as const;
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -23,3 +24,6 @@ const findChromium = (): string | undefined =>
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: findChromium() ?? PLACES[0] ?? "" });
 }
+
+/** Resolves when the check no longer fails; a busy machine may need a while. */
+export const eventually = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { timeout: 15_000 });

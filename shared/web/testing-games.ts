@@ -44,8 +44,8 @@ export function testingGame(template: string, options: object = {}, human = ""):
       board: game.toText(state, role),
       last_action: last,
       result: outcome && {
-        winner: winners.length === 1 ? (winners[0] ?? null) : null,
         winners,
+        winner: winners.length === 1 ? (winners[0] ?? null) : null,
         reason: outcome.reason,
         termination: "normal",
       },

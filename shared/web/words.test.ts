@@ -29,21 +29,15 @@ describe("a game in words", () => {
   });
 
   it.each([
-    [
-      { winner: "white", winners: ["white"], reason: "checkmate", termination: "normal" },
-      "white (Ann) wins: checkmate",
-    ],
-    [
-      { winner: null, winners: [], reason: "threefold_repetition", termination: "normal" },
-      "Draw: threefold repetition",
-    ],
-    [
-      { winner: "black", winners: ["black"], reason: "timeout", termination: "forfeit" },
-      "black (Claude) wins: forfeit, timeout",
-    ],
-    [{ winner: null, winners: [], reason: "host_failure", termination: "aborted" }, "Aborted: host failure"],
-  ])("how it ended: %j", (result, words) => {
-    expect(resultInWords({ ...game, result })).toBe(words);
+    [["white"], "checkmate", "normal", "white (Ann) wins: checkmate"],
+    [[], "threefold_repetition", "normal", "Draw: threefold repetition"],
+    [["black"], "timeout", "forfeit", "black (Claude) wins: forfeit, timeout"],
+    [[], "timeout", "forfeit", "Nobody wins: forfeit, timeout"],
+    [[], "host_failure", "aborted", "Aborted: host failure"],
+    [[], "nobody_acted", "expired", "Expired: nobody acted"],
+  ])("how it ended: %j %s, %s", (winners, reason, termination, words) => {
+    const [winner = null] = winners;
+    expect(resultInWords({ ...game, result: { winners, winner, reason, termination } })).toBe(words);
   });
 
   it("what has happened", () => {

@@ -15,12 +15,16 @@ export function turnInWords(game: GameView, role: string): string {
 export function resultInWords(game: GameView): string {
   const { result } = game;
   if (result === null) return "";
+  const { winners, termination } = result;
   const reason = result.reason.replaceAll("_", " ");
-  if (result.termination === "aborted") return `Aborted: ${reason}`;
-  const how = result.termination === "forfeit" ? `forfeit, ${reason}` : reason;
-  if (result.winners.length === 0) return `Draw: ${how}`;
-  return `${winnersInWords(game, result.winners)} wins: ${how}`;
+  if (termination === "aborted" || termination === "expired") return `${capital(termination)}: ${reason}`;
+  const how = termination === "forfeit" ? `forfeit, ${reason}` : reason;
+  // Where all have forfeited nobody has drawn.
+  if (winners.length === 0) return `${termination === "forfeit" ? "Nobody wins" : "Draw"}: ${how}`;
+  return `${winnersInWords(game, winners)} wins: ${how}`;
 }
+
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 /** The roles that have won; a team of Codenames, which wins as one, by its name. */
 function winnersInWords(game: GameView, winners: readonly string[]): string {
