@@ -207,7 +207,7 @@ describe("a person's seat", () => {
       { bearer: "mine" },
     );
     const link = tokenOf(agent.link);
-    expect(agent.told.text).toContain(`Give the person this link to move in a browser: ${agent.link}`);
+    expect(agent.told.text).toContain(`this link to move in a browser: ${agent.link}`);
     expect(agent.told.meta["agent-league/user_seat"]).toMatchObject({ role: "white", token: link });
     const waited = await agent.wait({ timeout_s: 30 });
     expect(waited.value).toMatchObject({ next: "waiting_for_user", timed_out: false, your_role: "black" });
