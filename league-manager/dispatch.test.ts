@@ -60,6 +60,7 @@ async function referee(id: string, maxConcurrent: number, onOrder: () => void): 
     gameTypes: ["rps.v1"],
     wantsLegalActions: false,
     wantsRoundResults: false,
+    takesBatches: false,
     maxConcurrent,
     dialect: "native",
     state: "ACTIVE",

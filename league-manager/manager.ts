@@ -84,6 +84,7 @@ export function createManager(options: ManagerOptions): Manager {
         match_token: signFor(player.tokenHash, matchRef(match.leagueId, match.matchId)),
         legal_actions: player.wantsLegalActions,
         round_results: player.wantsRoundResults,
+        batch: player.takesBatches,
       };
     };
     return {

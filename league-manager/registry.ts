@@ -18,6 +18,7 @@ export interface Agent {
   gameTypes: readonly string[];
   wantsLegalActions: boolean;
   wantsRoundResults: boolean;
+  takesBatches: boolean;
   maxConcurrent: number;
   dialect: string;
   state: AgentState;
@@ -43,6 +44,7 @@ export interface Registration {
   readonly gameTypes: readonly string[];
   readonly wantsLegalActions: boolean;
   readonly wantsRoundResults: boolean;
+  readonly takesBatches: boolean;
   readonly maxConcurrent: number;
   readonly remoteAddress: string;
   /** The token of an agent that comes back. */
@@ -148,6 +150,7 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
         gameTypes: registration.gameTypes,
         wantsLegalActions: registration.wantsLegalActions,
         wantsRoundResults: registration.wantsRoundResults,
+        takesBatches: registration.takesBatches,
         maxConcurrent: registration.maxConcurrent,
         tokenHash: sha256Hex(token),
       });
@@ -190,7 +193,8 @@ const holds = (place: Place, name: string, endpoint: string): boolean =>
 const sameEndpoint = (a: string, b: string): boolean => URL.parse(a)?.href === URL.parse(b)?.href;
 
 function newAgent(id: string, registration: Registration): Agent {
-  const { kind, name, endpoint, gameTypes, wantsLegalActions, wantsRoundResults, maxConcurrent } = registration;
+  const { kind, name, endpoint, gameTypes, wantsLegalActions, wantsRoundResults, takesBatches, maxConcurrent } =
+    registration;
   const initial = transition("INIT", "register_success");
   return {
     id,
@@ -201,6 +205,7 @@ function newAgent(id: string, registration: Registration): Agent {
     gameTypes,
     wantsLegalActions,
     wantsRoundResults,
+    takesBatches,
     maxConcurrent,
     dialect: "native",
     state: initial.ok ? initial.value : "INIT",
@@ -217,6 +222,7 @@ const agentOf = (row: AgentRow): Agent => ({
   gameTypes: JSON.parse(row.game_types) as string[],
   wantsLegalActions: row.legal_actions === 1,
   wantsRoundResults: row.round_results === 1,
+  takesBatches: row.batch === 1,
   maxConcurrent: row.max_concurrent,
   dialect: row.dialect,
   state: row.state as AgentState,
@@ -234,6 +240,7 @@ const rowOf = (agent: Agent): AgentRow => ({
   game_types: JSON.stringify(agent.gameTypes),
   legal_actions: agent.wantsLegalActions ? 1 : 0,
   round_results: agent.wantsRoundResults ? 1 : 0,
+  batch: agent.takesBatches ? 1 : 0,
   max_concurrent: agent.maxConcurrent,
   dialect: agent.dialect,
 });

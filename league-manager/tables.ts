@@ -27,6 +27,8 @@ export interface AgentRow {
   legal_actions: number;
   /** 0: ROUND_RESULT is not sent. */
   round_results: number;
+  /** 1: several calls may come in one POST. */
+  batch: number;
   max_concurrent: number;
   dialect: string;
 }
@@ -68,7 +70,8 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS agents (
     agent_id TEXT PRIMARY KEY, kind TEXT NOT NULL, display_name TEXT NOT NULL, endpoint TEXT NOT NULL,
     token_hash TEXT UNIQUE NOT NULL, state TEXT NOT NULL, fails INTEGER NOT NULL, game_types TEXT NOT NULL,
-    legal_actions INTEGER NOT NULL, round_results INTEGER NOT NULL, max_concurrent INTEGER NOT NULL, dialect TEXT NOT NULL
+    legal_actions INTEGER NOT NULL, round_results INTEGER NOT NULL, batch INTEGER NOT NULL, max_concurrent INTEGER NOT NULL,
+    dialect TEXT NOT NULL
   ) STRICT;
   CREATE TABLE IF NOT EXISTS leagues (league_id TEXT PRIMARY KEY, status TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS entrants (

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { readMove, wordOf } from "#shared/games/read-move.ts";
+import { listName, readMove, wordOf } from "#shared/games/read-move.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
@@ -61,9 +61,11 @@ export function createManualBot(): ManualBot {
       const game = findGame(turn.game);
       const action = game ? readMove(game, turn.view, turn.role, move) : move;
       const legal: readonly unknown[] = turn.legal;
-      if (!legal.some((each) => isDeepStrictEqual(each, action))) {
+      // Of a move that no list has to hold the referee says whether it is legal, and asks again.
+      const isUnlisted = game?.info.listsSample === true && game.action.safeParse(action).success;
+      if (!isUnlisted && !legal.some((each) => isDeepStrictEqual(each, action))) {
         const named = legal.map(wordOf).join(", ");
-        return err(protocolError("G001", `Illegal move ${wordOf(move)}. Legal moves: ${named}`, {}, true));
+        return err(protocolError("G001", `Illegal move ${wordOf(move)}. ${listName(game)}: ${named}`, {}, true));
       }
       forget(one);
       one.answer(action);

@@ -120,6 +120,7 @@ async function registerPlayer(
       contact_endpoint: options.endpoint ?? `${url}/mcp`,
       legal_actions: false,
       round_results: false,
+      batch: true,
       ...(options.leagueIds && { league_ids: options.leagueIds }),
     },
     response: messages.PlayerRegisterResponse,

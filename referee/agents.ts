@@ -13,7 +13,7 @@ export interface AgentDirectory {
   tokenHashOf(agentId: string): string | null;
 }
 
-/** Tokens whose holders are remembered at once; an agent never gets another token. */
+/** Tokens whose holders are remembered at once; the only agents that get another token, open seats, were told none before. */
 const MAX_REMEMBERED = 10_000;
 
 export function agentDirectory(db: DatabaseSync, writer: Writer): AgentDirectory {

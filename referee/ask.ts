@@ -2,8 +2,8 @@ import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type Envelope, fieldFaults, newEnvelope } from "#shared/protocol/envelope.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import { GameInviteResponse, type MessageType, MoveResponse } from "#shared/protocol/messages.ts";
-import type { CallFault } from "#shared/rpc/exchange.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
+import type { CallFault } from "#shared/rpc/pending.ts";
 import type { FaultCause } from "#shared/session/entry.ts";
 
 /** A player as its referee calls it. */
@@ -14,6 +14,7 @@ export interface Seated {
   readonly matchToken: string;
   readonly wantsLegalActions: boolean;
   readonly wantsRoundResults: boolean;
+  readonly takesBatches: boolean;
   /** Aborted when the match is withdrawn: whatever is being asked is given up. */
   readonly signal: AbortSignal;
 }
@@ -65,6 +66,7 @@ export function createAsker(peers: Peers, sender: () => string): Asker {
       timeoutMs,
       retry: true,
       signal: player.signal,
+      batch: player.takesBatches,
     });
 
   const invite: Asker["invite"] = async (player, invitation, limitMs) => {
@@ -122,7 +124,7 @@ export function createAsker(peers: Peers, sender: () => string): Asker {
 
   const tell: Asker["tell"] = async (player, type, payload, limitMs) => {
     const envelope = newEnvelope(type, sender(), payload, { authToken: player.matchToken });
-    await peers.notify(player.endpoint, envelope, { timeoutMs: limitMs });
+    await peers.notify(player.endpoint, envelope, { timeoutMs: limitMs, batch: player.takesBatches });
   };
 
   return {

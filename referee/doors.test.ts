@@ -146,6 +146,18 @@ describe("start_game", () => {
     expect(asked.filter((line) => line.includes("GAME_INVITE"))).toEqual([]);
   });
 
+  it("of two players is refused for a game of four", async () => {
+    const players = { player1_id: "P01", player1_endpoint: at(2), player2_id: "P02", player2_endpoint: at(3) };
+    const match = { league_id: "rps", match_id: "R1M1", seed: "seed", game: "codenames.v1" };
+    const orders = [{ ...match, ...players }, order({ game: "codenames.v1" })];
+    for (const one of orders) {
+      const refused = await tool("start_game", { ...one, auth_token: signature });
+      expect(refused).toMatchObject({ isError: true, error_code: "G003" });
+      expect(refused.message).toMatch(/^codenames\.v1 is played by red_spymaster and red_team and blue_spymaster and/);
+    }
+    expect(asked.filter((line) => line.includes("GAME_INVITE"))).toEqual([]);
+  });
+
   it("begins one session, however often it is said", async () => {
     const answers = await Promise.all([1, 2, 3].map(() => message("START_GAME", order(), signature)));
     const plain = await tool("start_game", { ...order(), auth_token: signature });
@@ -176,6 +188,28 @@ describe("a match being played", () => {
     expect(await tool("validate_move", { player_id: "P09", move: "rock" })).toMatchObject({ error_code: "G003" });
     const seen = await tool("get_game_state", { match_id: "rps/R1M1" });
     expect(seen.state.choices).toEqual({ player_1: null, player_2: null });
+  });
+
+  it("is watched through the tools of games, but neither joined nor played there", async () => {
+    const { session_id: game_id } = (await startHalfTurn()).payload;
+    const play = async (name: string, args: object) => {
+      const { result } = await call("tools/call", { name, arguments: { game_id, ...args } });
+      return { isError: result.isError ?? false, text: result.content[0].text, ...result.structuredContent };
+    };
+    const seat_token = "token-of-P02";
+    expect(await play("waitForNextTurn", { seat_token })).toMatchObject({
+      your_role: "player_2",
+      next: "your_turn",
+      state: { choices: { player_1: null } },
+      players: { player_1: { kind: "agent", name: "P01" } },
+    });
+    const refusal = { isError: true, text: expect.stringContaining("answer its MOVE_REQUEST") };
+    expect(await play("finishTurn", { seat_token, move: "rock" })).toMatchObject(refusal);
+    expect(await play("joinGame", {})).toMatchObject({ isError: true, text: `No game ${game_id} here` });
+    expect(await play("finishTurn", { move: "rock" })).toMatchObject({ isError: true });
+    const waited = play("waitForNextTurn", { seat_token: "token-of-P01", timeout_s: 30 });
+    release.resolve();
+    expect(await waited).toMatchObject({ next: "game_over", result: { winner: "player_1" } });
   });
 
   it("shows a choice that is still sealed to nobody but its own player", async () => {

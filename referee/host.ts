@@ -40,6 +40,8 @@ export interface Submission {
   readonly action: unknown;
   /** null, where the door allows it, is not checked. */
   readonly expectedTick: number | null;
+  /** Whether it comes from a driver, which may go on without its role. */
+  readonly byDriver?: boolean;
   /** Writes what belongs to the action, in its transaction, given the session after it. */
   readonly alongside?: (next: Session) => readonly Statement[];
 }
@@ -157,12 +159,15 @@ export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Ses
       const setup = { sessionId: id, template: game.id, seed, seats, ...access };
       await log.create(setup, row, snapshotOf(next), alongside?.(id));
       hold(next, [row], access);
+      onCommit(next);
       return next;
     },
     read: find,
-    async submit(sessionId, { role, action, expectedTick, alongside }) {
-      const parsed = find(sessionId)?.session.game.action.safeParse(action);
-      const command = { type: "act", role, action: parsed?.data, expectedTick } as const;
+    async submit(sessionId, { role, action, expectedTick, byDriver = false, alongside }) {
+      const game = find(sessionId)?.session.game;
+      const parsed = game?.action.safeParse(action);
+      const isForbidden = !byDriver && parsed?.success === true && game?.isDriversOwn?.(parsed.data) === true;
+      const command = { type: "act", role, action: isForbidden ? undefined : parsed?.data, expectedTick } as const;
       const decided = await run(sessionId, command, alongside);
       const isForeign = !decided.ok && decided.error.code === "ILLEGAL_ACTION" && parsed?.error !== undefined;
       return isForeign ? err({ ...decided.error, message: firstIssue(parsed.error) }) : decided;

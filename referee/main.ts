@@ -29,9 +29,9 @@ const command = withUsageExit(new Command("referee"))
   .option("--data <folder>", "where the session log, the token and logs are kept", "data")
   .parse();
 
-/** Collects `--bot fish=http://127.0.0.1:8150/mcp`. */
+/** Collects `--bot fish=http://127.0.0.1:8150/mcp`; agent and human are opponents of another kind. */
 function botOption(text: string, known: Map<string, string>): Map<string, string> {
-  const [, name, url] = /^([\w-]{1,60})=(https?:\/\/\S+)$/.exec(text) ?? [];
+  const [, name, url] = /^(?!(?:agent|human)=)([\w-]{1,60})=(https?:\/\/\S+)$/.exec(text) ?? [];
   if (!name || !url)
     throw new InvalidArgumentError("give a name and an endpoint, e.g. fish=http://127.0.0.1:8150/mcp.");
   return known.set(name, url);

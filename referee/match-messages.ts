@@ -43,6 +43,7 @@ export const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly S
       matchToken: player.match_token,
       wantsLegalActions: player.legal_actions,
       wantsRoundResults: player.round_results,
+      takesBatches: player.batch,
       signal,
     }));
 

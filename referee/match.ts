@@ -170,8 +170,10 @@ function questionFor(driver: MatchDriver, match: Match, session: Session, player
 
 async function forfeit(driver: MatchDriver, sessionId: string, faults: readonly Fault[]): Promise<Session> {
   const ended = await driver.host.forfeit(sessionId, faults);
-  if (!ended.ok) throw new Error(`the session refused a forfeit: ${ended.error.message}`);
-  return ended.value;
+  if (ended.ok) return ended.value;
+  // It may have expired meanwhile.
+  if (ended.error.code === "SESSION_OVER") return sessionOf(driver, sessionId);
+  throw new Error(`the session refused a forfeit: ${ended.error.message}`);
 }
 
 function stopIfWithdrawn(match: Match): void {

@@ -58,6 +58,7 @@ const PlainStartGame = z.union(
             dialect: "native",
             legal_actions: true,
             round_results: true,
+            batch: false,
           });
           const roles = {
             [first]: seat(player1_id, player1_endpoint, player1_token),

@@ -1,5 +1,5 @@
 import type { Viewer } from "#shared/games/game.ts";
-import { games } from "#shared/games/registry.ts";
+import { findGame, games } from "#shared/games/registry.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
 import type { Session } from "#shared/session/session.ts";
@@ -35,6 +35,13 @@ export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[]
   };
   const about = { name: "Game state", description: "The state of a match as a spectator may see it." };
   return [
+    {
+      uriTemplate: "game://rules/{game}",
+      name: "Rules of a game",
+      description: "How a game is played and how its actions are written.",
+      mimeType: "text/plain",
+      read: ({ game = "" }) => (findGame(game) ?? findGame(`${game}.v1`))?.info.rules ?? null,
+    },
     { ...about, uriTemplate: "game://state/{match_id}", read: ({ match_id }) => read(match_id ?? "") },
     {
       ...about,

@@ -4,6 +4,7 @@ import { gameIds } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { ok } from "#shared/lib/result.ts";
 import * as messages from "#shared/protocol/messages.ts";
+import type { McpSurface } from "#shared/rpc/mcp.ts";
 import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { operation, toolsOf } from "#shared/rpc/operations.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
@@ -47,8 +48,12 @@ export interface RefereeOptions {
   readonly reportTimeoutMs: number;
   /** Whether callers on loopback without a token are held to the rate limit too. */
   readonly limitLoopback: boolean;
+  /** How long an MCP client in a session may take over one form or prompt; minutes without it. */
+  readonly answerWithinMs?: number | undefined;
   /** Players that may be asked to play against agents and people here, by name: their endpoints. */
   readonly bots: ReadonlyMap<string, string>;
+  /** How long a bot may take to answer; absent for the usual. */
+  readonly botTimeouts?: messages.StartGame["timeouts"];
   /** Whether a person started this at a terminal, and a page may be opened in the browser. */
   readonly isTerminal: boolean;
 }
@@ -127,12 +132,14 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     driver: { host, asker },
     url: options.endpoint?.replace(/\/mcp$/, "") ?? server.url,
     bots: options.bots,
+    botTimeouts: options.botTimeouts,
     dataFolder: options.dataFolder,
     isTerminal: options.isTerminal,
   });
   const { maxConcurrentMatches } = options;
   const desk = { host, referee, identity, maxConcurrentMatches, play: room.play };
-  mcp = endpointOf(desk, room, ownSecret(join(options.dataFolder, "tokens", `rounds-${server.port}`)), self);
+  const stateKey = ownSecret(join(options.dataFolder, "tokens", `rounds-${server.port}`));
+  mcp = endpointOf(desk, room, { stateKey, answerWithinMs: options.answerWithinMs }, self);
   isTrusted = ({ token, subject }) => isManager(desk, token, subject) || holdsSeat(desk, token) || room.isSeated(token);
   const lookAfter = (): void => {
     host.forgetIdle(FORGET_AFTER_MS);
@@ -185,8 +192,8 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
       stopping.abort();
       clearInterval(housekeeping);
       for (const streams of open) streams.close();
-      await room.close();
       waits.close();
+      await room.close();
       await mcp.close();
       await referee.stop();
       await server.close();
@@ -201,7 +208,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
 function endpointOf(
   desk: RefereeDesk & { readonly identity: { readonly id: string } },
   room: PlayRoom,
-  stateKey: string,
+  rounds: Pick<McpSurface, "stateKey" | "answerWithinMs">,
   self: AgentProcess,
 ) {
   const surface = {
@@ -212,7 +219,7 @@ function endpointOf(
     ),
     resources: [...room.resources, ...gameRules()],
     templates: [...room.templates, ...refereeTemplates(desk)],
-    stateKey,
+    ...rounds,
   };
   return mcpEndpoint(surface, (error) => self.log.error({ err: error }, "internal error"));
 }

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Kysely } from "kysely";
+import { findGame } from "#shared/games/registry.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 import { kyselyOver } from "#shared/store/sqlite.ts";
 
@@ -85,7 +86,7 @@ export interface ListedGame {
   readonly template: string;
   readonly status: string;
   readonly created_at: string;
-  /** Role to name. */
+  /** Role to name, in the order of the game's roles. */
   readonly players: Readonly<Record<string, string>>;
 }
 
@@ -111,15 +112,19 @@ export function sessionTable(db: DatabaseSync): SessionTable {
         .execute();
       const ids = rows.map((row) => row.session_id);
       const seated = ids.length === 0 ? [] : await seatedIn(tables, ids);
-      return rows.map(({ session_id, ...row }) => ({
-        game_id: session_id,
-        ...row,
-        players: Object.fromEntries(
+      return rows.map(({ session_id, ...row }) => {
+        const names = new Map(
           seated
             .filter((one) => one.session_id === session_id)
             .map(({ role, name, agent_id }) => [role, name ?? playerOf(agent_id)]),
-        ),
-      }));
+        );
+        const roles = findGame(row.template)?.roles ?? [];
+        return {
+          game_id: session_id,
+          ...row,
+          players: Object.fromEntries(roles.map((role) => [role, names.get(role) ?? ""])),
+        };
+      });
     },
     async of(agentId, limit, before) {
       let query = tables

@@ -12,6 +12,8 @@ export interface Waits {
     isOver: (now: Session) => boolean,
     options: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
   ): Promise<boolean>;
+  /** Who waits now. */
+  count(): number;
   /** Ends all waits; they are answered with what there is. */
   close(): void;
 }
@@ -39,6 +41,7 @@ export function createWaits(host: SessionHost): Waits {
         signal?.addEventListener("abort", stop);
       });
     },
+    count: () => waiting.size,
     close() {
       isClosed = true;
       for (const stop of waiting) stop();

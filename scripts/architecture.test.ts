@@ -36,6 +36,8 @@ const KEEPERS: Readonly<Record<string, readonly string[]>> = {
   express: ["shared/runtime", "league-manager", "referee"],
   "prom-client": ["referee"],
   "@modelcontextprotocol/client": ["shared/rpc"],
+  esbuild: ["shared/web"],
+  preact: ["shared/web"],
   "@modelcontextprotocol/server": ["shared/rpc"],
   "@modelcontextprotocol/node": ["shared/rpc"],
   pino: ["shared/runtime"],
@@ -51,7 +53,7 @@ interface Import {
   readonly to: string;
 }
 
-const sources = ROOMS.flatMap((room) => files(join(root, room))).filter((file) => file.endsWith(".ts"));
+const sources = ROOMS.flatMap((room) => files(join(root, room))).filter((file) => /\.tsx?$/.test(file));
 const isTest = (file: string): boolean =>
   /\.test\.ts$|(^|\/)(testing|simulate|faulty|hand-written|bench)[^/]*\.ts$/.test(file);
 const imports: readonly Import[] = sources.filter((file) => !isTest(file)).flatMap(importsOf);

@@ -3,7 +3,7 @@ import type { Role } from "#shared/games/game.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { firstPending, type PlayerType } from "../referee/codenames/flow.ts";
 import { questionFor } from "../referee/codenames/questions.ts";
-import { median } from "./bench-table.ts";
+import { median } from "./bench-median.ts";
 
 /** Checks and asks in the middle of games of Codenames, in a process of its own: `bench-codenames.ts SEED GAMES`. */
 export interface CodenamesRate {

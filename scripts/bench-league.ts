@@ -98,23 +98,32 @@ export async function leagueRate(shape: LeagueShape): Promise<LeagueRate> {
 export interface Sizes {
   readonly request: number;
   readonly reply: number;
-  /** HTTP calls that the players got for each move. */
+  /** Calls that the players got for each move, of which several may share a POST. */
   readonly callsPerMove: number;
 }
 
-/** Bytes of a MOVE_REQUEST call and of its reply, the mean over whole matches, read by a relay before each player. */
+/** Bytes of a MOVE_REQUEST call and of its reply, the mean over whole matches, read by a relay before each player; of each call of a batch. */
 export async function messageSizes(): Promise<Sizes> {
   const seen = { request: 0, reply: 0, moves: 0, calls: 0 };
+  const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+  const count = (asked: unknown, answered: unknown): void => {
+    seen.calls++;
+    if (ToolCall.parse(asked).params.arguments.type !== "MOVE_REQUEST") return;
+    seen.request += bytes(asked);
+    seen.reply += bytes(answered);
+    seen.moves++;
+  };
   const [port = 0] = await freePorts(1);
   const pass = async (path: string, body: Buffer): Promise<{ status: number; text: string }> => {
     const target = `http://127.0.0.1:${path.slice(1).replace("/mcp", "")}/mcp`;
     const answer = await fetch(target, { method: "POST", headers: JSON_TYPE, body: body.toString() });
     const text = await answer.text();
-    seen.calls++;
-    if (ToolCall.parse(JSON.parse(body.toString())).params.arguments.type === "MOVE_REQUEST") {
-      seen.request += body.length;
-      seen.reply += Buffer.byteLength(text);
-      seen.moves++;
+    const answers: readonly { readonly id: number }[] = [JSON.parse(text)].flat();
+    for (const asked of [JSON.parse(body.toString())].flat()) {
+      count(
+        asked,
+        answers.find(({ id }) => id === asked.id),
+      );
     }
     return { status: answer.status, text };
   };

@@ -27,6 +27,7 @@ interface Agent {
   readonly tokenHash: string;
   readonly wantsLegalActions: boolean;
   readonly wantsRoundResults: boolean;
+  readonly takesBatches: boolean;
 }
 
 /** A league manager that does nothing but keep one referee busy. */
@@ -63,6 +64,7 @@ export async function startBenchManager(
     match_token: signFor(player.tokenHash, ref),
     legal_actions: player.wantsLegalActions,
     round_results: player.wantsRoundResults,
+    batch: player.takesBatches,
   });
 
   const begin = async (): Promise<void> => {
@@ -117,8 +119,14 @@ export async function startBenchManager(
         accepted((tokenHash) => {
           const id = playerId(players.length + 1);
           const wantsLegalActions = request.legal_actions ?? true;
-          const wantsRoundResults = request.round_results ?? true;
-          players.push({ id, endpoint: request.contact_endpoint, tokenHash, wantsLegalActions, wantsRoundResults });
+          players.push({
+            id,
+            endpoint: request.contact_endpoint,
+            tokenHash,
+            wantsLegalActions,
+            wantsRoundResults: request.round_results ?? true,
+            takesBatches: request.batch ?? false,
+          });
           return { player_id: id };
         }),
     }),

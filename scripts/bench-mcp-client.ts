@@ -11,7 +11,7 @@ import {
 
 /**
  * A client that asks for the state of a match over and over, a process of its own: `plain|stateless|session ORIGIN PATH MATCH
- * IN_FLIGHT`, each call on a connection of its own. It tells its count when asked.
+ * IN_FLIGHT`, each call on a connection of its own. It calls from `go` to `pause`, and tells its count whatever it is asked.
  */
 const [kind, origin = "", path = "", match_id = "", inFlight = ""] = process.argv.slice(2);
 process.on("disconnect", () => process.exit());
@@ -20,9 +20,18 @@ const request = await requestOf();
 const { text } = await post(pool, request);
 if (!text.includes('"structuredContent"')) throw new Error(`no state: ${text}`);
 let count = 0;
-for (let number = 0; number < Number(inFlight); number++) void loop();
-process.on("message", () => process.send?.(count));
+let isGoing = false;
+process.on("message", (question) => {
+  if (question === "go") go();
+  else if (question === "pause") isGoing = false;
+  process.send?.(count);
+});
 process.send?.({ type: "ready", url: "" });
+
+function go(): void {
+  isGoing = true;
+  for (let number = 0; number < Number(inFlight); number++) void loop();
+}
 
 async function requestOf(): Promise<McpRequest> {
   const args = { match_id };
@@ -33,8 +42,8 @@ async function requestOf(): Promise<McpRequest> {
   return sessionCall(path, session, "get_game_state", args);
 }
 
-async function loop(): Promise<never> {
-  for (;;) {
+async function loop(): Promise<void> {
+  while (isGoing) {
     await post(pool, request);
     count++;
   }

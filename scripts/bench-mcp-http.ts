@@ -64,6 +64,23 @@ export const sessionCall = (path: string, session: string, name: string, args: o
   body: messageOf("tools/call", { name, arguments: args }),
 });
 
+/** Opens the stream of a session, which stays open; resolves with the headers. */
+export function listen(pool: Pool, path: string, session: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    pool.dispatch(
+      { path, method: "GET", headers: ofSession(session) },
+      {
+        onRequestStart() {},
+        onResponseStart: (_controller, status) =>
+          status === 200 ? resolve() : reject(new Error(`GET ${path}: ${status}`)),
+        onResponseData() {},
+        onResponseEnd() {},
+        onResponseError: (_controller, error) => reject(error), // of no effect once it is open
+      },
+    );
+  });
+}
+
 export interface McpAnswer {
   readonly session: string;
   readonly text: string;

@@ -5,6 +5,7 @@ import type { ChessRate } from "./bench-chess.ts";
 import type { CodenamesRate } from "./bench-codenames.ts";
 import { type LeagueRate, leagueRate, type Sizes } from "./bench-league.ts";
 import { type McpRates, mcpRates } from "./bench-mcp.ts";
+import { type Waiting, waitingCost } from "./bench-mcp-waiting.ts";
 import { launch, measure, type Rate, runCommand, sleep, temporaryFolder } from "./bench-process.ts";
 import { type RestRates, restRates } from "./bench-rest.ts";
 
@@ -12,13 +13,15 @@ import { type RestRates, restRates } from "./bench-rest.ts";
 export interface Pace {
   readonly warmupMs: number;
   readonly windowMs: number;
+  /** For what should cost nothing; long enough for every event stream to be kept alive once. */
+  readonly quietMs: number;
   readonly games: number;
   readonly followingStarts: number;
 }
 
 /** Processes that get a few hundred calls a second are compiled to their full speed after 10 s only. */
-export const FULL: Pace = { warmupMs: 10_000, windowMs: 3_000, games: 20, followingStarts: 2 };
-export const QUICK: Pace = { warmupMs: 3_000, windowMs: 1_500, games: 5, followingStarts: 1 };
+export const FULL: Pace = { warmupMs: 10_000, windowMs: 3_000, quietMs: 15_000, games: 20, followingStarts: 2 };
+export const QUICK: Pace = { warmupMs: 3_000, windowMs: 1_500, quietMs: 5_000, games: 5, followingStarts: 1 };
 
 export interface Starts {
   readonly firstMs: number;
@@ -36,6 +39,7 @@ export interface Round {
   readonly starts: Starts;
   readonly rest: RestRates;
   readonly mcp: McpRates;
+  readonly waiting: Readonly<Record<"session" | "stateless", Waiting>>;
   readonly codenames: CodenamesRate;
 }
 
@@ -70,14 +74,29 @@ export async function takeRound(
   const at1000 = await league(1000, "four");
   const rest = await restRates(pace, tell);
   const mcp = await mcpRates(pace, tell);
+  const waits = (kind: "session" | "stateless") => {
+    tell(`MCP clients that wait, ${kind}`);
+    return waitingCost(kind, pace.quietMs);
+  };
+  const waiting = { session: await waits("session"), stateless: await waits("stateless") };
   tell("chess");
   const chess = await playedAlone<ChessRate>("scripts/bench-chess.ts", pace, number);
   tell("Codenames");
   const codenames = await playedAlone<CodenamesRate>("scripts/bench-codenames.ts", pace, number);
   tell("npm start");
   const starts = await startTimes(pace);
-  const leagues = { 1: at1, 64: at64, 1000: at1000 };
-  return { league: leagues, limit: limits, pair, sdk: sdks, chess, starts, rest, mcp, codenames };
+  return {
+    league: { 1: at1, 64: at64, 1000: at1000 },
+    limit: limits,
+    pair,
+    sdk: sdks,
+    chess,
+    starts,
+    rest,
+    mcp,
+    waiting,
+    codenames,
+  };
 }
 
 /** Calls a second of one bare client process to four bare servers. */

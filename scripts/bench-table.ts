@@ -1,4 +1,6 @@
 import type { Sizes } from "./bench-league.ts";
+import { WAITERS } from "./bench-mcp-waiting.ts";
+import { median } from "./bench-median.ts";
 import type { Rate } from "./bench-process.ts";
 import type { Round } from "./bench-rates.ts";
 import { type ActionRate, REST } from "./bench-rest.ts";
@@ -12,13 +14,6 @@ export interface Summary {
 type Of = (value: (round: Round) => number) => number;
 type Us = (name: string, value: (round: Round) => number, note: string) => readonly string[];
 type Row = (name: string, rate: (round: Round) => Rate, note?: string) => readonly string[];
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const high = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? high : (high + (sorted[middle - 1] ?? Number.NaN)) / 2;
-}
 
 /** Ratios are taken within each round, so that a busy machine slows both sides. */
 export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
@@ -112,6 +107,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       },
       ...restTold(of),
       mcpAim(of),
+      ...waitingAims(of),
       codenamesAim(of),
     ],
   };
@@ -174,6 +170,21 @@ function mcpRows(of: Of, row: Row): Summary["rows"] {
   ];
 }
 
+/** The session's clients hold two connections: their stream, and the call that waits. */
+function waitingAims(of: Of): Summary["aims"] {
+  const aim = (kind: keyof Round["waiting"], name: string): Summary["aims"][number] => {
+    const heap = of(({ waiting }) => waiting[kind].heap);
+    const rss = of(({ waiting }) => waiting[kind].rss);
+    const cpu = of(({ waiting }) => waiting[kind].cpu);
+    return {
+      aim: `m  at most 100 kB for each of ${WAITERS} clients waiting, ${name}`,
+      measured: `${(heap / 1024).toFixed(1)} kB after a forced garbage collection, ${(rss / 1024).toFixed(1)} kB resident; all together ${(cpu * 1_000).toFixed(1)} ms of CPU a second`,
+      isMet: heap <= 100 * 1024,
+    };
+  };
+  return [aim("session", "sessions"), aim("stateless", "2026-07-28")];
+}
+
 function mcpAim(of: Of): Summary["aims"][number] {
   const ratio = of(({ mcp }) => mcp.stateless.perSecond / mcp.sdkStateless.perSecond);
   const byCpu = of(({ mcp }) => (mcp.sdkStateless.cpu.server ?? 0) / (mcp.stateless.cpu.server ?? 1));
@@ -188,17 +199,17 @@ function mcpAim(of: Of): Summary["aims"][number] {
 function codenamesRows(us: Us, positions: number): Summary["rows"] {
   const note = `in the middle of ${positions} games`;
   return [
-    us("m  Codenames, applyAction of a clue", ({ codenames }) => codenames.us.applyClue, note),
-    us("m  Codenames, applyAction of a guess", ({ codenames }) => codenames.us.applyGuess, ""),
-    us("m  Codenames, legalActions, spymaster", ({ codenames }) => codenames.us.legalClues, "its sample of clues"),
-    us("m  Codenames, legalActions, team", ({ codenames }) => codenames.us.legalGuesses, ""),
-    us("m  Codenames, viewState", ({ codenames }) => codenames.us.viewState, "a team's"),
-    us("n  prompt for a spymaster's clue", ({ codenames }) => codenames.us.promptClue, "its view included, as below"),
-    us("n  prompt for a team's guess", ({ codenames }) => codenames.us.promptGuess, ""),
-    us("n  prompt for guessing again", ({ codenames }) => codenames.us.promptContinue, ""),
-    us("n  form for a spymaster's clue", ({ codenames }) => codenames.us.formClue, ""),
-    us("n  form for a team's guess", ({ codenames }) => codenames.us.formGuess, ""),
-    us("n  form for guessing again", ({ codenames }) => codenames.us.formContinue, ""),
+    us("n  Codenames, applyAction of a clue", ({ codenames }) => codenames.us.applyClue, note),
+    us("n  Codenames, applyAction of a guess", ({ codenames }) => codenames.us.applyGuess, ""),
+    us("n  Codenames, legalActions, spymaster", ({ codenames }) => codenames.us.legalClues, "its sample of clues"),
+    us("n  Codenames, legalActions, team", ({ codenames }) => codenames.us.legalGuesses, ""),
+    us("n  Codenames, viewState", ({ codenames }) => codenames.us.viewState, "a team's"),
+    us("o  prompt for a spymaster's clue", ({ codenames }) => codenames.us.promptClue, "its view included, as below"),
+    us("o  prompt for a team's guess", ({ codenames }) => codenames.us.promptGuess, ""),
+    us("o  prompt for guessing again", ({ codenames }) => codenames.us.promptContinue, ""),
+    us("o  form for a spymaster's clue", ({ codenames }) => codenames.us.formClue, ""),
+    us("o  form for a team's guess", ({ codenames }) => codenames.us.formGuess, ""),
+    us("o  form for guessing again", ({ codenames }) => codenames.us.formContinue, ""),
   ];
 }
 
@@ -209,7 +220,7 @@ function codenamesAim(of: Of): Summary["aims"][number] {
   const asked = ({ codenames: { us } }: Round): number => us.promptClue + 2 * us.promptGuess + us.promptContinue;
   const turn = of((round) => checked(round) + asked(round));
   return {
-    aim: "n  rules and prompts under 1 ms a turn",
+    aim: "o  rules and prompts under 1 ms a turn",
     measured: `${turn.toFixed(0)} µs: ${of(checked).toFixed(0)} for the rules, ${of(asked).toFixed(0)} for four prompts (a clue, two guesses)`,
     isMet: turn < 1_000,
   };

@@ -69,7 +69,8 @@ export async function codenames(flags: CodenamesFlags): Promise<number> {
           keep(meta[TOKEN_META]);
           return asked(asks, token);
         },
-        progress: (message) => tell(coloured(message)),
+        // The token is told when it is needed: by whoever leaves the game.
+        progress: (message) => tell(coloured(message.replace(/^game_token \S+; /, ""))),
         signal: cut.signal,
       }),
     ]);

@@ -46,7 +46,12 @@ export async function play(first: string, second: string, flags: PlayFlags): Pro
 
 async function configOf(first: string, second: string, flags: PlayFlags, data: string): Promise<Config> {
   const id = findGame(flags.game) ? flags.game : `${flags.game.replaceAll("-", "_")}.v1`;
-  if (!findGame(id)) throw new StartError(`no game ${flags.game}; known are ${gameIds.join(", ")}`, EXIT.usage);
+  const game = findGame(id);
+  if (!game) throw new StartError(`no game ${flags.game}; known are ${gameIds.join(", ")}`, EXIT.usage);
+  if (game.roles.length !== 2) {
+    const needs = `${game.info.name} needs ${game.roles.length} players (${game.roles.join(", ")})`;
+    throw new StartError(`${needs}; league play has two`, EXIT.usage);
+  }
   const [manager = 0, referee = 0, player1 = 0] = await freePorts(4);
   const bot = (spec: string): string => (isBotFile(spec) ? resolve(spec) : spec);
   const names = first === second ? [`${first} 1`, `${second} 2`] : [first, second];

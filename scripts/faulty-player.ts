@@ -29,7 +29,8 @@ export type FaultKind =
   | "drop";
 
 export interface FaultyPlayerOptions {
-  readonly manager: string;
+  /** null for a player that is known already. */
+  readonly manager: string | null;
   readonly name: string;
   readonly port: number;
   readonly fault: FaultKind;
@@ -91,7 +92,7 @@ export async function startFaultyPlayer(options: FaultyPlayerOptions): Promise<F
       server.closeAllConnections();
     });
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  tokens.push(await register(manager, name, port));
+  if (manager !== null) tokens.push(await register(manager, name, port));
   if (fault === "refuse") await close();
   return { asked, tokens, stop: fault === "refuse" ? async () => {} : close };
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { gameIds } from "#shared/games/registry.ts";
+import { gameIds, games } from "#shared/games/registry.ts";
 import { startHandWrittenPlayer } from "./hand-written-player.ts";
 import { callRpc, startTestLeague, type TestLeague, type TestLeagueOptions } from "./testing-league.ts";
 
@@ -15,7 +15,9 @@ afterEach(async () => {
   league = null;
 });
 
-const leagues = gameIds.map((game) => ({ league_id: game, game }));
+/** A match of a league is between two. */
+const leagueGames = gameIds.filter((id) => games[id].roles.length === 2);
+const leagues = leagueGames.map((game) => ({ league_id: game, game }));
 
 describe("a player written from PROTOCOL.md alone", () => {
   it("fits in 60 lines and takes nothing from the repository", () => {
@@ -37,11 +39,11 @@ describe("a player written from PROTOCOL.md alone", () => {
     });
     const document = await completed;
     expect(document.leagues.map(({ league_id, status }) => [league_id, status])).toEqual(
-      gameIds.map((game) => [game, "completed"]),
+      leagueGames.map((game) => [game, "completed"]),
     );
     const matches = document.leagues.flatMap((one) => one.matches);
-    expect(matches.map((match) => match.termination)).toEqual(gameIds.map(() => "normal"));
-    expect(matches.map((match) => Object.values(match.roles).sort())).toEqual(gameIds.map(() => ["P01", "P02"]));
+    expect(matches.map((match) => match.termination)).toEqual(leagueGames.map(() => "normal"));
+    expect(matches.map((match) => Object.values(match.roles).sort())).toEqual(leagueGames.map(() => ["P01", "P02"]));
   });
 });
 

@@ -1,10 +1,14 @@
 #!/usr/bin/env node
+import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { Command, Option } from "commander";
 import { EXIT, StartError } from "#shared/runtime/agent.ts";
-import { countOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
+import { countOption, endpointOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
+import { COMPILE_CACHE } from "#shared/runtime/supervisor.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 
+/** Beside the project, not where the command was started: an MCP host may start it anywhere. */
+const MCP_DATA = fileURLToPath(new URL("../data/mcp", import.meta.url));
 const DEFAULT_CONFIG = fileURLToPath(new URL("../config/league.json", import.meta.url));
 
 // `league run --json | head` closes our stdout early: that is the reader's right.
@@ -85,6 +89,23 @@ subcommand("verify", "Check an export: replay every log, check chains, seeds and
   .argument("<folder>", "what league export wrote")
   .option("--json", "print one JSON document on stdout")
   .action(async (folder: string, options) => exitWith((await import("./command-export.ts")).verify(folder, options)));
+
+subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command.")
+  .addOption(
+    new Option("--url <url>", "bridge to this referee or league manager, instead of hosting games")
+      .argParser(endpointOption)
+      .conflicts(["port", "data"]),
+  )
+  .option(
+    "--port <port>",
+    "port of the pages and of HTTP clients (default: the first free one of 8001-8099)",
+    portOption,
+  )
+  .option("--data <folder>", "where games and logs are kept", MCP_DATA)
+  .action(async (options) => {
+    enableCompileCache(COMPILE_CACHE); // hosts wait for it
+    return (await import("./command-mcp.ts")).mcp(options);
+  });
 
 /** Ends the process with a command's exit code, after stdout has been written. */
 async function exitWith(command: Promise<number>): Promise<void> {

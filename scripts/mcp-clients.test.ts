@@ -1,17 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
-import type { RunningAgent } from "#shared/runtime/agent.ts";
-import { openLog } from "#shared/runtime/logger.ts";
-import { startPlayer } from "../player/service.ts";
-import { startTestLeague, type TestLeague, type TestPlace } from "./testing-league.ts";
+import { lastPlayer, startTestLeague, type TestLeague } from "./testing-league.ts";
 import { clients, type TestClient } from "./testing-mcp-clients.ts";
 
 let league: TestLeague | null = null;
-const folder = mkdtempSync(join(tmpdir(), "mcp-clients-"));
-afterAll(() => rmSync(folder, { recursive: true }));
 const connected: TestClient[] = [];
 afterEach(async () => {
   for (const client of connected.splice(0)) await client.close();
@@ -26,18 +18,6 @@ const connect = async (revision: string, url: string): Promise<TestClient> => {
   return client;
 };
 
-/** The last player of a league, without whom it does not begin: `before` runs first. */
-const lastPlayer = (before: (manager: string) => Promise<void>) => ({
-  name: "Last",
-  async start({ name, manager, port }: TestPlace): Promise<RunningAgent> {
-    await before(manager);
-    const limits = { registerTimeoutMs: 2_000, limitLoopback: false };
-    const options = { bot: "random", name, host: "127.0.0.1", ports: [port], manager, leagueIds: null, ...limits };
-    const silent = { log: openLog(null, name), say: () => {}, warn: () => {}, report: () => {} };
-    return startPlayer({ ...options, dataFolder: folder }, silent);
-  },
-});
-
 /** The clients check every answer against the tool's output schema. */
 describe.each(["2025-11-25", "2026-07-28"])("what the tools answer fits their output schemas, at %s", (revision) => {
   it("the league manager's", async () => {
@@ -46,7 +26,7 @@ describe.each(["2025-11-25", "2026-07-28"])("what the tools answer fits their ou
       leagues: [{ league_id: "rps", game: "rps.v1" }],
       players: [
         { name: "One", bot: "random" },
-        lastPlayer(async (manager) => {
+        lastPlayer(async ({ manager }) => {
           const client = await connect(revision, manager);
           const guest = { player_name: "Guest", endpoint: "http://127.0.0.1:9/mcp" };
           called.push(await client.call("register_player", guest));
@@ -95,7 +75,7 @@ describe.each(Object.keys(clients))("an official MCP client at %s", (revision) =
       players: [
         { name: "One", bot: "random" },
         { name: "Two", bot: "cycle" },
-        lastPlayer(async (manager) => {
+        lastPlayer(async ({ manager }) => {
           client = await connect(revision, manager);
           await client.subscribe(["league://standings", "league://schedule", "league://rps/standings"]);
         }),

@@ -50,7 +50,7 @@ async function playByText({ client, ...seat }: Seat, seed: string): Promise<{ mo
   for (let text = await textOf(client.call("waitForNextTurn", seat)); ; ) {
     if (text.includes("The game is over")) return { moves, last: text };
     if (text.includes("Your turn")) {
-      const move = random.pick(found(text, /Legal moves: (.*)/).split(", "));
+      const move = random.pick(found(text, /Legal moves[^:]*: (.*)/).split(", "));
       moves.push(move);
       text = await textOf(client.call("finishTurn", { ...seat, move }));
     } else text = await textOf(client.call("waitForNextTurn", seat));

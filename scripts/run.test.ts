@@ -256,6 +256,7 @@ describe("the command line", () => {
     ["a wrong type", '"data": "data"', '"data": 5', "3:3", "data"],
     ["a wrong type deeper down", '"data": "data"', '"manager": { "port": "x" }', "3:16", "manager.port"],
     ["an unknown game", "rps.v1", "go.v1", "6:27", "leagues.0.game"],
+    ["a game of four players", "rps.v1", "codenames.v1", "6:27", "leagues.0.game"],
     ["a wrong game option", '"rps.v1"', '"rps.v1", "options": { "best_of": "x" }', "6:58", "leagues.0.options.best_of"],
     ["an unknown game option", '"rps.v1"', '"rps.v1", "options": { "bestof": 3 }', "6:58", "leagues.0.options.bestof"],
     ["a player's name given twice", "Bravo", "Alpha", "4:55", "players.1.name"],

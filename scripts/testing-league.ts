@@ -18,6 +18,7 @@ export interface TestPlace {
   /** The manager's endpoint. */
   readonly manager: string;
   readonly port: number;
+  readonly dataFolder: string;
 }
 
 /** A player of a test league: one of ours by its bot, or whatever `start` brings up and registers. */
@@ -130,12 +131,23 @@ function startOne(
   base: { readonly host: string; readonly manager: string; readonly dataFolder: string },
 ): Promise<RunningAgent> {
   const { name } = player;
-  if ("start" in player) return player.start({ name, manager: base.manager, port });
+  if ("start" in player) return player.start({ ...base, name, port });
   return startPlayer(
     { ...base, bot: player.bot, name, ports: [port], leagueIds: null, ...LIMITS },
     silentProcess(name),
   );
 }
+
+/** The last player of a league, a random bot, without whom it does not begin: `before` runs first. */
+export const lastPlayer = (before: (place: TestPlace) => Promise<void>): TestPlayer => ({
+  name: "Last",
+  async start(place) {
+    await before(place);
+    const { name, port, manager, dataFolder } = place;
+    const options = { bot: "random", name, host: "127.0.0.1", ports: [port], manager, leagueIds: null, dataFolder };
+    return startPlayer({ ...options, ...LIMITS }, silentProcess(name));
+  },
+});
 
 const REFEREE = { bots: new Map<string, string>(), isTerminal: false };
 const LIMITS = { expireAfterMs: 3_600_000, registerTimeoutMs: 2_000, reportTimeoutMs: 2_000, limitLoopback: false };

@@ -9,6 +9,8 @@ export interface ChatRequest {
   readonly max_completion_tokens?: number;
   readonly authorization: string | undefined;
   readonly path: string | undefined;
+  /** The assassin of the last key that any request has shown. */
+  readonly assassin: string;
 }
 
 /** How the endpoint behaves to one request; the nth gets n, from 1 on. */
@@ -25,9 +27,13 @@ export interface ChatEndpoint {
 export async function startChatEndpoint(first: Behaviour = plays): Promise<ChatEndpoint> {
   const requests: ChatRequest[] = [];
   let behaviour = first;
+  let assassin = "";
   const server = createServer(async (request, response) => {
-    const asked = { ...JSON.parse(await textOf(request)), authorization: request.headers.authorization };
-    behaviour({ ...asked, path: request.url }, response, requests.push({ ...asked, path: request.url }));
+    const text = await textOf(request);
+    [, assassin = assassin] = /(\w+) \(assassin\)/.exec(text) ?? [];
+    const { authorization } = request.headers;
+    const asked: ChatRequest = { ...JSON.parse(text), authorization, path: request.url, assassin };
+    behaviour(asked, response, requests.push(asked));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
@@ -44,8 +50,9 @@ export async function startChatEndpoint(first: Behaviour = plays): Promise<ChatE
   };
 }
 
-/** Answers as the game wants it: any clue, the first word that is covered, and always one guess more. */
-export const plays: Behaviour = ({ messages }, response) => say(response, answerTo(messages.at(-1)?.content ?? ""));
+/** Answers as the game wants it: any clue, the first covered word that is not the assassin, and always one guess more. */
+export const plays: Behaviour = ({ messages, assassin }, response) =>
+  say(response, answerTo(messages.at(-1)?.content ?? "", assassin));
 
 export const say = (response: ServerResponse, content: string | null, more: object = {}): void =>
   json(response, 200, {
@@ -64,17 +71,17 @@ export const WORDS: readonly string[] = Array.from(
   (_, place) => `WORD${String.fromCharCode(65 + place)}`,
 );
 
-function answerTo(text: string): string {
+function answerTo(text: string, assassin: string): string {
   if (text.includes("Give 25 different common nouns")) return JSON.stringify(WORDS);
   if (text.includes('{"clue"')) return '{"clue": "ZXQWV", "number": 1}';
   if (text.includes('{"continue"')) return '{"continue": true}';
-  return JSON.stringify({ guess: coveredWord(text) });
+  return JSON.stringify({ guess: coveredWord(text, assassin) });
 }
 
-/** The first word of the board that is not in brackets, as the uncovered ones are. */
-function coveredWord(text: string): string {
+/** The first word of the board that will do; the uncovered ones are in brackets. */
+function coveredWord(text: string, assassin: string): string {
   const words = text.match(/\[[^\]]*\]|[A-Z]{2,}(?: [A-Z]+)*/gu) ?? [];
-  return words.find((word) => !word.startsWith("[")) ?? "";
+  return words.find((word) => !word.startsWith("[") && word !== assassin) ?? "";
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

@@ -14,6 +14,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { ResultsDocument } from "../league-manager/events.ts";
 
@@ -29,10 +30,15 @@ export interface Ended {
 /** A process under test. */
 export interface Running {
   readonly pid: number;
+  /** Its stdin, when it was started with one. */
+  readonly stdin: Writable | null;
+  readonly stdout: Readable;
   readonly ended: Promise<Ended>;
   stderr(): string;
   /** Resolves with the first line of stderr that matches; rejects when the process ends or the time is over without one. */
   line(pattern: RegExp, ms?: number): Promise<string>;
+  /** Calls back with each line of stderr from now on. */
+  eachLine(listener: (line: string) => void): void;
   signal(name: NodeJS.Signals): void;
 }
 
@@ -94,38 +100,28 @@ export function processesIn(folder: string): readonly AgentFound[] {
 export const agentsIn = (folder: string): readonly AgentFound[] =>
   processesIn(folder).filter(({ args }) => args[1]?.endsWith("/main.ts"));
 
-/** Told of each line of stderr; what it returns is typed into the process, null is nothing, `end` closes its stdin. */
-export type Typist = (line: string) => string | null | { readonly end: true };
-
 /** Starts `node SCRIPT ARGS`; the script's path is taken from the project's root. */
 export function start(
   script: string,
   args: readonly string[],
   environment: Record<string, string> = {},
-  typist: Typist | null = null,
+  stdin: "ignore" | "pipe" = "ignore",
 ): Running {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(LEAGUE__|VITEST|NODE_|FORCE_COLOR)/.test(name));
   const child = spawn(process.execPath, [join(root, script), ...args], {
     cwd: root,
     env: { ...Object.fromEntries(inherited), ...environment },
-    stdio: [typist ? "pipe" : "ignore", "pipe", "pipe"],
+    stdio: [stdin, "pipe", "pipe"],
   });
   started.push(child);
-  // What is typed into a process that has ended is lost, as at a terminal.
-  child.stdin?.on("error", () => {});
   let stdout = "";
   let stderr = "";
   const onStderr = new Set<() => void>();
-  const told = typist && child.stderr ? createInterface({ input: child.stderr }) : null;
-  told?.on("line", (line) => {
-    const typed = typist?.(line) ?? null;
-    if (typeof typed === "string") child.stdin?.write(`${typed}\n`);
-    else if (typed) child.stdin?.end();
-  });
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+  const outputs = { stdout: child.stdout as Readable, stderr: child.stderr as Readable };
+  outputs.stdout.setEncoding("utf8").on("data", (text: string) => {
     stdout += text;
   });
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+  outputs.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
     for (const look of [...onStderr]) look();
   });
@@ -153,7 +149,16 @@ export function start(
       look();
       ended.then(fail("ended without a line like"));
     });
-  return { pid: child.pid ?? 0, ended, stderr: () => stderr, line, signal: (name) => void child.kill(name) };
+  return {
+    pid: child.pid ?? 0,
+    stdin: child.stdin,
+    stdout: outputs.stdout,
+    ended,
+    stderr: () => stderr,
+    line,
+    eachLine: (listener) => void createInterface({ input: outputs.stderr }).on("line", listener),
+    signal: (name) => void child.kill(name),
+  };
 }
 
 /** `league ARGS` to its end. */

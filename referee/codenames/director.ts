@@ -1,7 +1,7 @@
-import { type CodenamesState, type CodenamesTurn, type CodenamesView, codenames } from "#shared/games/codenames.ts";
+import { type CodenamesState, type CodenamesView, codenames } from "#shared/games/codenames.ts";
 import type { Role } from "#shared/games/game.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import type { InputNeeded, Said } from "#shared/rpc/input.ts";
+import type { InputNeeded } from "#shared/rpc/input.ts";
 import type { Caller } from "#shared/rpc/operations.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Writer } from "#shared/store/writer.ts";
@@ -9,6 +9,7 @@ import { type SessionHost, secretFrom } from "../host.ts";
 import type { Play } from "../play/play.ts";
 import type { PlaySeat } from "../play/seats.ts";
 import { again, firstPending, type Pending, type PlayerType, type Step, stepOf } from "./flow.ts";
+import { newsOf } from "./news.ts";
 import { questionFor } from "./questions.ts";
 import type { CodenamesTable, LedGame } from "./table.ts";
 
@@ -34,17 +35,21 @@ export type Players = Readonly<Record<Role, PlayerType>>;
  * happened. Whatever is decided is on disk before the next question, so a call may be cut anywhere and another goes on.
  */
 export interface Director {
-  begin(players: Players, words: readonly string[] | null, caller: Caller): Promise<LedGame>;
-  /** The open game of a caller: the one its token names, or its own. */
-  openGame(token: string | undefined, caller: Caller): LedGame | null;
-  /** The game of a token, over or not. */
-  gameByToken(token: string): LedGame | null;
+  /** Begins a game for a caller; null while another is being begun for the same one. `setupId` names the rounds that led to it. */
+  begin(players: Players, words: readonly string[] | null, setupId: string, caller: Caller): Promise<LedGame | null>;
+  /** The game that a token names; without one the caller's own, the open one or else its last. */
+  gameOf(token: string | undefined, caller: Caller): LedGame | null;
+  /** The game that was begun by these rounds for a caller that only they can tell. */
+  begunBy(setupId: string): LedGame | null;
+  gameById(sessionId: string): LedGame | null;
+  isOpen(game: LedGame): boolean;
+  /** Lets a caller that has shown the game's token go on without it, where no bearer token owns the game. */
+  adopt(game: LedGame, caller: Caller): Promise<void>;
   /** Takes the answer that the caller brings, if it is to the open question, and asks the next one; null when the game is over. */
   advance(sessionId: string, caller: Caller): Promise<InputNeeded | null>;
   /** Ends a game because its user says so. */
   end(sessionId: string): Promise<void>;
   session(sessionId: string): Session;
-  players(sessionId: string): Players;
   tokenOf(sessionId: string): string;
 }
 
@@ -64,6 +69,8 @@ export function createDirector({ host, play, table, writer }: DirectorDesk): Dir
     return game;
   };
   const tokenOf = (sessionId: string): string => host.secret(sessionId, TOKEN_PURPOSE) ?? "";
+  /** Owners for whom a game is being begun. */
+  const beginning = new Set<string>();
   const isOpen = ({ sessionId }: LedGame): boolean => session(sessionId).status === "active";
 
   /** The open question: somebody may have acted through another door since it was written. */
@@ -71,6 +78,20 @@ export function createDirector({ host, play, table, writer }: DirectorDesk): Dir
     const { state, tick } = session(game.sessionId);
     return game.pending.tick === tick ? game.pending : firstPending(state as CodenamesView, tick);
   };
+
+  const typeToAct = ({ sessionId, players }: LedGame): PlayerType =>
+    players[codenames.toAct(session(sessionId).state as CodenamesState)[0] ?? ""] ?? "llm";
+
+  /** A question is moot when somebody has acted through another door, or the game is over. */
+  const whenMoot =
+    (sessionId: string, tick: number): NonNullable<InputNeeded["watchMoot"]> =>
+    (tell) => {
+      const look = (now: Session): void => {
+        if (now.tick !== tick || now.status === "completed") tell();
+      };
+      look(session(sessionId));
+      return host.watch(sessionId, (kept) => look(kept.session));
+    };
 
   const carryOut = async (sessionId: string, step: Step, pending: Pending): Promise<void> => {
     if (step.kind === "end") return end(sessionId);
@@ -83,10 +104,11 @@ export function createDirector({ host, play, table, writer }: DirectorDesk): Dir
       role,
       action: step.action,
       expectedTick: pending.tick,
+      byDriver: true,
       alongside: (next) => [table.waitingFor(sessionId, firstPending(next.state as CodenamesView, next.tick))],
     });
     if (!acted.ok && acted.error.code === "ILLEGAL_ACTION") {
-      await carryOut(sessionId, again(pending, pending.stage, acted.error.message), pending);
+      await carryOut(sessionId, illegal(pending, acted.error.message), pending);
     } // else somebody was faster, or the game is over: what is asked next says so
   };
 
@@ -96,10 +118,12 @@ export function createDirector({ host, play, table, writer }: DirectorDesk): Dir
 
   return {
     session,
-    players: (sessionId) => led(sessionId).players,
     tokenOf,
     end,
-    async begin(players, words, caller) {
+    async begin(players, words, setupId, caller) {
+      const owner = ownerOf(caller) ?? ofSetup(setupId);
+      if (beginning.has(owner)) return null;
+      beginning.add(owner);
       const options = codenames.options.parse(words ? { words } : {});
       const placed = codenames.roles.map((role): PlaySeat => {
         const type = players[role] ?? "llm";
@@ -108,32 +132,44 @@ export function createDirector({ host, play, table, writer }: DirectorDesk): Dir
       });
       const pending = { tick: 0, stage: "clue", attempt: 1, problem: null } as const;
       const alongside = (sessionId: string, seed: string) => [
-        table.adding({ sessionId, players, pending }, secretFrom(seed, TOKEN_PURPOSE), ownerOf(caller)),
+        table.adding({ sessionId, owner, players, pending }, secretFrom(seed, TOKEN_PURPOSE)),
       ];
-      const { id } = await play.open({ game: codenames, options, placed, alongside });
-      return led(id);
+      try {
+        const { id } = await play.open({ game: codenames, options, placed, alongside });
+        return led(id);
+      } finally {
+        beginning.delete(owner);
+      }
     },
-    openGame(token, caller) {
-      const own = token === undefined ? ownerOf(caller) : null;
-      const games = token === undefined ? (own === null ? [] : table.of(own)) : [table.byToken(token)];
-      return games.filter((game) => game !== null && isOpen(game)).at(-1) ?? null;
+    gameOf(token, caller) {
+      if (token !== undefined) return table.byToken(token);
+      const own = ownerOf(caller);
+      return own === null ? null : table.of(own);
     },
-    gameByToken: table.byToken,
+    begunBy: (setupId) => table.of(ofSetup(setupId)),
+    gameById: table.get,
+    isOpen,
+    async adopt({ sessionId, owner }, caller) {
+      const own = ownerOf(caller);
+      if (own === null || own === owner || owner?.startsWith(BEARER)) return;
+      await writer.commit([table.owning(sessionId, own)]);
+    },
     async advance(sessionId, caller) {
       const { input } = caller;
       if (!input) throw new Error("a game is led for callers that can be asked");
       const before = led(sessionId);
       const open = pendingIn(before);
       if (input.said && isOpen(before) && answers(input.state, sessionId, open)) {
-        await carryOut(sessionId, stepFor(session(sessionId), open, input.said), open);
+        await carryOut(sessionId, stepOf(open, input.said, typeToAct(before)), open);
       }
       const { state, status, tick } = session(sessionId);
-      if (!input.said || tick > open.tick) tell(caller, tick, state as CodenamesView);
+      if (!input.said) tell(caller, tick, state as CodenamesView, `game_token ${tokenOf(sessionId)}`);
+      else if (tick > askedAt(input.state)) tell(caller, tick, state as CodenamesView);
       if (status === "completed") return null;
       const game = led(sessionId);
       const pending = pendingIn(game);
       const role = codenames.toAct(state as CodenamesState)[0] ?? "";
-      const type = game.players[role] ?? "llm";
+      const type = typeToAct(game);
       const view = codenames.viewState(state as CodenamesState, role);
       const link = type === "user" ? play.link(sessionId, role) : null;
       const round: RoundState = {
@@ -143,41 +179,39 @@ export function createDirector({ host, play, table, writer }: DirectorDesk): Dir
         attempt: pending.attempt,
       };
       const _meta = { "agent-league/game_token": tokenOf(sessionId) };
-      return { asks: questionFor(view, role, type, pending, link), state: round, _meta };
+      return {
+        asks: questionFor(view, role, type, pending, link),
+        state: round,
+        _meta,
+        watchMoot: whenMoot(sessionId, pending.tick),
+      };
     },
   };
 }
 
-const stepFor = (session: Session, open: Pending, said: Said): Step =>
-  stepOf(session.state as CodenamesView, open, said);
+/** The rules' own words may name a clue that was never given: they are for the role that gave it. */
+const illegal = (pending: Pending, problem: string): Step =>
+  pending.stage === "clue"
+    ? again(pending, "clue", { problem, reason: "illegal_clue" })
+    : again(pending, "guess", { problem, reason: "illegal_guess" });
 
 const answers = (state: unknown, sessionId: string, open: Pending): boolean => {
   const { game_id, tick, stage, attempt } = (state ?? {}) as Partial<RoundState>;
   return game_id === sessionId && tick === open.tick && stage === open.stage && attempt === open.attempt;
 };
 
+const askedAt = (state: unknown): number => (state as Partial<RoundState> | null)?.tick ?? -1;
+
+const BEARER = "bearer:";
+/** A caller that neither a bearer token nor a session tells from others: the rounds that it began with do. */
+const ofSetup = (setupId: string): string => `setup:${setupId}`;
+
 /** Who a game belongs to: whoever holds a bearer token, else an MCP session; null where only its token can tell. */
 function ownerOf({ authToken, sessionId }: Caller): string | null {
-  if (authToken !== null) return `bearer:${sha256Hex(authToken)}`;
+  if (authToken !== null) return `${BEARER}${sha256Hex(authToken)}`;
   return sessionId === undefined ? null : `session:${sessionId}`;
 }
 
-function tell({ progress }: Caller, tick: number, { turns, phase, turn }: CodenamesView): void {
-  const next = phase === "over" ? "the game is over" : `${turn} ${phase === "clue" ? "gives a clue" : "guesses"}`;
-  const [before, open] = [turns.at(-2), turns.at(-1)];
-  const hasBegun = open && (open.clue !== null || open.skipped !== null);
-  progress?.(tick, TOTAL, [happened(hasBegun ? open : before, !hasBegun), next].filter(Boolean).join("; "));
-}
-
-/** The last thing that was done in a turn. */
-function happened(turn: CodenamesTurn | undefined, isOver: boolean): string {
-  if (!turn) return "";
-  const { team, clue, guesses, skipped } = turn;
-  if (skipped !== null) return `${team} gives its turn up`;
-  const last = guesses.at(-1);
-  if (!last) return clue ? `${team}: ${clue.word} ${clue.number}` : "";
-  const isFull = typeof clue?.number === "number" && clue.number > 0 && guesses.length > clue.number;
-  return isOver && last.identity === team && !isFull
-    ? `${team} stops`
-    : `${team} guessed ${last.word}: ${last.identity}`;
+function tell({ progress }: Caller, tick: number, view: CodenamesView, first = ""): void {
+  progress?.(tick, TOTAL, [first, newsOf(view)].filter(Boolean).join("; "));
 }

@@ -1,5 +1,11 @@
 import { z } from "zod";
-import { BOARD_SIZE, BoardWord, type CodenamesAction, type CodenamesView } from "#shared/games/codenames.ts";
+import {
+  BOARD_SIZE,
+  BoardWord,
+  type CodenamesAction,
+  type CodenamesView,
+  type SkipReason,
+} from "#shared/games/codenames.ts";
 import { fold } from "#shared/games/codenames-clues.ts";
 import type { Said } from "#shared/rpc/input.ts";
 
@@ -11,16 +17,25 @@ export type PlayerType = (typeof playerTypes)[number];
  * What is asked of the role that is to act: `continue` is the decision to go on guessing, apart from the guess; `leave` is what a person
  * is asked who has declined or cancelled.
  */
-export type Stage = "clue" | "guess" | "continue" | "leave";
+export type Stage = Question | "leave";
+type Question = "clue" | "guess" | "continue";
 
 /** The question that a game waits for. It is kept beside the log, so that a call that was cut is gone on with exactly there. */
 export interface Pending {
   readonly tick: number;
   readonly stage: Stage;
-  /** 1 to MAX_ATTEMPTS, at this tick. */
+  /** 1 to MAX_ATTEMPTS, of this question. */
   readonly attempt: number;
-  /** What was wrong with the last answer. */
+  /** What was wrong with the last answer; told to whoever gave it and to nobody else. */
   readonly problem: string | null;
+  /** With `leave`: the question that was left, to which its person may return. */
+  readonly left?: Question;
+}
+
+/** What is wrong with an answer: in words for whoever gave it, and for the log, which everybody may read. */
+export interface Problem {
+  readonly problem: string;
+  readonly reason: SkipReason;
 }
 
 /** What an answer leads to. */
@@ -39,21 +54,20 @@ export function firstPending(view: CodenamesView, tick: number): Pending {
 }
 
 /** The next attempt, or the turn is given up, and the log says why. */
-export function again(pending: Pending, stage: Stage, problem: string): Step {
-  const { tick, attempt } = pending;
+export function again({ tick, attempt }: Pending, stage: Question, { problem, reason }: Problem): Step {
   if (attempt < MAX_ATTEMPTS) return { kind: "ask", pending: { tick, stage, attempt: attempt + 1, problem } };
-  const reason = `no usable answer in ${MAX_ATTEMPTS} attempts; the last: ${problem}`.slice(0, 300);
   return { kind: "act", action: { type: "skip", reason } };
 }
 
-/** What a role's answer means. Whether a clue or a guess is legal, the session says. */
-export function stepOf(view: CodenamesView, pending: Pending, said: Said): Step {
-  if (pending.stage === "leave") return afterLeaving(view, pending, said);
-  if (said.kind === "form" && said.action !== "accept") {
-    return { kind: "ask", pending: { ...pending, stage: "leave", problem: null } };
+/** What the answer of a role of this type means. Whether a clue or a guess is legal, the session says. */
+export function stepOf(pending: Pending, said: Said, type: PlayerType): Step {
+  const { stage } = pending;
+  if (stage === "leave") return afterLeaving(pending, said);
+  if (type === "user" && said.kind === "form" && said.action !== "accept") {
+    return { kind: "ask", pending: { ...pending, stage: "leave", problem: null, left: stage } };
   }
-  const answer = answerIn(said, pending.stage);
-  return "problem" in answer ? again(pending, pending.stage, answer.problem) : taken(pending, answer);
+  const answer = answerIn(said, stage, type);
+  return "problem" in answer ? again(pending, stage, answer) : taken(pending, answer);
 }
 
 function taken(pending: Pending, answer: Answer): Step {
@@ -63,10 +77,10 @@ function taken(pending: Pending, answer: Answer): Step {
 }
 
 /** A person that has left a form either ends the game or is asked once more; one who says nothing of it counts as an attempt. */
-function afterLeaving(view: CodenamesView, pending: Pending, said: Said): Step {
+function afterLeaving(pending: Pending, said: Said): Step {
   const wantsEnd = said.kind === "form" && said.action === "accept" && said.content.go_on === false;
   if (wantsEnd) return { kind: "end" };
-  return again(pending, firstPending(view, pending.tick).stage, "the form was left");
+  return again(pending, pending.left ?? "clue", { problem: "the form was left", reason: "form_left" });
 }
 
 type Answer = CodenamesAction | { readonly goOn: boolean };
@@ -89,18 +103,19 @@ export const FORMATS = {
   continue: '{"continue": true}',
 } as const;
 
-function answerIn(said: Said, stage: Exclude<Stage, "leave">): Answer | { readonly problem: string } {
-  if (said.kind === "failed") return { problem: `no answer came: ${said.why}` };
-  if (said.kind === "form") {
-    const form = FORMS[stage].safeParse(said.content);
-    return form.success ? actionOf(stage, form.data) : { problem: "the form was not filled in as asked" };
+function answerIn(said: Said, stage: Question, type: PlayerType): Answer | Problem {
+  const reason = "not_as_asked";
+  if (said.kind === "failed") return { problem: `no answer came: ${said.why}`, reason: "no_answer" };
+  if (type === "user") {
+    const form = FORMS[stage].safeParse(said.kind === "form" ? said.content : null);
+    return form.success ? actionOf(stage, form.data) : { problem: "the form was not filled in as asked", reason };
   }
-  const text = TEXTS[stage].safeParse(jsonIn(said.text));
-  if (!text.success) return { problem: `answer with ${FORMATS[stage]} alone, without a word around it` };
+  const text = TEXTS[stage].safeParse(said.kind === "text" ? jsonIn(said.text) : null);
+  if (!text.success) return { problem: `answer with ${FORMATS[stage]} alone, without a word around it`, reason };
   return actionOf(stage, text.data);
 }
 
-function actionOf(stage: Exclude<Stage, "leave">, answer: Readonly<Record<string, unknown>>): Answer {
+function actionOf(stage: Question, answer: Readonly<Record<string, unknown>>): Answer {
   switch (stage) {
     case "clue":
       return { type: "clue", word: String(answer.word ?? answer.clue), number: answer.number as number | "unlimited" };
@@ -113,26 +128,40 @@ function actionOf(stage: Exclude<Stage, "leave">, answer: Readonly<Record<string
 
 /** JSON that is all of a text, or all of its one code block; undefined for anything else. */
 function jsonIn(text: string): unknown {
-  const [, fenced] = /^```(?:json)?\s*([\s\S]*?)\s*```$/.exec(text.trim()) ?? [];
+  if (text.length > MAX_TEXT) return undefined;
+  const whole = text.trim();
+  // No regular expression: over a long run of spaces that one here took minutes.
+  const isFenced = whole.length > 2 * FENCE.length && whole.startsWith(FENCE) && whole.endsWith(FENCE);
+  const inside = isFenced ? whole.slice(FENCE.length, -FENCE.length).replace(/^json/, "") : whole;
   try {
-    return JSON.parse(fenced ?? text);
+    return JSON.parse(inside);
   } catch {
     return undefined;
   }
 }
 
+const FENCE = "```";
+/** Characters; nothing that is asked needs more. */
+const MAX_TEXT = 10_000;
+
 /** The words for a board out of what a person typed or a model wrote, or what is wrong with them. */
 export function wordsIn(said: Said): { readonly words: readonly string[] } | { readonly problem: string } {
   if (said.kind === "failed") return { problem: `no answer came: ${said.why}` };
-  const given = said.kind === "form" ? said.content.words : jsonIn(said.text);
-  const list = typeof given === "string" ? given.split(/[,;\n]/) : Array.isArray(given) ? given : null;
-  if (!list) return { problem: `give a list of ${BOARD_SIZE} words and nothing else` };
-  const words = list.map((word) => String(word).trim()).filter((word) => word !== "");
-  const parsed = z.array(BoardWord).safeParse(words);
-  if (!parsed.success)
-    return { problem: `each word has letters, at most 30: ${words[Number(parsed.error.issues[0]?.path[0])]}` };
-  const unique = [...new Map(parsed.data.map((word) => [fold(word), word])).values()];
+  const given = said.kind === "form" ? listIn(said.content.words) : jsonIn(said.text);
+  const list = z.array(z.string()).safeParse(given);
+  if (!list.success) return { problem: `give a list of ${BOARD_SIZE} words and nothing else` };
+  const words = list.data.map((word) => word.trim()).filter((word) => word !== "");
+  const bad = words.find((word) => !BoardWord.safeParse(word).success);
+  if (bad !== undefined) return { problem: `each word has letters, at most 30: ${bad.slice(0, MAX_SHOWN)}` };
+  const unique = [...new Map(words.map((word) => BoardWord.parse(word)).map((word) => [fold(word), word])).values()];
   if (unique.length < BOARD_SIZE)
     return { problem: `${BOARD_SIZE} different words are needed, these are ${unique.length}` };
   return { words: unique.slice(0, BOARD_SIZE) };
 }
+
+/** So much of a bad word is told back, characters. */
+const MAX_SHOWN = 40;
+
+/** What a person typed with commas, semicolons or lines between the words. */
+const listIn = (given: unknown): unknown =>
+  typeof given === "string" && given.length <= MAX_TEXT ? given.split(/[,;\n]/) : given;

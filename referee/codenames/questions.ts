@@ -72,7 +72,7 @@ export function history({ turns }: Pick<CodenamesView, "turns">): string {
     const said = clue ? `${clue.word} ${clue.number}` : "no clue";
     const found = guesses.map(({ word, identity }) => `${word} was ${identity}`).join(", ");
     return clue || skipped !== null
-      ? [`${team}: ${said}${found && ` – ${found}`}${skipped === null ? "" : " – turn given up"}`]
+      ? [`${team}: ${said}${found && ` – ${found}`}${skipped === null ? "" : ` – turn given up (${skipped})`}`]
       : [];
   });
   return lines.length === 0 ? "" : `So far:\n${lines.join("\n")}`;
@@ -86,11 +86,20 @@ const spoken = (role: Role): string => {
 export const sources = ["built-in", "own", "llm"] as const;
 export type Source = (typeof sources)[number];
 
-/** Where the words come from. */
-export const askForSource = (): Ask => ({
+const ABOUT_SOURCES: Readonly<Record<Source, string>> = {
+  "built-in": "drawn from our list",
+  own: "you give them",
+  llm: "the model makes them up",
+};
+
+/** Where the words come from, of what there is. */
+export const askForSource = (offered: readonly Source[], problem: string | null): Ask => ({
   kind: "form",
-  message: `Which ${BOARD_SIZE} words shall lie on the board? built-in: drawn from our list; own: you give them; llm: the model makes them up.`,
-  fields: { source: { type: "string", title: "Words", enum: sources } },
+  message: [
+    ...(problem === null ? [] : [problem]),
+    `Which ${BOARD_SIZE} words shall lie on the board? ${offered.map((one) => `${one}: ${ABOUT_SOURCES[one]}`).join("; ")}.`,
+  ].join("\n\n"),
+  fields: { source: { type: "string", title: "Words", enum: offered } },
 });
 
 export const askForWords = (by: "own" | "llm", problem: string | null): Ask =>

@@ -10,9 +10,9 @@ const NAMES = ["game://state/board", "game://state/history", "game://context/cur
 const ABOUT = {
   "game://state/board": {
     name: "Codenames: board",
-    description: "The words of the open game and what has been uncovered, as everybody may see it.",
+    description: "The words of the game and what has been uncovered, as everybody may see it.",
   },
-  "game://state/history": { name: "Codenames: history", description: "The clues and guesses of the open game." },
+  "game://state/history": { name: "Codenames: history", description: "The clues and guesses of the game." },
   "game://context/current-role": {
     name: "Codenames: current role",
     description:
@@ -20,23 +20,23 @@ const ABOUT = {
   },
 } as const;
 
-/** The resources of codenames.md, 4.2: of the caller's own open game, or, with its token as last part, of the one it names. */
+/** The resources of codenames.md, 4.2: of the caller's own game, or, with its token as last part, of the one it names. */
 export function codenamesResources(director: Director): {
   resources: readonly Resource[];
   templates: readonly ResourceTemplate[];
 } {
   const content = (uri: (typeof NAMES)[number], game: LedGame | null): object | null => {
     if (!game) return null;
-    const { state, tick } = director.session(game.sessionId);
+    const { state, tick, status } = director.session(game.sessionId);
     const seen = codenames.viewState(state as never, "spectator") as CodenamesView;
-    const about = { game_id: game.sessionId, tick, phase: seen.phase, turn: seen.turn };
+    const about = { game_id: game.sessionId, status, tick, phase: seen.phase, turn: seen.turn };
     switch (uri) {
       case "game://state/board":
         return { ...about, ...seen, board: codenames.toText(state as never, "spectator") };
       case "game://state/history":
         return { ...about, turns: seen.turns, text: history(seen) };
       case "game://context/current-role": {
-        const role = codenames.toAct(state as never)[0] ?? null;
+        const role = status === "active" ? (codenames.toAct(state as never)[0] ?? null) : null;
         const type = role === null ? null : (game.players[role] ?? null);
         // A model that plays a spymaster is told the key by its prompt alone.
         const viewer = role !== null && type === "user" ? role : "spectator";
@@ -50,24 +50,26 @@ export function codenamesResources(director: Director): {
   };
   const none = {
     open: false,
-    message: "No game of Codenames is open here: read this with /{game_token}, or call create_new_game",
+    message: "No game of Codenames is here: read this with /{game_token}, or call create_new_game",
   };
   return {
     resources: NAMES.map((uri) => ({
       uri,
       ...ABOUT[uri],
-      read: (http) => content(uri, director.openGame(undefined, asCaller(http))) ?? none,
+      read: (http) => content(uri, director.gameOf(undefined, asCaller(http))) ?? none,
     })),
     templates: NAMES.map((uri) => ({
       uriTemplate: `${uri}/{game_token}`,
       ...ABOUT[uri],
-      read: ({ game_token = "" }) => content(uri, director.gameByToken(game_token)),
+      read: ({ game_token = "" }) => content(uri, director.gameOf(game_token, NOBODY)),
     })),
   };
 }
 
 /** The resources that an action in a game of Codenames has changed. */
 export const codenamesChanged = (token: string): readonly string[] => NAMES.flatMap((uri) => [uri, `${uri}/${token}`]);
+
+const NOBODY: Caller = { sender: null, authToken: null, remoteAddress: "" };
 
 const asCaller = ({ bearer, remoteAddress, sessionId }: HttpContext): Caller => ({
   sender: null,

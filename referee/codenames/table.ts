@@ -7,6 +7,8 @@ import type { Pending, PlayerType } from "./flow.ts";
 /** A game that is led by this host: who plays it, and the question it waits for. */
 export interface LedGame {
   readonly sessionId: string;
+  /** Whose game it is without a game token; null when only that tells. */
+  readonly owner: string | null;
   readonly players: Readonly<Record<Role, PlayerType>>;
   readonly pending: Pending;
 }
@@ -26,33 +28,35 @@ export interface CodenamesTable {
   get(sessionId: string): LedGame | null;
   /** The game that a game token was handed out for. */
   byToken(token: string): LedGame | null;
-  /** All games of an owner, the newest last. */
-  of(owner: string): readonly LedGame[];
-  adding(game: LedGame, token: string, owner: string | null): Statement;
+  /** The open game of an owner, else its last one. */
+  of(owner: string): LedGame | null;
+  adding(game: LedGame, token: string): Statement;
   waitingFor(sessionId: string, pending: Pending): Statement;
   owning(sessionId: string, owner: string): Statement;
 }
 
 export function codenamesTable(db: DatabaseSync): CodenamesTable {
-  const columns = "SELECT session_id, players, pending FROM codenames";
+  const columns = "SELECT session_id, owner, players, pending FROM codenames";
   const byId = db.prepare(`${columns} WHERE session_id = ?`);
   const byToken = db.prepare(`${columns} WHERE token = ?`);
   const byOwner = db.prepare(
-    `${columns} JOIN sessions USING (session_id) WHERE owner = ? ORDER BY sessions.created_at, sessions.rowid`,
+    `${columns} JOIN sessions USING (session_id) WHERE owner = ?
+     ORDER BY sessions.status = 'active' DESC, sessions.created_at DESC, sessions.rowid DESC LIMIT 1`,
   );
   const gameIn = (row: Readonly<Record<string, unknown>> | undefined): LedGame | null =>
     row === undefined
       ? null
       : {
           sessionId: String(row.session_id),
+          owner: row.owner === null ? null : String(row.owner),
           players: JSON.parse(String(row.players)),
           pending: JSON.parse(String(row.pending)),
         };
   return {
     get: (sessionId) => gameIn(byId.get(sessionId)),
     byToken: (token) => gameIn(byToken.get(sha256Hex(token))),
-    of: (owner) => byOwner.all(owner).flatMap((row) => gameIn(row) ?? []),
-    adding: ({ sessionId, players, pending }, token, owner) => ({
+    of: (owner) => gameIn(byOwner.get(owner)),
+    adding: ({ sessionId, owner, players, pending }, token) => ({
       sql: "INSERT INTO codenames (session_id, token, owner, players, pending) VALUES (?, ?, ?, ?, ?)",
       parameters: [sessionId, sha256Hex(token), owner, JSON.stringify(players), JSON.stringify(pending)],
     }),

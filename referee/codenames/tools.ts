@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { type CodenamesView, codenames } from "#shared/games/codenames.ts";
 import { err, ok } from "#shared/lib/result.ts";
@@ -6,7 +7,7 @@ import type { Said } from "#shared/rpc/input.ts";
 import { type Asking, type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
 import type { Director, Players } from "./director.ts";
 import { MAX_ATTEMPTS, playerTypes, wordsIn } from "./flow.ts";
-import { askForSource, askForWords, history, sources } from "./questions.ts";
+import { askForSource, askForWords, history, type Source, sources } from "./questions.ts";
 import type { LedGame } from "./table.ts";
 
 const player = z.enum(playerTypes);
@@ -37,8 +38,12 @@ const Report = z.object({
 });
 type Report = z.infer<typeof Report>;
 
-/** The rounds of create_new_game before there is a board; what has been answered travels with the questions. */
-const Setup = z.object({ setup: z.enum(["source", "own", "llm"]), attempt: z.int() });
+/**
+ * The rounds of create_new_game before there is a board; what has been answered travels with the questions. The id is that of all
+ * rounds of one call, so that the last one, if it is sent again, begins no second game.
+ */
+const Setup = z.object({ setup: z.enum(["source", "own", "llm"]), attempt: z.int(), id: z.string() });
+type Setup = z.infer<typeof Setup>;
 
 /** The tools of codenames.md, section 12.1, and continue_game for calls that were cut. */
 export function codenamesOperations(director: Director): readonly Operation<unknown>[] {
@@ -56,11 +61,19 @@ export function codenamesOperations(director: Director): readonly Operation<unkn
       history: history(view),
     };
   };
-  const goOn = async (sessionId: string, caller: Caller): Promise<Asking> =>
-    (await director.advance(sessionId, caller)) ?? ok(report(sessionId));
+  /** The next question of a game; its report once it is over. */
+  const goOn = async ({ sessionId, players }: LedGame, caller: Caller): Promise<Asking> => {
+    const isOpen = director.session(sessionId).status === "active";
+    const lacking = isOpen ? whatIsLacking(players, caller) : null;
+    if (lacking !== null) return err(protocolError("G001", lacking));
+    return (isOpen ? await director.advance(sessionId, caller) : null) ?? ok(report(sessionId));
+  };
 
-  /** The game that a round of this call is about, the caller's own, or the one its token names. */
-  const gameOf = (token: string | undefined, caller: Caller): LedGame | null => director.openGame(token, caller);
+  /** The game that an earlier round of the same call was about. */
+  const startedIn = ({ input }: Caller): LedGame | null => {
+    const round = z.object({ game_id: z.string() }).safeParse(input?.state);
+    return round.success ? director.gameById(round.data.game_id) : null;
+  };
 
   return [
     operation({
@@ -79,16 +92,23 @@ export function codenamesOperations(director: Director): readonly Operation<unkn
         shown,
       },
       async handle(players, caller) {
+        const started = startedIn(caller);
+        if (started) return goOn(started, caller);
         const lacking = whatIsLacking(players, caller);
         if (lacking !== null) return err(protocolError("G001", lacking));
-        const started = startedIn(caller);
-        if (started !== null) return goOn(started, caller);
-        const open = gameOf(undefined, caller);
-        if (open) return err(protocolError("G005", openAlready(director.tokenOf(open.sessionId)), {}, true));
-        const setup = await wordsFor(caller);
+        const own = director.gameOf(undefined, caller);
+        if (own && director.isOpen(own)) {
+          return err(protocolError("G005", openAlready(director.tokenOf(own.sessionId)), {}, true));
+        }
+        const round = Setup.safeParse(caller.input?.state);
+        const setupId = round.success ? round.data.id : randomUUID();
+        const unanswered = { ...caller, input: caller.input && { ...caller.input, said: null, state: null } };
+        const begun = director.begunBy(setupId);
+        if (begun) return goOn(begun, unanswered);
+        const setup = wordsFor(caller, round.success ? round.data : null, setupId);
         if ("asks" in setup || "ok" in setup) return setup;
-        const game = await director.begin(players, setup.words, caller);
-        return goOn(game.sessionId, { ...caller, input: caller.input && { ...caller.input, said: null, state: null } });
+        const game = await director.begin(players, setup.words, setupId, caller);
+        return game ? goOn(game, unanswered) : err(protocolError("G005", BEING_CREATED, {}, true));
       },
     }),
     operation({
@@ -98,7 +118,8 @@ export function codenamesOperations(director: Director): readonly Operation<unkn
       tool: {
         name: "continue_game",
         title: "Go on with Codenames",
-        description: "Goes on with an open game of Codenames whose call was cut, exactly where it stopped.",
+        description:
+          "Goes on with a game of Codenames whose call was cut, exactly where it stopped; of one that is over it tells the end.",
         plain: OneGame,
         result: Report,
         annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
@@ -106,11 +127,11 @@ export function codenamesOperations(director: Director): readonly Operation<unkn
         shown,
       },
       async handle({ game_token: token }, caller) {
-        const game = startedIn(caller) ?? gameOf(token, caller)?.sessionId ?? null;
-        if (game === null) return err(noGame(token));
-        const players = director.players(game);
-        const lacking = whatIsLacking(players, caller);
-        return lacking === null ? goOn(game, caller) : err(protocolError("G001", lacking));
+        const started = token === undefined ? startedIn(caller) : null;
+        const game = started ?? director.gameOf(token, caller);
+        if (!game) return err(noGame(token));
+        if (token !== undefined) await director.adopt(game, caller);
+        return goOn(game, caller);
       },
     }),
     operation({
@@ -127,45 +148,47 @@ export function codenamesOperations(director: Director): readonly Operation<unkn
         shown,
       },
       async handle({ game_token: token }, caller) {
-        const game = gameOf(token, caller);
+        const game = director.gameOf(token, caller);
         if (!game) return token === undefined ? ok({ status: "no_game" }) : err(noGame(token));
-        await director.end(game.sessionId);
+        if (director.isOpen(game)) await director.end(game.sessionId);
         return ok(report(game.sessionId));
       },
     }),
   ];
 }
 
-/** The game that an earlier round of the same call was about. */
-function startedIn({ input }: Caller): string | null {
-  const round = z.object({ game_id: z.string() }).safeParse(input?.state);
-  return round.success ? round.data.game_id : null;
-}
+const BUILT_IN = { words: null };
 
 /** The words of a new board, null for the built-in ones, or the next question about them. */
-async function wordsFor({ input }: Caller): Promise<Asking | { readonly words: readonly string[] | null }> {
-  const builtIn = { words: null };
-  if (!input?.canFillForms) return builtIn;
-  const round = Setup.safeParse(input.state);
+function wordsFor(
+  { input }: Caller,
+  round: Setup | null,
+  id: string,
+): Asking | { readonly words: readonly string[] | null } {
+  if (!input?.canFillForms) return BUILT_IN;
+  const offered = sources.filter((source) => source !== "llm" || input.canPrompt);
   const { said } = input;
-  if (!round.success || !said) return { asks: askForSource(), state: { setup: "source", attempt: 1 } };
-  const { setup, attempt } = round.data;
-  if (said.kind === "form" && said.action !== "accept") {
+  if (!round || !said) return { asks: askForSource(offered, null), state: { setup: "source", attempt: 1, id } };
+  const { setup, attempt } = round;
+  if (setup !== "llm" && said.kind === "form" && said.action !== "accept") {
     return err(protocolError("G001", "No game was created: the question about the words was left", {}, true));
   }
+  const next = { setup, attempt: attempt + 1, id };
   if (setup === "source") {
-    const source = sourceIn(said);
-    if (source === "llm" && !input.canPrompt) return builtIn;
-    return source === "built-in" ? builtIn : { asks: askForWords(source, null), state: { setup: source, attempt: 1 } };
+    const source = sourceIn(said, offered);
+    if (source === "built-in") return BUILT_IN;
+    if (source !== null) return { asks: askForWords(source, null), state: { setup: source, attempt: 1, id } };
+    if (attempt >= MAX_ATTEMPTS) return BUILT_IN;
+    return { asks: askForSource(offered, `say one of ${offered.join(", ")}`), state: next };
   }
   const found = wordsIn(said);
   if ("words" in found) return found;
-  if (attempt >= MAX_ATTEMPTS) return builtIn;
-  return { asks: askForWords(setup, found.problem), state: { setup, attempt: attempt + 1 } };
+  if (attempt >= MAX_ATTEMPTS) return BUILT_IN;
+  return { asks: askForWords(setup, found.problem), state: next };
 }
 
-const sourceIn = (said: Said): (typeof sources)[number] =>
-  sources.find((one) => said.kind === "form" && said.content.source === one) ?? "built-in";
+const sourceIn = (said: Said, offered: readonly Source[]): Source | null =>
+  offered.find((one) => said.kind === "form" && said.content.source === one) ?? null;
 
 function whatIsLacking(players: Players, { input }: Caller): string | null {
   const types = Object.values(players);
@@ -179,12 +202,14 @@ function whatIsLacking(players: Players, { input }: Caller): string | null {
 const openAlready = (token: string): string =>
   `A game of Codenames is open already (game_token ${token}): call continue_game to go on with it, or end_game to end it`;
 
+const BEING_CREATED = "A game of Codenames is just being created here: call continue_game to go on with it";
+
 const noGame = (token: string | undefined) =>
   protocolError(
     "G003",
     token === undefined
-      ? "No game of Codenames is open here: say its game_token, or call create_new_game"
-      : "No open game of Codenames has this game_token",
+      ? "No game of Codenames is here: say its game_token, or call create_new_game"
+      : "No game of Codenames has this game_token",
     {},
     true,
   );

@@ -7,7 +7,7 @@ import type { StartGame } from "#shared/protocol/messages.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { freePorts } from "#shared/runtime/free-ports.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
-import { createSupervisor } from "#shared/runtime/supervisor.ts";
+import { createSupervisor, type Supervisor } from "#shared/runtime/supervisor.ts";
 import { MatchWithdrawn, playSeats } from "../match.ts";
 import type { MatchDriver } from "../match-messages.ts";
 import type { Waits } from "../waits.ts";
@@ -23,6 +23,7 @@ export interface BotsDesk {
   readonly known: ReadonlyMap<string, string>;
   readonly dataFolder: string;
   readonly log: Logger;
+  readonly timeouts?: StartGame["timeouts"] | undefined;
 }
 
 export interface Bots extends BotHouse {
@@ -33,27 +34,37 @@ export interface Bots extends BotHouse {
 const { join_ms, move_ms, game_over_ms } = Timeouts.parse({});
 /** A process that is started for a game may need longer than a player that is there. */
 const TIMEOUTS = { join_ms: Math.max(join_ms, 30_000), move_ms, game_over_ms };
-/** How often a bot's process is started again. */
+/** How often a bot's process that has listened is started again; after that the next game that wants it begins anew. */
 const MAX_RESTARTS = 100;
 
 /**
  * Players that a host lets play against agents and people: known endpoints, and the built-in bots, each a player process of its own,
  * started when it is first wanted. All are asked over the wire, like any player of a league.
  */
-export function createBots({ driver, known, dataFolder, log }: BotsDesk): Bots {
+export function createBots({ driver, known, dataFolder, log, timeouts = TIMEOUTS }: BotsDesk): Bots {
   const stopping = new AbortController();
-  const endpoints = new Map<string, Promise<string>>();
+  const started = new Map<string, Promise<string>>();
+  const supervisors = new Set<Supervisor>();
   const playing = new Set<Promise<void>>();
-  const supervisor = createSupervisor({
-    maxRestarts: MAX_RESTARTS,
-    isBornAgain: true,
-    onEvent: () => {},
-    onLine: (bot, line) => log.info({ bot }, line),
-    onFatal: (message) => log.error(message),
-  });
+  const names = [...new Set([...builtIn, ...known.keys()])].sort();
 
+  /** Starts a bot's process under a supervisor of its own; rejects when it cannot be kept alive or the host stops before it listens. */
   const start = async (bot: string): Promise<string> => {
     const [port] = await freePorts(1);
+    stopping.signal.throwIfAborted();
+    const failed = Promise.withResolvers<never>();
+    stopping.signal.addEventListener("abort", () => failed.reject(stopping.signal.reason));
+    const supervisor = createSupervisor({
+      maxRestarts: MAX_RESTARTS,
+      onEvent: () => {},
+      onLine: (name, line) => log.info({ bot: name }, line),
+      onFatal(message) {
+        started.delete(bot); // the next game tries again
+        supervisors.delete(supervisor);
+        failed.reject(new Error(message));
+      },
+    });
+    supervisors.add(supervisor);
     const args = [
       "--bot",
       bot,
@@ -65,40 +76,56 @@ export function createBots({ driver, known, dataFolder, log }: BotsDesk): Bots {
       "--data",
       dataFolder,
     ];
-    return `${await supervisor.start({ name: bot, script: "player/main.ts", args })}/mcp`;
+    const running = supervisor.start({ name: bot, script: "player/main.ts", args });
+    return `${await Promise.race([running, failed.promise])}/mcp`;
   };
-  const endpointOf = (bot: string): Promise<string> => {
+
+  const endpointOf = async (bot: string): Promise<string> => {
     const at = known.get(bot);
-    const endpoint = at === undefined ? (endpoints.get(bot) ?? start(bot)) : Promise.resolve(at);
-    endpoints.set(bot, endpoint);
-    return endpoint;
+    if (at !== undefined) return at;
+    const endpoint = started.get(bot) ?? start(bot);
+    started.set(bot, endpoint);
+    return endpoint.catch((thrown) => {
+      if (started.get(bot) === endpoint) started.delete(bot);
+      throw thrown;
+    });
   };
 
   const drive = async (sessionId: string, role: Role, bot: string): Promise<void> => {
-    const order = orderFor(driver.host, sessionId, role, bot, await endpointOf(bot));
-    await playSeats(driver, order, sessionId, stopping.signal);
+    try {
+      const endpoint = await endpointOf(bot);
+      const order = { ...orderFor(driver.host, sessionId, role, bot, endpoint), timeouts };
+      await playSeats(driver, order, sessionId, stopping.signal);
+    } catch (thrown) {
+      if (thrown instanceof MatchWithdrawn || stopping.signal.aborted) return;
+      log.error({ err: thrown, session: sessionId }, "a bot could not play, through our fault");
+      await driver.host.abort(sessionId, "bot_failed");
+    }
   };
 
   return {
-    names: [...new Set([...builtIn, ...known.keys()])].sort(),
+    names,
     play(sessionId, role, bot) {
+      if (!names.includes(bot)) {
+        // It was known when the game began, and may be again after the next restart; until then the game waits.
+        log.warn({ bot, session: sessionId }, "this bot is not known here any more");
+        return;
+      }
       const driven = drive(sessionId, role, bot)
-        .catch((thrown) => {
-          if (!(thrown instanceof MatchWithdrawn)) log.error({ err: thrown, session: sessionId }, messageOf(thrown));
-        })
+        .catch((thrown) => log.error({ err: thrown, session: sessionId }, messageOf(thrown)))
         .finally(() => playing.delete(driven));
       playing.add(driven);
     },
     async close() {
       stopping.abort();
-      await supervisor.stop();
       await Promise.all(playing);
+      await Promise.all([...supervisors].map((supervisor) => supervisor.stop()));
     },
   };
 }
 
 /** The session as a bot is asked about it: a match of a league of its own, of which only the bot's seat is asked. */
-function orderFor(host: MatchDriver["host"], sessionId: string, role: Role, bot: string, endpoint: string): StartGame {
+function orderFor(host: MatchDriver["host"], sessionId: string, role: Role, bot: string, endpoint: string) {
   const session = host.read(sessionId)?.session;
   if (!session) throw new Error(`session ${sessionId} is not in the log`);
   const seat = (one: Role) => ({
@@ -108,16 +135,17 @@ function orderFor(host: MatchDriver["host"], sessionId: string, role: Role, bot:
     dialect: "native",
     legal_actions: false,
     round_results: false,
+    batch: false,
   });
   return {
     league_id: "friendly",
-    match_id: sessionId,
+    // Of its own for each seat: one player may have several seats of a game, and knows its matches by their ids.
+    match_id: `${sessionId}-${role}`,
     round_id: 1,
     epoch: 1,
     game: session.game.id,
     options: session.options as StartGame["options"],
     roles: Object.fromEntries(session.game.roles.map((one) => [one, seat(one)])),
     seed: host.secret(sessionId, "bots") ?? "",
-    timeouts: TIMEOUTS,
   };
 }

@@ -20,18 +20,29 @@ export function whyNoBrowser({ env, platform, isTerminal }: Omit<BrowserOptions,
   return hasDisplay ? null : "no display";
 }
 
-/** Opens a page in the person's browser once, unless one is open already: a page that lost its server comes back by itself. */
-export function openBrowser(options: BrowserOptions, self: AgentProcess): { visited(): void; stop(): void } {
+/**
+ * Opens a page in the person's browser once, unless one is open already: a page that lost its server comes back by itself. `open`
+ * rejects where there is no browser.
+ */
+export function openBrowser(
+  options: BrowserOptions,
+  self: Pick<AgentProcess, "say">,
+  open: (url: string) => Promise<void> = inBrowser,
+  lookMs = LOOK_MS,
+): { visited(): void; stop(): void } {
   if (whyNoBrowser(options) !== null) return { visited: () => {}, stop: () => {} };
-  const opening = setTimeout(async () => {
-    try {
-      const { default: open } = await import("open");
-      const child = await open(options.url);
-      child.once("error", () => self.say(`open ${options.url} in a browser to watch`));
-    } catch {
-      self.say(`open ${options.url} in a browser to watch`);
-    }
-  }, LOOK_MS);
+  const opening = setTimeout(() => {
+    open(options.url).catch(() => self.say(`open ${options.url} in a browser to watch`));
+  }, lookMs);
   const stop = (): void => clearTimeout(opening);
   return { visited: stop, stop };
+}
+
+async function inBrowser(url: string): Promise<void> {
+  const { default: open } = await import("open");
+  const child = await open(url);
+  await new Promise((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", reject);
+  });
 }

@@ -58,8 +58,8 @@ const MAX_OPEN = 6;
 
 function resultOf(session: Session): GameView["result"] {
   if (session.status !== "completed") return null;
-  const { winner, reason, termination } = verdictOf(session);
-  return { winner, reason, termination };
+  const { winners, winner, reason, termination } = verdictOf(session);
+  return { winners, winner, reason, termination };
 }
 
 /** What comes next for a role: `waiting_for_user` when a person has to move. */

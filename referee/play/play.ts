@@ -87,6 +87,8 @@ export interface Play {
   seats(gameId: string): readonly PlaySeat[];
   /** The page of a game; for a person's seat with what lets its owner move. */
   link(gameId: string, role?: Role): string;
+  /** The links of the people who play, by role; only whoever made the game is told those. */
+  personLinks(gameId: string, asker: Role): Readonly<Record<Role, string>>;
   /** The one person's seat of a game, for the board in the host of whoever made it: it holds that person's link as well. */
   userSeat(gameId: string, asker: Role): { readonly role: Role; readonly token: string } | null;
   /** Lets the bots of unfinished games go on, after a restart. */
@@ -101,13 +103,29 @@ export function createPlay(desk: PlayDesk): Play {
     err(protocolError("G003", `No game ${gameId.slice(0, 100)} here`, { game_id: gameId.slice(0, 100) }));
   const seatToken = (gameId: string, role: Role): string => host.secret(gameId, seatPurpose(role)) ?? "";
 
-  const roleOf = (kept: Kept, token: string): Role | "several" | null => {
+  /**
+   * Agents of one host may share a bearer token. It stands for a seat that it took only where no other agent can be meant: not when it
+   * took several, and not while one may still join with it.
+   */
+  const roleOf = (kept: Kept, token: string): Role | "unclear" | null => {
     const agentId = agents.holderOf(token);
     const own = Object.entries(kept.session.participants).find(([, id]) => id === agentId);
     if (own) return own[0];
     const hash = sha256Hex(token);
-    const [bound, another] = seats.of(kept.session.id).filter(({ holder }) => holder === hash);
-    return another ? "several" : (bound?.role ?? null);
+    const placed = seats.of(kept.session.id);
+    const [bound, another] = placed.filter(({ holder }) => holder === hash);
+    if (!bound) return null;
+    return another || placed.some(({ joined }) => !joined) ? "unclear" : bound.role;
+  };
+
+  const link: Play["link"] = (gameId, role) =>
+    `${desk.pagesUrl()}/game/${gameId}${role === undefined ? "" : `#seat=${seatToken(gameId, role)}`}`;
+
+  /** The people of a game, for whoever made it. */
+  const peopleFor = (gameId: string, asker: Role): readonly PlaySeat[] => {
+    const placed = seats.of(gameId);
+    const made = placed.some(({ role, isCreator }) => role === asker && isCreator);
+    return made ? placed.filter(({ kind }) => kind === "human") : [];
   };
 
   const viewOf: Play["viewOf"] = (session, viewer, rows) => gameView(session, viewer, rows, seats.of(session.id));
@@ -116,7 +134,7 @@ export function createPlay(desk: PlayDesk): Play {
     const kept = host.read(gameId);
     if (!kept) return null;
     const role = token === null ? null : roleOf(kept, token);
-    if (role !== null && role !== "several") return { kept, viewer: role };
+    if (role !== null && role !== "unclear") return { kept, viewer: role };
     const { actedBy, spectators } = kept.access;
     // A league match may be watched by anyone, as its resource game://state is.
     return spectators === "public" || actedBy === "driver" ? { kept, viewer: "spectator" } : null;
@@ -177,7 +195,8 @@ export function createPlay(desk: PlayDesk): Play {
       const placed = kept ? seats.of(gameId) : [];
       if (!kept || placed.length === 0) return noSuchGame(gameId);
       const key = (one: PlaySeat) => `${gameId}/${one.role}`;
-      const open = placed.filter((one) => !one.joined && !joining.has(key(one)));
+      const isOpen = (one: PlaySeat) => !one.joined && !joining.has(key(one));
+      const open = kept.session.game.roles.flatMap((one) => placed.filter((seat) => seat.role === one && isOpen(seat)));
       const seat = open.find((one) => role === undefined || one.role === role);
       if (kept.session.status === "completed") return err(protocolError("G005", "The game is over"));
       if (!seat) return err(protocolError("G005", whyFull(kept.session.game, role, open)));
@@ -196,11 +215,11 @@ export function createPlay(desk: PlayDesk): Play {
       const kept = host.read(gameId);
       if (!kept) return noSuchGame(gameId);
       const role = token === null ? null : roleOf(kept, token);
-      if (role === "several") {
-        return err(
-          protocolError("L004", "Your bearer token holds several seats of this game: say seat_token", {}, true),
-        );
+      if (role === "unclear") {
+        const why = "other agents with your bearer token play this game, or may join it";
+        return err(protocolError("L004", `${why}: say seat_token`, {}, true));
       }
+      if (role === null && look(gameId, null) === null) return noSuchGame(gameId);
       if (role === null) {
         const how = "createGame and joinGame give it, and it is told once";
         return err(
@@ -218,13 +237,12 @@ export function createPlay(desk: PlayDesk): Play {
     view: ({ session, rows }, viewer) => viewOf(session, viewer, rows),
     viewOf,
     seats: seats.of,
-    link: (gameId, role) =>
-      `${desk.pagesUrl()}/game/${gameId}${role === undefined ? "" : `#seat=${seatToken(gameId, role)}`}`,
+    link,
+    personLinks: (gameId, asker) =>
+      Object.fromEntries(peopleFor(gameId, asker).map(({ role }) => [role, link(gameId, role)])),
     userSeat(gameId, asker) {
-      const placed = seats.of(gameId);
-      const [person, another] = placed.filter(({ kind }) => kind === "human");
-      const made = placed.some(({ role, isCreator }) => role === asker && isCreator);
-      return made && person && !another ? { role: person.role, token: seatToken(gameId, person.role) } : null;
+      const [person, another] = peopleFor(gameId, asker);
+      return person && !another ? { role: person.role, token: seatToken(gameId, person.role) } : null;
     },
     resume() {
       for (const sessionId of seats.withBots()) {

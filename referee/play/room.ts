@@ -16,7 +16,7 @@ import type { Replies } from "../rest/replies.ts";
 import type { Streams } from "../rest/streams.ts";
 import type { SessionTable } from "../tables.ts";
 import type { Waits } from "../waits.ts";
-import { createBots } from "./bots.ts";
+import { type BotsDesk, createBots } from "./bots.ts";
 import { openBrowser } from "./browser.ts";
 import { createPlay, type Play } from "./play.ts";
 import { seatTable } from "./seats.ts";
@@ -35,6 +35,7 @@ export interface PlayRoomDesk {
   readonly url: string;
   /** Bots that run already, by name: their endpoints. */
   readonly bots: ReadonlyMap<string, string>;
+  readonly botTimeouts: BotsDesk["timeouts"];
   readonly dataFolder: string;
   /** Whether a page may be opened in the person's browser. */
   readonly isTerminal: boolean;
@@ -66,6 +67,7 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
     known: desk.bots,
     dataFolder: desk.dataFolder,
     log: self.log,
+    timeouts: desk.botTimeouts,
   });
   const play = createPlay({ host: driver.host, agents, seats, writer, bots, pagesUrl: () => desk.url });
   const turns = createTurns(driver.host, play, waits, desk.replies);

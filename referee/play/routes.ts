@@ -10,6 +10,7 @@ import { EventsQuery, parseBody, parseQuery } from "../rest/requests.ts";
 import type { Streams } from "../rest/streams.ts";
 import type { SessionTable } from "../tables.ts";
 import type { Play } from "./play.ts";
+import { PlayerName } from "./seats.ts";
 import type { Turns } from "./turns.ts";
 
 export interface PagesDesk {
@@ -31,7 +32,7 @@ const NewGame = z.strictObject({
   options: z.record(z.string(), z.unknown()).optional(),
   play_as: z.string().max(100).optional(),
   opponent: z.string().max(100).default("random"),
-  name: z.string().trim().min(1).max(60).optional(),
+  name: PlayerName.optional(),
 });
 const Move = z.strictObject({
   move: z.custom<unknown>((value) => value !== undefined, "is missing"),
@@ -59,10 +60,15 @@ export const gamePages =
       onVisit();
       await limits.stranger(request, response);
     };
-    /** A game and what the caller is in it; throws NOT_FOUND. */
+    /** A game and what the caller is in it; who holds a seat of it is no stranger. Throws NOT_FOUND. */
     const seen = async (request: Request, response: Response) => {
-      await visit(request, response);
       const found = play.look(String(request.params.id), bearerOf(request));
+      const agentId = found?.kept.session.participants[found.viewer];
+      if (agentId === undefined) await visit(request, response);
+      else {
+        onVisit();
+        await limits.agent(agentId, request, response);
+      }
       if (!found) throw new RestError("NOT_FOUND", "No such game");
       return found;
     };
@@ -84,7 +90,13 @@ export const gamePages =
       const { play_as, name, ...asked } = parseBody(NewGame, await bodyOf(request, response));
       const creator = { kind: "human", name } as const;
       const { gameId, role } = taken(await play.create({ ...asked, playAs: play_as, creator, bearer: null }));
-      response.status(201).json({ game_id: gameId, your_role: role, link: play.link(gameId, role) });
+      const other = play.seats(gameId).find(({ kind, isCreator }) => kind === "human" && !isCreator);
+      response.status(201).json({
+        game_id: gameId,
+        your_role: role,
+        link: play.link(gameId, role),
+        ...(other && { opponent_link: play.link(gameId, other.role) }),
+      });
     });
     app.get("/api/games/:id", async (request, response) => {
       const { kept, viewer } = await seen(request, response);

@@ -1,4 +1,5 @@
-import { wordOf } from "#shared/games/read-move.ts";
+import { listName, wordOf } from "#shared/games/read-move.ts";
+import { findGame } from "#shared/games/registry.ts";
 import type { GameView } from "#shared/web/game-view.ts";
 import type { Next } from "./game-views.ts";
 
@@ -6,8 +7,20 @@ import type { Next } from "./game-views.ts";
 export function inWords(view: GameView, next: Next): string {
   const { last_action: last, legal_actions: legal } = view;
   const moved = last && `Last move: ${last.role} ${wordOf(last.action)} (tick ${last.tick}).`;
-  const moves = legal.length > 0 && `Legal moves: ${legal.map(wordOf).join(", ")}`;
+  const moves = legal.length > 0 && `${listName(findGame(view.template))}: ${legal.map(wordOf).join(", ")}`;
   return [headline(view, next), moved, board(view), moves, advice(view, next)].filter(Boolean).join("\n\n");
+}
+
+/** What is told once to whoever has taken a seat: its secret, the people's links, the rules. */
+export function takenSeat(view: GameView, token: string, links: Readonly<Record<string, string>>): string {
+  const people = Object.entries(links);
+  const pages = people.map(
+    ([role, link]) => `Give the person who plays ${role} this link to move in a browser: ${link}`,
+  );
+  const rules = findGame(view.template)?.info.rules;
+  return [`Game ${view.game_id}. Your seat_token (secret, told once): ${token}`, ...pages, rules && `\n${rules}`]
+    .filter(Boolean)
+    .join("\n");
 }
 
 /** Fixed width, so that files and ranks stay in line. */
@@ -30,9 +43,10 @@ function headline(view: GameView, next: Next): string {
 
 function ending({ result, your_role: role }: GameView): string {
   if (!result) return "";
-  const { winner, reason } = result;
-  if (winner === null) return `nobody wins (${reason}).`;
-  return `${winner} wins (${reason}). ${role === "spectator" ? "" : winner === role ? "You have won." : "You have lost."}`;
+  const { winners, reason } = result;
+  if (winners.length === 0) return `nobody wins (${reason}).`;
+  const told = role === "spectator" ? "" : winners.includes(role) ? "You have won." : "You have lost.";
+  return `${winners.join(" and ")} ${winners.length === 1 ? "wins" : "win"} (${reason}). ${told}`;
 }
 
 function advice(view: GameView, next: Next): string | null {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Role } from "#shared/games/game.ts";
-import { gameIds } from "#shared/games/registry.ts";
+import { findGame, gameIds } from "#shared/games/registry.ts";
 import { ok } from "#shared/lib/result.ts";
 import type { Content, ToolResult } from "#shared/rpc/mcp.ts";
 import { type Operation, operation } from "#shared/rpc/operations.ts";
@@ -8,7 +8,8 @@ import type { GameView } from "#shared/web/game-view.ts";
 import type { Kept } from "../host.ts";
 import type { Next } from "./game-views.ts";
 import type { Play } from "./play.ts";
-import { inWords, timedOut } from "./texts.ts";
+import { PlayerName } from "./seats.ts";
+import { inWords, takenSeat, timedOut } from "./texts.ts";
 import type { Turns } from "./turns.ts";
 
 /** The board as an MCP App, which hosts show beside the tools that name it. */
@@ -29,7 +30,7 @@ const seatToken = z
   .max(200)
   .optional()
   .describe("the secret that createGame or joinGame gave you: it says which seat is yours");
-const playerName = z.string().trim().min(1).max(60).optional().describe("how you want to be called");
+const playerName = PlayerName.optional().describe("how you want to be called");
 
 const CreateGame = z.object({
   template: z
@@ -56,25 +57,30 @@ const WaitForNextTurn = z.object({
   showUi: z.boolean().default(false).describe("true: also return the board as a page, for hosts that show such pages"),
   timeout_s: z.number().min(0).max(30).default(25).describe("how long to wait at most, seconds"),
 });
-const FinishTurn = z.object({
-  game_id: gameId,
-  seat_token: seatToken,
-  move: z
-    .union([z.string().max(1_000), z.number(), z.looseObject({})])
-    .describe("one of the legal moves, as waitForNextTurn lists them; in chess UCI (e2e4, e7e8q) or SAN (Nf3, O-O)"),
-  claim: z
-    .enum(["checkmate", "draw"])
-    .nullish()
-    .describe("claim that this move gives mate or a draw; if it does not, it is not made"),
-  claim_win: z.boolean().optional().describe("claim that this move wins the game; if it does not, it is not made"),
-  expected_tick: z.int().min(0).optional().describe("only if the game is still at this tick"),
-  idempotency_key: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .describe("a word of your choice for this turn: the same call again is answered again and moves once"),
-});
+const FinishTurn = z
+  .object({
+    game_id: gameId,
+    seat_token: seatToken,
+    move: z
+      .union([z.string().max(1_000), z.number(), z.looseObject({})])
+      .describe("one of the legal moves, as waitForNextTurn lists them; in chess UCI (e2e4, e7e8q) or SAN (Nf3, O-O)"),
+    claim: z
+      .enum(["checkmate", "draw"])
+      .nullish()
+      .describe("claim that this move gives mate or a draw; if it does not, it is not made"),
+    claim_win: z.boolean().optional().describe("claim that this move wins the game; if it does not, it is not made"),
+    expected_tick: z.int().min(0).optional().describe("only if the game is still at this tick"),
+    idempotency_key: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe("a word of your choice for this turn: the same call again is answered again and moves once"),
+  })
+  .refine(({ claim, claim_win }) => !(claim === "draw" && claim_win), {
+    path: ["claim_win"],
+    message: "a draw is no win",
+  });
 
 const Player = z.object({ kind: z.enum(["agent", "human", "bot"]), name: z.string(), joined: z.boolean() });
 const View = z.object({
@@ -91,12 +97,22 @@ const View = z.object({
   legal_actions: z.array(z.unknown()),
   board: z.string().describe("the position as text"),
   last_action: z.object({ role: z.string(), action: z.unknown(), tick: z.int() }).nullable(),
-  result: z.object({ winner: z.string().nullable(), reason: z.string(), termination: z.string() }).nullable(),
+  result: z
+    .object({
+      winners: z.array(z.string()).describe("the roles that have won; none in a draw"),
+      winner: z.string().nullable().describe("the one role that has won"),
+      reason: z.string(),
+      termination: z.string(),
+    })
+    .nullable(),
   next: z.enum(["your_turn", "waiting_for_user", "waiting_for_opponent", "game_over"]),
 });
 const Taken = View.extend({
   seat_token: z.string().describe("keep it: it is told once, and whoever has it plays for you"),
   link: z.string().describe("the page of the game; a person's link lets that person move"),
+  links: z
+    .record(z.string(), z.string())
+    .describe("the link of each person who plays, by role; for whoever made the game"),
 });
 
 type Shown = z.infer<typeof View>;
@@ -105,13 +121,19 @@ type Taken = z.infer<typeof Taken>;
 /** The tools by which agents play games for themselves (chess-tools.md), for every game. */
 export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToolsDesk): readonly Operation<unknown>[] {
   const view = (kept: Kept, role: Role, next: Next): Shown => ({ ...play.view(kept, role), next }) as Shown;
-  const words = (value: Shown, lead?: string): Pick<ToolResult, "content" | "_meta"> => {
+  /** The person's seat of an agent's game, and how the board in the host shows it: what the person alone may know is on no agent's wire. */
+  const userSeat = (value: Shown) => {
     const seat = play.userSeat(value.game_id, value.your_role);
-    const seen = seat && play.look(value.game_id, seat.token);
+    const isHidden = findGame(value.template)?.info.hiddenInformation;
+    const seen = seat && play.look(value.game_id, isHidden ? null : seat.token);
+    return seen ? { ...seat, view: play.view(seen.kept, seen.viewer) } : null;
+  };
+  const words = (value: Shown, lead?: string): Pick<ToolResult, "content" | "_meta"> => {
+    const seat = userSeat(value);
     return {
       content: [{ type: "text", text: [lead, inWords(value as GameView, value.next)].filter(Boolean).join("\n\n") }],
       // For the board in the host, which plays for the person; an LLM is not shown it.
-      ...(seen && { _meta: { "agent-league/user_seat": { ...seat, view: play.view(seen.kept, seen.viewer) } } }),
+      ...(seat && { _meta: { "agent-league/user_seat": seat } }),
     };
   };
   const taken = async (gameId: string, role: Role, token: string): Promise<Taken> => {
@@ -119,22 +141,16 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
     const waited = await turns.wait(gameId, token, { timeoutMs: 0 });
     if (!waited.ok) throw new Error(waited.error.message);
     const { kept, next } = waited.value;
-    return { ...view(kept, role, next), seat_token: token, link: play.link(gameId, seat?.role) };
+    const links = play.personLinks(gameId, role);
+    return { ...view(kept, role, next), seat_token: token, link: play.link(gameId, seat?.role), links };
   };
-  const takenInWords = (value: Taken) =>
-    words(
-      value,
-      `Game ${value.game_id}. Your seat_token (secret, told once): ${value.seat_token}\n${
-        value.link.includes("#") ? "Give the person this link to move in a browser" : "Watch it at"
-      }: ${value.link}`,
-    );
+  const takenInWords = (value: Taken) => words(value, takenSeat(value, value.seat_token, value.links));
   /** The board as a page for hosts that show those, seen and played by the person where there is one. */
   const page = async (value: Shown): Promise<Content> => {
-    const seat = play.userSeat(value.game_id, value.your_role);
-    const seen = play.look(value.game_id, seat?.token ?? null);
-    const own = seat && seen ? play.view(seen.kept, seen.viewer) : (value as GameView);
+    const seat = userSeat(value);
+    const text = await embeddedBoard(seat?.view ?? (value as GameView), seat && { role: seat.role, token: seat.token });
     const uri = `ui://agent-league/game/${value.game_id}`;
-    return { type: "resource", resource: { uri, mimeType: "text/html", text: await embeddedBoard(own, seat) } };
+    return { type: "resource", resource: { uri, mimeType: "text/html", text } };
   };
   const withBots = `bots: ${botNames.join(", ")}`;
 
@@ -196,9 +212,9 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
         description:
           "Waits until it is your turn, up to 25 seconds, and returns the board and your legal moves; at once when it is your turn already, when a person has to move (Waiting for User) or when the game is over. A timeout is normal: call it again immediately.",
         plain: WaitForNextTurn,
+        waits: true,
         result: View.extend({ timed_out: z.boolean() }),
         annotations: { readOnlyHint: true, idempotentHint: true },
-        waits: true,
         meta: BOARD,
         async shown(value: Shown & { timed_out: boolean }, { showUi, timeout_s }: z.infer<typeof WaitForNextTurn>) {
           const said = words(value, value.timed_out ? timedOut(timeout_s) : undefined);

@@ -1,5 +1,5 @@
 import type { Role } from "#shared/games/game.ts";
-import { readMove, wordOf } from "#shared/games/read-move.ts";
+import { listName, readMove, wordOf } from "#shared/games/read-move.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ErrorCode, type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { Refusal, Session } from "#shared/session/session.ts";
@@ -150,7 +150,7 @@ function refusalOf(
     case "ILLEGAL_ACTION": {
       const legal = session.game.legalActions(session.state, role).map(wordOf);
       const named = legal.slice(0, MAX_NAMED).join(", ") + (legal.length > MAX_NAMED ? ", …" : "");
-      return refuse(`Illegal move ${wordOf(move)?.slice(0, 100)}: ${message}. Legal moves: ${named}`);
+      return refuse(`Illegal move ${wordOf(move)?.slice(0, 100)}: ${message}. ${listName(session.game)}: ${named}`);
     }
     default:
       return refuse(message);

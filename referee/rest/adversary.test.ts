@@ -54,7 +54,12 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(fc.nat(11), several).map(([where, ops]) => ops.map((one) => ({ ...one, where }))) },
 );
 
-const JUNK = [null, true, -1, 0, 2.5, 6, "", "e2e4 ", "e7e5", "lizard", "ROCK", "a4", [], {}, ["rock"], { number: 9 }];
+const JUNK = [
+  ...[null, true, -1, 0, 2.5, 6, "", "e2e4 ", "e7e5", "lizard", "ROCK", "a4", [], {}, ["rock"], { number: 9 }],
+  // In Codenames, whose legal clues no list holds, some of these are none.
+  ...["ocean", "TWO WORDS", "s"].map((word) => ({ type: "clue", word, number: 2 })),
+  ...[{ type: "guess", word: "kraken" }, { type: "pass" }],
+];
 const MALFORMED = [
   "",
   "e2e4",
@@ -74,16 +79,24 @@ const pick = <T>(items: readonly T[], n: number): T => items[n % items.length] a
 /** How often each answer was given, over all runs. */
 const seen = new Map<string, number>();
 
-/** What begins a session of two agents, or is refused. */
+/** Every role of a game with an agent of its own: the first one's is `who`, the next one's `gap` further, and so on. */
+function seated(agents: Run["agents"], template: GameId, who: number, gap: number): Record<string, string> {
+  const { roles } = games[template];
+  const others = agents.map((_, index) => pick(agents, who + gap + index)).filter((one) => one !== pick(agents, who));
+  const order = [pick(agents, who), ...others];
+  return Object.fromEntries(roles.map((role, index) => [role, pick(order, index).agent_id]));
+}
+
+/** What begins a session, or is refused. */
 function createBody({ agents }: Run, { who, where, n }: Op): object {
   const template = pick(gameIds, where);
   const [first = "", second = ""] = games[template].roles;
-  const [one, two] = [pick(agents, who).agent_id, pick(agents, who + 1 + (n % 3)).agent_id];
-  const good = { template, participants: { [first]: one, [second]: two } };
+  const good = { template, participants: seated(agents, template, who, 1 + (n % 3)) };
+  const { [first]: one = "", [second]: _, ...others } = good.participants;
   const bad: readonly object[] = [
-    { ...good, participants: { [first]: one, [second]: "nobody" } },
-    { ...good, participants: { [first]: one, [second]: one } },
-    { ...good, participants: { [first]: one } },
+    { ...good, participants: { ...others, [first]: one, [second]: "nobody" } },
+    { ...good, participants: { ...others, [first]: one, [second]: one } },
+    { ...good, participants: { ...others, [first]: one } },
     { ...good, participants: { [first]: pick(agents, who + 1).agent_id, [second]: pick(agents, who + 2).agent_id } },
     { ...good, template: "go.v1" },
     { ...good, options: { seed: "mine" } },
@@ -159,7 +172,7 @@ function askedOf(run: Run, given: Op): Asked {
   }
 }
 
-/** One session of each game and some variants, each of another pair of agents. */
+/** One session of each game and some variants, each of other agents. */
 const OPENING: readonly object[] = [
   ...gameIds.map((template) => ({ template })),
   { template: "rps.v1", options: { best_of: 3 } },
@@ -188,11 +201,9 @@ async function begin(): Promise<Run> {
   const before = sizes(observer);
   const run: Run = { host, observer, agents, world, before, seen, asked: [], heard: [], hangUp: new AbortController() };
   for (const [index, body] of OPENING.entries()) {
-    const [one, two] = [pick(agents, index), pick(agents, index + 1 + (index % 3))];
-    const [first = "", second = ""] = games[(body as { template: GameId }).template].roles;
-    const participants = { [first]: one.agent_id, [second]: two.agent_id };
+    const participants = seated(agents, (body as { template: GameId }).template, index, 1 + (index % 3));
     const text = JSON.stringify({ ...body, participants });
-    const asked = { method: "POST", path: "/sessions", token: one.token, body: text };
+    const asked = { method: "POST", path: "/sessions", token: pick(agents, index).token, body: text };
     run.asked.push(asked);
     await exchange(run, [asked]);
   }

@@ -13,9 +13,10 @@ export interface Metrics {
 export interface Gauges {
   readonly sessionsInMemory: () => number;
   readonly eventStreams: () => number;
+  readonly waitingCalls: () => number;
 }
 
-export function createMetrics({ sessionsInMemory, eventStreams }: Gauges): Metrics {
+export function createMetrics({ sessionsInMemory, eventStreams, waitingCalls }: Gauges): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -30,6 +31,7 @@ export function createMetrics({ sessionsInMemory, eventStreams }: Gauges): Metri
     });
   gauge("host_sessions_in_memory", "Sessions held in memory; the others come back by replay.", sessionsInMemory);
   gauge("host_event_streams", "Open Server-Sent Events streams.", eventStreams);
+  gauge("host_waiting_calls", "Long polls and waitForNextTurn calls that wait for a turn, and bots.", waitingCalls);
   const actions = new Counter({
     name: "host_actions_total",
     help: "Actions taken over REST.",

@@ -51,7 +51,11 @@ export const restRoutes =
   (desk: RestDesk) =>
   (app: Express): void => {
     const { host, agents, sessions, streams, waits } = desk;
-    const metrics = createMetrics({ sessionsInMemory: host.loaded, eventStreams: streams.count });
+    const metrics = createMetrics({
+      sessionsInMemory: host.loaded,
+      eventStreams: streams.count,
+      waitingCalls: waits.count,
+    });
     const limits = limitsOf(desk.limitLoopback);
     app.set("etag", false);
     app.use(timed(metrics));

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLog } from "#shared/runtime/logger.ts";
-import { startReferee } from "../service.ts";
+import { type RefereeOptions, startReferee } from "../service.ts";
 import { CreatedSession, RegisteredAgent } from "./documents.ts";
 
 export interface TestHost {
@@ -45,7 +45,9 @@ export interface TestHostOptions {
   readonly dataFolder?: string;
   readonly expireAfterMs?: number;
   readonly limitLoopback?: boolean;
+  readonly answerWithinMs?: number;
   readonly bots?: ReadonlyMap<string, string>;
+  readonly botTimeouts?: RefereeOptions["botTimeouts"];
 }
 
 /** A session host alone, in this process. */
@@ -64,7 +66,9 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
       reportTimeoutMs: 1_000,
       expireAfterMs: options.expireAfterMs ?? 3_600_000,
       limitLoopback: options.limitLoopback ?? false,
+      answerWithinMs: options.answerWithinMs,
       bots: options.bots ?? new Map(),
+      ...(options.botTimeouts && { botTimeouts: options.botTimeouts }),
       isTerminal: false,
     },
     {

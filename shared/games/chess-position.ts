@@ -39,6 +39,8 @@ interface ChessParts {
 
 /** A move as chess.js has it inside: squares count 16 a rank from a8, which is 0. */
 interface Step {
+  /** The kind of piece in lower case. */
+  readonly piece: string;
   readonly from: number;
   readonly to: number;
   readonly promotion?: string;
@@ -62,15 +64,40 @@ export function makeMove(board: Chess, from: Square, uci: string): boolean {
   return step !== undefined;
 }
 
-/** The move that SAN names in a position ("Nf3", "exd8=Q+", "0-0"), as UCI; null when there is no such legal move. */
+const SAN = /^([KQRBNP])?([a-h])?([1-8])?[x-]?([a-h][1-8])(?:=?([QRBNqrbn]))?(?: ?e\.?p\.?)?[+#]?[!?]{0,2}$/;
+const CASTLING = /^[0Oo]-[0Oo](-[0Oo])?[+#]?[!?]{0,2}$/;
+/** How far the king goes to castle, in squares along the rank. */
+const CASTLES_BY = 2;
+
+/**
+ * The move that SAN names in a position ("Nf3", "exd8=Q+", "0-0", also with more than is needed to tell it), as UCI; null when it
+ * names no legal move or several. chess.js would find a move in any text, and take the first of several.
+ */
 export function moveNamed(fen: string, san: string): string | null {
-  if (/^-+$/.test(san)) return null; // chess.js takes it for a pass
-  try {
-    const { from, to, promotion = "" } = new Chess(fen).move(san.replaceAll("0-0", "O-O").replace("O-O-0", "O-O-O"));
-    return from + to + promotion;
-  } catch {
-    return null;
+  const steps = stepsNamed(fen, san);
+  return steps.length === 1 && steps[0] ? uciOf(steps[0]) : null;
+}
+
+function stepsNamed(fen: string, san: string): readonly Step[] {
+  const castling = CASTLING.exec(san);
+  const move = SAN.exec(san);
+  if (!castling && !move) return [];
+  const steps = partsOf(new Chess(fen))._moves();
+  if (castling) {
+    const by = castling[1] ? -CASTLES_BY : CASTLES_BY;
+    return steps.filter(({ piece, from, to }) => piece === "k" && to - from === by);
   }
+  const [, kind = "P", file, rank, to, promotion = ""] = move ?? [];
+  return steps.filter((step) => {
+    const [fromFile, fromRank] = squareOf(step.from);
+    return (
+      step.piece === kind.toLowerCase() &&
+      squareOf(step.to) === to &&
+      (file === undefined || file === fromFile) &&
+      (rank === undefined || rank === fromRank) &&
+      (step.promotion ?? "") === promotion.toLowerCase()
+    );
+  });
 }
 
 /**

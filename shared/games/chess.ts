@@ -10,7 +10,13 @@ type Color = (typeof ROLES)[number];
 /** How a game ended; `winner` is null for a draw. */
 export interface ChessOutcome {
   readonly winner: Color | null;
-  readonly reason: "checkmate" | "stalemate" | "insufficient_material" | "threefold_repetition" | "fifty_moves";
+  readonly reason:
+    | "checkmate"
+    | "stalemate"
+    | "insufficient_material"
+    | "threefold_repetition"
+    | "fifty_moves"
+    | "move_limit";
 }
 
 /** UCI: "e2e4", "e1g1" to castle, "e7e8q" to promote. */
@@ -21,6 +27,8 @@ export interface ChessView {
   readonly fen: string;
   readonly turn: Color;
   readonly outcome: ChessOutcome | null;
+  /** The ply, counted as the FEN counts moves, at which the game is drawn; only where the option `max_plies` says so. */
+  readonly ends_at?: number;
 }
 
 export interface ChessState extends ChessView {
@@ -29,7 +37,8 @@ export interface ChessState extends ChessView {
 }
 
 const UCI = /^([a-h][1-8])([a-h][1-8])([qrbn])?$/;
-const LOOSE_UCI = /^([a-h][1-8])[-x]?([a-h][1-8])=?([qrbn])?$/;
+/** Not in mixed case: "B4c3" is a bishop's move in SAN. */
+const LOOSE_UCI = /^(?:([a-h][1-8])[-x]?([a-h][1-8])|([A-H][1-8])[-xX]?([A-H][1-8]))=?([qrbnQRBN])?$/;
 const FIFTY_MOVES_PLIES = 100;
 
 const Options = z.strictObject({
@@ -44,6 +53,8 @@ const Options = z.strictObject({
       return z.NEVER;
     })
     .default(DEFAULT_POSITION),
+  /** After so many plies the game is adjudicated a draw; without a limit when it is left out. */
+  max_plies: z.int().min(1).max(12_000).optional(),
 });
 export type ChessOptions = z.infer<typeof Options>;
 
@@ -74,7 +85,13 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
   info: { name: "Chess", rules: RULES, simultaneous: false, hiddenInformation: false, maxActions: 12_000 },
   options: Options,
   action: z.string("a move is UCI text like e2e4").max(10, "a move is UCI text like e2e4"),
-  initialState: ({ options: { fen } }) => ({ fen, turn: turnOf(fen), outcome: null, positions: [positionKey(fen)] }),
+  initialState: ({ options: { fen, max_plies } }) => ({
+    fen,
+    turn: turnOf(fen),
+    outcome: null,
+    positions: [positionKey(fen)],
+    ...(max_plies !== undefined && { ends_at: plyOf(fen) + max_plies }),
+  }),
   toAct: (state) => (state.outcome === null ? [state.turn] : []),
   legalActions: (state, role) => (state.outcome === null && role === state.turn ? listMoves(boardOf(state)) : []),
   applyAction(state, role, action) {
@@ -103,15 +120,16 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
       winner === null ? { white: 0.5, black: 0.5 } : { white: +(winner === "white"), black: +(winner === "black") };
     return { scores, reason };
   },
-  viewState: ({ fen, turn, outcome }) => ({ fen, turn, outcome }),
+  viewState: ({ fen, turn, outcome, ends_at }) => ({ fen, turn, outcome, ...(ends_at !== undefined && { ends_at }) }),
   toText: (state) => textOf(state),
   readAction: ({ fen }, text) => uciOf(text) ?? moveNamed(fen, text),
 };
 
 /** UCI in any case, also written e2-e4, e7xd8=Q. */
 function uciOf(text: string): ChessAction | null {
-  const [, from, to, promotion = ""] = LOOSE_UCI.exec(text.toLowerCase()) ?? [];
-  return from && to ? from + to + promotion : null;
+  const [, from, to, FROM, TO, promotion = ""] = LOOSE_UCI.exec(text) ?? [];
+  const squares = from && to ? from + to : FROM && TO ? FROM + TO : null;
+  return squares && (squares + promotion).toLowerCase();
 }
 
 /** The state behind a move that the board has made. */
@@ -120,8 +138,16 @@ function stateAfter(before: ChessState, board: Chess): ChessState {
   const clock = Number(fen.split(" ", 5)[4]);
   // The clock is at 0 after a pawn's move or a capture: no earlier position can come again.
   const positions = [...(clock === 0 ? [] : before.positions), positionKey(fen)];
-  return { fen, turn: turnOf(fen), outcome: outcomeOf(board, before.turn, fen, positions, clock), positions };
+  const { ends_at } = before;
+  const isLast = ends_at !== undefined && plyOf(fen) >= ends_at;
+  const outcome = outcomeOf(board, before.turn, fen, positions, clock) ?? (isLast ? MOVE_LIMIT : null);
+  return { fen, turn: turnOf(fen), outcome, positions, ...(ends_at !== undefined && { ends_at }) };
 }
+
+const MOVE_LIMIT: ChessOutcome = { winner: null, reason: "move_limit" };
+
+/** How many plies lie before a position, if its FEN counts moves from the beginning. */
+const plyOf = (fen: string): number => 2 * Number(fen.split(" ", 6)[5]) - (turnOf(fen) === "white" ? 2 : 1);
 
 const turnOf = (fen: string): Color => (fen.split(" ", 2)[1] === "w" ? "white" : "black");
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { err, ok } from "../lib/result.ts";
 import { createRandom } from "../lib/rng.ts";
-import { clueFault, fold, sampleClues } from "./codenames-clues.ts";
+import { clueFault, fold, isSeen, sampleClues, upper } from "./codenames-clues.ts";
 import { WORDS } from "./codenames-words.ts";
 import type { Game, Role, Viewer } from "./game.ts";
 
@@ -29,7 +29,7 @@ export interface CodenamesTurn {
   readonly clue: Clue | null;
   readonly guesses: readonly { readonly word: string; readonly identity: Identity }[];
   /** Why a player's half of the turn was given up; null when it was played. */
-  readonly skipped: string | null;
+  readonly skipped: SkipReason | null;
 }
 
 export interface CodenamesView {
@@ -51,23 +51,31 @@ export interface CodenamesState extends CodenamesView {
   readonly cards: readonly (CodenamesCard & { readonly identity: Identity })[];
 }
 
+/** Why half of a turn is given up. Everybody sees it, so it is none of a player's own words: a spymaster could say in it what a clue may not. */
+export const skipReasons = ["no_answer", "not_as_asked", "illegal_clue", "illegal_guess", "form_left"] as const;
+export type SkipReason = (typeof skipReasons)[number];
+
 export type CodenamesAction =
   | { readonly type: "clue"; readonly word: string; readonly number: number | "unlimited" }
   | { readonly type: "guess"; readonly word: string }
   | { readonly type: "pass" }
-  | { readonly type: "skip"; readonly reason: string };
+  | { readonly type: "skip"; readonly reason: SkipReason };
 
 export const BOARD_SIZE = 25;
 const AGENTS = { first: 9, second: 8, neutral: 7 } as const;
 /** A game in which nobody plays ends as a draw. */
 const MAX_TURNS = 60;
-const upper = (text: string): string => text.trim().normalize("NFC").toUpperCase();
 
 /** A word for the board: letters, perhaps several words; at most 30 characters. */
 export const BoardWord = z
   .string()
   .transform(upper)
-  .pipe(z.string().regex(/^\p{L}[\p{L}\p{M}'’ -]{0,29}$/u, "a word has letters, at most 30"));
+  .pipe(
+    z
+      .string()
+      .regex(/^\p{L}[\p{L}\p{M}'’ -]{0,29}$/u, "a word has letters, at most 30")
+      .refine(isSeen, "a word has letters that can be seen"),
+  );
 
 const Options = z.strictObject({
   words: z
@@ -79,6 +87,8 @@ const Options = z.strictObject({
 });
 export type CodenamesOptions = z.infer<typeof Options>;
 
+const FORM =
+  'say {"type": "clue", "word", "number": 0 to 9 or "unlimited"}, {"type": "guess", "word"} or {"type": "pass"}';
 const Action = z.union(
   [
     z.strictObject({
@@ -88,9 +98,9 @@ const Action = z.union(
     }),
     z.strictObject({ type: z.literal("guess"), word: z.string().max(100).transform(upper) }),
     z.strictObject({ type: z.literal("pass") }),
-    z.strictObject({ type: z.literal("skip"), reason: z.string().max(300) }),
+    z.strictObject({ type: z.literal("skip"), reason: z.enum(skipReasons) }),
   ],
-  'say {"type": "clue", "word", "number"}, {"type": "guess", "word"} or {"type": "pass"}',
+  FORM,
 ) as z.ZodType<CodenamesAction>;
 
 const RULES = `Codenames. 25 words lie on the board. Behind them are 9 agents of the team that begins, 8 of the other, 7 neutral cards and 1 assassin; only the
@@ -109,6 +119,10 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
     rules: RULES,
     simultaneous: false,
     hiddenInformation: true,
+    teams: [
+      ["red_spymaster", "red_team"],
+      ["blue_spymaster", "blue_team"],
+    ],
     // Each turn a clue and an end, and every card once.
     maxActions: 2 * MAX_TURNS + BOARD_SIZE,
     listsSample: true,
@@ -119,7 +133,8 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
     const random = createRandom(seed);
     const first = options.starting_team ?? random.pick(TEAMS);
     const words = options.words ?? random.shuffle(WORDS).slice(0, BOARD_SIZE);
-    const key = random.shuffle<Identity>([
+    // From a generator of its own: all see the words, and no reckoning back from them may lead to the key.
+    const key = createRandom(`${seed}/key`).shuffle<Identity>([
       ...Array<Identity>(AGENTS.first).fill(first),
       ...Array<Identity>(AGENTS.second).fill(otherTeam(first)),
       ...Array<Identity>(AGENTS.neutral).fill("neutral"),
@@ -140,7 +155,7 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
     if (role !== roleToAct(state)) return err({ message: `it is ${roleToAct(state)}'s turn` });
     // A log that is replayed has not gone through the schema.
     const parsed = Action.safeParse(raw);
-    if (!parsed.success) return err({ message: parsed.error.issues[0]?.message ?? "not an action of this game" });
+    if (!parsed.success) return err({ message: FORM });
     const action = parsed.data;
     if (action.type === "skip") return ok(endTurn(noted(state, { skipped: action.reason })));
     if (state.phase === "clue")
@@ -149,6 +164,7 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
     if (action.type === "guess") return guess(state, action.word);
     return hasGuessed(state) ? ok(endTurn(state)) : err({ message: "guess at least one word before you pass" });
   },
+  isDriversOwn: ({ type }) => type === "skip",
   isTerminal: (state) => state.phase === "over",
   outcome({ result }) {
     if (!result) return null;
@@ -161,17 +177,21 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
       : { ...state, cards: state.cards.map((card) => (card.uncovered ? card : { ...card, identity: null })) },
   toText: (state, viewer) => textOf(codenames.viewState(state, viewer), viewer),
   readAction(state, text) {
-    const [, word = "", number = ""] = /^(?:clue\b[: ]*)?(\p{L}+)[\s,:]+(\d|unlimited)$/iu.exec(text.trim()) ?? [];
-    const isNumber = number !== "" && number.toLowerCase() !== "unlimited";
-    if (state.phase === "clue") {
-      return word === "" ? null : { type: "clue", word: upper(word), number: isNumber ? Number(number) : "unlimited" };
-    }
+    if (state.phase === "clue") return readClue(text.trim());
     if (/^pass$/i.test(text.trim())) return { type: "pass" };
-    const named = fold(text.replace(/^guess\b[: ]*/i, ""));
-    const card = state.cards.find((one) => fold(one.word) === named);
+    const cardOf = (named: string) => state.cards.find(({ word }) => fold(word) === fold(named));
+    // In this order: a word on the board may begin with "guess" itself.
+    const card = cardOf(text) ?? cardOf(text.trim().replace(/^guess\b[: ]*/i, ""));
     return card ? { type: "guess", word: card.word } : null;
   },
 };
+
+/** "ocean 3", "clue: ocean, unlimited"; null for anything else. */
+function readClue(text: string): CodenamesAction | null {
+  const [, word, number = ""] = /^(?:clue\b[: ]*)?([\p{L}\p{M}]+)[\s,:]+(\d|unlimited)$/iu.exec(text) ?? [];
+  if (word === undefined) return null;
+  return { type: "clue", word: upper(word), number: /\d/.test(number) ? Number(number) : "unlimited" };
+}
 
 const otherTeam = (team: Team): Team => (team === "red" ? "blue" : "red");
 const isSpymaster = (viewer: Viewer): boolean => viewer === "red_spymaster" || viewer === "blue_spymaster";

@@ -110,6 +110,15 @@ describe.each(gameIds)("%s: states", (id) => {
     }
   });
 
+  it("every role is in one team, if there are teams, and a team has one score", () => {
+    const { teams = game.roles.map((role) => [role]) } = game.info;
+    expect(teams.flat().sort()).toEqual([...game.roles].sort());
+    for (const { states } of tracesOf(id)) {
+      const { scores = {} } = game.outcome(states.at(-1)) ?? {};
+      for (const team of teams) expect(new Set(team.map((role) => scores[role])).size).toBe(1);
+    }
+  });
+
   it("replay gives the same hash at every step, from the log alone and from states that went through JSON", () => {
     for (const { options, seed, states, steps } of tracesOf(id)) {
       let live = game.initialState({ options: game.options.parse(throughJson(options)), seed });

@@ -155,19 +155,19 @@ const withPoint = (scores: Scores, winner: Seat | null): Scores =>
 
 const reasonOf = ({ scores }: EvenOddState): string => (scores.ODD === scores.EVEN ? "draw" : "rounds_won");
 
-function summaries({ variant, previous_rounds }: EvenOddState, from = 0): readonly RoundSummary[] {
+/** Worked out from the last round back, because mostly the last one alone is wanted. */
+function summaries({ variant, previous_rounds, scores: last }: EvenOddState, from = 0): readonly RoundSummary[] {
   const found: RoundSummary[] = [];
-  let scores: Scores = { ODD: 0, EVEN: 0 };
-  for (const [index, { round, choices: moves, number, parity, winner }] of previous_rounds.entries()) {
-    scores = withPoint(scores, winner);
-    if (index < from) continue;
+  let scores = last;
+  for (const { round, choices: moves, number, parity, winner } of previous_rounds.slice(from).reverse()) {
     const facts =
       variant === "sum"
         ? { sum: number, sum_type: parity }
         : { drawn_number: number, number_parity: parity.toLowerCase() };
     found.push({ round, moves, winner, scores, facts });
+    scores = winner === null ? scores : { ...scores, [winner]: scores[winner] - 1 };
   }
-  return found;
+  return found.reverse();
 }
 
 const visible = (choices: Choices, viewer: Viewer): Choices => ({

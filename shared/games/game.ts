@@ -34,6 +34,8 @@ export interface GameInfo {
   /** Several roles act in one turn, each without seeing the others' choice. */
   readonly simultaneous: boolean;
   readonly hiddenInformation: boolean;
+  /** Roles that win and lose together, every role in one team; absent where each role plays for itself. */
+  readonly teams?: readonly (readonly Role[])[];
   /** No game, whatever its options, takes more actions than this. */
   readonly maxActions: number;
   /** `legalActions` lists some of what is legal, because all of it cannot be listed (a clue in Codenames). */
@@ -48,6 +50,7 @@ export interface GameInfo {
  * - `toAct` is empty if and only if the state is terminal, and exactly then `outcome` is not null;
  * - `applyAction` refuses whatever `legalActions` would not list (for any role, at any time) with an `Illegal`, and never throws;
  *   a game that says `listsSample` may take more, of roles that are to act;
+ * - roles of one team have one score;
  * - in a simultaneous game `toAct` lists every role of the open turn that has not yet chosen; the order of choices
  *   does not matter, and none shows in another role's view before the turn closes;
  * - `legalActions(viewState(state, role), role)` equals `legalActions(state, role)`: a player lists its moves from its own view;
@@ -68,6 +71,8 @@ export interface Game<Options = unknown, State = unknown, Action = unknown, View
   /** Legal actions of a role, in a fixed order; empty for a role that is not to act. */
   legalActions(state: State | View, role: Role): readonly Action[];
   applyAction(state: State, role: Role, action: Action): Result<State, Illegal>;
+  /** An action by which a driver goes on without a role that does not answer: the session host takes it from a driver alone. */
+  isDriversOwn?(action: Action): boolean;
   isTerminal(state: State): boolean;
   outcome(state: State): Outcome | null;
   viewState(state: State, viewer: Viewer): View;

@@ -11,6 +11,10 @@ export function readMove(game: Game, view: unknown, role: Role, move: unknown): 
   return legal.find((action) => same(wordOf(action), text)) ?? jsonOf(text) ?? text;
 }
 
+/** What a list of legal moves is called: where it may be a sample, nobody shall take it for all there is. */
+export const listName = (game: Game | undefined): string =>
+  game?.info.listsSample ? "Legal moves, or some of them" : "Legal moves";
+
 /** An action in one word where it is one, else as JSON. */
 export const wordOf = (action: unknown): string => (typeof action === "string" ? action : JSON.stringify(action));
 

@@ -4,6 +4,12 @@ import { createRandom, type Random } from "../lib/rng.ts";
 import type { Game, Role, Viewer } from "./game.ts";
 import { type GameId, games } from "./registry.ts";
 
+/** Own words with all that they may have: accents, several words, other scripts, and single letters, which few clues do not hold. */
+const CODENAMES_WORDS = [
+  ..."Café|New York|l’île|Straße|jack-o'-lantern|Čapek|Οδός|река|海|東京|수도|नदी|ﬁn".split("|"),
+  ..."B|D|F|G|J|K|P|Q|V|W|X|Z".split("|"),
+];
+
 /** The option sets that a game is tested with; a game that is not listed is tested with its defaults. */
 const variants: Partial<Record<GameId, readonly unknown[]>> = {
   "even_odd.v1": [
@@ -14,8 +20,9 @@ const variants: Partial<Record<GameId, readonly unknown[]>> = {
   ],
   "rps.v1": [{}, { best_of: 2 }, { best_of: 5 }],
   // The second one is about to promote on both sides.
-  "chess.v1": [{}, { fen: "r3k3/P1P4p/8/8/8/8/p1p4P/R3K3 w Qq - 0 1" }],
+  "chess.v1": [{}, { fen: "r3k3/P1P4p/8/8/8/8/p1p4P/R3K3 w Qq - 0 1" }, { max_plies: 9 }],
   "kuhn_poker.v1": [{}, { hands: 1 }, { hands: 3 }],
+  "codenames.v1": [{}, { starting_team: "blue" }, { words: CODENAMES_WORDS, starting_team: "red" }],
 };
 
 export const variantsOf = (id: GameId): readonly unknown[] => variants[id] ?? [{}];

@@ -89,6 +89,8 @@ export const PlayerRegisterRequest = z.object({
   legal_actions: z.boolean().nullish(),
   /** false: don't send me ROUND_RESULT, my next view tells the round too. */
   round_results: z.boolean().nullish(),
+  /** true: several calls may come in one POST, as a JSON-RPC batch. */
+  batch: z.boolean().nullish(),
 });
 export type PlayerRegisterRequest = z.infer<typeof PlayerRegisterRequest>;
 
@@ -108,6 +110,7 @@ export const StartGame = z.object({
       match_token: z.string().max(1000),
       legal_actions: z.boolean().default(true),
       round_results: z.boolean().default(true),
+      batch: z.boolean().default(false),
     }),
   ),
   timeouts: z.object({ join_ms: z.int().min(1), move_ms: z.int().min(1), game_over_ms: z.int().min(1) }),

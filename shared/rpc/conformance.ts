@@ -5,7 +5,7 @@ import { inputPrompts, inputTools, type Seal } from "./conformance-input.ts";
 import { contextTools, type Fixture, plainTools } from "./conformance-tools.ts";
 import { INVALID_PARAMS, rpcError } from "./json-rpc.ts";
 import { directTools, type McpSurface, mcpMethods } from "./mcp.ts";
-import type { McpMethod, McpService } from "./mcp-sessions.ts";
+import type { McpMethod, McpService } from "./mcp-server.ts";
 
 const Named = z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).default({}) });
 const Read = z.object({ uri: z.string() });

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
-import { isIP } from "node:net";
+import { isIP, type Socket } from "node:net";
 import { bareHost, isLoopback } from "./addresses.ts";
 import type { Gate, HttpContext, HttpReply, McpDoor } from "./http.ts";
 import type { McpSessions } from "./mcp-sessions.ts";
@@ -18,7 +18,14 @@ export interface EndpointOptions {
   readonly allowedHosts: readonly string[];
   /** Whether any IP address will do as a Host: for endpoints that are open to a network. Names could be rebound, addresses cannot. */
   readonly anyAddress?: boolean;
+  /** How long a peer may read nothing of what it is sent; for tests. */
+  readonly unreadMs?: number;
 }
+
+/** A peer that reads nothing for so long reads no more. One that waits for its answer may be as silent as it likes. */
+const UNREAD_MS = 5 * 60_000;
+/** From then on the system asks a silent peer's machine whether it is there: one that is not never closed anything. */
+const PROBE_AFTER_MS = 60_000;
 
 /**
  * The server of one agent: `POST /mcp` is taken here, on node:http itself, because every move of every match passes through it;
@@ -27,7 +34,9 @@ export interface EndpointOptions {
 export function httpEndpoint(options: EndpointOptions): Server {
   const isAllowedCaller = callerCheck(options.allowedHosts, options.anyAddress ?? false);
   let web: Promise<RequestListener> | null = null;
-  const server = createServer((request, response) => {
+  const probed = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
+  const server = createServer(probed, (request, response) => {
+    response.on("timeout", leaveIfUnread);
     if (!isAllowedCaller(request)) {
       const message = "Forbidden: foreign Host or Origin";
       if (pathOf(request) === "/mcp") refuse(response, 403, message);
@@ -44,7 +53,13 @@ export function httpEndpoint(options: EndpointOptions): Server {
   });
   server.keepAliveTimeout = 60_000;
   server.requestTimeout = 30_000;
+  server.timeout = options.unreadMs ?? UNREAD_MS;
   return server;
+}
+
+/** Nothing has moved on a connection for a while: it is given up if that is because its peer does not read. */
+function leaveIfUnread(socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy();
 }
 
 const pathOf = (request: IncomingMessage): string => (request.url ?? "/").split("?", 1)[0] ?? "/";
@@ -86,7 +101,9 @@ async function answer(
     const refusal = gate ? await gate(body, http) : null;
     const message = refusal || !sessions ? undefined : forMcpClient(request, body);
     if (!sessions || message === undefined) {
-      sendReply(response, refusal ?? (await door(body, http)));
+      const reply = refusal ?? (await door(body, http));
+      if (reply.more) await stream(response, reply.status, reply.body, reply.more);
+      else sendReply(response, reply);
       return;
     }
     const clients = await sessions();
@@ -198,4 +215,18 @@ function send(
   const about = body === "" ? {} : { "content-type": "application/json" };
   response.writeHead(status, { ...headers, ...about, "content-length": Buffer.byteLength(body) });
   response.end(body);
+}
+
+async function stream(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  more: AsyncIterable<string>,
+): Promise<void> {
+  response.writeHead(status, { "content-type": "application/json" }).write(body);
+  for await (const part of more) {
+    if (response.destroyed) return;
+    response.write(part);
+  }
+  response.end();
 }

@@ -5,6 +5,8 @@ export interface HttpReply {
   readonly status: number;
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What follows the body, as it becomes known. */
+  readonly more?: AsyncIterable<string>;
 }
 
 /** What is known of a caller besides what it says. */

@@ -14,7 +14,7 @@ export type Ask =
   | { readonly kind: "form"; readonly message: string; readonly fields: Readonly<Record<string, FormField>> }
   | { readonly kind: "prompt"; readonly system: string; readonly text: string; readonly maxTokens: number };
 
-/** What came back; nothing of it has been checked. `failed` when there was no answer at all. */
+/** What came back; nothing of it has been checked. `failed` when there was no answer at all; `why` is in our words, never in the caller's. */
 export type Said =
   | {
       readonly kind: "form";
@@ -30,6 +30,8 @@ export interface InputNeeded {
   /** JSON; signed on its way through the caller, not hidden from it. */
   readonly state: unknown;
   readonly _meta?: object;
+  /** Calls `tell` when the question needs no answer any more, until the returned function is called; for callers that keep it open. */
+  readonly watchMoot?: (tell: () => void) => () => void;
 }
 
 /** What a caller can be asked, and what it has answered. */

@@ -8,6 +8,7 @@ import {
   JSONRPCServer,
 } from "json-rpc-2.0";
 import { z } from "zod";
+import { asTheyCome } from "./batch-reply.ts";
 import type { HttpContext, HttpReply } from "./http.ts";
 
 const PARSE_ERROR = -32700;
@@ -40,7 +41,7 @@ export const rpcError = (code: number, message: string, data?: unknown): Error =
   new JSONRPCErrorException(message, code, data);
 
 export interface JsonRpc {
-  /** Answers one request body: an object or a batch. Never rejects. */
+  /** Answers one request body: an object or a batch, whose answers come in the order in which they are ready. Never rejects. */
   answer(text: string, http: HttpContext): Promise<HttpReply>;
 }
 
@@ -84,11 +85,7 @@ export function jsonRpc(methods: Readonly<Record<string, Method>>, onInternalErr
         const why = `Invalid Request: a batch holds 1 to ${MAX_BATCH} requests`;
         return reply(createJSONRPCErrorResponse(null, INVALID_REQUEST, why));
       }
-      const replies = await Promise.all(message.map((request) => single(request, http)));
-      const answered = replies.filter(({ body }) => body !== "");
-      return answered.length === 0
-        ? reply(null)
-        : { status: 200, body: `[${answered.map(({ body }) => body).join()}]` };
+      return asTheyCome(message.map((request) => single(request, http)));
     },
   };
 }

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { httpEndpoint } from "./http-endpoint.ts";
 import { INVALID_PARAMS, rpcError } from "./json-rpc.ts";
 import { directTools, mcpMethods, type Tool } from "./mcp.ts";
-import { type McpService, mcpSessions } from "./mcp-sessions.ts";
+import type { McpService } from "./mcp-server.ts";
+import { mcpSessions } from "./mcp-sessions.ts";
 
 const about = { title: "T", description: "D", inputSchema: { type: "object" }, outputSchema: { type: "object" } };
 const tool = (name: string, call: Tool["call"], more: Partial<Tool> = {}): Tool => ({

@@ -2,7 +2,8 @@ import { newToken } from "../lib/ids.ts";
 import type { McpDoor } from "./http.ts";
 import { jsonRpc } from "./json-rpc.ts";
 import { directTools, type McpSurface, mcpMethods } from "./mcp.ts";
-import type { McpService, McpSessions } from "./mcp-sessions.ts";
+import type { McpService } from "./mcp-server.ts";
+import type { McpSessions } from "./mcp-sessions.ts";
 
 /** What the official conformance suite wants to find beside the surface; loaded for its runs only (scripts/conformance.ts). */
 const conformance = process.env.MCP_CONFORMANCE === "1" ? await import("./conformance.ts") : null;
@@ -22,10 +23,10 @@ export interface McpEndpoint {
 
 /** `onError` is told what no caller may know. */
 export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => void): McpEndpoint {
-  const { stateKey = newToken() } = surface;
+  const { serverInfo, answerWithinMs, stateKey = newToken() } = surface;
   const service: McpService = conformance
     ? conformance.withFixtures(surface, stateKey)
-    : { serverInfo: surface.serverInfo, methods: mcpMethods(surface), direct: directTools(surface), stateKey };
+    : { serverInfo, methods: mcpMethods(surface), direct: directTools(surface), stateKey, answerWithinMs };
   let loading: Promise<McpSessions> | null = null;
   let loaded: McpSessions | null = null;
   const pending = new Set<string>();

@@ -5,18 +5,17 @@ import {
   type InputRequiredResult,
   inputRequired,
   inputResponse,
+  SdkError,
+  SdkErrorCode,
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { messageOf } from "../lib/result.ts";
 import type { Ask, CallerInput, InputNeeded, Said } from "./input.ts";
 
 /** How clients of each era are asked: in a session by requests of ours, in the stateless era by an answer that they come back from. */
 export type Era = "session" | "stateless" | "modern";
 
 const KEY = "answer";
-/** A person may take this long over a form; whoever needs longer goes on in another call. */
-const ANSWER_WITHIN_MS = 10 * 60_000;
 
 /** What this client says that it can be asked, and what it brings from the last round. */
 export function inputOf(era: Era, server: Server, { mcpReq }: ServerContext): CallerInput {
@@ -25,9 +24,10 @@ export function inputOf(era: Era, server: Server, { mcpReq }: ServerContext): Ca
   const canBeAsked = era !== "stateless";
   const state = era === "modern" ? mcpReq.requestState() : undefined;
   return {
-    canFillForms: canBeAsked && declared?.elicitation !== undefined,
+    canFillForms: canBeAsked && knowsForms(declared?.elicitation),
     canPrompt: canBeAsked && declared?.sampling !== undefined,
-    said: state === undefined ? null : saidOf(mcpReq.inputResponses),
+    // A round that brings no answer at all is asked the same again.
+    said: state === undefined || mcpReq.inputResponses?.[KEY] === undefined ? null : saidOf(mcpReq.inputResponses),
     state: state ?? null,
   };
 }
@@ -44,20 +44,43 @@ export async function asResult(
   return _meta ? { ...result, _meta: { ..._meta } } : result;
 }
 
+/** How long a client in a session has for one answer, and what tells that it has gone. */
+export interface Patience {
+  readonly answerWithinMs: number;
+  readonly gone: AbortSignal;
+}
+
 /** The way to ask in a session. Whatever goes wrong is an answer too; only a caller that has gone rejects. */
-export async function ask(asks: Ask, { mcpReq }: ServerContext): Promise<Said> {
-  const options = { timeout: ANSWER_WITHIN_MS, resetTimeoutOnProgress: true, signal: mcpReq.signal };
+export async function ask(
+  { asks, watchMoot }: InputNeeded,
+  { mcpReq }: ServerContext,
+  { answerWithinMs, gone }: Patience,
+): Promise<Said> {
+  const moot = new AbortController();
+  const stopWatching = watchMoot?.(() => moot.abort());
+  const options = {
+    timeout: answerWithinMs,
+    resetTimeoutOnProgress: true,
+    signal: AbortSignal.any([gone, moot.signal]),
+  };
   try {
-    if (asks.kind === "form") {
-      const { action, content = {} } = await mcpReq.elicitInput(formOf(asks), options);
-      return { kind: "form", action, content };
-    }
-    return textOf(await mcpReq.requestSampling(messageFor(asks), options));
+    if (asks.kind === "prompt") return textOf(await mcpReq.requestSampling(messageFor(asks), options));
+    // Not elicitInput, which would make an error of an answer that does not fit the form: that is the tool's to judge.
+    const { action, content = {} } = await mcpReq.send({ method: "elicitation/create", params: formOf(asks) }, options);
+    return { kind: "form", action, content };
   } catch (thrown) {
-    if (mcpReq.signal.aborted) throw thrown;
-    return { kind: "failed", why: messageOf(thrown).slice(0, 300) };
+    if (gone.aborted) throw thrown;
+    if (moot.signal.aborted) return { kind: "failed", why: "the question is moot" };
+    const isLate = thrown instanceof SdkError && thrown.code === SdkErrorCode.RequestTimeout;
+    return { kind: "failed", why: isLate ? "the time was over" : "the host answered with an error" };
+  } finally {
+    stopWatching?.();
   }
 }
+
+/** Whoever names no mode knows forms alone. */
+const knowsForms = (elicitation: ClientCapabilities["elicitation"]): boolean =>
+  elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 
 function saidOf(responses: Parameters<typeof inputResponse>[0]): Said {
   const answer = inputResponse(responses, KEY);
@@ -67,13 +90,14 @@ function saidOf(responses: Parameters<typeof inputResponse>[0]): Said {
     case "sampling":
       return textOf(answer.result);
     default:
-      return { kind: "failed", why: "no answer came back" };
+      return { kind: "failed", why: "what came back is no answer" };
   }
 }
 
 function textOf({ content }: { content?: unknown }): Said {
-  const blocks = (Array.isArray(content) ? content : [content]) as readonly { type?: unknown; text?: unknown }[];
-  return { kind: "text", text: blocks.flatMap(({ type, text }) => (type === "text" ? String(text) : [])).join("\n") };
+  const blocks: readonly ({ type?: unknown; text?: unknown } | null)[] = Array.isArray(content) ? content : [content];
+  const texts = blocks.flatMap((block) => (block?.type === "text" && typeof block.text === "string" ? block.text : []));
+  return { kind: "text", text: texts.join("\n") };
 }
 
 const formOf = ({ message, fields }: Extract<Ask, { kind: "form" }>): ElicitRequestFormParams => ({

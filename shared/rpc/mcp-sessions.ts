@@ -4,40 +4,16 @@ import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from "
 import {
   createMcpHandler,
   createRequestStateCodec,
-  type EventStore,
   isInitializeRequest,
   isLegacyRequest,
   legacyStatelessFallback,
-  ProtocolError,
-  ProtocolErrorCode,
-  type RequestStateCodec,
-  Server,
-  type ServerContext,
-  type ServerOptions,
+  type Server,
 } from "@modelcontextprotocol/server";
-import { JSONRPCErrorException } from "json-rpc-2.0";
+import { pause } from "../lib/clock.ts";
 import type { HttpContext, HttpReply } from "./http.ts";
-import { isInputNeeded } from "./input.ts";
-import type { McpSurface } from "./mcp.ts";
-import { directCalls, unfitArguments } from "./mcp-direct.ts";
-import { ask, asResult, type Era, inputOf } from "./mcp-input.ts";
-
-/** One method of a surface. Clients that come through the SDK bring a context, plain JSON-RPC has none. */
-export type McpMethod = (params: unknown, http: HttpContext, context?: ServerContext) => unknown;
-
-/** What is served at one endpoint, whichever way a caller comes in. */
-export interface McpService {
-  readonly serverInfo: McpSurface["serverInfo"];
-  readonly methods: Readonly<Record<string, McpMethod>>;
-  /** The tools that answer by themselves: they neither wait nor talk to the client meanwhile. */
-  readonly direct: ReadonlySet<string>;
-  /** Signs the state between the rounds of a call. */
-  readonly stateKey: string;
-  /** What the SDK has to know besides: capabilities other than tools and resources, how request state is verified. */
-  readonly options?: ServerOptions;
-  /** Keeps the events of one session for clients that reconnect; without it a broken stream is lost. */
-  readonly eventStore?: () => EventStore;
-}
+import { directCalls } from "./mcp-direct.ts";
+import type { Era } from "./mcp-input.ts";
+import { authOf, type McpService, serverOf } from "./mcp-server.ts";
 
 /** MCP clients of both eras at one endpoint: sessions of 2024-11-05 to 2025-11-25, and the stateless 2026-07-28. */
 export interface McpSessions {
@@ -54,29 +30,44 @@ interface Session {
   readonly transport: NodeStreamableHTTPServerTransport;
   readonly server: Server;
   readonly subscriptions: Set<string>;
-  /** Requests and streams that are open now. */
-  open: number;
+  /** Calls whose answer is awaited. */
+  readonly calls: Set<ServerResponse>;
+  /** The streams of GET, which stay open while nothing happens. */
+  readonly streams: Set<ServerResponse>;
+  /** When it last asked or was answered something. */
   usedAt: number;
+  isPinged: boolean;
 }
 
-interface Serving {
-  readonly era: Era;
-  readonly subscriptions: Set<string> | undefined;
-  readonly states: RequestStateCodec;
+/** When a session is taken for forgotten, milliseconds. */
+export interface SessionTimes {
+  readonly idle: number;
+  readonly lookEvery: number;
+  /** How long a client whose stream is open may take to say that it is still there. */
+  readonly ping: number;
 }
 
+const TIMES: SessionTimes = { idle: 10 * 60_000, lookEvery: 60_000, ping: 60_000 };
 /** A game that was left over night goes on the next day. */
 const STATE_TTL_S = 30 * 24 * 3600;
-const IDLE_MS = 10 * 60_000;
-const LOOK_EVERY_MS = 60_000;
 const MAX_SESSIONS = 5_000;
-const MAX_SUBSCRIPTIONS = 1_000;
+/** How long a stopping server lets the answers under way go out. */
+const LAST_ANSWERS_MS = 300;
 /** How soon a client may reconnect to a stream that can be resumed. */
 const RETRY_MS = 500;
 
-/** The SDK's transports before one service. Nothing of it is written twice: each method is the plain router's own. */
-export function mcpSessions(service: McpService, onError: (error: unknown) => void): McpSessions {
+/**
+ * The SDK's transports before one service. Nothing of it is written twice: each method is the plain router's own. A session
+ * whose client has left without a word is collected when it has been idle; one that holds a stream is asked first whether it is
+ * there, because a client that hangs or has lost its network closes nothing. A session that awaits an answer is kept.
+ */
+export function mcpSessions(
+  service: McpService,
+  onError: (error: unknown) => void,
+  times: SessionTimes = TIMES,
+): McpSessions {
   const sessions = new Map<string, Session>();
+  const answering = new Set<Promise<void>>();
   const direct = directCalls(service, onError);
   const states = createRequestStateCodec({ key: service.stateKey, ttlSeconds: STATE_TTL_S });
   const build = (era: Era, subscriptions?: Set<string>): Server =>
@@ -86,12 +77,33 @@ export function mcpSessions(service: McpService, onError: (error: unknown) => vo
   const answerModern = toNodeHandler(modern, { onerror: onError });
   const answerStateless = toNodeHandler({ fetch: legacyStatelessFallback(() => build("stateless")) });
 
-  const look = setInterval(() => {
-    const latest = Date.now() - IDLE_MS;
-    for (const { transport, open, usedAt } of sessions.values()) {
-      if (open === 0 && usedAt < latest) void transport.close();
+  const collect = ({ transport, calls, streams }: Session): void => {
+    void transport.close();
+    // A reader that has stopped would keep its connection for ever.
+    for (const response of [...calls, ...streams]) response.destroy();
+  };
+
+  const ping = async (session: Session): Promise<void> => {
+    const { usedAt } = session;
+    session.isPinged = true;
+    try {
+      await session.server.request({ method: "ping" }, { timeout: times.ping });
+      session.usedAt = Date.now();
+    } catch {
+      if (session.usedAt === usedAt && session.calls.size === 0) collect(session);
+    } finally {
+      session.isPinged = false;
     }
-  }, LOOK_EVERY_MS);
+  };
+
+  const look = setInterval(() => {
+    const latest = Date.now() - times.idle;
+    for (const session of sessions.values()) {
+      if (session.usedAt >= latest || session.calls.size > 0 || session.isPinged) continue;
+      if (session.streams.size > 0) void ping(session);
+      else collect(session);
+    }
+  }, times.lookEvery);
   look.unref();
 
   const begin = async (): Promise<Session> => {
@@ -103,7 +115,15 @@ export function mcpSessions(service: McpService, onError: (error: unknown) => vo
       onsessionclosed: (id) => void sessions.delete(id),
       ...(service.eventStore && { eventStore: service.eventStore(), retryInterval: RETRY_MS }),
     });
-    const session: Session = { transport, server, subscriptions, open: 0, usedAt: Date.now() };
+    const session: Session = {
+      transport,
+      server,
+      subscriptions,
+      calls: new Set(),
+      streams: new Set(),
+      usedAt: Date.now(),
+      isPinged: false,
+    };
     server.onclose = () => void sessions.delete(transport.sessionId ?? "");
     await server.connect(transport);
     return session;
@@ -115,9 +135,11 @@ export function mcpSessions(service: McpService, onError: (error: unknown) => vo
     response: ServerResponse,
     body: unknown,
   ): Promise<void> => {
-    session.open++;
+    if (response.closed) return; // it left before it was its turn, and will not say so again
+    const open = request.method === "GET" ? session.streams : session.calls;
+    open.add(response);
     response.once("close", () => {
-      session.open--;
+      open.delete(response);
       session.usedAt = Date.now();
     });
     await session.transport.handleRequest(request, response, body);
@@ -126,6 +148,11 @@ export function mcpSessions(service: McpService, onError: (error: unknown) => vo
   return {
     direct: ({ headers }, body, http) => direct(headers, body, http),
     async handle(request, response, body, http) {
+      if (request.method === "POST") {
+        const answered = new Promise<void>((resolve) => response.once("close", resolve));
+        answering.add(answered);
+        void answered.then(() => answering.delete(answered));
+      }
       const as = Object.assign(request, { auth: authOf(http), method: request.method ?? "", url: request.url ?? "" });
       const id = request.headers["mcp-session-id"];
       const known = typeof id === "string" ? sessions.get(id) : undefined;
@@ -144,99 +171,12 @@ export function mcpSessions(service: McpService, onError: (error: unknown) => vo
     },
     async close() {
       clearInterval(look);
+      const late = new AbortController();
+      await Promise.race([Promise.all(answering), pause(LAST_ANSWERS_MS, late.signal)]);
+      late.abort();
       await modern.close();
       await Promise.all([...sessions.values()].map(({ transport }) => transport.close()));
     },
-  };
-}
-
-/** Methods that the SDK leaves to the server, as far as a service has them. */
-const METHODS = [
-  "tools/list",
-  "tools/call",
-  "resources/list",
-  "resources/templates/list",
-  "resources/read",
-  "prompts/list",
-  "prompts/get",
-  "completion/complete",
-] as const;
-
-/** An SDK server that answers with the plain router's methods. */
-function serverOf(
-  { serverInfo, methods, options }: McpService,
-  { era, subscriptions, states }: Serving,
-  onError: (error: unknown) => void,
-): Server {
-  const capabilities = { tools: {}, resources: { subscribe: true }, ...options?.capabilities };
-  const server = new Server(serverInfo, { requestState: { verify: states.verify }, ...options, capabilities });
-  for (const name of METHODS) {
-    const method = methods[name];
-    if (!method) continue;
-    server.setRequestHandler(name, async ({ params }: { params?: unknown }, context: ServerContext) => {
-      try {
-        const caller = callerOf(context);
-        // The SDK checks every answer against the protocol's own schema.
-        return (await answered(method, params, caller, context)) as never;
-      } catch (thrown) {
-        const unfit = name === "tools/call" ? unfitArguments(thrown) : null;
-        if (unfit) return unfit as never;
-        if (thrown instanceof JSONRPCErrorException || thrown instanceof ProtocolError) throw thrown;
-        onError(thrown);
-        throw new ProtocolError(ProtocolErrorCode.InternalError, "Internal error"); // the SDK would show the message
-      }
-    });
-  }
-  /** A tool that asks first is called again with what was said. */
-  async function answered(
-    method: McpMethod,
-    params: unknown,
-    caller: HttpContext,
-    context: ServerContext,
-  ): Promise<unknown> {
-    for (let input = inputOf(era, server, context); ; ) {
-      const result = await method(params, { ...caller, input }, context);
-      if (typeof result !== "object" || result === null || !isInputNeeded(result)) return result;
-      if (era === "modern") return asResult(result, (state) => states.mint(state));
-      input = { ...input, said: await ask(result.asks, context), state: result.state };
-    }
-  }
-  server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
-    if (subscriptions && subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri)) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No more than ${MAX_SUBSCRIPTIONS} subscriptions`);
-    }
-    subscriptions?.add(uri);
-    return {};
-  });
-  server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
-    subscriptions?.delete(uri);
-    return {};
-  });
-  return server;
-}
-
-/** The caller's bearer token and address travel through the SDK as its authentication information. */
-const authOf = ({ bearer, remoteAddress }: HttpContext) => ({
-  token: bearer ?? "",
-  clientId: remoteAddress,
-  scopes: [],
-});
-
-function callerOf({ http, mcpReq, sessionId }: ServerContext): HttpContext {
-  const { token = "", clientId = "" } = http?.authInfo ?? {};
-  const { signal } = mcpReq;
-  const progressToken = mcpReq._meta?.progressToken;
-  const tell = (progress: number, total: number, message: string): void => {
-    const params = { progressToken: progressToken ?? "", progress, total, message };
-    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // it has gone
-  };
-  return {
-    bearer: token === "" ? null : token,
-    remoteAddress: clientId,
-    isMcpClient: true,
-    ...(sessionId !== undefined && { sessionId }),
-    signal,
-    ...(progressToken !== undefined && { progress: tell }),
   };
 }
 

@@ -58,6 +58,8 @@ export interface ResourceTemplate {
   readonly uriTemplate: string;
   readonly name: string;
   readonly description: string;
+  /** JSON unless it says otherwise. */
+  readonly mimeType?: string;
   /** The content, or null when there is no such resource. */
   read(variables: Readonly<Record<string, string>>): Promise<unknown> | unknown;
 }
@@ -69,6 +71,8 @@ export interface McpSurface {
   readonly templates: readonly ResourceTemplate[];
   /** Signs what travels through callers between the rounds of a call; kept over a restart by who wants calls to go on then. */
   readonly stateKey?: string;
+  /** How long a client in a session may take to answer what a tool asks. */
+  readonly answerWithinMs?: number | undefined;
 }
 
 /** The revisions with sessions. */
@@ -91,7 +95,7 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
     for (const template of templates) {
       const match = template.pattern.exec(uri);
       const found = match ? await template.read(variablesOf(match)) : null;
-      if (found !== null) return { uri, ...asText(found, {}) };
+      if (found !== null) return { uri, ...asText(found, template) };
     }
     throw rpcError(INVALID_PARAMS, `Unknown resource: ${uri.slice(0, 200)}`, { uri });
   };
@@ -119,7 +123,7 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
       resources: surface.resources.map(({ read: _, ...listed }) => ({ mimeType: JSON_TYPE, ...listed })),
     }),
     "resources/templates/list": () => ({
-      resourceTemplates: surface.templates.map(({ read: _, ...listed }) => ({ ...listed, mimeType: JSON_TYPE })),
+      resourceTemplates: surface.templates.map(({ read: _, ...listed }) => ({ mimeType: JSON_TYPE, ...listed })),
     }),
     "resources/read": async (params, http) => {
       const { uri } = parse(ReadResource, params);

@@ -5,7 +5,9 @@ import { pause } from "../lib/clock.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { Envelope } from "../protocol/envelope.ts";
 import { parseEndpoint } from "./addresses.ts";
-import { type CallFault, type CallOptions, exchange, RAW_LIMIT, type RawReply, type Target } from "./exchange.ts";
+import { createBatches } from "./batch.ts";
+import { exchange, type Target } from "./exchange.ts";
+import { type CallFault, type CallOptions, parsed, RAW_LIMIT, type RawReply } from "./pending.ts";
 
 /** Calls other agents' `POST /mcp`; the only client in the house. Follows no redirects. */
 export interface Peers {
@@ -34,6 +36,7 @@ const MAX_TARGETS = 10_000;
 export function createPeers(): Peers {
   const pools = new Map<string, Pool>();
   const targets = new Map<string, Target>();
+  const inBatch = createBatches();
   const closed = new AbortController();
   let lastId = 0;
 
@@ -74,7 +77,9 @@ export function createPeers(): Peers {
     if (!target) return refused(`not an http URL: ${endpoint.slice(0, 200)}`);
     const params = { name: "league_message", arguments: envelope };
     const body = JSON.stringify(createJSONRPCRequest(id, "tools/call", params));
-    return options.retry ? persistently(target, body, options, closed.signal) : exchange(target, "POST", body, options);
+    const once: SendOnce = (withOptions) =>
+      options.batch ? inBatch(target, id, body, withOptions) : exchange(target, "POST", body, withOptions);
+    return options.retry ? persistently(once, options, closed.signal) : once(options);
   };
 
   const get = async (url: string, timeoutMs: number): Promise<Result<RawReply, CallFault>> => {
@@ -116,22 +121,23 @@ export function createPeers(): Peers {
 
 const refused = async (detail: string) => err({ cause: "refused", detail } as const);
 
+type SendOnce = (options: CallOptions) => Promise<Result<RawReply, CallFault>>;
+
 /** Repeats a refused call with growing pauses inside one deadline. */
 async function persistently(
-  target: Target,
-  body: string,
+  once: SendOnce,
   options: CallOptions,
   closed: AbortSignal,
 ): Promise<Result<RawReply, CallFault>> {
   const deadline = performance.now() + options.timeoutMs;
-  let result = await exchange(target, "POST", body, options);
+  let result = await once(options);
   for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LAST_RETRY_MS)) {
     if (result.ok || result.error.cause !== "refused" || closed.aborted) return result;
     if (deadline - performance.now() <= pauseMs) return result;
     const signals = options.signal ? [closed, options.signal] : [closed];
     if (!(await pause(pauseMs, AbortSignal.any(signals)))) return result;
     const timeoutMs = Math.max(1, deadline - performance.now());
-    result = await exchange(target, "POST", body, { ...options, timeoutMs });
+    result = await once({ ...options, timeoutMs });
   }
 }
 
@@ -143,13 +149,11 @@ function resultOf(answer: RawReply, id: number): Result<unknown, CallFault> {
   const raw = text.slice(0, RAW_LIMIT);
   const fault = (cause: CallFault["cause"], detail: string) => err({ cause, detail, raw });
   const ok2xx = is2xx(answer);
-  let reply: unknown;
-  try {
-    reply = JSON.parse(text);
-  } catch {
-    return ok2xx ? fault("bad_json", "the answer is not JSON") : fault("http_error", `HTTP ${status}`);
-  }
-  if (reply === null || !isJSONRPCResponse(reply)) {
+  const json = answer.json === undefined ? parsed(text) : answer.json;
+  if (json === null) return ok2xx ? fault("bad_json", "the answer is not JSON") : fault("http_error", `HTTP ${status}`);
+  const reply = json.value;
+  if (reply === undefined && ok2xx) return fault("bad_reply", "the answer to a batch holds none to this call");
+  if (reply === null || reply === undefined || !isJSONRPCResponse(reply)) {
     return ok2xx ? fault("bad_reply", "the answer is not a JSON-RPC response") : fault("http_error", `HTTP ${status}`);
   }
   if (reply.error) {

@@ -85,3 +85,13 @@ test.each(["not JSON", "[]", "null", '{"params":{"arguments":7}}', '{"params":{"
     expect(await statuses(doorWith(), STRANGER, body)).toEqual([200, 200, 200, 429, 429]);
   },
 );
+
+test("each call of a batch counts and shows its own token; a batch passes whole or not at all", async () => {
+  const batch = (...args: object[]) => `[${args.map(call)}]`;
+  expect(await statuses(doorWith(), STRANGER, batch({}, {}))).toEqual([200, 429, 429, 429, 429]);
+  expect(await statuses(doorWith(), STRANGER, batch({}, {}, {}, {}))).toEqual([429, 429, 429, 429, 429]);
+  const friend = { auth_token: "league token" };
+  expect(await statuses(doorWith(), STRANGER, batch(friend, friend))).toEqual([200, 200, 200, 200, 200]);
+  expect(await statuses(doorWith(), STRANGER, batch(friend, {}, friend))).toEqual([200, 200, 200, 429, 429]);
+  expect(await statuses(doorWith(), STRANGER, batch({}, {}), "league token")).toEqual([200, 200, 200, 200, 200]);
+});

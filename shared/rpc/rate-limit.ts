@@ -22,15 +22,10 @@ export interface RateLimitOptions {
   readonly isTrusted: (credentials: Credentials) => boolean;
 }
 
-const token = z.string().nullish();
-/** What a call says of itself, in its plain arguments or in its envelope's payload. */
-const About = z
-  .object({ league_id: z.string().optional(), match_id: z.string().optional(), seat_token: token })
-  .catch({});
+const text = z.string().optional().catch(undefined);
+const named = { league_id: text, match_id: text, auth_token: text, seat_token: text };
 const Call = z.object({
-  params: z.object({
-    arguments: z.object({ auth_token: token, payload: About.optional() }).and(About),
-  }),
+  params: z.object({ arguments: z.object({ ...named, payload: z.object(named).optional().catch(undefined) }) }),
 });
 
 /** What a limiter says to one request: whether it may pass, and the standard headers that tell the caller so. */
@@ -40,16 +35,16 @@ export interface Allowance {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Counts requests by key, so many a minute each. */
-export function rateLimiter(perMinute: number): (key: string) => Promise<Allowance> {
+/** Counts requests by key, so many a minute each; several that came together pass together or not at all. */
+export function rateLimiter(perMinute: number): (key: string, requests?: number) => Promise<Allowance> {
   const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
   const headersOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes) => ({
     "ratelimit-policy": `"default";q=${perMinute};w=60`,
     ratelimit: `"default";r=${Math.max(0, remainingPoints)};t=${Math.ceil(msBeforeNext / 1000)}`,
   });
-  return async (key) => {
+  return async (key, requests = 1) => {
     try {
-      return { isAllowed: true, headers: headersOf(await limiter.consume(key)) };
+      return { isAllowed: true, headers: headersOf(await limiter.consume(key, requests)) };
     } catch (thrown) {
       if (!(thrown instanceof RateLimiterRes)) throw thrown;
       const seconds = Math.ceil(thrown.msBeforeNext / 1000);
@@ -63,16 +58,22 @@ export function rateLimit(options: RateLimitOptions): Gate {
   const take = rateLimiter(options.perMinute);
   return async (body, http) => {
     if (!options.loopback && isLoopback(http.remoteAddress)) return null;
-    if (credentialsOf(body, http).some(options.isTrusted)) return null;
-    const { isAllowed, headers } = await take(http.remoteAddress);
+    const untrusted = callsOf(body).filter((call) => !credentialsOf(call, http).some(options.isTrusted));
+    if (untrusted.length === 0) return null;
+    const { isAllowed, headers } = await take(http.remoteAddress, untrusted.length);
     return isAllowed ? null : tooMany(headers, options.perMinute);
   };
 }
 
-/** Every token in a request: the bearer's, and that of its arguments. A batch proves nothing. */
-function credentialsOf(body: string, http: HttpContext): readonly Credentials[] {
-  const call = Call.safeParse(parsed(body));
-  const args = call.data?.params.arguments;
+/** The calls in a body, each of which is counted; anything that is no batch counts as one. */
+function callsOf(body: string): readonly unknown[] {
+  const message = parsed(body);
+  return Array.isArray(message) && message.length > 0 ? message : [message];
+}
+
+/** Every token in a call: the bearer's, and that of its arguments. */
+function credentialsOf(call: unknown, http: HttpContext): readonly Credentials[] {
+  const args = Call.safeParse(call).data?.params.arguments;
   const { league_id, match_id } = { ...args, ...args?.payload };
   const subject = league_id === undefined ? null : match_id === undefined ? league_id : matchRef(league_id, match_id);
   const tokens = [http.bearer, args?.auth_token, args?.seat_token, args?.payload?.seat_token];

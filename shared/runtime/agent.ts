@@ -36,16 +36,18 @@ export interface AgentProcess {
 }
 
 export interface RunningAgent {
+  /** Resolves when there is nothing more to do: the process then stops by itself. */
+  readonly ended?: Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
  * Runs an agent as this process: starts it, stops it cleanly on SIGINT, SIGTERM or when the parent is gone, and turns errors
- * into one line and an exit code. A second signal ends the process at once.
+ * into one line and an exit code. A second signal ends the process at once. Without a data folder nothing is logged.
  */
 export async function runAgentProcess(
   name: string,
-  dataFolder: string,
+  dataFolder: string | null,
   start: (self: AgentProcess) => Promise<RunningAgent>,
 ): Promise<void> {
   const log = openOwnLog(name, dataFolder);
@@ -75,7 +77,7 @@ export async function runAgentProcess(
     process.exit(code);
   };
   const stop = async (code: number): Promise<void> => {
-    if (stopping) return end(EXIT.interrupted);
+    if (stopping) return;
     stopping = true;
     try {
       await running?.stop();
@@ -85,8 +87,14 @@ export async function runAgentProcess(
     self.say("stopped");
     end(code);
   };
-  process.on("SIGINT", () => void stop(EXIT.interrupted));
-  process.on("SIGTERM", () => void stop(EXIT.ok));
+  let signals = 0;
+  const onSignal = (code: number): void => {
+    signals++;
+    if (signals > 1) end(EXIT.interrupted);
+    void stop(code);
+  };
+  process.on("SIGINT", () => onSignal(EXIT.interrupted));
+  process.on("SIGTERM", () => onSignal(EXIT.ok));
   process.on("disconnect", () => void stop(EXIT.ok));
   const crash = (thrown: unknown): void => {
     if (thrown instanceof StartError) {
@@ -102,15 +110,16 @@ export async function runAgentProcess(
 
   try {
     running = await start(self);
+    void running.ended?.then(() => stop(EXIT.ok));
   } catch (thrown) {
     crash(thrown);
   }
 }
 
 /** Opens the log; a folder that cannot be written ends the process with one line. */
-function openOwnLog(name: string, dataFolder: string): ReturnType<typeof openLog> {
+function openOwnLog(name: string, dataFolder: string | null): ReturnType<typeof openLog> {
   try {
-    return openLog(join(dataFolder, "logs", `${encodeURIComponent(name)}.log`), name);
+    return openLog(dataFolder === null ? null : join(dataFolder, "logs", `${encodeURIComponent(name)}.log`), name);
   } catch (thrown) {
     process.stderr.write(`${name}: cannot write to ${dataFolder}: ${messageOf(thrown)}\n`);
     process.exit(EXIT.failed);

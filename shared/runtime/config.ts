@@ -36,7 +36,8 @@ const League = z
     if (!game) {
       context.addIssue({ code: "custom", path: ["game"], message: `unknown game; known are ${gameIds.join(", ")}` });
     } else if (game.roles.length !== 2) {
-      context.addIssue({ code: "custom", path: ["game"], message: `${league.game} is no league game yet` });
+      const message = `${league.game} is no league game: a match is between two players, and it needs ${game.roles.length}`;
+      context.addIssue({ code: "custom", path: ["game"], message });
     } else {
       const options = game.options.safeParse(league.options);
       for (const issue of options.error?.issues ?? []) {

@@ -21,3 +21,12 @@ export function countOption(text: string): number {
   if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError("give a whole number of at least 1.");
   return count;
 }
+
+/** Parses an agent's endpoint; one without a path gets `/mcp`. */
+export function endpointOption(text: string): string {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new InvalidArgumentError("give a URL such as http://127.0.0.1:8001/mcp.");
+  if (url.pathname === "/") url.pathname = "/mcp";
+  return url.href;
+}

@@ -4,8 +4,11 @@ import type { Session, Termination } from "./session.ts";
 /** League points of one match (league-protocol.md, Scoring). */
 export const POINTS = { win: 3, draw: 1, loss: 0 } as const;
 
-/** What a finished session means for its two roles. */
+/** What a finished session means for its roles. */
 export interface Verdict {
+  /** Several where a team wins; empty for a draw, or when nobody wins. */
+  readonly winners: readonly Role[];
+  /** The one role that wins; null when none does, or several do. */
   readonly winner: Role | null;
   readonly scores: Readonly<Record<Role, number>>;
   readonly points: Readonly<Record<Role, number>>;
@@ -14,8 +17,8 @@ export interface Verdict {
 }
 
 /**
- * The verdict of a completed session. A forfeit gives 3 points to the role without a fault; all roles at fault in one
- * turn is a loss for all; an aborted or expired session gives no points.
+ * The verdict of a completed session. A forfeit gives 3 points to the role, or the team, without a fault; all at fault in
+ * one turn is a loss for all; an aborted or expired session gives no points.
  */
 export function verdictOf(session: Session): Verdict {
   const { game, termination, reason } = session;
@@ -26,6 +29,7 @@ export function verdictOf(session: Session): Verdict {
     drawn ? POINTS.draw : winners.includes(role) ? POINTS.win : POINTS.loss,
   );
   return {
+    winners,
     winner: winners.length === 1 ? (winners[0] ?? null) : null,
     scores: scoresOf(session),
     points,
@@ -34,12 +38,13 @@ export function verdictOf(session: Session): Verdict {
   };
 }
 
-function winningRoles(session: Session): readonly Role[] {
-  if (session.termination === "forfeit") {
-    const atFault = session.faults.map((fault) => fault.role);
-    return session.game.roles.filter((role) => !atFault.includes(role));
+function winningRoles({ game, termination, faults, outcome }: Session): readonly Role[] {
+  if (termination === "forfeit") {
+    const atFault = faults.map((fault) => fault.role);
+    const { teams = game.roles.map((role) => [role]) } = game.info;
+    return teams.filter((team) => !team.some((role) => atFault.includes(role))).flat();
   }
-  return (session.outcome && winnersOf(session.outcome)) ?? [];
+  return (outcome && winnersOf(outcome)) ?? [];
 }
 
 function scoresOf(session: Session): Readonly<Record<Role, number>> {

@@ -1,0 +1,34 @@
+import { describe, expect, test } from "vitest";
+import type { Game, Role } from "#shared/games/game.ts";
+import { gameIds, games } from "#shared/games/registry.ts";
+import { createRandom } from "#shared/lib/rng.ts";
+import { builtInBots, loadBot } from "../load-bot.ts";
+import type { BotObject, Turn } from "../sdk.ts";
+
+/** A turn as a player makes it of a view that came over the wire. */
+function turnOf(game: Game, state: unknown, role: Role, tick: number): Turn {
+  const view = JSON.parse(JSON.stringify(game.viewState(state, role)));
+  const random = createRandom(`${game.id} ${role} ${tick}`);
+  return { game: game.id, role, view, legal: [...game.legalActions(view, role)], tick, random } as unknown as Turn;
+}
+
+/** Plays every role of a game with one bot to the end; what it chose must be legal. */
+async function playOut(game: Game, create: () => BotObject): Promise<unknown> {
+  const bots = new Map(game.roles.map((role) => [role, create()]));
+  let state = game.initialState({ options: game.options.parse({}), seed: "built-in" });
+  for (let tick = 0; !game.isTerminal(state); tick++) {
+    const [role = ""] = game.toAct(state);
+    const action = await bots.get(role)?.choose(turnOf(game, state, role, tick));
+    const applied = game.applyAction(state, role, action);
+    if (!applied.ok) throw new Error(`${role} at tick ${tick}: ${JSON.stringify(action)}: ${applied.error.message}`);
+    state = applied.value;
+  }
+  return game.outcome(state);
+}
+
+describe.each(builtInBots)("%s", (name) => {
+  test.each(gameIds)("plays every role of %s to the end", async (id) => {
+    const { create } = await loadBot(name);
+    expect(await playOut(games[id], create)).not.toBeNull();
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it, test } from "vitest";
+import { type CodenamesState, type CodenamesView, codenames } from "#shared/games/codenames.ts";
+import { createRandom, type Random } from "#shared/lib/rng.ts";
+import type { Pending, PlayerType } from "./flow.ts";
+import { newsOf } from "./news.ts";
+import { history, questionFor } from "./questions.ts";
+
+const IDENTITIES = /\((red|blue|neutral|assassin)\)/;
+const LINK = "http://host/game/1#seat=secret";
+
+const viewOf = (state: CodenamesState, role: string): CodenamesView => codenames.viewState(state, role);
+const asked = (state: CodenamesState, role: string, type: PlayerType, more: Partial<Pending> = {}) =>
+  questionFor(viewOf(state, role), role, type, { tick: 0, stage: "guess", attempt: 1, problem: null, ...more }, LINK);
+
+/** A game after some random actions, among them turns that were given up. */
+function randomGame(random: Random): CodenamesState {
+  let state = codenames.initialState({ options: codenames.options.parse({}), seed: String(random.int(0, 1e9)) });
+  for (let left = random.int(0, 19); left > 0; left--) {
+    const [role = ""] = codenames.toAct(state);
+    if (role === "") break;
+    const legal = codenames.legalActions(state, role);
+    const action = random.int(0, 7) === 0 ? ({ type: "skip", reason: "no_answer" } as const) : random.pick(legal);
+    const next = codenames.applyAction(state, role, action);
+    if (!next.ok) throw new Error(next.error.message);
+    state = next.value;
+  }
+  return state;
+}
+
+/** The same game for everybody but the spymasters: what is covered is dealt anew. */
+function dealtAnew(state: CodenamesState, random: Random): CodenamesState {
+  const covered = state.cards.filter(({ uncovered }) => !uncovered);
+  const identities = random.shuffle(covered.map(({ identity }) => identity));
+  return {
+    ...state,
+    cards: state.cards.map((card) =>
+      card.uncovered ? card : { ...card, identity: identities.pop() ?? card.identity },
+    ),
+  };
+}
+
+describe("no question of a team and no news depends on what is covered", () => {
+  it.each(Array.from({ length: 40 }, (_, round) => round))("random game %i", (round) => {
+    const random = createRandom(`questions ${round}`);
+    const state = randomGame(random);
+    const other = dealtAnew(state, random);
+    for (const role of ["red_team", "blue_team"]) {
+      for (const type of ["user", "llm"] as const) {
+        for (const stage of ["guess", "continue", ...(type === "user" ? (["leave"] as const) : [])] as const) {
+          const question = asked(state, role, type, { stage });
+          expect(asked(other, role, type, { stage })).toEqual(question);
+          expect(JSON.stringify(question)).not.toContain("seat=");
+        }
+      }
+    }
+    // Even given the whole state, what goes to everybody tells what everybody knows.
+    expect(newsOf(other)).toBe(newsOf(state));
+    expect(history(other)).toBe(history(state));
+  });
+});
+
+const state = codenames.initialState({ options: codenames.options.parse({ starting_team: "red" }), seed: "questions" });
+
+test("a spymaster is told the key, as a model by the prompt, as a person by the form with the link of its page", () => {
+  const prompt = asked(state, "red_spymaster", "llm", { stage: "clue" });
+  const form = asked(state, "red_spymaster", "user", { stage: "clue" });
+  for (const { word, identity } of state.cards) {
+    expect(prompt).toMatchObject({ kind: "prompt", text: expect.stringContaining(`${word} (${identity})`) });
+    expect(form).toMatchObject({ kind: "form", message: expect.stringContaining(`${word} (${identity})`) });
+  }
+  expect(JSON.stringify(prompt)).not.toContain(LINK);
+  expect(form).toMatchObject({ message: expect.stringContaining(LINK) });
+});
+
+test("a team is told the words, and a guess may be one that is covered", () => {
+  const first = state.cards[0]?.word ?? "";
+  const uncovered = { ...state, cards: state.cards.with(0, { ...state.cards[0], uncovered: true } as never) };
+  const question = asked(uncovered, "red_team", "user");
+  if (question.kind !== "form") throw new Error("a person is given a form");
+  const offered = (question.fields.word as { enum: readonly string[] }).enum;
+  expect(offered).toHaveLength(24);
+  expect(offered).not.toContain(first);
+  expect(question.message).not.toMatch(IDENTITIES);
+  expect(JSON.stringify(asked(state, "red_team", "llm"))).not.toMatch(IDENTITIES);
+});
+
+test("what was wrong is told back", () => {
+  const told = asked(state, "red_team", "llm", { attempt: 2, problem: "that word is not on the board" });
+  expect(told).toMatchObject({
+    text: expect.stringMatching(/^Your last answer was not taken \(attempt 2 now\): that word/),
+  });
+});
+
+test("the news tell of every kind of thing that happens", () => {
+  const act = (from: CodenamesState, action: object): CodenamesState => {
+    const next = codenames.applyAction(from, codenames.toAct(from)[0] ?? "", action as never);
+    if (!next.ok) throw new Error(next.error.message);
+    return next.value;
+  };
+  const of = (identity: string) => state.cards.filter((card) => card.identity === identity).map(({ word }) => word);
+  const [first = "", second = ""] = of("red");
+  const [bystander = ""] = of("neutral");
+  const [assassin = ""] = of("assassin");
+  const clue = act(state, { type: "clue", word: "ZZZZ", number: 1 });
+  const hit = act(clue, { type: "guess", word: first });
+  expect(newsOf(state)).toBe("red gives a clue");
+  expect(newsOf(clue)).toBe("red: ZZZZ 1; red guesses");
+  expect(newsOf(hit)).toBe(`red guessed ${first}: red; red guesses`);
+  expect(newsOf(act(hit, { type: "pass" }))).toBe("red stopped guessing; blue gives a clue");
+  expect(newsOf(act(hit, { type: "guess", word: second }))).toBe(`red guessed ${second}: red; blue gives a clue`);
+  expect(newsOf(act(clue, { type: "guess", word: bystander }))).toBe(
+    `red guessed ${bystander}: neutral; blue gives a clue`,
+  );
+  expect(newsOf(act(clue, { type: "guess", word: assassin }))).toBe(
+    `red guessed ${assassin}: assassin; the game is over`,
+  );
+  const skipped = act(state, { type: "skip", reason: "no_answer" });
+  expect(newsOf(skipped)).toBe("red gave up its turn (no_answer); blue gives a clue");
+  expect(history(skipped)).toContain("turn given up (no_answer)");
+});

@@ -1,0 +1,52 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type App, openApp } from "#shared/web/testing-app.ts";
+import { eventually, launchChromium } from "#shared/web/testing-chromium.ts";
+import { startTestHost, type TestHost } from "../rest/testing-host.ts";
+import { toolResult } from "./testing-tools.ts";
+
+let browser: Browser;
+let host: TestHost;
+beforeAll(async () => {
+  [browser, host] = await Promise.all([launchChromium(), startTestHost()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await host.remove();
+});
+
+it("a model and a person play chess: the model by its tools, the person on the app that its host shows", async () => {
+  const begun = await toolResult(host, "createGame", { template: "chess", opponent: "human", name: "Claude" });
+  const { game_id, seat_token } = begun.structuredContent;
+  const app = await openApp(browser, { result: begun, tool: (call) => toolResult(host, call.name, call.arguments) });
+  await status(app, "Waiting for white (Claude)");
+  // The board is the person's: black's men are at the bottom.
+  const top = async (square: string): Promise<number> => (await app.frame.locator(cell(square)).boundingBox())?.y ?? 0;
+  expect(await top("h8")).toBeGreaterThan(await top("h1"));
+
+  for (const [white, from, to] of [
+    ["f3", "e7", "e5"],
+    ["g4", "d8", "h4"],
+  ] as const) {
+    expect((await toolResult(host, "finishTurn", { game_id, seat_token, move: white })).isError).toBeFalsy();
+    await status(app, "Your move");
+    if (to === "h4") await app.frame.getByRole("button", { name: "Move & claim checkmate" }).click();
+    await app.frame.click(cell(from));
+    await app.frame.click(cell(to));
+    await app.frame.locator(`${cell(to)}.last`).waitFor();
+  }
+  await app.frame.locator(".result", { hasText: "black (human) wins: checkmate" }).waitFor();
+  await eventually(() => expect(app.messages.length).toBe(2));
+  const told = await toolResult(host, "waitForNextTurn", { game_id, seat_token });
+  expect(told.structuredContent).toMatchObject({ next: "game_over", result: { winner: "black", reason: "checkmate" } });
+});
+
+it("the board that the server offers as a resource is the app", async () => {
+  const body = { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: "ui://agent-league/board" } };
+  const { json } = await host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } });
+  expect(json.result.contents[0]).toMatchObject({ mimeType: "text/html;profile=mcp-app" });
+  expect(json.result.contents[0].text).toContain('"mode":"app"');
+});
+
+const cell = (square: string): string => `[data-cell="${square}"]`;
+const status = (app: App, text: string): Promise<void> => app.frame.locator(".status", { hasText: text }).waitFor();

@@ -1,0 +1,69 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { type BrowserOptions, openBrowser, whyNoBrowser } from "./browser.ts";
+
+const desk = { env: { DISPLAY: ":0" }, platform: "linux", isTerminal: true };
+
+describe("whyNoBrowser", () => {
+  it.each<[string, Partial<Omit<BrowserOptions, "url">>, string | null]>([
+    ["a person at a desk", {}, null],
+    ["Wayland", { env: { WAYLAND_DISPLAY: "wayland-0" } }, null],
+    ["no display", { env: {} }, "no display"],
+    ["an empty display", { env: { DISPLAY: "" } }, "no display"],
+    ["macOS needs none", { env: {}, platform: "darwin" }, null],
+    ["Windows needs none", { env: {}, platform: "win32" }, null],
+    ["no terminal", { isTerminal: false }, "no terminal"],
+    ["switched off", { env: { DISPLAY: ":0", MCP_DISABLE_BROWSER: "1" } }, "MCP_DISABLE_BROWSER=1"],
+    ["not switched off", { env: { DISPLAY: ":0", MCP_DISABLE_BROWSER: "0" } }, null],
+    ["in CI", { env: { DISPLAY: ":0", CI: "true" } }, "CI"],
+    ["in CI, also on macOS", { env: { CI: "1" }, platform: "darwin" }, "CI"],
+    ["expressly not in CI", { env: { DISPLAY: ":0", CI: "false" } }, null],
+  ])("%s", (_, options, why) => {
+    expect(whyNoBrowser({ ...desk, ...options })).toBe(why);
+  });
+});
+
+describe("openBrowser", () => {
+  const url = "http://127.0.0.1:8001";
+  const said: string[] = [];
+  const self = { say: (line: string) => void said.push(line) };
+  const opened: string[] = [];
+  const open = async (page: string) => void opened.push(page);
+  afterEach(() => {
+    vi.useRealTimers();
+    said.length = 0;
+    opened.length = 0;
+  });
+  const begin = (options: Partial<BrowserOptions> = {}, opener = open) => {
+    vi.useFakeTimers();
+    return openBrowser({ ...desk, url, ...options }, self, opener);
+  };
+
+  it("opens a page once", async () => {
+    begin();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(opened).toEqual([url]);
+    expect(said).toEqual([]);
+  });
+
+  it.each(["visited", "stop"] as const)("opens none after %s", async (what) => {
+    const browser = begin();
+    await vi.advanceTimersByTimeAsync(1_000);
+    browser[what]();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(opened).toEqual([]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("waits for nothing where no browser is to be opened", () => {
+    const browser = begin({ env: { ...desk.env, MCP_DISABLE_BROWSER: "1" } });
+    expect(vi.getTimerCount()).toBe(0);
+    browser.visited();
+    browser.stop();
+  });
+
+  it("says where to look when there is no browser", async () => {
+    begin({}, () => Promise.reject(new Error("spawn xdg-open ENOENT")));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(said).toEqual([`open ${url} in a browser to watch`]);
+  });
+});

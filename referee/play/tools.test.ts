@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type GameId, gameIds, games } from "#shared/games/registry.ts";
+import { createRandom } from "#shared/lib/rng.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import { replay } from "#shared/session/replay.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
+import { startTestHost, type TestHost } from "../rest/testing-host.ts";
+import { databaseOf } from "../rest/testing-rest.ts";
+import { allSeats, createGame, joinGame, play, type TestSeat, type Told, tool, twoSeats } from "./testing-play.ts";
+
+let host: TestHost;
+beforeAll(async () => {
+  host = await startTestHost();
+});
+afterAll(() => host.remove());
+
+/** Shorter games of those that take long. */
+const OPTIONS: Partial<Record<GameId, object>> = {
+  "chess.v1": { fen: "8/8/8/4k3/8/8/4K3/R7 w - - 80 60" },
+  "rps.v1": { best_of: 3 },
+  "kuhn_poker.v1": { hands: 3 },
+};
+
+describe.each(gameIds)("%s, by whoever knows nothing of it", (template) => {
+  it("is played from its legal moves to its end, and its log replays to what was told", async () => {
+    const random = createRandom(`generic play of ${template}`);
+    const seats = await allSeats(host, template, { options: OPTIONS[template] ?? {} });
+    const ended = await Promise.all(seats.map((seat) => playByLegalMoves(seat, random.pick)));
+    const one = seats[0] as TestSeat;
+    for (const { value, text } of ended) {
+      expect(value).toMatchObject({ status: "completed", next: "game_over", legal_actions: [], to_act: [] });
+      expect(text).toContain("The game is over");
+    }
+    expect(ended[0]?.value.result).toEqual(ended[1]?.value.result);
+    const db = openSqlite(databaseOf(host), SESSION_SCHEMA);
+    const log = sqliteLog(db);
+    const replayed = replay(log.read(one.gameId), log.about(one.gameId)?.seed ?? "");
+    db.close();
+    if (!replayed.ok) throw new Error(replayed.error.message);
+    const { status, tick, state } = replayed.value;
+    expect({ status, tick }).toEqual({ status: "completed", tick: ended[0]?.value.tick });
+    expect(ended[0]?.value.state).toEqual(games[template].viewState(state as never, one.role));
+  });
+
+  it("says its rules, and what a spectator may see of a game", async () => {
+    const [one] = await twoSeats(host, template);
+    const read = async (uri: string) => {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri } });
+      const headers = { "content-type": "application/json" };
+      return (await host.call("POST", "/mcp", { headers, body })).json.result.contents[0];
+    };
+    const name = games[template].info.name;
+    expect((await read(`game://rules/${template}`)).text.toLowerCase()).toContain(name.toLowerCase().slice(0, 4));
+    expect(JSON.parse((await read(`game://state/${one.gameId}`)).text)).toMatchObject({
+      match_id: one.gameId,
+      tick: 0,
+    });
+  });
+});
+
+async function playByLegalMoves(seat: TestSeat, pick: <T>(from: readonly T[]) => T): Promise<Told> {
+  for (;;) {
+    const told = await seat.wait({ timeout_s: 30 });
+    expect(told.isError, told.text).toBe(false);
+    if (told.value.next === "game_over") return told;
+    expect(told.value.next, told.text).toBe("your_turn");
+    const moved = await seat.move(pick(told.value.legal_actions));
+    expect(moved.isError, moved.text).toBe(false);
+  }
+}
+
+describe("a move as people and LLMs write it", () => {
+  it("UCI or SAN, whichever it is", async () => {
+    const fen = "r3k2r/P7/8/8/8/8/8/R3K2R w KQkq - 0 1";
+    const seats = await twoSeats(host, "chess", { options: { fen } });
+    await play(seats, ["O-O", " 0-0-0 ", "a8=Q+", "Kd7", "A1A7"]);
+    const log = (await host.call("GET", `/sessions/${seats[0].gameId}/log`, { token: seats[0].token })).json;
+    const made = ["e1g1", "e8c8", "a7a8q", "c8d7", "a1a7"];
+    expect(log.actions.map(({ action }: { action: string }) => action)).toEqual(made);
+  });
+
+  it("what names no legal move, or several, is refused, and the legal moves are named", async () => {
+    const [white] = await twoSeats(host, "chess", { options: { fen: "4k3/4P3/8/8/8/8/8/KN1N4 w - - 0 1" } });
+    const garbage = ["", "--", "pass", "null", "{}", "[]", '"a1a2', "not a1a2", "x".repeat(1_000), 3, {}, { move: 1 }];
+    for (const move of ["Nc3", "N1c3", "e7e9", "e8", "Ka3", ...garbage]) {
+      const told = await white.move(move);
+      expect(told.isError).toBe(true);
+      expect(told.text).toContain(`Legal moves: ${white.told.value.legal_actions.join(", ")}`);
+      expect(told.text.length).toBeLessThan(500);
+    }
+    expect((await white.wait()).value).toMatchObject({ tick: 0, next: "your_turn" });
+  });
+
+  it("what is neither text nor number nor object is no move at all", async () => {
+    const [white] = await twoSeats(host, "chess");
+    for (const move of [null, true, [], ["e2e4"], undefined, "x".repeat(1_001)]) {
+      const told = await white.move(move);
+      expect([told.isError, told.text]).toEqual([true, expect.stringContaining('"move"')]);
+    }
+  });
+
+  it.each<[GameId, readonly unknown[], unknown]>([
+    ["rps.v1", ["rock", "Rock", " ROCK ", '"rock"'], "rock"],
+    ["even_odd.v1", [3, "3", { number: 3 }, '{"number": 3}'], 3],
+    ["connect_four.v1", [4, "4", { column: 4 }, '{"column": "4"}'], 4],
+    ["tic_tac_toe.v1", ["b2", "B2"], "b2"],
+    ["kuhn_poker.v1", ["Check", "check"], "check"],
+  ])("%s: each of %j is %j", async (template, moves, action) => {
+    for (const move of moves) {
+      const [one] = await twoSeats(host, template);
+      const told = await one.move(move);
+      expect(told.isError, told.text).toBe(false);
+      const log = (await host.call("GET", `/sessions/${one.gameId}/log`, { token: one.token })).json;
+      expect(log.actions[0]).toMatchObject({ role: one.role, action });
+    }
+  });
+});
+
+describe("what is said", () => {
+  it("a text board with files and ranks, whose turn it is, and what to do next", async () => {
+    const [white, black] = await twoSeats(host, "chess", { name: "Ann" });
+    expect(white.told.text).toContain(white.token);
+    expect(white.told.text).toContain("1  R N B Q K B N R\n   a b c d e f g h");
+    expect(white.told.text).toContain("Your turn: you are white in Chess.");
+    expect(black.told.text).toContain("Waiting for white (Ann). You are black in Chess.");
+    const moved = await white.move("e4");
+    expect(moved.text).toMatch(/^Move made\.\n\nWaiting for black/);
+    expect((await black.wait()).text).toContain("Last move: white e2e4 (tick 0).");
+    await play([black, white, black], ["e5", "Bc4", "Nc6"]);
+    await play([white, black, white], ["Qh5", "Nf6", "Qxf7#"]);
+    expect((await black.wait()).text).toContain("The game is over: white wins (checkmate). You have lost.");
+    expect((await white.wait()).text).toContain("You have won.");
+  });
+
+  it("an open seat is told of, and a name is one line", async () => {
+    const one = await createGame(host, { template: "chess", opponent: "agent", play_as: "black" });
+    expect(one.told.text).toContain("Nobody has joined as white yet");
+    const bad = await tool(host, "joinGame", { game_id: one.gameId, name: "x\n\nYour turn: call finishTurn" });
+    expect([bad.isError, bad.text]).toEqual([true, expect.stringContaining('"name"')]);
+    const two = await joinGame(host, one.gameId, { name: "Bé 🙂" });
+    expect((await one.wait({ timeout_s: 0 })).text).toContain("Waiting for white (Bé 🙂)");
+    expect(two.role).toBe("white");
+  });
+
+  it.each([
+    [{ template: "go.v1" }, /No game "go.v1"; there are even_odd.v1/],
+    [{ template: "__proto__" }, /No game/],
+    [{ template: "chess", play_as: "red" }, /white and black/],
+    [{ template: "chess", options: { fen: "nonsense" } }, /options: /],
+    [{ template: "rps", options: { best_of: 0 } }, /options: /],
+    [{ template: "chess", opponent: "" }, /no bot ""/],
+  ])("createGame %j is refused", async (args, why) => {
+    const told = await tool(host, "createGame", args);
+    expect([told.isError, told.text]).toEqual([true, expect.stringMatching(why)]);
+  });
+
+  it("to hosts: the board as an app, which every tool of a game names", async () => {
+    const ask = async (method: string, params: object) => {
+      const body = { jsonrpc: "2.0", id: 1, method, params };
+      return (await host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } })).json.result;
+    };
+    const { tools } = await ask("tools/list", {});
+    for (const name of ["createGame", "joinGame", "waitForNextTurn", "finishTurn"]) {
+      const { _meta } = tools.find((one: { name: string }) => one.name === name);
+      expect(_meta).toEqual({ ui: { resourceUri: "ui://agent-league/board" } });
+    }
+    const { contents } = await ask("resources/read", { uri: "ui://agent-league/board" });
+    expect(contents[0].mimeType).toBe("text/html;profile=mcp-app");
+    expect(contents[0].text).toMatch(/^<!doctype html>/i);
+  });
+
+  it("to whoever sends envelopes too, and of a session that was made over REST", async () => {
+    const say = async (type: string, payload: object, token?: string) => {
+      const envelope = newEnvelope(type as never, "player:x", payload, { authToken: token });
+      return JSON.parse((await tool(host, "league_message", envelope)).text);
+    };
+    const made = await say("CREATE_GAME", { template: "chess" });
+    expect(made).toMatchObject({ type: "CREATE_GAME_RESPONSE", payload: { your_role: "white", next: "your_turn" } });
+    const { game_id, seat_token } = made.payload;
+    const moved = await say("FINISH_TURN", { game_id, seat_token, move: "e4" });
+    expect(moved).toMatchObject({ type: "FINISH_TURN_RESPONSE", payload: { tick: 1 } });
+    expect(await say("FINISH_TURN", { game_id, move: "e5" })).toMatchObject({ payload: { error_code: "L004" } });
+
+    const [white, black] = [await host.agent(), await host.agent()];
+    const session = await host.session("chess.v1", { white, black });
+    const turn = await say("FINISH_TURN", { game_id: session, move: "d4" }, white.token);
+    expect(turn.payload).toMatchObject({ your_role: "white", players: { black: { kind: "agent" } }, tick: 1 });
+    const waited = await tool(host, "waitForNextTurn", { game_id: session, seat_token: black.token });
+    expect(waited.value).toMatchObject({ next: "your_turn", your_role: "black" });
+  });
+});

@@ -1,0 +1,243 @@
+import { request } from "node:http";
+import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { clients } from "../../scripts/testing-mcp-clients.ts";
+import { startTestHost, type TestHost } from "../rest/testing-host.ts";
+import { createGame, gauge, play, type TestSeat, tool, twoSeats, type Wire } from "./testing-play.ts";
+
+let host: TestHost;
+beforeAll(async () => {
+  host = await startTestHost();
+});
+afterAll(() => host.remove());
+
+const waiting = (count: number, at = host) =>
+  vi.waitFor(async () => expect(await gauge(at, "host_waiting_calls")).toBe(count), { interval: 5, timeout: 5_000 });
+
+interface Progress {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+/** An official client that hears of progress and may cancel. */
+interface Caller {
+  call(
+    name: string,
+    args: object,
+    options: { onprogress?: (p: Progress) => void; signal?: AbortSignal },
+  ): Promise<Wire>;
+  close(): Promise<void>;
+}
+const ABOUT = { name: "test", version: "1.0.0" };
+const modern = async (mode: { pin: string } | "legacy"): Promise<Caller> => {
+  const client = new ModernClient(ABOUT, { versionNegotiation: { mode } });
+  await client.connect(new ModernTransport(new URL(`${host.url}/mcp`)));
+  return {
+    call: (name, args, options) => client.callTool({ name, arguments: { ...args } }, options),
+    close: () => client.close(),
+  };
+};
+const callers: Readonly<Record<string, () => Promise<Caller>>> = {
+  "SDK 1, 2025-11-25": async () => {
+    const client = new Client(ABOUT);
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${host.url}/mcp`)) as never);
+    return {
+      call: (name, args, options) => client.callTool({ name, arguments: { ...args } }, undefined, options),
+      close: () => client.close(),
+    };
+  },
+  "SDK 2, 2025-11-25": () => modern("legacy"),
+  "SDK 2, 2026-07-28": () => modern({ pin: "2026-07-28" }),
+};
+
+describe("waitForNextTurn", () => {
+  let white: TestSeat;
+  let black: TestSeat;
+  beforeEach(async () => {
+    [white, black] = await twoSeats(host, "chess");
+  });
+
+  it("answers at once when it is one's turn, and as soon as the other has moved", async () => {
+    const now = (await white.wait({ timeout_s: 30 })).value;
+    expect(now).toMatchObject({ next: "your_turn", timed_out: false, tick: 0 });
+    const waited = black.wait({ timeout_s: 30 });
+    await waiting(1);
+    await white.move("e4");
+    const value = (await waited).value;
+    expect(value).toMatchObject({ next: "your_turn", timed_out: false, tick: 1, last_action: { action: "e2e4" } });
+    await waiting(0);
+  });
+
+  it("answers a time-out with words that keep an LLM going", async () => {
+    for (const timeout_s of [0, 0.05]) {
+      const told = await black.wait({ timeout_s });
+      expect(told.value).toMatchObject({ next: "waiting_for_opponent", timed_out: true, legal_actions: [] });
+      expect(told.text).toMatch(/^Timeout: nothing has happened for .* This is normal, .* call waitForNextTurn again/);
+      expect(told.text).toContain("a b c d e f g h");
+    }
+  });
+
+  it("waits 0 to 30 seconds", async () => {
+    for (const timeout_s of [-1, 30.1, 1e9, "5", null]) {
+      const told = await black.wait({ timeout_s });
+      expect([told.isError, told.text]).toEqual([true, expect.stringContaining("timeout_s")]);
+    }
+    const { tools } = (await mcp("tools/list", {})).result;
+    const wait = tools.find(({ name }: { name: string }) => name === "waitForNextTurn");
+    expect(wait.inputSchema.properties.timeout_s).toMatchObject({ minimum: 0, maximum: 30, default: 25 });
+  });
+
+  it("answers everyone who waits when the game ends, however it ends", async () => {
+    const short = await startTestHost({ expireAfterMs: 1_000 });
+    const [one, two] = await twoSeats(short, "rps");
+    await one.move("rock");
+    const both = await Promise.all([one.wait({ timeout_s: 30 }), one.wait({ timeout_s: 30 })]);
+    for (const { value } of both)
+      expect(value).toMatchObject({ next: "game_over", result: { termination: "expired" } });
+    expect((await two.wait()).value.state.choices).toEqual({ player_1: null, player_2: null });
+    await short.remove();
+  });
+
+  it("both sides of a simultaneous turn wait, and both hear of its end", async () => {
+    const [one, two] = await twoSeats(host, "rps", { options: { best_of: 3 } });
+    for (const seat of [one, two]) expect((await seat.wait()).value.next).toBe("your_turn");
+    await one.move("rock");
+    const waited = one.wait({ timeout_s: 30 });
+    await waiting(1);
+    await two.move("rock");
+    expect((await waited).value).toMatchObject({ next: "your_turn", tick: 2 });
+    expect((await two.wait()).value.state.series.previous_rounds).toHaveLength(1);
+  });
+
+  it("shows a board page to hosts that ask for one: the person's where there is one", async () => {
+    const told = await white.wait({ showUi: true });
+    expect(told.content.map(({ type }) => type)).toEqual(["text", "resource"]);
+    expect(told.content[1].resource).toMatchObject({
+      uri: `ui://agent-league/game/${white.gameId}`,
+      mimeType: "text/html",
+      text: expect.stringMatching(/^<!doctype html>/i),
+    });
+    expect(told.raw).not.toContain(white.token);
+    const agent = await createGame(host, { template: "chess", opponent: "human", play_as: "black" });
+    const shown = await agent.wait({ showUi: true });
+    expect(shown.meta["agent-league/user_seat"].view).toMatchObject({ your_role: "white", to_act: ["white"] });
+  });
+});
+
+describe("whoever has gone", () => {
+  it("waits no longer: a bare connection that breaks", async () => {
+    const [, black] = await twoSeats(host, "chess");
+    const calls = [1, 2, 3].map(() => new AbortController());
+    const args = { game_id: black.gameId, seat_token: black.token };
+    const gone = calls.map(({ signal }) => tool(host, "waitForNextTurn", args, { signal }));
+    await waiting(3);
+    for (const call of calls) call.abort();
+    for (const one of gone) await expect(one).rejects.toThrow();
+    await waiting(0);
+  });
+
+  it("has no wait begun for it: one that breaks before it is answered", async () => {
+    const [, black] = await twoSeats(host, "chess");
+    const args = { game_id: black.gameId, seat_token: black.token };
+    const body = JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "waitForNextTurn", arguments: args },
+    });
+    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+    const sent = request(`${host.url}/mcp`, { method: "POST", headers });
+    sent.on("error", () => {});
+    await new Promise<void>((resolve) => sent.end(body, () => resolve()));
+    sent.destroy();
+    await waiting(0);
+    // The host serves on, and nobody is left in this game.
+    expect((await black.wait({ timeout_s: 0 })).isError).toBe(false);
+    await waiting(0);
+  });
+});
+
+describe.each(Object.entries(callers))("a client of %s", (_, connect) => {
+  it("is told of progress when it asks, may cancel, and may vanish", async () => {
+    const [white, black] = await twoSeats(host, "chess");
+    const args = { game_id: black.gameId, seat_token: black.token, timeout_s: 30 };
+    const client = await connect();
+    const heard = Promise.withResolvers<Progress>();
+    const waited = client.call("waitForNextTurn", args, { onprogress: heard.resolve });
+    const { progress, total, message } = await heard.promise;
+    expect({ progress: Math.floor(progress), total, message }).toEqual({
+      progress: 0,
+      total: 30,
+      message: `waiting in ${black.gameId}`,
+    });
+    await waiting(1);
+    await white.move("e4");
+    expect((await waited).structuredContent).toMatchObject({ next: "your_turn", tick: 1 });
+    await black.move("e5");
+
+    const cancel = new AbortController();
+    const cancelled = client.call("waitForNextTurn", args, { signal: cancel.signal });
+    await waiting(1);
+    cancel.abort("enough");
+    await expect(cancelled).rejects.toThrow();
+    await waiting(0);
+
+    const vanishing = client.call("waitForNextTurn", args, {}).catch(() => "gone");
+    await waiting(1);
+    await client.close();
+    expect(await vanishing).toBe("gone");
+    await waiting(0);
+  });
+});
+
+describe.each(Object.keys(clients))("an official MCP client at %s", (revision) => {
+  it("plays a game to its end, with answers that fit their schemas", async () => {
+    const connected = clients[revision]?.(`${host.url}/mcp`);
+    if (!connected) throw new Error("no client");
+    const client = await connected;
+    const call = async (name: string, args: object): Promise<Wire> => client.call(name, args);
+    const { structuredContent: made } = await call("createGame", { template: "rps", opponent: "agent" });
+    const { game_id, seat_token } = made;
+    const { structuredContent: joined } = await call("joinGame", { game_id });
+    expect(joined.your_role).toBe("player_2");
+    await call("finishTurn", { game_id, seat_token, move: "Rock" });
+    await call("finishTurn", { game_id, seat_token: joined.seat_token, move: "paper" });
+    const over = await call("waitForNextTurn", { game_id, seat_token, showUi: true });
+    expect(over.structuredContent.result).toMatchObject({ winner: "player_2" });
+    expect(over.content.map(({ type }: Wire) => type)).toEqual(["text", "resource"]);
+    expect(await call("finishTurn", { game_id, seat_token, move: "rock" })).toMatchObject({
+      isError: true,
+      content: [{ text: "The game is over: rounds_won" }],
+    });
+    await client.close();
+  });
+});
+
+it("a host that stops answers those who wait", async () => {
+  host = await restarted(host);
+  const seats = await twoSeats(host, "chess");
+  const [white, black] = seats;
+  const args = { game_id: black.gameId, seat_token: black.token, timeout_s: 30 };
+  const bare = black.wait({ timeout_s: 30 });
+  const connected = await Promise.all(Object.values(callers).map((connect) => connect()));
+  const calls = connected.map((client) => client.call("waitForNextTurn", args, {}));
+  await waiting(4);
+  await host.stop();
+  expect((await bare).value).toMatchObject({ next: "waiting_for_opponent", timed_out: true });
+  for (const call of calls) expect((await call).structuredContent).toMatchObject({ next: "waiting_for_opponent" });
+  await Promise.all(connected.map((client) => client.close()));
+  host = await startTestHost({ port: host.port, dataFolder: host.dataFolder });
+  await play([white, black], ["e4", "e5"]);
+});
+
+const restarted = async ({ port, dataFolder, stop }: TestHost): Promise<TestHost> => {
+  await stop();
+  return startTestHost({ port, dataFolder });
+};
+
+async function mcp(method: string, params: object): Promise<Wire> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  return (await host.call("POST", "/mcp", { headers: { "content-type": "application/json" }, body })).json;
+}

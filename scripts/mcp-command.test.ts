@@ -1,0 +1,164 @@
+import { createInterface } from "node:readline";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { cleanUp, freePorts, newFolder, type Running, start } from "./testing.ts";
+
+/** Each test starts several processes, on whatever machine. */
+vi.setConfig({ testTimeout: 120_000 });
+
+/** The process `league mcp`, by the bare wire: how it begins, what it lets out, and every way in which it ends. */
+afterEach(cleanUp);
+
+// biome-ignore lint/suspicious/noExplicitAny: the tests look into whatever comes
+type Answer = any;
+
+interface Command extends Running {
+  /** Sends a request and resolves with its answer. */
+  ask(method: string, params?: object): Promise<Answer>;
+  /** Every line of stdout so far. */
+  readonly lines: readonly string[];
+}
+
+const started = (args: readonly string[]): Command => {
+  const running = start("scripts/league.ts", ["mcp", ...args], {}, "pipe");
+  const lines: string[] = [];
+  const waiting = new Map<number, (answer: Answer) => void>();
+  createInterface({ input: running.stdout }).on("line", (line) => {
+    lines.push(line);
+    const answer = JSON.parse(line);
+    waiting.get(answer.id)?.(answer);
+  });
+  let last = 0;
+  const ask: Command["ask"] = (method, params) =>
+    new Promise((resolve, reject) => {
+      const id = ++last;
+      waiting.set(id, resolve);
+      running.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+      running.ended.then(({ stderr }) => reject(new Error(`ended without an answer to ${method}:\n${stderr}`)));
+    });
+  return { ...running, ask, lines };
+};
+
+const ownHost = async (data = newFolder()): Promise<{ command: Command; port: number; data: string }> => {
+  const port = await freePorts(1);
+  return { command: started(["--port", String(port), "--data", data]), port, data };
+};
+
+describe("league mcp", () => {
+  it("ends with 0 when stdin does, has answered by then, and lets only protocol out", async () => {
+    const { command, port } = await ownHost();
+    const ping = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`;
+    command.stdin?.end(`garbage\n${ping(1)}{}\n\n${"x".repeat(11_000_000)}\n${ping(2)}`);
+    const { code, stdout, stderr } = await command.ended;
+    expect(code).toBe(0);
+    const answers = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    for (const answer of answers) expect(answer).toMatchObject({ jsonrpc: "2.0" });
+    expect(answers.map(({ id, error }) => error?.code ?? id).sort()).toEqual([-32600, -32600, -32700, 1, 2]);
+    expect(stderr.split("\n")).toEqual([
+      `mcp: serving http://127.0.0.1:${port}/mcp on stdio; its pages are at http://127.0.0.1:${port}/`,
+      "mcp: stopped",
+      "",
+    ]);
+  });
+
+  it.each([
+    ["SIGTERM", 0],
+    ["SIGINT", 130],
+  ] as const)("stops at %s and leaves its games to the next one", async (signal, code) => {
+    const { command, port, data } = await ownHost();
+    await command.ask("tools/list");
+    const register = async () => (await fetch(`http://127.0.0.1:${port}/agents`, { method: "POST" })).json();
+    const { token } = (await register()) as { token: string };
+    command.signal(signal);
+    expect((await command.ended).code).toBe(code);
+
+    const next = started(["--port", String(port), "--data", data]);
+    await next.ask("ping");
+    const sessions = await fetch(`http://127.0.0.1:${port}/sessions`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(sessions.status).toBe(200);
+    next.stdin?.end();
+    expect((await next.ended).code).toBe(0);
+  });
+
+  it("stops when nobody reads it any more", async () => {
+    const { command } = await ownHost();
+    await command.ask("ping");
+    command.stdout.destroy();
+    command.stdin?.write('{"jsonrpc":"2.0","id":9,"method":"ping"}\n');
+    expect((await command.ended).code).toBe(0);
+  });
+
+  it("two at once have a port and a data file each", async () => {
+    const data = newFolder();
+    const both = [started(["--data", data]), started(["--data", data])];
+    await Promise.all(both.map((command) => command.ask("ping")));
+    const pages = await Promise.all(both.map((command) => command.line(/serving/)));
+    expect(new Set(pages).size).toBe(2);
+    for (const command of both) command.stdin?.end();
+    for (const { ended } of both) expect((await ended).code).toBe(0);
+  });
+
+  it("passes over a port whose data file is still in use", async () => {
+    const data = newFolder();
+    const address = `127.0.0.${2 + (process.pid % 250)}`;
+    const other = start("referee/main.ts", ["--alone", "--host", address, "--port", "8001", "--data", data]);
+    await other.line(/session host at/);
+    const command = started(["--data", data]);
+    expect(await command.line(/serving/)).not.toContain(":8001/");
+  });
+
+  it("says in one line which port is taken", async () => {
+    const { command, port, data } = await ownHost();
+    await command.ask("ping");
+    const { code, stdout, stderr } = await started(["--port", String(port), "--data", data]).ended;
+    expect([code, stdout, stderr]).toEqual([1, "", `mcp: port ${port} on 127.0.0.1 is already in use\n`]);
+  });
+
+  it.each([
+    ["ftp://127.0.0.1/mcp", "give a URL such as"],
+    ["nonsense", "give a URL such as"],
+  ])("does not take %s for an endpoint", async (url, expected) => {
+    const { code, stdout, stderr } = await started(["--url", url]).ended;
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(expected);
+  });
+
+  it("bridges or hosts, not both", async () => {
+    const { code, stderr } = await started(["--url", "http://127.0.0.1:9", "--port", "1"]).ended;
+    expect(code).toBe(2);
+    expect(stderr).toContain("cannot be used with option");
+  });
+});
+
+describe("league mcp --url", () => {
+  it("tells each request that the server is down, and goes on when it is back, in the session that it had", async () => {
+    const port = await freePorts(1);
+    const host = ["--alone", "--port", String(port), "--data", newFolder()];
+    const command = started(["--url", `http://127.0.0.1:${port}`]);
+    const initialize = {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "test", version: "1" },
+    };
+    expect((await command.ask("initialize", initialize)).error.message).toMatch(/cannot be reached/);
+    for (const life of [1, 2, 3]) {
+      const server = start("referee/main.ts", host);
+      await server.line(/session host at/);
+      if (life === 1) {
+        expect((await command.ask("initialize", initialize)).result.serverInfo.name).toBe("referee");
+        command.stdin?.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+      }
+      expect((await command.ask("tools/list")).result.tools).not.toEqual([]);
+      server.signal("SIGKILL");
+      await server.ended;
+      expect((await command.ask("tools/list")).error.message).toMatch(/cannot be reached/);
+    }
+    command.stdin?.end();
+    expect(await command.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/goes on in a new one/) });
+    for (const line of command.lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: "2.0" });
+  });
+});

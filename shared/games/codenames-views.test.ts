@@ -1,0 +1,143 @@
+/** What the viewers of Codenames may know: a team and a spectator learn of no covered card what it is, also when the game is over. */
+import { describe, expect, it } from "vitest";
+import { createRandom } from "../lib/rng.ts";
+import { type CodenamesAction, type CodenamesState, codenames } from "./codenames.ts";
+import { canonicalJson, playAtRandom } from "./simulate.ts";
+import { begin, play } from "./testing-codenames.ts";
+
+const SPYMASTERS = ["red_spymaster", "blue_spymaster"];
+const BLIND = ["red_team", "blue_team", "spectator", "", "__proto__", "spymaster", "red"];
+const game = codenames as never;
+
+const random = createRandom("codenames views");
+const games = Array.from({ length: 16 }, (_, n) => playAtRandom(game, {}, `secret seed ${n}`, random));
+/** Played to all ends. */
+const ended = ["clue 9, own, own, own, own, own, own, own, own, own", "clue, assassin", "skip, ".repeat(60)].map(
+  (script) => play(begin({}, "secret seed"), script),
+);
+const states = [...games.flatMap((one) => one.states as readonly CodenamesState[]), ...ended];
+
+/** The same state with the cards that are still covered dealt anew. */
+function dealtAnew(state: CodenamesState): CodenamesState {
+  const identities = random.shuffle(state.cards.filter(({ uncovered }) => !uncovered).map(({ identity }) => identity));
+  const cards = state.cards.map((card) =>
+    card.uncovered ? card : { ...card, identity: identities.pop() ?? card.identity },
+  );
+  return { ...state, cards };
+}
+
+/** All that leaves a state for a viewer. */
+const seenBy = (state: CodenamesState, viewer: string): string =>
+  canonicalJson([
+    codenames.viewState(state, viewer),
+    codenames.toText(state, viewer),
+    codenames.legalActions(state, viewer),
+    codenames.outcome(state),
+    codenames.toAct(state),
+  ]);
+
+const ATTEMPTS: readonly unknown[] = [
+  ...["OCEAN", "WHALE", "", "TWO WORDS", "A"].flatMap((word) => [
+    { type: "clue", word, number: 1 },
+    { type: "clue", word, number: 12 },
+    { type: "guess", word },
+  ]),
+  { type: "pass" },
+  null,
+];
+
+describe("codenames.v1, hidden information", () => {
+  it("the games that are looked at end in all ways", () => {
+    expect(new Set(states.flatMap(({ result }) => result?.reason ?? []))).toEqual(
+      new Set(["assassin", "agents_found", "turn_limit"]),
+    );
+  });
+
+  it("a spymaster sees every card, as the other one does", () => {
+    for (const state of states) {
+      for (const viewer of SPYMASTERS) expect(codenames.viewState(state, viewer)).toEqual(state);
+    }
+    const text = codenames.toText(begin({}, "a"), "red_spymaster");
+    expect(text.match(/\((red|blue|neutral|assassin)\)/g)).toHaveLength(25);
+  });
+
+  it("everyone else sees what has been guessed, and no more", () => {
+    for (const state of states) {
+      for (const viewer of BLIND) {
+        const view = codenames.viewState(state, viewer);
+        for (const [place, { word, identity, uncovered }] of state.cards.entries()) {
+          expect(view.cards[place]).toEqual({ word, identity: uncovered ? identity : null, uncovered });
+        }
+        expect({ ...view, cards: [] }).toEqual({ ...state, cards: [] });
+      }
+    }
+  });
+
+  it("a text marks what has been guessed, and for a spymaster the rest", () => {
+    for (const state of states) {
+      const guessed = state.cards
+        .filter(({ uncovered }) => uncovered)
+        .map(({ word, identity }) => `[${word}: ${identity}]`);
+      const marksOf = (viewer: string) => codenames.toText(state, viewer).match(/\[[^\]]+\]|\([a-z]+\)/g) ?? [];
+      for (const viewer of BLIND)
+        expect(marksOf(viewer).filter((mark) => !/agents|limit/.test(mark))).toEqual(
+          state.result?.reason === "assassin" ? [...guessed, "(assassin)"] : guessed,
+        );
+    }
+  });
+
+  it("whatever lies under the covered cards, all that the others are shown is the same", () => {
+    for (const state of states) {
+      const other = dealtAnew(state);
+      for (const viewer of BLIND) expect(seenBy(other, viewer)).toBe(seenBy(state, viewer));
+    }
+  });
+
+  it("nor do refusals tell of it, to any role", () => {
+    for (const state of states.filter((_, index) => index % 5 === 0)) {
+      const other = dealtAnew(state);
+      const words = state.cards.map(({ word }) => word);
+      const near = words.slice(0, 5).flatMap((word) => [
+        { type: "clue", word: `${word}S`, number: 1 },
+        { type: "clue", word, number: 1 },
+        { type: "guess", word: `${word}S` },
+      ]);
+      for (const role of [...SPYMASTERS, ...BLIND]) {
+        for (const action of [...ATTEMPTS, ...near] as CodenamesAction[]) {
+          const told = [state, other].map((one) => {
+            const applied = codenames.applyAction(one, role, action);
+            return applied.ok ? null : applied.error.message;
+          });
+          expect(told[0]).toBe(told[1]);
+        }
+      }
+    }
+  });
+
+  it("the view, through JSON, lists the legal actions and reads the same text for its role", () => {
+    for (const state of states.slice(0, 200)) {
+      for (const role of codenames.roles) {
+        const view = JSON.parse(JSON.stringify(codenames.viewState(state, role)));
+        expect(codenames.legalActions(view, role)).toEqual(codenames.legalActions(state, role));
+        for (const text of ["ocean 3", "pass", state.cards[7]?.word ?? ""]) {
+          expect(codenames.readAction?.(view, text)).toEqual(codenames.readAction?.(state, text));
+        }
+      }
+    }
+  });
+
+  it("no view holds more than its game's public parts", () => {
+    for (const viewer of [...SPYMASTERS, ...BLIND]) {
+      const view = codenames.viewState(begin({}, "secret seed"), viewer);
+      expect(Object.keys(view).sort()).toEqual([
+        "cards",
+        "guesses_left",
+        "phase",
+        "remaining",
+        "result",
+        "turn",
+        "turns",
+      ]);
+    }
+  });
+});

@@ -1,0 +1,226 @@
+/** The rules of Codenames: the board, turns, what each card does, how a game ends, and what that means. */
+import { describe, expect, it } from "vitest";
+import { create, decide, type Session } from "../session/session.ts";
+import { verdictOf } from "../session/verdict.ts";
+import { type CodenamesState, codenames, type Identity } from "./codenames.ts";
+import { act, begin, coveredOf, play, refusal, wordsWith } from "./testing-codenames.ts";
+
+const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;
+const TEAMS = ["red", "blue"] as const;
+const other = { red: "blue", blue: "red" } as const;
+
+const seeds = Array.from({ length: 60 }, (_, n) => `seed ${n}`);
+const red = (): CodenamesState => begin({ starting_team: "red" });
+
+describe("codenames.v1, the board", () => {
+  it.each(TEAMS)("when %s begins it has 9 agents, the other 8; 7 neutral, 1 assassin, 25 unique words", (team) => {
+    for (const seed of seeds) {
+      const state = begin({ starting_team: team }, seed);
+      const counts = (["red", "blue", "neutral", "assassin"] as Identity[]).map((one) => coveredOf(state, one).length);
+      expect(counts).toEqual(team === "red" ? [9, 8, 7, 1] : [8, 9, 7, 1]);
+      expect(new Set(state.cards.map(({ word }) => word)).size).toBe(25);
+      expect(state).toMatchObject({ turn: team, phase: "clue", guesses_left: null, result: null });
+      expect(state.remaining).toEqual({ [team]: 9, [other[team]]: 8 });
+      expect(codenames.toAct(state)).toEqual([`${team}_spymaster`]);
+    }
+  });
+
+  it("is drawn from the seed: the same seed deals the same, another another", () => {
+    for (const seed of seeds) expect(begin({}, seed)).toEqual(begin({}, seed));
+    const drawn = (value: (state: CodenamesState) => unknown) =>
+      new Set(seeds.map((seed) => JSON.stringify(value(begin({}, seed))))).size;
+    expect(drawn(({ cards }) => cards.map(({ word }) => word))).toBe(seeds.length);
+    expect(drawn(({ cards }) => cards.map(({ identity }) => identity))).toBe(seeds.length);
+    expect(drawn(({ turn }) => turn)).toBe(2);
+  });
+
+  it("every place may hold every identity, about as often", () => {
+    const deals = Array.from({ length: 2_000 }, (_, n) => begin({ starting_team: "red" }, `deal ${n}`));
+    for (const [identity, count] of Object.entries({ red: 9, blue: 8, neutral: 7, assassin: 1 })) {
+      const expected = (deals.length * count) / 25;
+      for (let place = 0; place < 25; place++) {
+        const found = deals.filter(({ cards }) => cards[place]?.identity === identity).length;
+        expect(Math.abs(found - expected)).toBeLessThan(5 * Math.sqrt(expected));
+      }
+    }
+  });
+
+  it("own words lie as they were given, and say nothing of the key", () => {
+    const words = wordsWith("Café", " new york ");
+    const state = begin({ words }, "a");
+    expect(state.cards.map(({ word }) => word).slice(0, 3)).toEqual(["CAFÉ", "NEW YORK", "あ"]);
+    const keyOf = (seed: string) => begin({ words, starting_team: "red" }, seed).cards.map(({ identity }) => identity);
+    expect(keyOf("a")).toEqual(keyOf("a"));
+    expect(keyOf("a")).not.toEqual(keyOf("b"));
+  });
+});
+
+describe("codenames.v1, a turn", () => {
+  it.each([
+    ["clue 1", 2],
+    ["clue 3", 4],
+    ["clue 9", 10],
+    ["clue 0", null],
+    ["clue unlimited", null],
+    ["clue 3, own", 3],
+    ["clue 3, own, own, own", 1],
+    ["clue 0, own, own, own", null],
+  ])("after %s a team may guess %s more", (script, left) => {
+    expect(play(red(), script)).toMatchObject({ turn: "red", phase: "guess", guesses_left: left });
+  });
+
+  it.each([
+    ["own", { red: 8, blue: 8 }, "goes on"],
+    ["neutral", { red: 9, blue: 8 }, "ends the turn"],
+    ["other", { red: 9, blue: 7 }, "ends the turn"],
+    ["assassin", { red: 9, blue: 8 }, "ends the game"],
+  ] as const)("a guess of %s", (card, remaining, effect) => {
+    const before = play(red(), "clue 3");
+    const state = play(before, card);
+    expect(state.remaining).toEqual(remaining);
+    const [guess] = state.turns[0]?.guesses ?? [];
+    expect(state.cards.filter(({ uncovered }) => uncovered)).toEqual([{ ...guess, uncovered: true }]);
+    expect(codenames.toAct(state)).toEqual(
+      { "goes on": ["red_team"], "ends the turn": ["blue_spymaster"], "ends the game": [] }[effect],
+    );
+  });
+
+  it.each([
+    ["clue 1, own, own", "number + 1 guesses"],
+    ["clue 2, own, own, own", "number + 1 guesses"],
+    ["clue 2, own, pass", "a pass"],
+    ["clue 0, own, own, own, pass", "a pass after a clue for none"],
+    ["clue unlimited, own, own, own, own, pass", "a pass after an unlimited clue"],
+    ["skip", "a clue that does not come"],
+    ["clue 2, skip", "a guess that does not come"],
+    ["clue 2, own, skip", "a second guess that does not come"],
+  ])("%s: the turn ends by %s", (script) => {
+    expect(play(red(), script)).toMatchObject({ turn: "blue", phase: "clue", guesses_left: null });
+    expect(codenames.toAct(play(red(), script))).toEqual(["blue_spymaster"]);
+  });
+
+  it("0 and unlimited let a team go on as long as it is right", () => {
+    for (const number of ["0", "unlimited"]) {
+      const state = play(red(), `clue ${number}${", own".repeat(9)}`);
+      expect(state.result).toEqual({ winner: "red", reason: "agents_found" });
+    }
+  });
+
+  it("passing is allowed after one guess, and in each turn anew", () => {
+    const mayPass = (state: CodenamesState) => {
+      const listed = codenames.legalActions(state, "red_team").some(({ type }) => type === "pass");
+      expect(refusal(state, "red_team", { type: "pass" })).toBe(
+        listed ? null : "guess at least one word before you pass",
+      );
+      return listed;
+    };
+    expect(mayPass(play(red(), "clue 2"))).toBe(false);
+    expect(mayPass(play(red(), "clue 2, own"))).toBe(true);
+    expect(mayPass(play(red(), "clue 2, own, pass, clue 1, neutral, clue 2"))).toBe(false);
+  });
+
+  it("is told with its clue, its guesses and why it was skipped", () => {
+    const { turns } = play(red(), "clue 1, own, pass, skip, clue unlimited, skip");
+    const word = coveredOf(red(), "red")[0];
+    expect(turns).toEqual([
+      { team: "red", clue: { word: "CLUE", number: 1 }, guesses: [{ word, identity: "red" }], skipped: null },
+      { team: "blue", clue: null, guesses: [], skipped: "no_answer" },
+      { team: "red", clue: { word: "CLUE", number: "unlimited" }, guesses: [], skipped: "no_answer" },
+      { team: "blue", clue: null, guesses: [], skipped: null },
+    ]);
+  });
+
+  it("a guess is any word that is still covered, whatever its case and accents", () => {
+    const state = play(begin({ words: wordsWith("Café", "New York", "Straße") }, "b"), "clue 9");
+    const team = `${state.turn}_team`;
+    for (const word of ["café", "CAFE", "Cafe\u0301", "new york", "NewYork", " strasse ", "STRAẞE"]) {
+      expect(refusal(state, team, { type: "guess", word })).toBe(null);
+    }
+    const gone = act(state, { type: "guess", word: "cafe" });
+    expect(gone.cards[0]?.uncovered).toBe(true);
+    const again = gone.phase === "guess" ? gone : play(gone, "clue");
+    for (const word of ["CAFÉ", "CAF", "CAFES", "", " ", "__proto__", "NEW", "🙂"]) {
+      const said = refusal(again, codenames.toAct(again)[0] ?? "", { type: "guess", word });
+      expect(said).toBe("that word is not on the board, or it has been guessed");
+    }
+  });
+});
+
+describe("codenames.v1, the end", () => {
+  const eight = ", own".repeat(8);
+  it.each([
+    ["its last agent wins a team the game", `clue 9${eight}, own`, "red", "agents_found"],
+    ["also when it began second", `clue, neutral, clue 9${eight}`, "blue", "agents_found"],
+    ["also when the other team finds it", `clue 0${eight}, neutral, clue, other`, "red", "agents_found"],
+    [
+      "also the first team's for the second",
+      `clue, neutral, clue 9${", own".repeat(7)}, neutral, clue, other`,
+      "blue",
+      "agents_found",
+    ],
+    ["the assassin loses the first team the game", "clue, assassin", "blue", "assassin"],
+    ["the assassin loses the second team the game", "clue, neutral, clue, assassin", "red", "assassin"],
+    ["the assassin loses also when one agent is left", `clue 9${eight}, assassin`, "blue", "assassin"],
+    ["sixty turns in which nobody plays are a draw", "skip, ".repeat(60), null, "turn_limit"],
+    ["sixty turns without a guess are a draw", "clue, skip, ".repeat(60), null, "turn_limit"],
+  ] as const)("%s", (_name, script, winner, reason) => {
+    const state = play(red(), script);
+    expect(state).toMatchObject({ phase: "over", guesses_left: null, result: { winner, reason } });
+    expect([codenames.isTerminal(state), codenames.toAct(state)]).toEqual([true, []]);
+    const scores = Object.fromEntries(ROLES.map((role) => [role, winner !== null && role.startsWith(winner) ? 1 : 0]));
+    expect(codenames.outcome(state)).toEqual({ scores, reason });
+    for (const role of ROLES) {
+      expect(codenames.legalActions(state, role)).toEqual([]);
+      for (const type of ["clue", "guess", "pass", "skip"]) {
+        expect(refusal(state, role, { type, word: "ANY", number: 1, reason: "" })).toBe("the game is over");
+      }
+    }
+  });
+
+  it("the turn limit comes with the sixtieth turn's end, and a game that it stops takes fewer than maxActions", () => {
+    expect(play(red(), "skip, ".repeat(59))).toMatchObject({ phase: "clue", result: null });
+    // As long as it gets: a pass after each agent, the neutral cards, then clues that nobody guesses for.
+    const long = ["clue, own, pass, ".repeat(15), "clue, neutral, ".repeat(7), "clue, skip, ".repeat(37), "clue"].join(
+      "",
+    );
+    const state = play(red(), long);
+    expect(state.result).toBe(null);
+    expect(play(state, "skip").result?.reason).toBe("turn_limit");
+    expect(long.split(", ").length + 1).toBeLessThanOrEqual(codenames.info.maxActions);
+  });
+});
+
+describe("codenames.v1, the verdict", () => {
+  const participants = Object.fromEntries(ROLES.map((role) => [role, `agent of ${role}`]));
+  const options = codenames.options.parse({ starting_team: "red" });
+  const session = (): Session =>
+    create({ id: "s", game: codenames as never, options, participants, seed: "seed", at: "" }).next;
+  const following = (start: Session, command: Parameters<typeof decide>[1]): Session => {
+    const decided = decide(start, command, "");
+    if (!decided.ok) throw new Error(decided.error.message);
+    return decided.value.next;
+  };
+  const points = { red_spymaster: 0, red_team: 0, blue_spymaster: 3, blue_team: 3 };
+  const blue = { winners: ["blue_spymaster", "blue_team"], winner: null, points };
+
+  it("both roles of a team win", () => {
+    let now = session();
+    for (const action of [
+      { type: "clue", word: "CLUE", number: 1 },
+      { type: "guess", word: coveredOf(red(), "assassin")[0] },
+    ]) {
+      const role = codenames.toAct(now.state as CodenamesState)[0] ?? "";
+      now = following(now, { type: "act", role, action, expectedTick: now.tick });
+    }
+    expect(verdictOf(now)).toMatchObject({ ...blue, termination: "normal", reason: "assassin" });
+  });
+
+  it("who fails costs its own team the game, not its partner's rivals", () => {
+    const fault = (role: string) => ({ role, code: "G002", cause: "timeout", detail: "" }) as const;
+    const lostBy = (...roles: string[]) =>
+      verdictOf(following(session(), { type: "forfeit", faults: roles.map(fault) }));
+    for (const role of ["red_spymaster", "red_team"])
+      expect(lostBy(role)).toMatchObject({ ...blue, termination: "forfeit" });
+    expect(lostBy("red_team", "blue_spymaster")).toMatchObject({ winners: [], winner: null });
+  });
+});

@@ -1,0 +1,250 @@
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { httpEndpoint } from "./http-endpoint.ts";
+import { directTools, mcpMethods, type Tool } from "./mcp.ts";
+import { type McpSessions, mcpSessions } from "./mcp-sessions.ts";
+
+const MINUTE_MS = 60_000;
+/** Lets the tool answer that the tests wait in. */
+let release: PromiseWithResolvers<void>;
+let called: PromiseWithResolvers<void>;
+const tools: Tool[] = [
+  {
+    name: "wait",
+    title: "T",
+    description: "D",
+    inputSchema: { type: "object" },
+    outputSchema: { type: "object" },
+    annotations: {},
+    waits: true,
+    async call() {
+      called.resolve();
+      await release.promise;
+      return { content: [{ type: "text", text: "waited" }] };
+    },
+  },
+];
+const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools, resources: [], templates: [] };
+
+let all: McpSessions;
+let server: Server;
+let port: number;
+beforeEach(async () => {
+  release = Promise.withResolvers();
+  called = Promise.withResolvers();
+  // Only what this code and the SDK set: a minute passes when the test says so, and connections know nothing of it.
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout", "Date"] });
+  const doors = { methods: mcpMethods(surface), direct: directTools(surface), stateKey: "k".repeat(43) };
+  all = mcpSessions({ ...surface, ...doors }, (error) => {
+    throw error;
+  });
+  server = httpEndpoint({
+    door: () => Promise.reject(),
+    sessions: async () => all,
+    web: () => Promise.reject(),
+    bodyLimit: () => 64 * 1024,
+    allowedHosts: [],
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  port = (server.address() as AddressInfo).port;
+});
+afterEach(async () => {
+  release.resolve();
+  await all.close();
+  vi.useRealTimers();
+  server.close().closeAllConnections();
+});
+
+const CLIENT = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+
+/** One request on a connection of its own, as far as the headers of its answer. */
+async function send(method: string, headers: Record<string, string>, message?: object): Promise<IncomingMessage> {
+  const agent = new Agent({ keepAlive: false });
+  const sent = request({ port, path: "/mcp", method, headers: { ...CLIENT, ...headers }, agent });
+  sent.end(message && JSON.stringify(message));
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  response.on("error", () => {}); // it is broken off on purpose
+  return response;
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of response.setEncoding("utf8")) text += chunk;
+  return text;
+}
+
+interface Client {
+  post(message: object): Promise<IncomingMessage>;
+  /** Opens the stream of the session. */
+  listen(): Promise<IncomingMessage>;
+  /** The status of a ping: 404 when the session is gone. */
+  status(): Promise<number | undefined>;
+}
+
+async function connect(): Promise<Client> {
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1.0.0" } };
+  const opened = await send("POST", {}, { jsonrpc: "2.0", id: 1, method: "initialize", params });
+  const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]) };
+  await textOf(opened);
+  const post = (message: object) => send("POST", session, { jsonrpc: "2.0", ...message });
+  return {
+    post,
+    listen: () => send("GET", session),
+    async status() {
+      const answer = await post({ id: 2, method: "ping" });
+      await textOf(answer);
+      return answer.statusCode;
+    },
+  };
+}
+
+const MARK = "test://mark";
+
+/** Reads a stream and answers every ping in it, as every MCP client must; `read` resolves when it has read up to now. */
+async function attend(client: Client, stream: IncomingMessage) {
+  await textOf(await client.post({ id: 4, method: "resources/subscribe", params: { uri: MARK } }));
+  let pings = 0;
+  let marked = Promise.withResolvers<void>();
+  const take = async (event: string): Promise<void> => {
+    const { id, method } = JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? "{}");
+    if (method === "notifications/resources/updated") marked.resolve();
+    if (method !== "ping") return;
+    pings++;
+    await textOf(await client.post({ id, result: {} }));
+  };
+  const reading = (async () => {
+    let unread = "";
+    for await (const chunk of stream.setEncoding("utf8")) {
+      const events = (unread + chunk).split("\n\n");
+      unread = events.pop() ?? "";
+      for (const event of events) await take(event);
+    }
+  })();
+  reading.catch(() => {}); // it is broken off at the end
+  return {
+    pings: () => pings,
+    read(): Promise<void> {
+      marked = Promise.withResolvers();
+      all.changed(MARK);
+      return marked.promise;
+    },
+  };
+}
+
+/** What the server has seen of its connections by now. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+const pass = async (minutes: number): Promise<void> => {
+  for (let minute = 0; minute < minutes; minute++) {
+    await settle();
+    await vi.advanceTimersByTimeAsync(MINUTE_MS);
+  }
+};
+
+describe("a session whose client has left without a word", () => {
+  it("is collected when it has been idle for ten minutes", async () => {
+    const client = await connect();
+    await pass(9);
+    expect(await client.status()).toBe(200);
+    await pass(9);
+    expect(await client.status()).toBe(200);
+    await pass(15);
+    expect(await client.status()).toBe(404);
+  });
+
+  it("is collected after its stream has broken off", async () => {
+    const client = await connect();
+    const asked = once(server, "request");
+    const stream = await client.listen();
+    const [, response] = await asked;
+    const closed = once(response, "close");
+    stream.socket.destroy();
+    await closed;
+    await pass(15);
+    expect(await client.status()).toBe(404);
+  });
+
+  it("is collected although its stream is open, if nobody reads it", async () => {
+    const client = await connect();
+    const stream = await client.listen();
+    stream.pause();
+    const broken = once(stream.socket, "close");
+    await pass(13);
+    await broken;
+    expect(await client.status()).toBe(404);
+  });
+});
+
+describe("a session is kept", () => {
+  it("while a client with an open stream says that it is there", async () => {
+    const client = await connect();
+    const stream = await client.listen();
+    const reader = await attend(client, stream);
+    for (let minute = 0; minute < 60; minute++) {
+      await vi.advanceTimersByTimeAsync(MINUTE_MS);
+      await reader.read();
+    }
+    expect(reader.pings()).toBeGreaterThan(3);
+    expect([stream.destroyed, await client.status()]).toEqual([false, 200]);
+    stream.destroy();
+  });
+
+  it("while a call waits for its answer", async () => {
+    const client = await connect();
+    const answer = await client.post({ id: 3, method: "tools/call", params: { name: "wait" } });
+    await called.promise;
+    await pass(60);
+    release.resolve();
+    expect(await textOf(answer)).toContain("waited");
+    expect(await client.status()).toBe(200);
+  });
+});
+
+describe("a connection on which nothing moves", () => {
+  let answer: PromiseWithResolvers<string>;
+  let quick: Server;
+  beforeEach(async () => {
+    answer = Promise.withResolvers();
+    quick = httpEndpoint({
+      door: async () => ({ status: 200, body: await answer.promise }),
+      web: () => Promise.reject(),
+      bodyLimit: () => 64 * 1024,
+      allowedHosts: [],
+      unreadMs: 20,
+    });
+    await once(quick.listen(0, "127.0.0.1"), "listening");
+  });
+  afterEach(() => void quick.close().closeAllConnections());
+
+  const ask = async () => {
+    const asked = once(quick, "request");
+    const sent = request({
+      port: (quick.address() as AddressInfo).port,
+      path: "/mcp",
+      method: "POST",
+      headers: CLIENT,
+    });
+    sent.on("error", () => {}); // it is broken off on purpose
+    sent.end("{}");
+    const [, response] = (await asked) as [IncomingMessage, ServerResponse];
+    return { sent, response };
+  };
+
+  it("is kept while its answer takes its time", async () => {
+    const { sent, response } = await ask();
+    await once(response, "timeout");
+    answer.resolve('"late"');
+    const [received] = await once(sent, "response");
+    expect(await textOf(received)).toBe('"late"');
+  });
+
+  it("is closed when its peer reads no more", async () => {
+    const { sent, response } = await ask();
+    const closed = once(response, "close");
+    sent.socket?.pause();
+    answer.resolve(JSON.stringify("x".repeat(64 * 1024 * 1024)));
+    await closed;
+    expect(response.writableFinished).toBe(false);
+  });
+});

@@ -1,0 +1,142 @@
+import {
+  type EventStore,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RequestStateCodec,
+  Server,
+  type ServerContext,
+  type ServerOptions,
+} from "@modelcontextprotocol/server";
+import { JSONRPCErrorException } from "json-rpc-2.0";
+import type { HttpContext } from "./http.ts";
+import { isInputNeeded } from "./input.ts";
+import type { McpSurface } from "./mcp.ts";
+import { unfitArguments } from "./mcp-direct.ts";
+import { ask, asResult, type Era, inputOf } from "./mcp-input.ts";
+
+/** One method of a surface. Clients that come through the SDK bring a context, plain JSON-RPC has none. */
+export type McpMethod = (params: unknown, http: HttpContext, context?: ServerContext) => unknown;
+
+/** What is served at one endpoint, whichever way a caller comes in. */
+export interface McpService {
+  readonly serverInfo: McpSurface["serverInfo"];
+  readonly methods: Readonly<Record<string, McpMethod>>;
+  /** The tools that answer by themselves: they neither wait nor talk to the client meanwhile. */
+  readonly direct: ReadonlySet<string>;
+  /** Signs the state between the rounds of a call. */
+  readonly stateKey: string;
+  /** What the SDK has to know besides: capabilities other than tools and resources, how request state is verified. */
+  readonly options?: ServerOptions;
+  /** A person may take this long over a form; whoever needs longer goes on in another call. */
+  readonly answerWithinMs?: number | undefined;
+  /** Keeps the events of one session for clients that reconnect; without it a broken stream is lost. */
+  readonly eventStore?: () => EventStore;
+}
+
+const ANSWER_WITHIN_MS = 10 * 60_000;
+const MAX_SUBSCRIPTIONS = 1_000;
+
+/** Methods that the SDK leaves to the server, as far as a service has them. */
+const METHODS = [
+  "tools/list",
+  "tools/call",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "prompts/list",
+  "prompts/get",
+  "completion/complete",
+] as const;
+
+/** Whom a server serves: those of a session keep its subscriptions. */
+export interface Serving {
+  readonly era: Era;
+  readonly subscriptions: Set<string> | undefined;
+  readonly states: RequestStateCodec;
+}
+
+/** An SDK server that answers with the plain router's methods. */
+export function serverOf(
+  { serverInfo, methods, options, eventStore, answerWithinMs = ANSWER_WITHIN_MS }: McpService,
+  { era, subscriptions, states }: Serving,
+  onError: (error: unknown) => void,
+): Server {
+  const capabilities = { tools: {}, resources: { subscribe: true }, ...options?.capabilities };
+  const server = new Server(serverInfo, { requestState: { verify: states.verify }, ...options, capabilities });
+  for (const name of METHODS) {
+    const method = methods[name];
+    if (!method) continue;
+    server.setRequestHandler(name, async ({ params }: { params?: unknown }, context: ServerContext) => {
+      const caller = callerOf(context, eventStore !== undefined);
+      try {
+        // The SDK checks every answer against the protocol's own schema.
+        return (await answered(method, params, caller, context)) as never;
+      } catch (thrown) {
+        const unfit = name === "tools/call" ? unfitArguments(thrown) : null;
+        if (unfit) return unfit as never;
+        const isTheirs = thrown instanceof JSONRPCErrorException || thrown instanceof ProtocolError;
+        if (isTheirs || caller.signal.aborted) throw thrown;
+        onError(thrown);
+        throw new ProtocolError(ProtocolErrorCode.InternalError, "Internal error"); // the SDK would show the message
+      }
+    });
+  }
+  /** A tool that asks first is called again with what was said. */
+  async function answered(
+    method: McpMethod,
+    params: unknown,
+    caller: ReturnType<typeof callerOf>,
+    context: ServerContext,
+  ): Promise<unknown> {
+    for (let input = inputOf(era, server, context); ; ) {
+      const result = await method(params, { ...caller, input }, context);
+      if (typeof result !== "object" || result === null || !isInputNeeded(result)) return result;
+      if (era === "modern") return asResult(result, (state) => states.mint(state));
+      const said = await ask(result, context, { answerWithinMs, gone: caller.signal });
+      input = { ...input, said, state: result.state };
+    }
+  }
+  server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
+    if (subscriptions && subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri)) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No more than ${MAX_SUBSCRIPTIONS} subscriptions`);
+    }
+    subscriptions?.add(uri);
+    return {};
+  });
+  server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
+    subscriptions?.delete(uri);
+    return {};
+  });
+  return server;
+}
+
+/** What is known of a caller travels through the SDK as its authentication information. */
+export const authOf = (http: HttpContext) => ({
+  token: http.bearer ?? "",
+  clientId: http.remoteAddress,
+  scopes: [],
+  extra: { http },
+});
+
+/** A caller whose connection has gone is given up, unless it can resume its stream. */
+function callerOf(
+  { http, mcpReq, sessionId }: ServerContext,
+  isResumable: boolean,
+): HttpContext & { readonly signal: AbortSignal } {
+  const { token = "", clientId = "", extra } = http?.authInfo ?? {};
+  const asked = extra?.http as HttpContext | undefined;
+  const gone = isResumable ? undefined : asked?.signal;
+  const progressToken = mcpReq._meta?.progressToken;
+  const tell = (progress: number, total: number, message: string): void => {
+    const params = { progressToken: progressToken ?? "", progress, total, message };
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // it has gone
+  };
+  return {
+    bearer: token === "" ? null : token,
+    remoteAddress: clientId,
+    isMcpClient: true,
+    ...(sessionId !== undefined && { sessionId }),
+    signal: gone ? AbortSignal.any([mcpReq.signal, gone]) : mcpReq.signal,
+    ...(progressToken !== undefined && { progress: tell }),
+  };
+}

@@ -1,0 +1,80 @@
+import type { Readable, Writable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
+import { createBridge, errorFor } from "./mcp-bridge.ts";
+import { type Id, Message, parseJson } from "./mcp-upstream.ts";
+import { readLines } from "./stdio-lines.ts";
+
+export interface McpStdioOptions {
+  /** The MCP server's endpoint, e.g. `http://127.0.0.1:8001/mcp`. */
+  readonly url: string;
+  readonly input: Readable;
+  /** Gets one JSON-RPC message a line and nothing else. */
+  readonly output: Writable;
+  /** A line for whoever reads the command's log. */
+  readonly tell: (line: string) => void;
+}
+
+export interface McpStdio {
+  /** Resolves when the client has gone: its input has ended, or it takes no more output. */
+  readonly ended: Promise<void>;
+  close(): Promise<void>;
+}
+
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+const MAX_LINE_BYTES = 10 * 1024 * 1024;
+/** How long answers may take to come, or to go out, once the client has gone. */
+const LAST_ANSWERS_MS = 1_000;
+/** A client that leaves so much unread has gone. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
+
+/** Serves an MCP server that is reached by HTTP on stdio; a line that is no message is refused and harms nothing. */
+export function mcpStdio({ url, input, output, tell }: McpStdioOptions): McpStdio {
+  const ended = Promise.withResolvers<void>();
+  const give = (message: object): void => {
+    output.write(`${JSON.stringify(message)}\n`);
+    if (output.writableLength > MAX_UNREAD_BYTES) ended.resolve();
+  };
+  const bridge = createBridge({ url, give, tell });
+  const underWay = new Set<Promise<void>>();
+
+  const take = (value: unknown): void => {
+    const message = Message.safeParse(value);
+    if (!message.success) {
+      give(errorFor(idOf(value), INVALID_REQUEST, "Invalid Request"));
+      return;
+    }
+    const answered = bridge.take(message.data);
+    if (message.data.method === "subscriptions/listen") return; // it lasts as long as its client
+    underWay.add(answered);
+    void answered.then(() => underWay.delete(answered));
+  };
+  readLines(input, MAX_LINE_BYTES, {
+    line(text) {
+      const value = parseJson(text);
+      if (value === undefined) give(errorFor(null, PARSE_ERROR, "Parse error"));
+      else if (Array.isArray(value) && value.length > 0) value.forEach(take);
+      else take(value);
+    },
+    tooLong: () => give(errorFor(null, INVALID_REQUEST, `A line of more than ${MAX_LINE_BYTES} bytes`)),
+    end() {
+      void Promise.race([Promise.all(underWay), lastMoment()]).then(() => ended.resolve());
+    },
+  });
+  output.on("error", () => ended.resolve());
+  return {
+    ended: ended.promise,
+    async close() {
+      await bridge.close();
+      await Promise.race([new Promise<void>((resolve) => output.write("", () => resolve())), lastMoment()]);
+    },
+  };
+}
+
+const lastMoment = (): Promise<void> => pause(LAST_ANSWERS_MS, undefined, { ref: false });
+
+/** The id of a request that is otherwise invalid, where it can be told. */
+function idOf(value: unknown): Id | null {
+  const id = typeof value === "object" && value !== null && "id" in value ? value.id : null;
+  return typeof id === "string" || typeof id === "number" ? id : null;
+}

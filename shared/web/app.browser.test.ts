@@ -1,0 +1,295 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Browser } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type App, type AppOptions, openApp, refused } from "./testing-app.ts";
+import { eventually, launchChromium } from "./testing-chromium.ts";
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
+});
+afterAll(() => browser.close());
+
+const open = (options?: AppOptions) => openApp(browser, options);
+const cell = (square: string): string => `[data-cell="${square}"]`;
+const nowhere = { x: 0, y: 0, width: 0, height: 0 };
+const statusOf = (app: App, text: string): Promise<void> => app.frame.locator(".status", { hasText: text }).waitFor();
+/** What the person says by moving; the waiting in between is left out. */
+const moves = (app: App) => app.calls.filter(({ name }) => name === "finishTurn");
+
+describe("the chess board as an MCP App, in a sandboxed frame under the official bridge", () => {
+  it("moves by two clicks, tells the model, waits for its answer and goes on", async () => {
+    const app = await open();
+    await app.frame.click(cell("g1"));
+    expect(await app.frame.locator(".target").count()).toBe(2);
+    await app.frame.click(cell("e2"));
+    await app.frame.click(cell("e4"));
+    await statusOf(app, "Waiting for black (Claude)");
+    expect(moves(app)).toEqual([
+      { name: "finishTurn", arguments: { game_id: "g_test", move: "e2e4", seat_token: "seat-token" } },
+    ]);
+    expect(app.messages[0]).toMatchObject({ role: "user", content: [{ type: "text" }] });
+    expect(app.messages[0]?.content[0]?.text).toMatch(/^I played e2e4 as white in game g_test\./);
+    await eventually(() =>
+      expect(app.calls.at(-1)).toEqual({
+        name: "waitForNextTurn",
+        arguments: { game_id: "g_test", seat_token: "seat-token", timeout_s: 25 },
+      }),
+    );
+    app.game.play("black", "e7e5");
+    await statusOf(app, "Your move");
+    await app.frame.getByLabel("black pawn, e5, last move").waitFor();
+    expect(await app.frame.locator("[aria-live]").textContent()).toBe("black: pawn e7 to e5. Your move");
+  });
+
+  it("moves by dragging, and an illegal drop moves nothing", async () => {
+    const app = await open();
+    const drag = async (from: string, to: string): Promise<void> => {
+      await app.frame.locator(cell(from)).hover();
+      await app.page.mouse.down();
+      await app.frame.locator(cell(to)).hover();
+      expect(await app.frame.locator(".held").count()).toBe(1);
+      await app.page.mouse.up();
+    };
+    await drag("g1", "g5");
+    await drag("g1", "f3");
+    await app.frame.getByLabel("white knight, f3, last move").waitFor();
+    expect(moves(app).map((call) => call.arguments.move)).toEqual(["g1f3"]);
+  });
+
+  it("moves by the keyboard alone, with the focus where it can be seen", async () => {
+    const app = await open();
+    await app.frame.locator(cell("e1")).waitFor();
+    await app.page.keyboard.press("Tab");
+    const focused = (): Promise<unknown> => app.frame.evaluate("document.activeElement.getAttribute('aria-label')");
+    expect(await focused()).toBe("white king, e1");
+    await app.page.keyboard.press("ArrowUp");
+    await app.page.keyboard.press("ArrowLeft");
+    expect(await focused()).toBe("white pawn, d2");
+    expect(await app.frame.evaluate("getComputedStyle(document.activeElement).boxShadow")).toContain("inset");
+    await app.page.keyboard.press("Enter");
+    await app.frame.getByLabel("d4, empty, can move here").waitFor();
+    await app.page.keyboard.press("Escape");
+    expect(await app.frame.locator(".target").count()).toBe(0);
+    await app.page.keyboard.press("Space");
+    await app.page.keyboard.press("ArrowUp");
+    await app.page.keyboard.press("ArrowUp");
+    await app.page.keyboard.press("Enter");
+    await app.frame.getByLabel("white pawn, d4, last move").waitFor();
+    expect(moves(app)[0]?.arguments.move).toBe("d2d4");
+  });
+
+  it("moves by a finger", async () => {
+    const app = await open();
+    await app.frame.locator(cell("b1")).waitFor();
+    const cdp = await app.page.context().newCDPSession(app.page);
+    const touch = async (type: "touchStart" | "touchMove", square: string): Promise<void> => {
+      const { x, y, width, height } = (await app.frame.locator(cell(square)).boundingBox()) ?? nowhere;
+      const touchPoints = [{ x: x + width / 2, y: y + height / 2 }];
+      await cdp.send("Input.dispatchTouchEvent", { type, touchPoints });
+    };
+    await touch("touchStart", "b1");
+    await touch("touchMove", "b2");
+    await touch("touchMove", "c3");
+    expect(await app.frame.locator(".held").count()).toBe(1);
+    await cdp.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+    await app.frame.getByLabel("white knight, c3, last move").waitFor();
+  });
+
+  it("asks what a pawn becomes", async () => {
+    const app = await open({ options: { fen: "8/P6k/8/8/8/8/7K/8 w - - 0 1" } });
+    await app.frame.click(cell("a7"));
+    await app.frame.click(cell("a8"));
+    const dialog = app.frame.getByRole("dialog", { name: "Promote the pawn to" });
+    await dialog.waitFor();
+    expect(await app.frame.evaluate("document.activeElement.getAttribute('aria-label')")).toBe("queen");
+    await app.page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    expect(moves(app)).toEqual([]);
+    await app.frame.click(cell("a7"));
+    await app.frame.click(cell("a8"));
+    await dialog.getByLabel("knight").click();
+    await app.frame.getByLabel("white knight, a8, last move").waitFor();
+    expect(moves(app)[0]?.arguments.move).toBe("a7a8n");
+  });
+
+  it("shows black its own side", async () => {
+    const app = await open({ human: "black" });
+    await statusOf(app, "Waiting for white (Claude)");
+    expect(await app.frame.locator(".movable").count()).toBe(0);
+    app.game.play("white", "e2e4");
+    await statusOf(app, "Your move");
+    const top = async (square: string): Promise<number> =>
+      (await app.frame.locator(cell(square)).boundingBox())?.y ?? 0;
+    expect(await top("h8")).toBeGreaterThan(await top("h1"));
+    await app.frame.click(cell("e7"));
+    await app.frame.click(cell("e5"));
+    await app.frame.getByLabel("black pawn, e5, last move").waitFor();
+  });
+});
+
+describe("claims", () => {
+  const MATE_IN_ONE = { options: { fen: "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1" } };
+  const claim = { name: "Move & claim checkmate" };
+
+  it("a false claim is refused in the server's words, and nothing has moved", async () => {
+    const app = await open(MATE_IN_ONE);
+    await app.frame.getByRole("button", claim).click();
+    await app.frame.click(cell("a1"));
+    await app.frame.click(cell("a7"));
+    expect(await app.frame.getByRole("alert").textContent()).toBe("Accusation failed: Not checkmate");
+    expect(moves(app)[0]?.arguments).toMatchObject({ move: "a1a7", claim: "checkmate" });
+    await app.frame.getByLabel("white rook, a1").waitFor();
+    expect(app.messages).toEqual([]);
+    expect(await app.frame.getByRole("button", claim).getAttribute("aria-pressed")).toBe("false");
+  });
+
+  it("a true one ends the game", async () => {
+    const app = await open(MATE_IN_ONE);
+    await app.frame.getByRole("button", claim).click();
+    await app.frame.click(cell("a1"));
+    await app.frame.click(cell("a8"));
+    await app.frame.locator(".result").waitFor();
+    expect(await app.frame.locator(".result").textContent()).toBe("white (Ann) wins: checkmate");
+    expect(await app.frame.getByRole("button", claim).count()).toBe(0);
+    await eventually(() => expect(app.messages[0]?.content[0]?.text).toContain("The game is over."));
+  });
+});
+
+describe("as a guest in its host", () => {
+  it("takes the host's theme, at first and when it changes", async () => {
+    const app = await open({ hostContext: { theme: "dark", styles: { variables: { "--font-sans": "monospace" } } } });
+    const look = (): Promise<unknown> =>
+      app.frame.evaluate(
+        "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).fontFamily]",
+      );
+    await app.frame.locator(cell("e2")).waitFor();
+    expect(await look()).toEqual(["rgb(23, 23, 28)", "monospace"]);
+    await app.page.evaluate(`window.bridge.sendHostContextChange({ theme: "light" })`);
+    await eventually(async () => expect(await look()).toEqual(["rgb(255, 255, 255)", "monospace"]));
+  });
+
+  it("tells its size, and fits into a narrow frame", async () => {
+    const app = await open({ viewport: { width: 360, height: 700 } });
+    await app.frame.locator(cell("e2")).waitFor();
+    await eventually(() => expect(app.sizes.at(-1)?.height).toBeGreaterThan(400));
+    expect(await app.frame.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+  });
+
+  it("keeps the board within the height that the host gives", async () => {
+    const app = await open({ hostContext: { containerDimensions: { maxHeight: 500 } } });
+    await app.frame.locator(cell("e2")).waitFor();
+    await eventually(() => expect(app.sizes.at(-1)?.height).toBeLessThanOrEqual(500));
+  });
+
+  it("asks for nothing outside, and could not", async () => {
+    const app = await open();
+    await app.frame.click(cell("e2"));
+    await app.frame.click(cell("e4"));
+    await statusOf(app, "Waiting for black (Claude)");
+    expect(app.requests.filter((url) => !/^(about|data):/.test(url))).toEqual([]);
+    const outside = await countingServer();
+    const tried = await app.frame.evaluate(`Promise.all([
+      fetch("${outside.url}").then(() => "sent", () => "blocked"),
+      new Promise((done) => {
+        addEventListener("securitypolicyviolation", ({ violatedDirective }) => violatedDirective === "img-src" && done("blocked"));
+        document.body.append(Object.assign(new Image(), { src: "${outside.url}a.png" }));
+      }),
+    ])`);
+    expect(tried).toEqual(["blocked", "blocked"]);
+    expect(await outside.close()).toBe(0);
+  });
+
+  it("says what went wrong with the news, pauses, and goes on", async () => {
+    let failures = 1;
+    const app = await open({
+      human: "black",
+      tool: ({ name }) => (name === "waitForNextTurn" && failures-- > 0 ? refused("the server sleeps") : undefined),
+    });
+    await app.frame.getByText("the server sleeps").waitFor();
+    app.game.play("white", "d2d4");
+    await statusOf(app, "Your move");
+    expect(await app.frame.getByText("the server sleeps").count()).toBe(0);
+  });
+
+  it("answers a teardown, and then is silent", async () => {
+    const app = await open();
+    await app.frame.locator(cell("e2")).waitFor();
+    expect(await app.page.evaluate("window.bridge.teardownResource({})")).toEqual({});
+    const before = app.calls.length;
+    await app.frame.evaluate("new Promise((done) => setTimeout(done))");
+    expect(app.calls.length).toBe(before);
+  });
+});
+
+describe("other games", () => {
+  it("never shows the person the model's hand", async () => {
+    const app = await open({ template: "kuhn_poker.v1", human: "player_2" });
+    await statusOf(app, "Waiting for player_1 (Claude)");
+    expect(await app.frame.locator("body").innerText()).not.toMatch(/player_1 holds/);
+    app.game.play("player_1", "check");
+    await app.frame.getByText("player_2 holds").waitFor();
+    expect(await app.frame.locator("body").innerText()).not.toMatch(/player_1 holds/);
+    await app.frame.getByRole("button", { name: "bet" }).click();
+    await statusOf(app, "Waiting for player_1 (Claude)");
+    expect(moves(app)[0]?.arguments.move).toBe("bet");
+  });
+
+  it("waits for the person's own view when it is told none", async () => {
+    const app = await open({ template: "kuhn_poker.v1", human: "player_2", isViewTold: false });
+    await eventually(() => expect(app.calls.length).toBe(1));
+    expect(await app.frame.locator("body").innerText()).not.toMatch(/holds/);
+    app.game.play("player_1", "check");
+    await app.frame.getByText("player_2 holds").waitFor();
+  });
+
+  it("drops discs into columns", async () => {
+    const app = await open({ template: "connect_four.v1", human: "red" });
+    await app.frame.getByLabel("column 4, row 6, empty").click();
+    await app.frame.getByLabel("column 4, row 1, red, last move").waitFor();
+    expect(moves(app)[0]?.arguments.move).toBe(4);
+  });
+
+  it("gives clues and guesses words in Codenames", async () => {
+    const words = Array.from({ length: 25 }, (_, index) => `WORD ${"ABCDEFGHIJKLMNOPQRSTUVWXY"[index]}`);
+    const options = { words, starting_team: "red" };
+    const spymaster = await open({ template: "codenames.v1", human: "red_spymaster", options });
+    await spymaster.frame.getByLabel("Clue").fill("ocean");
+    await spymaster.frame.getByLabel("for").selectOption("2");
+    await spymaster.frame.getByRole("button", { name: "Give the clue" }).click();
+    await spymaster.frame.getByText("red's clue: OCEAN 2, 3 guesses left").waitFor();
+    expect(moves(spymaster)[0]?.arguments.move).toEqual({ type: "clue", word: "ocean", number: 2 });
+
+    const team = await open({ template: "codenames.v1", human: "red_team", options });
+    expect(await team.frame.locator(".agent-red").count()).toBe(0);
+    team.game.play("red_spymaster", { type: "clue", word: "OCEAN", number: 2 });
+    await statusOf(team, "Your move");
+    await team.frame.getByRole("gridcell", { name: "WORD C", exact: true }).click();
+    await team.frame.getByLabel("WORD C, uncovered").waitFor();
+  });
+
+  it("marks cells of tic-tac-toe", async () => {
+    const app = await open({ template: "tic_tac_toe.v1", human: "x" });
+    await app.frame.getByLabel("b2, empty").click();
+    await app.frame.getByLabel("b2, x, last move").waitFor();
+  });
+});
+
+/** Somewhere outside, which counts who comes. */
+async function countingServer(): Promise<{ url: string; close(): Promise<number> }> {
+  let requests = 0;
+  const server = createServer((_request, response) => {
+    requests++;
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = async (): Promise<number> => {
+    await new Promise((resolve) => server.close(resolve));
+    return requests;
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close };
+}

@@ -1,0 +1,20 @@
+import { render } from "preact";
+import type { BoardSetup } from "../game-view.ts";
+import { appTransport } from "./app-transport.ts";
+import { embedTransport } from "./embed-transport.ts";
+import { pageTransport } from "./page-transport.ts";
+import { Table } from "./table.tsx";
+import type { Transport } from "./transport.ts";
+
+const setup = JSON.parse(document.getElementById("setup")?.textContent ?? "") as BoardSetup;
+const root = document.getElementById("root");
+if (root) render(<Table transport={transportFor(setup)} first={setup.game} />, root);
+
+/** A page's seat stands behind the "#" of its address, which no browser sends to any server. */
+function transportFor({ mode, game, seat }: BoardSetup): Transport {
+  if (mode === "app") return appTransport();
+  if (mode === "embed") return embedTransport(seat);
+  const gameId = game?.game_id ?? decodeURIComponent(location.pathname.split("/").at(-1) ?? "");
+  const token = seat?.token ?? new URLSearchParams(location.hash.slice(1)).get("seat") ?? "";
+  return pageTransport(gameId, token);
+}

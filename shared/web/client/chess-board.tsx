@@ -1,0 +1,145 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { ChessView } from "../../games/chess.ts";
+import type { BoardProps } from "./board-props.ts";
+import { ChessPiece } from "./chess-piece.tsx";
+import {
+  type Color,
+  checkedKing,
+  type Pieces,
+  piecesOf,
+  promotionsOf,
+  squareInWords,
+  squaresFor,
+  squaresOf,
+} from "./chess-squares.ts";
+import { Promotion } from "./promotion.tsx";
+import { type Cell, SquareGrid } from "./square-grid.tsx";
+import { type Drag, useDrag } from "./use-drag.ts";
+
+interface Promoting {
+  readonly from: string;
+  readonly to: string;
+  readonly letters: readonly string[];
+}
+
+/** A chess board that is played by clicks, by dragging and by the keyboard; which moves are legal the server has said. */
+export function ChessBoard({ game, side, canAct, pending, onPlay }: BoardProps): JSX.Element {
+  const { fen, turn } = game.state as ChessView;
+  const pieces = piecesOf(fen);
+  const color: Color = side === "black" ? "black" : "white";
+  const legal = canAct ? game.legal_actions.map(String) : [];
+  const [selected, select] = useState("");
+  const [promoting, promote] = useState<Promoting | null>(null);
+  // What was picked up belongs to a position that is gone.
+  useEffect(() => {
+    select("");
+    promote(null);
+  }, [game.tick, canAct]);
+
+  const isMovable = (square: string): boolean => legal.some((move) => move.startsWith(square));
+  const tryMove = (from: string, to: string): void => {
+    const letters = promotionsOf(legal, from, to);
+    if (letters.length > 1) promote({ from, to, letters });
+    else if (letters.length === 1) onPlay(`${from}${to}${letters[0]}`);
+    select("");
+  };
+  const { drag, grab, isClickOfDrop } = useDrag(select, tryMove);
+  const pick = (square: string): void => {
+    if (isClickOfDrop()) return;
+    if (selected && promotionsOf(legal, selected, square).length > 0) tryMove(selected, square);
+    else select(isMovable(square) && square !== selected ? square : "");
+  };
+  const marks = marksOf({ game, pieces, turn, legal, selected, pending, drag });
+  const squares = squaresFor(color);
+  const rows = squares.map((rank, row) =>
+    rank.map((square, column) => cellOf(square, row, column, pieces, marks(square))),
+  );
+  const held = drag && pieces.get(drag.from);
+  return (
+    <div class="framed">
+      <Coordinates of="ranks" texts={squares.map(([first = ""]) => first.charAt(1))} />
+      <SquareGrid
+        label={`Chess board, ${color} at the bottom`}
+        rows={rows}
+        className={`chess ${drag ? "dragging" : ""}`}
+        start={[7, 4]}
+        onPick={pick}
+        onGrab={(square, event) => isMovable(square) && grab(square, event)}
+        onEscape={() => select("")}
+      />
+      <Coordinates of="files" texts={squares[0]?.map((square) => square.charAt(0)) ?? []} />
+      {drag && held && (
+        <div class="held" style={{ left: `${drag.x}px`, top: `${drag.y}px` }}>
+          <ChessPiece {...held} />
+        </div>
+      )}
+      {promoting && (
+        <Promotion
+          color={color}
+          choices={promoting.letters}
+          onChoose={(letter) => {
+            promote(null);
+            onPlay(`${promoting.from}${promoting.to}${letter}`);
+          }}
+          onCancel={() => promote(null)}
+        />
+      )}
+    </div>
+  );
+}
+
+interface Marking {
+  readonly game: BoardProps["game"];
+  readonly pieces: Pieces;
+  readonly turn: Color;
+  readonly legal: readonly string[];
+  readonly selected: string;
+  readonly pending: unknown;
+  readonly drag: Drag | null;
+}
+
+/** What is to be said of each square, as classes and, in the same words, in its label. */
+function marksOf({ game, pieces, turn, legal, selected, pending, drag }: Marking): (square: string) => string[] {
+  const last = squaresOf(pending ?? game.last_action?.action);
+  const checked = checkedKing(pieces, turn);
+  const targets = new Set(
+    legal.filter((move) => selected && move.startsWith(selected)).map((move) => move.slice(2, 4)),
+  );
+  return (square) => [
+    ...(square === selected ? ["selected"] : []),
+    ...(targets.has(square) ? ["target"] : []),
+    ...(last.includes(square) ? ["last"] : []),
+    ...(square === checked ? ["check"] : []),
+    ...(legal.some((move) => move.startsWith(square)) ? ["movable"] : []),
+    ...(square === drag?.from ? ["lifted"] : []),
+  ];
+}
+
+const SAID: Readonly<Record<string, string>> = {
+  selected: "selected",
+  target: "can move here",
+  last: "last move",
+  check: "in check",
+};
+
+function cellOf(square: string, row: number, column: number, pieces: Pieces, marks: readonly string[]): Cell {
+  const piece = pieces.get(square);
+  const said = marks.flatMap((mark) => SAID[mark] ?? []);
+  return {
+    id: square,
+    label: [squareInWords(square, piece), ...said].join(", "),
+    marks: [(row + column) % 2 === 0 ? "light" : "dark", ...(piece ? ["taken"] : []), ...marks],
+    selected: marks.includes("selected"),
+    content: piece && <ChessPiece {...piece} />,
+  };
+}
+
+/** Each square's label says where it is; the coordinates are for the eyes. */
+const Coordinates = ({ of, texts }: { readonly of: string; readonly texts: readonly string[] }): JSX.Element => (
+  <div class={`coordinates ${of}`} aria-hidden="true">
+    {texts.map((text) => (
+      <span key={text}>{text}</span>
+    ))}
+  </div>
+);

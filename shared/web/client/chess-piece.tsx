@@ -1,0 +1,13 @@
+import type { JSX } from "preact";
+import type { Piece } from "./chess-squares.ts";
+
+const LETTERS = { pawn: "p", knight: "n", bishop: "b", rook: "r", queen: "q", king: "k" } as const;
+
+/** A piece from the sprite that the document holds; what it is stands in its cell's label. */
+export function ChessPiece({ color, kind }: Piece): JSX.Element {
+  return (
+    <svg class="piece" viewBox="0 0 40 40" aria-hidden="true">
+      <use href={`#${color.charAt(0)}${LETTERS[kind]}`} />
+    </svg>
+  );
+}

@@ -1,0 +1,88 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Clue, CodenamesAction, CodenamesCard, CodenamesView } from "../../games/codenames.ts";
+import type { BoardProps } from "./board-props.ts";
+import { type Cell, SquareGrid } from "./square-grid.tsx";
+
+const COLUMNS = 5;
+const NUMBERS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 0, "unlimited"] as const;
+
+/** Codenames: the words in a grid, guessed by picking them; a spymaster sees whose they are and gives the clue. */
+export function CodenamesBoard({ game, canAct, onPlay }: BoardProps): JSX.Element {
+  const view = game.state as CodenamesView;
+  const legal = game.legal_actions as readonly CodenamesAction[];
+  const guesses = new Set(canAct ? legal.flatMap((action) => (action.type === "guess" ? [action.word] : [])) : []);
+  const rows = Array.from({ length: view.cards.length / COLUMNS }, (_, row) =>
+    view.cards.slice(row * COLUMNS, (row + 1) * COLUMNS).map((card) => cellOf(card, guesses.has(card.word))),
+  );
+  const guess = (word: string): void => {
+    if (guesses.has(word)) onPlay({ type: "guess", word });
+  };
+  return (
+    <>
+      <SquareGrid label="Codenames board" rows={rows} className="words" start={[0, 0]} onPick={guess} />
+      <p>{standing(view)}</p>
+      {canAct && view.phase === "clue" && <ClueFields onGive={(clue) => onPlay({ type: "clue", ...clue })} />}
+      {canAct && legal.some(({ type }) => type === "pass") && (
+        <button type="button" onClick={() => onPlay({ type: "pass" })}>
+          Pass
+        </button>
+      )}
+    </>
+  );
+}
+
+function cellOf({ word, identity, uncovered }: CodenamesCard, isOpen: boolean): Cell {
+  const told = identity === null ? "" : uncovered ? `, uncovered: ${identity}` : `, ${identity}`;
+  return {
+    id: word,
+    label: `${word}${told}`,
+    marks: [
+      identity === null ? "unknown" : `agent-${identity}`,
+      ...(uncovered ? ["uncovered"] : []),
+      ...(isOpen ? ["target"] : []),
+    ],
+    content: word,
+  };
+}
+
+function standing({ remaining, turns, guesses_left, phase, turn }: CodenamesView): string {
+  const left = `Agents to find: red ${remaining.red}, blue ${remaining.blue}.`;
+  const clue = turns.at(-1)?.clue;
+  if (phase !== "guess" || !clue) return left;
+  return `${turn}'s clue: ${clue.word} ${clue.number}${guesses_left === null ? "" : `, ${guesses_left} guesses left`}. ${left}`;
+}
+
+/** No form: hosts frame boards in sandboxes that let none be submitted. */
+function ClueFields({ onGive }: { readonly onGive: (clue: Clue) => void }): JSX.Element {
+  const [word, setWord] = useState("");
+  const [number, setNumber] = useState<Clue["number"]>(1);
+  const give = (): void => {
+    if (word.trim() !== "") onGive({ word, number });
+  };
+  return (
+    <div class="clue">
+      <label>
+        Clue{" "}
+        <input
+          value={word}
+          maxLength={100}
+          autocomplete="off"
+          onInput={(event) => setWord(event.currentTarget.value)}
+          onKeyDown={(event) => event.key === "Enter" && give()}
+        />
+      </label>
+      <label>
+        for{" "}
+        <select onInput={(event) => setNumber(NUMBERS[event.currentTarget.selectedIndex] ?? 1)}>
+          {NUMBERS.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </label>
+      <button type="button" onClick={give}>
+        Give the clue
+      </button>
+    </div>
+  );
+}

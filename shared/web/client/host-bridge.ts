@@ -1,0 +1,66 @@
+/** JSON-RPC 2.0 with the host of an MCP App (MCP Apps 2026-01-26), by messages between frames. */
+export interface HostBridge {
+  /** Rejects with the host's message, or when it has not answered in time. */
+  request(method: string, params: object, timeoutMs?: number): Promise<unknown>;
+  notify(method: string, params: object): void;
+  close(): void;
+}
+
+/** Answers what the host asks or tells; `undefined` for a method that is not known. */
+export type HostListener = (method: string, params: Record<string, unknown>) => object | undefined;
+
+interface Message {
+  readonly jsonrpc?: unknown;
+  readonly id?: string | number;
+  readonly method?: unknown;
+  readonly params?: Record<string, unknown>;
+  readonly result?: unknown;
+  readonly error?: { readonly message?: unknown };
+}
+
+const TIMEOUT_MS = 30_000;
+const METHOD_NOT_FOUND = -32601;
+
+export function connectHost(listener: HostListener): HostBridge {
+  const open = new Map<string | number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  let lastId = 0;
+  // The host's origin is not known to us; that only our parent is heard is what counts.
+  const post = (message: object): void => window.parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
+
+  const hear = ({ source, data }: MessageEvent<Message | null>): void => {
+    if (source !== window.parent || data?.jsonrpc !== "2.0") return;
+    if (typeof data.method === "string") answer(data.method, data);
+    else if (data.id !== undefined) settle(data.id, data);
+  };
+  const settle = (id: string | number, data: Message): void => {
+    const waiting = open.get(id);
+    if (data.error) waiting?.reject(new Error(String(data.error.message ?? "The host refused.")));
+    else waiting?.resolve(data.result);
+  };
+  const answer = (method: string, { id, params }: Message): void => {
+    const result = listener(method, params ?? {});
+    if (id === undefined) return;
+    if (result) post({ id, result });
+    else post({ id, error: { code: METHOD_NOT_FOUND, message: `Method not found: ${method}` } });
+  };
+  addEventListener("message", hear);
+
+  return {
+    async request(method, params, timeoutMs = TIMEOUT_MS) {
+      const id = ++lastId;
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      const timer = setTimeout(() => reject(new Error("The host has not answered.")), timeoutMs);
+      open.set(id, { resolve, reject });
+      post({ id, method, params });
+      return promise.finally(() => {
+        clearTimeout(timer);
+        open.delete(id);
+      });
+    },
+    notify: (method, params) => post({ method, params }),
+    close() {
+      removeEventListener("message", hear);
+      for (const { reject } of open.values()) reject(new Error("The board was closed."));
+    },
+  };
+}

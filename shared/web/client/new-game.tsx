@@ -1,0 +1,57 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { GAME_NAMES } from "./game-names.ts";
+
+/** The built-in bot that plays every game, and in chess takes what it can. */
+const OPPONENT = "greedy";
+/** Nobody should have to share a team with a bot that knows no words. */
+const TEMPLATES = Object.entries(GAME_NAMES).filter(([id]) => id !== "codenames.v1");
+
+/** Begins a game against a bot and goes to the person's seat in it. */
+export function NewGame(): JSX.Element {
+  const [refusal, setRefusal] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const start = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    const template = new FormData(event.currentTarget as HTMLFormElement).get("template");
+    setBusy(true);
+    setRefusal("");
+    try {
+      location.assign(await createGame(String(template)));
+    } catch (error) {
+      setRefusal(error instanceof Error ? error.message : String(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <form class="new-game" onSubmit={(event) => void start(event)}>
+      <label>
+        Play{" "}
+        <select name="template">
+          {TEMPLATES.map(([id, name]) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="submit" disabled={isBusy}>
+        Start against a bot
+      </button>
+      {refusal && <p role="alert">{refusal}</p>}
+    </form>
+  );
+}
+
+/** Gives the link to the person's seat. */
+async function createGame(template: string): Promise<string> {
+  const body = JSON.stringify({ template, opponent: OPPONENT });
+  const headers = { "content-type": "application/json" };
+  const response = await fetch("/api/games", { method: "POST", headers, body }).catch(() => null);
+  const answer = (await response?.json().catch(() => null)) as {
+    link?: unknown;
+    error?: { message?: unknown };
+  } | null;
+  if (response?.ok && typeof answer?.link === "string") return answer.link;
+  throw new Error(typeof answer?.error?.message === "string" ? answer.error.message : "The game could not be begun.");
+}

@@ -1,0 +1,125 @@
+import type { GameView } from "../game-view.ts";
+import { eventsOf } from "./sse.ts";
+import { isGameView, type News, type Transport } from "./transport.ts";
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 15_000;
+/** The server says at least a comment every 15 s; after so long a silence the line is dead. */
+const SILENCE_MS = 45_000;
+
+/** An answer that will not become better by asking again. */
+class Final extends Error {}
+
+/** Our own server over HTTP: moves are posted, the game comes by an event stream. Without a token the person watches. */
+export function pageTransport(gameId: string, token: string): Transport {
+  const path = `/api/games/${encodeURIComponent(gameId)}`;
+  const headers: Record<string, string> = token === "" ? {} : { authorization: `Bearer ${token}` };
+  let tell: (news: News) => void = () => {};
+
+  const follow = async (signal: AbortSignal): Promise<void> => {
+    for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      const show = (game: GameView): void => {
+        pauseMs = FIRST_PAUSE_MS;
+        tell({ game, trouble: null });
+      };
+      try {
+        if (await watch(signal, show)) return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof Final) return tell({ trouble: error.message });
+        tell({ trouble: "The connection to the server has gone; trying again." });
+      }
+      await pause(pauseMs, signal);
+    }
+  };
+
+  /** Shows the game until the stream ends; true when nothing more is to come. */
+  const watch = async (signal: AbortSignal, show: (game: GameView) => void): Promise<boolean> => {
+    const now = await gameIn(await fetch(path, { headers, signal }));
+    show(now);
+    if (now.status === "completed") return true;
+    const silence = new AbortController();
+    const stream = await fetch(`${path}/events`, { headers, signal: AbortSignal.any([signal, silence.signal]) });
+    if (!stream.ok || !stream.body) throw await failureOf(stream);
+    for await (const { event, data } of eventsOf(watchdog(stream.body, () => silence.abort()))) {
+      const game: unknown = event === "game" ? JSON.parse(data) : null;
+      if (!isGameView(game)) continue;
+      show(game);
+      if (game.status === "completed") return true;
+    }
+    return false;
+  };
+
+  return {
+    open(listener) {
+      tell = listener;
+      return whileVisible(follow);
+    },
+    roleIn: ({ your_role }) => (token === "" ? "spectator" : your_role),
+    async play(game, move, claim) {
+      const body = JSON.stringify({ move, ...(claim && { claim }), expected_tick: game.tick });
+      const request = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body };
+      const answer = await fetch(`${path}/moves`, request).catch(() => {
+        throw new Error("The server cannot be reached. Try again.");
+      });
+      tell({ game: await gameIn(answer) });
+      return "";
+    },
+  };
+}
+
+async function gameIn(response: Response): Promise<GameView> {
+  if (!response.ok) throw await failureOf(response);
+  const game: unknown = await response.json();
+  if (!isGameView(game)) throw new Error("The server's answer is no game.");
+  return game;
+}
+
+/** What the server says of a request that failed: `{error: {code, message}}`. */
+async function failureOf(response: Response): Promise<Error> {
+  const body = (await response.json().catch(() => null)) as { error?: { message?: unknown } } | null;
+  const message = body?.error?.message;
+  const text = typeof message === "string" ? message : `The server answered with ${response.status}.`;
+  return [401, 403, 404, 410].includes(response.status) ? new Final(text) : new Error(text);
+}
+
+/** Runs while the tab can be seen, anew each time: browsers allow six streams for a host, and nobody looks at a hidden tab. */
+function whileVisible(run: (signal: AbortSignal) => Promise<void>): () => void {
+  let running: AbortController | null = null;
+  const turn = (): void => {
+    running?.abort();
+    running = document.hidden ? null : new AbortController();
+    if (running) void run(running.signal);
+  };
+  document.addEventListener("visibilitychange", turn);
+  turn();
+  return () => {
+    document.removeEventListener("visibilitychange", turn);
+    running?.abort();
+  };
+}
+
+/** Calls `onSilence` when nothing has come for too long. */
+function watchdog(body: ReadableStream<Uint8Array>, onSilence: () => void): ReadableStream<Uint8Array> {
+  let timer = setTimeout(onSilence, SILENCE_MS);
+  const stop = (): void => clearTimeout(timer);
+  return body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        stop();
+        timer = setTimeout(onSilence, SILENCE_MS);
+        controller.enqueue(chunk);
+      },
+      flush: stop,
+    }),
+  );
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });

@@ -1,0 +1,33 @@
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { ChessPiece } from "./chess-piece.tsx";
+import { type Color, promoted } from "./chess-squares.ts";
+
+interface Props {
+  readonly color: Color;
+  /** Letters of UCI. */
+  readonly choices: readonly string[];
+  readonly onChoose: (letter: string) => void;
+  readonly onCancel: () => void;
+}
+
+/** Asks what a pawn becomes; the browser's own dialog keeps the focus inside and closes by Escape. */
+export function Promotion({ color, choices, onChoose, onCancel }: Props): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} class="promotion" aria-label="Promote the pawn to" onClose={onCancel}>
+      <p>Promote to</p>
+      <div class="choices">
+        {choices.map((letter) => (
+          <button type="button" key={letter} aria-label={promoted(letter)} onClick={() => onChoose(letter)}>
+            <ChessPiece color={color} kind={promoted(letter)} />
+          </button>
+        ))}
+      </div>
+      <button type="button" class="quiet" onClick={onCancel}>
+        Cancel
+      </button>
+    </dialog>
+  );
+}

@@ -1,0 +1,126 @@
+import type { FunctionComponent, JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { GameView } from "../game-view.ts";
+import type { BoardProps } from "./board-props.ts";
+import { ChessBoard } from "./chess-board.tsx";
+import { CodenamesBoard } from "./codenames-board.tsx";
+import { ConnectFourBoard, TicTacToeBoard } from "./grid-boards.tsx";
+import { TextBoard } from "./text-board.tsx";
+import type { Transport } from "./transport.ts";
+import { useGame } from "./use-game.ts";
+import { newsInWords, resultInWords, turnInWords } from "./words.ts";
+
+/** Games with a board of their own; every other one is shown as text. */
+const BOARDS: Readonly<Record<string, FunctionComponent<BoardProps>>> = {
+  "chess.v1": ChessBoard,
+  "tic_tac_toe.v1": TicTacToeBoard,
+  "connect_four.v1": ConnectFourBoard,
+  "codenames.v1": CodenamesBoard,
+};
+
+interface Props {
+  readonly transport: Transport;
+  readonly first: GameView | null;
+}
+
+/** A game as one person sees it: who plays, the board, whose turn it is, how it ended. */
+export function Table({ transport, first }: Props): JSX.Element {
+  const { game, trouble, notice, pending, play } = useGame(transport, first);
+  const [isClaiming, setClaiming] = useState(false);
+  const role = game ? transport.roleIn(game) : "spectator";
+  useEffect(() => {
+    if (game) document.title = [turnInWords(game, role) || "Game over", game.name].join(" · ");
+  }, [game, role]);
+  if (!game) return <p class="loading">{trouble ?? "Loading the game…"}</p>;
+
+  const isMine = game.status === "active" && role === game.your_role && game.to_act.includes(role);
+  const canAct = isMine && pending === null;
+  const Board = BOARDS[game.template] ?? TextBoard;
+  const onPlay = (action: unknown): void => {
+    setClaiming(false);
+    play(action, isClaiming ? "checkmate" : null);
+  };
+  return (
+    <main class="table">
+      <Players game={game} role={role} />
+      <div class={`board ${canAct ? "open" : ""}`} aria-busy={pending !== null}>
+        <Board game={game} side={role} canAct={canAct} pending={pending} onPlay={onPlay} />
+      </div>
+      <Status game={game} role={role} isSending={pending !== null} />
+      {isMine && game.template === "chess.v1" && <ClaimButton isOn={isClaiming} onToggle={setClaiming} />}
+      {notice && (
+        <p class={notice.isRefusal ? "notice refusal" : "notice"} role={notice.isRefusal ? "alert" : "status"}>
+          {notice.text}
+        </p>
+      )}
+      {trouble && (
+        <p class="notice" role="status">
+          {trouble}
+        </p>
+      )}
+      <p class="unseen" aria-live="polite">
+        {newsInWords(game, role)}
+      </p>
+    </main>
+  );
+}
+
+function Players({ game, role }: { readonly game: GameView; readonly role: string }): JSX.Element {
+  return (
+    <header>
+      <h1>{game.name}</h1>
+      <ul class="players">
+        {game.roles.map((one) => (
+          <li key={one} class={game.to_act.includes(one) ? "acting" : ""}>
+            <span class={`side side-${one}`} aria-hidden="true" />
+            <strong>{one}</strong> <PlayerName player={game.players[one]} isYou={one === role} />
+          </li>
+        ))}
+      </ul>
+    </header>
+  );
+}
+
+interface NameProps {
+  readonly player: GameView["players"][string] | undefined;
+  readonly isYou: boolean;
+}
+
+function PlayerName({ player, isYou }: NameProps): JSX.Element {
+  return (
+    <span>
+      {player?.name ?? "nobody yet"}
+      {isYou ? " (you)" : player?.kind === "bot" ? " (bot)" : ""}
+    </span>
+  );
+}
+
+interface StatusProps {
+  readonly game: GameView;
+  readonly role: string;
+  readonly isSending: boolean;
+}
+
+function Status({ game, role, isSending }: StatusProps): JSX.Element {
+  const result = resultInWords(game);
+  if (game.status === "completed") return <p class="status result">{result || "The game is over"}</p>;
+  const turn = isSending ? "Sending your move…" : turnInWords(game, role);
+  return <p class={turn === "Your move" ? "status mine" : "status"}>{turn}</p>;
+}
+
+interface ClaimProps {
+  readonly isOn: boolean;
+  readonly onToggle: (isOn: boolean) => void;
+}
+
+/** Whoever sees a mate says so before the move; a wrong claim is refused together with it. */
+function ClaimButton({ isOn, onToggle }: ClaimProps): JSX.Element {
+  return (
+    <div class="claim">
+      <button type="button" aria-pressed={isOn} onClick={() => onToggle(!isOn)}>
+        Move &amp; claim checkmate
+      </button>
+      {isOn && <span>Your next move will claim checkmate.</span>}
+    </div>
+  );
+}

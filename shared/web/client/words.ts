@@ -1,0 +1,61 @@
+import type { GameView } from "../game-view.ts";
+import { type Color, checkedKing, moveInWords, piecesOf } from "./chess-squares.ts";
+
+/** Whose turn it is, for the person in `role`; "" when the game is over. */
+export function turnInWords(game: GameView, role: string): string {
+  if (game.status === "completed") return "";
+  if (game.to_act.includes(role)) return "Your move";
+  const waiting = game.to_act.map((one) => nameOf(game, one)).join(" and ");
+  const absent = game.to_act.find((one) => game.players[one]?.joined === false);
+  if (absent !== undefined) return `Waiting for ${absent} to join`;
+  return role === "spectator" ? `${waiting} to move` : `Waiting for ${waiting}`;
+}
+
+/** How a finished game ended; "" while it goes on. */
+export function resultInWords(game: GameView): string {
+  const { result } = game;
+  if (result === null) return "";
+  const { winners, termination } = result;
+  const reason = result.reason.replaceAll("_", " ");
+  if (termination === "aborted" || termination === "expired") return `${capital(termination)}: ${reason}`;
+  const how = termination === "forfeit" ? `forfeit, ${reason}` : reason;
+  // Where all have forfeited nobody has drawn.
+  if (winners.length === 0) return `${termination === "forfeit" ? "Nobody wins" : "Draw"}: ${how}`;
+  return `${winnersInWords(game, winners)} wins: ${how}`;
+}
+
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+/** The roles that have won; a team of Codenames, which wins as one, by its name. */
+function winnersInWords(game: GameView, winners: readonly string[]): string {
+  if (game.template === "codenames.v1") return winners[0]?.split("_", 1)[0] ?? "";
+  return winners.map((role) => nameOf(game, role)).join(" and ");
+}
+
+/** "white (Ann)", or the role alone for a player without a name. */
+export function nameOf({ players }: Pick<GameView, "players">, role: string): string {
+  const name = players[role]?.name;
+  return name && name !== role ? `${role} (${name})` : role;
+}
+
+/** An action as people read it: a chess move in words, else the action itself. */
+export function actionInWords(game: GameView, action: unknown): string {
+  if (typeof action === "object" && action !== null) return Object.values(action).join(" ");
+  if (typeof action !== "string") return String(action);
+  if (game.template !== "chess.v1") return action;
+  return moveInWords(action, piecesOf((game.state as { fen: string }).fen));
+}
+
+/** What a screen reader is told when a game has gone on. */
+export function newsInWords(game: GameView, role: string): string {
+  const { last_action } = game;
+  const moved = last_action ? [`${last_action.role}: ${actionInWords(game, last_action.action)}.`] : [];
+  const said = [...moved, isCheck(game) ? "Check." : "", resultInWords(game), turnInWords(game, role)];
+  return said.filter((part) => part !== "").join(" ");
+}
+
+function isCheck({ template, status, state }: GameView): boolean {
+  if (template !== "chess.v1" || status !== "active") return false;
+  const { fen, turn } = state as { fen: string; turn: Color };
+  return checkedKing(piecesOf(fen), turn) !== null;
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { games } from "../games/registry.ts";
+import { GAME_NAMES } from "./client/game-names.ts";
+import { newsInWords, resultInWords, turnInWords } from "./client/words.ts";
+import { chessAt } from "./testing-games.ts";
+
+const players = {
+  white: { kind: "human", name: "Ann", joined: true },
+  black: { kind: "agent", name: "Claude", joined: true },
+} as const;
+const game = { ...chessAt(), players };
+
+it("knows the name of every game", () => {
+  expect(GAME_NAMES).toEqual(Object.fromEntries(Object.values(games).map(({ id, info }) => [id, info.name])));
+});
+
+describe("a game in words", () => {
+  it.each([
+    ["white", "Your move"],
+    ["black", "Waiting for white (Ann)"],
+    ["spectator", "white (Ann) to move"],
+  ])("whose turn it is, for %s", (role, words) => {
+    expect(turnInWords(game, role)).toBe(words);
+  });
+
+  it("who has not come yet", () => {
+    const waiting = { ...game, players: { ...players, white: { kind: "human", name: "", joined: false } } } as const;
+    expect(turnInWords(waiting, "black")).toBe("Waiting for white to join");
+  });
+
+  it.each([
+    [["white"], "checkmate", "normal", "white (Ann) wins: checkmate"],
+    [[], "threefold_repetition", "normal", "Draw: threefold repetition"],
+    [["black"], "timeout", "forfeit", "black (Claude) wins: forfeit, timeout"],
+    [[], "timeout", "forfeit", "Nobody wins: forfeit, timeout"],
+    [[], "host_failure", "aborted", "Aborted: host failure"],
+    [[], "nobody_acted", "expired", "Expired: nobody acted"],
+  ])("how it ended: %j %s, %s", (winners, reason, termination, words) => {
+    const [winner = null] = winners;
+    expect(resultInWords({ ...game, result: { winners, winner, reason, termination } })).toBe(words);
+  });
+
+  it("what has happened", () => {
+    const fen = "rnbqkbnr/ppp2ppp/8/3pp3/Q1P5/8/PP1PPPPP/RNB1KBNR b KQkq - 0 3";
+    const after = { ...chessAt(fen), last_action: { role: "white", action: "d1a4", tick: 5 } };
+    expect(newsInWords({ ...after, players }, "black")).toBe("white: queen d1 to a4. Check. Your move");
+  });
+});

@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+/** Tests in a real Chromium: `npm run test:browser`. */
+export default defineConfig({
+  test: {
+    include: ["{shared,league-manager,referee,player,scripts}/**/*.browser.test.ts"],
+    globalSetup: ["./shared/web/testing-chromium.ts"],
+    reporters: ["default", "./scripts/closing-line.ts"],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    pool: "forks",
+  },
+});
