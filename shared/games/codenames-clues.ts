@@ -33,6 +33,9 @@ const SAMPLED = 4;
 export function sampleClues(covered: readonly string[]): readonly { readonly word: string; readonly number: number }[] {
   // Of 26 words made of one letter each, 25 cards can spoil 25 at the most.
   const strange = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ", (letter) => letter.repeat(MAX_LETTERS));
-  const fitting = [...SAMPLE, ...strange].filter((word) => clueFault(word, covered) === null).slice(0, SAMPLED);
+  const fitting: string[] = [];
+  for (const word of [...SAMPLE, ...strange]) {
+    if (fitting.length < SAMPLED && clueFault(word, covered) === null) fitting.push(word);
+  }
   return fitting.flatMap((word) => [1, 2].map((number) => ({ word, number })));
 }
