@@ -37,6 +37,7 @@ const KEEPERS: Readonly<Record<string, readonly string[]>> = {
   "prom-client": ["referee"],
   esbuild: ["shared/web"],
   preact: ["shared/web"],
+  "@modelcontextprotocol/client": ["shared/rpc"],
   "@modelcontextprotocol/server": ["shared/rpc"],
   "@modelcontextprotocol/node": ["shared/rpc"],
   pino: ["shared/runtime"],

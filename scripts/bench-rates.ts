@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { freePorts } from "#shared/runtime/free-ports.ts";
 import type { ChessRate } from "./bench-chess.ts";
+import type { CodenamesRate } from "./bench-codenames.ts";
 import { type LeagueRate, leagueRate, type Sizes } from "./bench-league.ts";
 import { type McpRates, mcpRates } from "./bench-mcp.ts";
 import { type Waiting, waitingCost } from "./bench-mcp-waiting.ts";
@@ -14,13 +15,13 @@ export interface Pace {
   readonly windowMs: number;
   /** For what should cost nothing; long enough for every event stream to be kept alive once. */
   readonly quietMs: number;
-  readonly chessGames: number;
+  readonly games: number;
   readonly followingStarts: number;
 }
 
 /** Processes that get a few hundred calls a second are compiled to their full speed after 10 s only. */
-export const FULL: Pace = { warmupMs: 10_000, windowMs: 3_000, quietMs: 15_000, chessGames: 20, followingStarts: 2 };
-export const QUICK: Pace = { warmupMs: 3_000, windowMs: 1_500, quietMs: 5_000, chessGames: 5, followingStarts: 1 };
+export const FULL: Pace = { warmupMs: 10_000, windowMs: 3_000, quietMs: 15_000, games: 20, followingStarts: 2 };
+export const QUICK: Pace = { warmupMs: 3_000, windowMs: 1_500, quietMs: 5_000, games: 5, followingStarts: 1 };
 
 export interface Starts {
   readonly firstMs: number;
@@ -39,6 +40,7 @@ export interface Round {
   readonly rest: RestRates;
   readonly mcp: McpRates;
   readonly waiting: Readonly<Record<"session" | "stateless", Waiting>>;
+  readonly codenames: CodenamesRate;
 }
 
 const LIMIT_IN_FLIGHT = 64;
@@ -78,20 +80,14 @@ export async function takeRound(
   };
   const waiting = { session: await waits("session"), stateless: await waits("stateless") };
   tell("chess");
-  const chess = await chessRate(pace, number);
+  const chess = await playedAlone<ChessRate>("scripts/bench-chess.ts", pace, number);
+  tell("Codenames");
+  const codenames = await playedAlone<CodenamesRate>("scripts/bench-codenames.ts", pace, number);
   tell("npm start");
   const starts = await startTimes(pace);
-  return {
-    league: { 1: at1, 64: at64, 1000: at1000 },
-    limit: limits,
-    pair,
-    sdk: sdks,
-    chess,
-    starts,
-    rest,
-    mcp,
-    waiting,
-  };
+  const leagues = { 1: at1, 64: at64, 1000: at1000 };
+  const calls = { limit: limits, pair, sdk: sdks, rest, mcp, waiting };
+  return { league: leagues, ...calls, chess, codenames, starts };
 }
 
 /** Calls a second of one bare client process to four bare servers. */
@@ -123,9 +119,10 @@ async function sdkRate(pace: Pace, answers: "stream" | "json"): Promise<Rate> {
   return rate;
 }
 
-async function chessRate(pace: Pace, number: number): Promise<ChessRate> {
-  const player = await launch("scripts/bench-chess.ts", [`bench/${number}`, String(pace.chessGames)]);
-  const rate = await player.ask<ChessRate>("rate");
+/** What a process finds out that plays games for itself. */
+async function playedAlone<T>(script: string, pace: Pace, number: number): Promise<T> {
+  const player = await launch(script, [`bench/${number}`, String(pace.games)]);
+  const rate = await player.ask<T>("rate");
   await player.stop();
   return rate;
 }

@@ -12,6 +12,7 @@ export interface Summary {
 }
 
 type Of = (value: (round: Round) => number) => number;
+type Us = (name: string, value: (round: Round) => number, note: string) => readonly string[];
 type Row = (name: string, rate: (round: Round) => Rate, note?: string) => readonly string[];
 
 /** Ratios are taken within each round, so that a busy machine slows both sides. */
@@ -34,7 +35,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       told,
     ];
   };
-  const us = (name: string, value: (round: Round) => number, note: string): readonly string[] => {
+  const us: Us = (name, value, note) => {
     const all = rounds.map(value);
     const spread = `${(1_000 / Math.max(...all)).toFixed(1)}-${(1_000 / Math.min(...all)).toFixed(1)}k`;
     return [name, (1_000_000 / of(value)).toFixed(0), spread, of(value).toFixed(1), "", "", note];
@@ -74,6 +75,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       row("f  moves, 1000 in flight", (round) => round.league[1000]),
       ...restRows(of, row),
       ...mcpRows(of, row),
+      ...codenamesRows(us, rounds[0]?.codenames.positions ?? 0),
     ],
     aims: [
       {
@@ -106,6 +108,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       ...restTold(of),
       mcpAim(of),
       ...waitingAims(of),
+      codenamesAim(of),
     ],
   };
 }
@@ -190,6 +193,36 @@ function mcpAim(of: Of): Summary["aims"][number] {
     aim: "k  at least 5 times the SDK's own server",
     measured: `${ratio.toFixed(1)} times (${byCpu.toFixed(1)} by the server's CPU), ${toSession.toFixed(1)} times its sessions`,
     isMet: ratio >= 5,
+  };
+}
+
+function codenamesRows(us: Us, positions: number): Summary["rows"] {
+  const note = `in the middle of ${positions} games`;
+  return [
+    us("m  Codenames, applyAction of a clue", ({ codenames }) => codenames.us.applyClue, note),
+    us("m  Codenames, applyAction of a guess", ({ codenames }) => codenames.us.applyGuess, ""),
+    us("m  Codenames, legalActions, spymaster", ({ codenames }) => codenames.us.legalClues, "its sample of clues"),
+    us("m  Codenames, legalActions, team", ({ codenames }) => codenames.us.legalGuesses, ""),
+    us("m  Codenames, viewState", ({ codenames }) => codenames.us.viewState, "a team's"),
+    us("n  prompt for a spymaster's clue", ({ codenames }) => codenames.us.promptClue, "its view included, as below"),
+    us("n  prompt for a team's guess", ({ codenames }) => codenames.us.promptGuess, ""),
+    us("n  prompt for guessing again", ({ codenames }) => codenames.us.promptContinue, ""),
+    us("n  form for a spymaster's clue", ({ codenames }) => codenames.us.formClue, ""),
+    us("n  form for a team's guess", ({ codenames }) => codenames.us.formGuess, ""),
+    us("n  form for guessing again", ({ codenames }) => codenames.us.formContinue, ""),
+  ];
+}
+
+/** A turn here is a clue and two guesses, every question and every check of it; its moves are listed once each. */
+function codenamesAim(of: Of): Summary["aims"][number] {
+  const checked = ({ codenames: { us } }: Round): number =>
+    us.applyClue + 2 * us.applyGuess + us.legalClues + 2 * us.legalGuesses + 3 * us.viewState;
+  const asked = ({ codenames: { us } }: Round): number => us.promptClue + 2 * us.promptGuess + us.promptContinue;
+  const turn = of((round) => checked(round) + asked(round));
+  return {
+    aim: "n  rules and prompts under 1 ms a turn",
+    measured: `${turn.toFixed(0)} µs: ${of(checked).toFixed(0)} for the rules, ${of(asked).toFixed(0)} for four prompts (a clue, two guesses)`,
+    isMet: turn < 1_000,
   };
 }
 

@@ -59,6 +59,24 @@ subcommand("play", "Play one match here and print its moves and result.")
     exitWith((await import("./command-play.ts")).play(first, second, options)),
   );
 
+const who = (flag: string): Option => new Option(flag, "who plays it").choices(["user", "llm"]);
+subcommand("codenames", "Play Codenames here: people at this terminal, an OpenAI-compatible endpoint for the rest.")
+  .option("--llm <url>", "base of the endpoint, e.g. http://127.0.0.1:11434/v1")
+  .option("--model <name>", "the model that it is asked for")
+  .option("--key-env <name>", "environment variable with the endpoint's key (default: OPENAI_API_KEY, if it is set)")
+  .option("--timeout-ms <ms>", "how long one answer of the model may take", countOption, 120_000)
+  .option("--max-tokens <n>", "room for one answer (default: what the game asks for)", countOption)
+  .option("--people <roles>", "roles of people with commas between them, all or none (default: red_team)")
+  .addOption(who("--red-spymaster <who>"))
+  .addOption(who("--red-team <who>"))
+  .addOption(who("--blue-spymaster <who>"))
+  .addOption(who("--blue-team <who>"))
+  .option("--words <source>", "built-in, llm, or 25 words with commas between them (default: a person is asked)")
+  .option("--url <url>", "a referee that runs already (default: one of our own)")
+  .option("--data <folder>", "where games are kept", "data")
+  .option("--continue [token]", "go on with a game that was left; without a token the newest")
+  .action(async (options) => exitWith((await import("./command-codenames.ts")).codenames(options)));
+
 subcommand("export", "Write the matches, logs and seeds of a run into a folder that can be checked anywhere.")
   .argument("[folder]", "a run's folder, or a data folder, whose newest run is meant", "data")
   .addOption(new Option("--format <format>", "how").choices(["json"]).default("json"))
