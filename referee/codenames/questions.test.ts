@@ -14,12 +14,12 @@ const asked = (state: CodenamesState, role: string, type: PlayerType, more: Part
 
 /** A game after some random actions, among them turns that were given up. */
 function randomGame(random: Random): CodenamesState {
-  let state = codenames.initialState({ options: codenames.options.parse({}), seed: String(random.int(1e9)) });
-  for (let left = random.int(20); left > 0; left--) {
+  let state = codenames.initialState({ options: codenames.options.parse({}), seed: String(random.int(0, 1e9)) });
+  for (let left = random.int(0, 20); left > 0; left--) {
     const [role = ""] = codenames.toAct(state);
     if (role === "") break;
     const legal = codenames.legalActions(state, role);
-    const action = random.int(8) === 0 ? ({ type: "skip", reason: "no_answer" } as const) : random.pick(legal);
+    const action = random.int(0, 7) === 0 ? ({ type: "skip", reason: "no_answer" } as const) : random.pick(legal);
     const next = codenames.applyAction(state, role, action);
     if (!next.ok) throw new Error(next.error.message);
     state = next.value;
