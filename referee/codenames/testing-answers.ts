@@ -1,4 +1,4 @@
-import type { Era, Form, FormAnswer, Prompt } from "./testing-host.ts";
+import type { Form, FormAnswer, Prompt } from "./testing-host.ts";
 import { textOf } from "./testing-host.ts";
 
 export const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;
@@ -112,6 +112,13 @@ export function people(instead: (asked: Asked, n: number, signal: AbortSignal) =
   };
 }
 
+/** Resolves when a question has been taken back. */
+export const takenBack = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve());
+  });
+
 export interface Round {
   readonly inputResponses?: object | undefined;
   readonly requestState?: string | undefined;
@@ -169,5 +176,3 @@ export function answerTo(asked: Asked, n: number): object {
 /** The tick at which a round was asked, and the rest that travels with it. */
 export const stateIn = (requestState: string): { game_id: string; tick: number; stage: string; attempt: number } =>
   JSON.parse(Buffer.from(requestState.split(".")[1] ?? "", "base64url").toString("utf8")).p;
-
-export type { Era };
