@@ -251,12 +251,19 @@ describe.each(Object.keys(clients))("an official MCP client at %s", (revision) =
       const names = (await client.tools()).map(({ name }) => name);
       const league = ["start_game", "validate_move", "get_game_state", "league_message"];
       const play = ["createGame", "joinGame", "waitForNextTurn", "finishTurn"];
-      expect([...names].sort()).toEqual([...league, ...play].sort());
+      const codenames = ["create_new_game", "continue_game", "end_game"];
+      expect([...names].sort()).toEqual([...league, ...play, ...codenames].sort());
       const sealed = { status: "active", tick: 0, state: { choices: { player_1: null, player_2: null } } };
       const called = await client.call("get_game_state", { match_id: "R1M1" });
       expect(called).toMatchObject({ structuredContent: sealed });
       expect(await client.call("start_game", order())).toMatchObject({ isError: true });
-      expect(await client.templates()).toEqual(["game://state/{match_id}", "game://state/{league_id}/{match_id}"]);
+      expect(await client.templates()).toEqual([
+        "game://state/board/{game_token}",
+        "game://state/history/{game_token}",
+        "game://context/current-role/{game_token}",
+        "game://rules/{game}",
+        ...["game://state/{match_id}", "game://state/{league_id}/{match_id}"],
+      ]);
       expect(await client.read("game://state/R1M1")).toMatchObject(sealed);
       await client.subscribe(["game://state/R1M1", "game://state/rps/R1M1"]);
       release.resolve();

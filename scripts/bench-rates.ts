@@ -85,18 +85,9 @@ export async function takeRound(
   const codenames = await playedAlone<CodenamesRate>("scripts/bench-codenames.ts", pace, number);
   tell("npm start");
   const starts = await startTimes(pace);
-  return {
-    league: { 1: at1, 64: at64, 1000: at1000 },
-    limit: limits,
-    pair,
-    sdk: sdks,
-    chess,
-    starts,
-    rest,
-    mcp,
-    waiting,
-    codenames,
-  };
+  const leagues = { 1: at1, 64: at64, 1000: at1000 };
+  const calls = { limit: limits, pair, sdk: sdks, rest, mcp, waiting };
+  return { league: leagues, ...calls, chess, codenames, starts };
 }
 
 /** Calls a second of one bare client process to four bare servers. */

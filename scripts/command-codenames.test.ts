@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { startTestHost, type TestHost } from "../referee/rest/testing-host.ts";
-import { cleanUp, type Ended, league, newFolder, type Running, STACK_LINE, start } from "./testing.ts";
+import { cleanUp, type Ended, league, newFolder, type Running, STACK_LINE, start, type Typist } from "./testing.ts";
 import { type Behaviour, type ChatEndpoint, json, plays, say, startChatEndpoint, WORDS } from "./testing-openai.ts";
 
 const KEY = "sk-very-secret-0123456789";
@@ -13,9 +13,6 @@ afterEach(async () => {
   await host?.remove();
   chat = host = null;
 });
-
-/** Told of each line of stderr; what it returns is typed into the command, `end` closes its stdin. */
-type Typist = (line: string) => string | null | { readonly end: true };
 
 /** A person that never stops, and guesses the first word that is not the assassin, which the endpoint has seen. */
 function aPerson(): Typist {
@@ -34,18 +31,8 @@ const endpoint = async (behaviour?: Behaviour): Promise<ChatEndpoint> => {
   chat = await startChatEndpoint(behaviour);
   return chat;
 };
-function begin(args: readonly string[], typist: Typist | null = null): Running {
-  const stdin = typist ? "pipe" : "ignore";
-  const running = start("scripts/league.ts", ["codenames", ...args], { OPENAI_API_KEY: KEY }, stdin);
-  // What is typed into a process that has ended is lost, as at a terminal.
-  running.stdin?.on("error", () => {});
-  running.eachLine((line) => {
-    const typed = typist?.(line) ?? null;
-    if (typeof typed === "string") running.stdin?.write(`${typed}\n`);
-    else if (typed) running.stdin?.end();
-  });
-  return running;
-}
+const begin = (args: readonly string[], typist?: Typist): Running =>
+  start("scripts/league.ts", ["codenames", ...args], { OPENAI_API_KEY: KEY }, typist ?? "ignore");
 const llm = ({ url }: ChatEndpoint): string[] => ["--llm", url, "--model", "scripted"];
 const inFolder = (folder: string): string[] => ["--data", join(folder, "data")];
 
@@ -67,7 +54,7 @@ describe("league codenames", () => {
     const scripted = await endpoint();
     const ended = await begin([...llm(scripted), "--people", "none", ...inFolder(newFolder())]).ended;
     isOver(ended);
-    expect(ended.stderr).toMatch(/^(red|blue) gives a clue\n(red|blue): ZXQWV 1; (red|blue) guesses\n/);
+    expect(ended.stderr).toMatch(/^game_token \S+; (red|blue) gives a clue\n(red|blue): ZXQWV 1; (red|blue) guesses\n/);
     expect(ended.stderr).toMatch(/(red|blue) guessed [A-Z]+: \w+; the game is over\n$/);
     expect(ended.stdout + ended.stderr).not.toContain(KEY);
     expect(scripted.requests[0]).toMatchObject({

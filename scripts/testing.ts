@@ -37,8 +37,6 @@ export interface Running {
   stderr(): string;
   /** Resolves with the first line of stderr that matches; rejects when the process ends or the time is over without one. */
   line(pattern: RegExp, ms?: number): Promise<string>;
-  /** Calls back with each line of stderr from now on. */
-  eachLine(listener: (line: string) => void): void;
   signal(name: NodeJS.Signals): void;
 }
 
@@ -100,24 +98,36 @@ export function processesIn(folder: string): readonly AgentFound[] {
 export const agentsIn = (folder: string): readonly AgentFound[] =>
   processesIn(folder).filter(({ args }) => args[1]?.endsWith("/main.ts"));
 
+/** Told of each line of stderr; what it returns is typed into the process, null is nothing, `end` closes its stdin. */
+export type Typist = (line: string) => string | null | { readonly end: true };
+
 /** Starts `node SCRIPT ARGS`; the script's path is taken from the project's root. */
 export function start(
   script: string,
   args: readonly string[],
   environment: Record<string, string> = {},
-  stdin: "ignore" | "pipe" = "ignore",
+  input: "ignore" | "pipe" | Typist = "ignore",
 ): Running {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(LEAGUE__|VITEST|NODE_|FORCE_COLOR)/.test(name));
   const child = spawn(process.execPath, [join(root, script), ...args], {
     cwd: root,
     env: { ...Object.fromEntries(inherited), ...environment },
-    stdio: [stdin, "pipe", "pipe"],
+    stdio: [input === "ignore" ? "ignore" : "pipe", "pipe", "pipe"],
   });
   started.push(child);
+  // What is typed into a process that has ended is lost, as at a terminal.
+  child.stdin?.on("error", () => {});
   let stdout = "";
   let stderr = "";
   const onStderr = new Set<() => void>();
   const outputs = { stdout: child.stdout as Readable, stderr: child.stderr as Readable };
+  const typist = typeof input === "function" ? input : null;
+  const told = typist ? createInterface({ input: outputs.stderr }) : null;
+  told?.on("line", (line) => {
+    const typed = typist?.(line) ?? null;
+    if (typeof typed === "string") child.stdin?.write(`${typed}\n`);
+    else if (typed) child.stdin?.end();
+  });
   outputs.stdout.setEncoding("utf8").on("data", (text: string) => {
     stdout += text;
   });
@@ -156,7 +166,6 @@ export function start(
     ended,
     stderr: () => stderr,
     line,
-    eachLine: (listener) => void createInterface({ input: outputs.stderr }).on("line", listener),
     signal: (name) => void child.kill(name),
   };
 }

@@ -15,7 +15,7 @@ const asked = (state: CodenamesState, role: string, type: PlayerType, more: Part
 /** A game after some random actions, among them turns that were given up. */
 function randomGame(random: Random): CodenamesState {
   let state = codenames.initialState({ options: codenames.options.parse({}), seed: String(random.int(0, 1e9)) });
-  for (let left = random.int(0, 19); left > 0; left--) {
+  for (let left = random.int(0, 20); left > 0; left--) {
     const [role = ""] = codenames.toAct(state);
     if (role === "") break;
     const legal = codenames.legalActions(state, role);

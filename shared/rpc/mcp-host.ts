@@ -19,7 +19,7 @@ export interface McpHostOptions {
 }
 
 export interface CallOptions {
-  /** Answers what the tool asks; `meta` is what the server says beside it. */
+  /** Answers what the tool asks; `meta` is what the server says beside it. One that failed is left out, and the tool is told so. */
   ask(asks: Ask, meta: Readonly<Record<string, unknown>>): Promise<Said>;
   progress(message: string): void;
   readonly signal: AbortSignal;
@@ -71,7 +71,8 @@ export async function connectMcpHost(options: McpHostOptions): Promise<McpHost> 
         const inputResponses: Record<string, InputResponse> = {};
         for (const [key, request] of Object.entries(inputRequests)) {
           const asks = askIn(request);
-          inputResponses[key] = asks ? responseOf(await ask(asks, _meta)) : NO_ANSWER;
+          const response = asks && responseOf(await ask(asks, _meta));
+          if (response) inputResponses[key] = response;
         }
         // Whoever has left has not answered.
         signal.throwIfAborted();
@@ -101,17 +102,14 @@ function askIn({ method, params }: InputRequest): Ask | null {
   return { kind: "prompt", system: systemPrompt, text, maxTokens };
 }
 
-/** MCP has no word for an answer that failed; to leave it out would mean that the same is to be asked again. */
-const NO_ANSWER = {} as InputResponse;
-
-function responseOf(said: Said): InputResponse {
+function responseOf(said: Said): InputResponse | null {
   switch (said.kind) {
     case "form":
       return { action: said.action, content: said.content as Record<string, string | number | boolean> };
     case "text":
       return { role: "assistant", model: "", content: { type: "text", text: said.text } };
     case "failed":
-      return NO_ANSWER;
+      return null;
   }
 }
 

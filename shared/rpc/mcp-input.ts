@@ -26,8 +26,8 @@ export function inputOf(era: Era, server: Server, { mcpReq }: ServerContext): Ca
   return {
     canFillForms: canBeAsked && knowsForms(declared?.elicitation),
     canPrompt: canBeAsked && declared?.sampling !== undefined,
-    // A round that brings no answer at all is asked the same again.
-    said: state === undefined || mcpReq.inputResponses?.[KEY] === undefined ? null : saidOf(mcpReq.inputResponses),
+    // A round that does not speak of answers is a repeated request, and asked the same again; one without ours has failed to give it.
+    said: state === undefined || mcpReq.inputResponses === undefined ? null : saidOf(mcpReq.inputResponses),
     state: state ?? null,
   };
 }
@@ -90,7 +90,7 @@ function saidOf(responses: Parameters<typeof inputResponse>[0]): Said {
     case "sampling":
       return textOf(answer.result);
     default:
-      return { kind: "failed", why: "what came back is no answer" };
+      return { kind: "failed", why: "no answer came back" };
   }
 }
 

@@ -262,6 +262,7 @@ describe("other games", () => {
     await spymaster.frame.getByLabel("for").selectOption("2");
     await spymaster.frame.getByRole("button", { name: "Give the clue" }).click();
     await spymaster.frame.getByText("red's clue: OCEAN 2, 3 guesses left").waitFor();
+    await spymaster.frame.getByRole("region", { name: "History" }).getByText("OCEAN 2").waitFor();
     expect(moves(spymaster)[0]?.arguments.move).toEqual({ type: "clue", word: "ocean", number: 2 });
 
     const team = await open({ template: "codenames.v1", human: "red_team", options });

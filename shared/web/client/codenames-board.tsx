@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { Clue, CodenamesAction, CodenamesCard, CodenamesView } from "../../games/codenames.ts";
+import type { Clue, CodenamesAction, CodenamesCard, CodenamesTurn, CodenamesView } from "../../games/codenames.ts";
 import type { BoardProps } from "./board-props.ts";
 import { type Cell, SquareGrid } from "./square-grid.tsx";
 
@@ -28,6 +28,39 @@ export function CodenamesBoard({ game, canAct, onPlay }: BoardProps): JSX.Elemen
           Pass
         </button>
       )}
+      <History view={view} />
+    </>
+  );
+}
+
+/** The turns so far, the newest first. */
+function History({ view }: { readonly view: CodenamesView }): JSX.Element | null {
+  const begun = view.turns.filter(({ clue, skipped }) => clue !== null || skipped !== null);
+  if (begun.length === 0) return null;
+  return (
+    <section class="history" aria-label="History">
+      <h2>History</h2>
+      <ol reversed>
+        {begun.toReversed().map((turn, age) => (
+          <li key={begun.length - age}>
+            <TurnLine turn={turn} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function TurnLine({ turn: { team, clue, guesses, skipped } }: { readonly turn: CodenamesTurn }): JSX.Element {
+  return (
+    <>
+      <b>{team}</b>: {clue ? `${clue.word} ${clue.number}` : "no clue"}
+      {guesses.map(({ word, identity }) => (
+        <span key={word} class={`guessed agent-${identity}`}>
+          {word} <small>{identity}</small>
+        </span>
+      ))}
+      {skipped !== null && <small> gave up the turn</small>}
     </>
   );
 }

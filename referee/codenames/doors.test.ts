@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { startTestHost, type TestHost } from "../rest/testing-host.ts";
+import { type Asked, accept, askedIn, MODELS, people, players, round, takenBack, USERS } from "./testing-answers.ts";
+import { type CodenamesClient, connectHost, type Era, eras, type Told } from "./testing-host.ts";
+
+let host: TestHost;
+let url: string;
+beforeAll(async () => {
+  host = await startTestHost();
+  url = `${host.url}/mcp`;
+});
+afterAll(() => host.remove());
+
+const BOARD = "game://state/board";
+const HISTORY = "game://state/history";
+const ROLE = "game://context/current-role";
+const IDENTITY = /"identity":"(red|blue|neutral|assassin)"|\((red|blue|neutral|assassin)\)/;
+
+/** A game whose call waits for its first clue. */
+async function waiting(era: Era, seats: object, bearer?: string) {
+  const stuck = Promise.withResolvers<{ asked: Asked; signal: AbortSignal }>();
+  const go = Promise.withResolvers<unknown>();
+  go.promise.catch(() => {});
+  const told: Told[] = [];
+  const everybody = people((asked, _n, signal) => {
+    if (asked.stage !== "clue") return undefined;
+    stuck.resolve({ asked, signal });
+    return go.promise;
+  });
+  const client = await connectHost(url, era, everybody, bearer === undefined ? {} : { bearer });
+  const call = client.call("create_new_game", seats, { onprogress: (one) => told.push(one) });
+  call.catch(() => {});
+  const { asked, signal } = await stuck.promise;
+  const token = told.flatMap(({ message }) => /game_token (\S+);/.exec(message ?? "")?.[1] ?? [])[0] ?? "";
+  return { client, call, token, told, asked, signal, everybody, go };
+}
+
+/** Somebody else, who has no right to anything. */
+const withStranger = async <T>(era: Era, act: (client: CodenamesClient) => Promise<T>): Promise<T> => {
+  const client = await connectHost(url, era, people(), { bearer: "stranger" });
+  return act(client).finally(() => client.close());
+};
+
+describe.each(eras)("end_game in the era %s", (era) => {
+  it("ends the game of a call that waits; the form closes and the call says how it ended; ending again says the same", async () => {
+    const { client, call, token, signal, go } = await waiting(era, USERS, `ender-${era}`);
+    expect((await withStranger(era, (one) => one.call("end_game"))).structuredContent).toEqual({ status: "no_game" });
+    const wrong = await withStranger(era, (one) => one.call("end_game", { game_token: `${token}x` }));
+    expect([wrong.isError, wrong.content[0].text]).toEqual([true, "No game of Codenames has this game_token"]);
+    const ended = await client.call("end_game");
+    expect(ended.structuredContent).toMatchObject({ status: "ended", reason: "ended_by_user", game_token: token });
+    expect(await client.call("end_game")).toEqual(ended);
+    expect(await withStranger(era, (one) => one.call("end_game", { game_token: token }))).toEqual(ended);
+    if (era === "modern") go.resolve(undefined); // a client of rounds hears of the end when it comes back
+    expect(await call).toEqual(ended);
+    if (era === "session") await takenBack(signal);
+    expect(await client.call("continue_game")).toEqual(ended);
+    await client.close();
+  });
+
+  it("of a caller that is anonymous needs the token", async () => {
+    const { client, call, token, go } = await waiting(era, USERS);
+    const own = (await client.call("end_game")).structuredContent;
+    expect(own).toMatchObject({ status: era === "session" ? "ended" : "no_game" });
+    expect((await client.call("end_game", { game_token: token })).structuredContent).toMatchObject({ status: "ended" });
+    go.resolve(undefined);
+    await call;
+    await client.close();
+  });
+});
+
+describe.each(eras)("the resources in the era %s", (era) => {
+  it("are the caller's own, or those of the token, and tell nobody else anything", async () => {
+    const { client, call, token, go } = await waiting(era, MODELS, `reader-${era}`);
+    for (const uri of [BOARD, HISTORY, ROLE]) {
+      const own = await client.read(uri);
+      expect(own).toMatchObject({ status: "active", tick: 0, phase: "clue" });
+      expect(await withStranger(era, (one) => one.read(uri))).toMatchObject({ open: false });
+      expect(await withStranger(era, (one) => one.read(`${uri}/${token}`))).toEqual(own);
+      await expect(withStranger(era, (one) => one.read(`${uri}/${token}x`))).rejects.toThrow(/Unknown resource/);
+      expect(JSON.stringify(own)).not.toMatch(IDENTITY); // models are told the key by their prompts alone
+      expect(JSON.stringify(own)).not.toContain(token);
+    }
+    await client.call("end_game");
+    expect(await client.read(BOARD)).toMatchObject({ status: "completed" });
+    expect(await client.read(ROLE)).toMatchObject({ status: "completed", role: null, player_type: null });
+    go.resolve(undefined);
+    await call;
+    await client.close();
+  });
+
+  it("show the key in the turn of a spymaster who is a person, and in no other", async () => {
+    const shown: [string, boolean][] = [];
+    const client: CodenamesClient = await connectHost(
+      ...[url, era],
+      people(async ({ stage, by }) => {
+        if (stage === "source") return undefined;
+        const { role, player_type } = await client.read(ROLE);
+        expect(player_type).toBe(by === "form" ? "user" : "llm");
+        shown.push([`${role} ${player_type}`, /\((red|blue|neutral|assassin)\)/.test((await client.read(ROLE)).board)]);
+        expect((await client.read(BOARD)).board).not.toMatch(/\((red|blue|neutral|assassin)\)/);
+        return undefined;
+      }),
+      { bearer: `key-${era}` },
+    );
+    await client.call("create_new_game", players(0b1010)); // people as spymasters, models as teams
+    await client.close();
+    for (const [who, isShown] of shown) expect([who, isShown]).toEqual([who, who.endsWith("spymaster user")]);
+    expect(new Set(shown.map(([who]) => who)).size).toBeGreaterThan(1);
+  });
+
+  it("tell who has subscribed of every change: a new game, each action and the end", async () => {
+    const bearer = `watcher-${era}`;
+    const watcher = await connectHost(url, era, null, { bearer });
+    const heard: string[] = [];
+    let told = Promise.withResolvers<void>();
+    await watcher.subscribe([BOARD, ROLE], (uri) => {
+      heard.push(uri);
+      if (uri === ROLE) told.resolve();
+    });
+    const { client, call, token, go } = await waiting(era, USERS, bearer);
+    await told.promise;
+    expect([...new Set(heard)].sort()).toEqual([ROLE, BOARD]);
+    const byToken = await connectHost(url, era, null);
+    const ended = Promise.withResolvers<string>();
+    await byToken.subscribe([`${HISTORY}/${token}`], ended.resolve);
+    told = Promise.withResolvers();
+    await client.call("end_game");
+    await told.promise;
+    expect(await ended.promise).toBe(`${HISTORY}/${token}`);
+    go.resolve(undefined);
+    await call;
+    await Promise.all([watcher, byToken, client].map((one) => one.close()));
+  });
+});
+
+describe.each(eras)("what is told meanwhile in the era %s", (era) => {
+  it("grows, names what has happened, and the token once", async () => {
+    const told: Told[] = [];
+    const client = await connectHost(url, era, people());
+    const { structuredContent } = await client.call("create_new_game", MODELS, { onprogress: (one) => told.push(one) });
+    await client.close();
+    // The client of the stateless era tells of its rounds too.
+    const ours = told.filter(({ message }) => !message?.startsWith("Fulfilling"));
+    const steps = ours.map(({ progress }) => progress);
+    expect(steps).toEqual(Array.from({ length: steps.length }, (_, tick) => tick));
+    expect(ours.every(({ total }) => total === 145)).toBe(true);
+    const said = ours.map(({ message = "" }) => message);
+    expect(said.filter((one) => one.includes(structuredContent.game_token))).toHaveLength(1);
+    expect(said.at(-1)).toMatch(/guessed .+: (red|blue|assassin); the game is over$/);
+    for (const line of structuredContent.history.split("\n").slice(1)) {
+      for (const [, word, identity] of line.matchAll(/([A-Z ]+) was (\w+)/g)) {
+        expect(said.some((one) => one.includes(`guessed ${word.trim()}: ${identity};`))).toBe(true);
+      }
+    }
+  });
+
+  it("somebody who acts by the page's link is noticed: the form closes, and the game goes on behind it", async () => {
+    const { client, call, asked, signal, everybody, go } = await waiting(era, USERS, `page-${era}`);
+    const [, gameId = "", seat = ""] = /\/game\/([\w-]+)#seat=(\S+)/.exec(asked.text) ?? [];
+    const moved = await host.call("POST", `/api/games/${gameId}/moves`, { token: seat, body: { move: "PAGECLUE 2" } });
+    expect(moved.status).toBe(200);
+    if (era === "modern") go.resolve(accept({ word: "LATECLUE", number: "1" }));
+    else go.resolve(undefined); // for later clues
+    const { structuredContent } = await call;
+    if (era === "session") await takenBack(signal);
+    const [, first = ""] = structuredContent.history.split("\n");
+    expect(first).toContain(": PAGECLUE 2");
+    expect(structuredContent.history.match(/PAGECLUE/g)).toHaveLength(1);
+    const stages = everybody.asked.map(({ stage }) => stage);
+    expect(stages.slice(0, 3)).toEqual(["source", "clue", "guess"]);
+    await client.close();
+  });
+});
+
+test("the token is told in each round's _meta and in the report, to its caller alone", async () => {
+  const sampling = { capabilities: { sampling: {} } };
+  const [mine, other] = [
+    await round(host.url, "create_new_game", MODELS, { ...sampling, bearer: "mine" }),
+    await round(host.url, "create_new_game", MODELS, { ...sampling, bearer: "other" }),
+  ];
+  const token = mine.result._meta["agent-league/game_token"];
+  expect(JSON.stringify(other)).not.toContain(token);
+  expect(askedIn(mine).text).not.toContain(token);
+  const again = await round(host.url, "create_new_game", MODELS, { ...sampling, bearer: "other" });
+  expect(again.result.content[0].text).toContain(other.result._meta["agent-league/game_token"]);
+  expect(JSON.stringify(again)).not.toContain(token);
+});
+
+test("two calls that create a game at the same time begin one", async () => {
+  const both = await Promise.all(
+    [0, 1].map(() => round(host.url, "create_new_game", MODELS, { capabilities: { sampling: {} }, bearer: "twice" })),
+  );
+  expect(both.filter(({ result }) => result.isError)).toHaveLength(1);
+});

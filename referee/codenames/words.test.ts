@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import type { MessageType } from "#shared/protocol/messages.ts";
+import { startTestHost, type TestHost } from "../rest/testing-host.ts";
+import { type Asked, accept, MODELS, people, players, USERS } from "./testing-answers.ts";
+import { connectHost, eras } from "./testing-host.ts";
+
+let host: TestHost;
+let url: string;
+beforeAll(async () => {
+  host = await startTestHost();
+  url = `${host.url}/mcp`;
+});
+afterAll(() => host.remove());
+
+const own = Array.from({ length: 25 }, (_, place) => `WORD ${String.fromCharCode(65 + place).repeat(2)}`);
+const SEATS = players(0b0101); // models as spymasters, people as teams
+/** Ends the game at its first clue: only the words are of interest here. */
+const words = (source: string, said: (n: number) => unknown) => {
+  let asked = 0;
+  return people(({ stage, by }) => {
+    if (stage === "source") return accept({ source });
+    if (stage !== "words") return undefined;
+    const one = said(++asked);
+    return by === "form" ? (typeof one === "string" ? accept({ words: one }) : one) : one;
+  });
+};
+
+describe.each(eras)("the words of a new game in the era %s", (era) => {
+  /** Plays a game with these answers; its board's words and what was asked about them. */
+  const created = async (everybody: ReturnType<typeof people>, seats: object = SEATS, capabilities?: object) => {
+    const client = await connectHost(url, era, everybody, capabilities ? { capabilities } : {});
+    const { structuredContent, content, isError } = await client.call("create_new_game", seats);
+    await client.close();
+    const asked = everybody.asked.filter(({ stage }) => stage === "words" || stage === "source");
+    return { asked, isError, text: content[0].text as string, board: String(structuredContent?.board ?? "") };
+  };
+  const said = (asked: readonly Asked[], place: number): string => asked[place]?.text ?? "";
+
+  it("are a person's own, told back while they are not right", async () => {
+    const bad = [own.slice(0, 24).join(","), `${own.slice(1).join(",")},R2D2`];
+    const { asked, board } = await created(words("own", (n) => bad[n - 1] ?? own.join("\n")));
+    expect(asked.map(({ stage }) => stage)).toEqual(["source", "words", "words", "words"]);
+    expect(said(asked, 2)).toContain("25 different words are needed, these are 24");
+    expect(said(asked, 3)).toContain("each word has letters, at most 30: R2D2");
+    for (const word of own) expect(board).toContain(word);
+  });
+
+  it("are the built-in ones after three answers that are none", async () => {
+    const { asked, board } = await created(words("own", () => "ONE, TWO"));
+    expect(asked).toHaveLength(4);
+    expect(board).not.toContain("ONE, TWO");
+    expect(board.split("\n").slice(0, 5)).toHaveLength(5);
+  });
+
+  it("are a model's, checked as anybody's", async () => {
+    const given = [
+      `Sure! ${JSON.stringify(own)}`,
+      JSON.stringify([...own.slice(0, 24), own[0]]),
+      `\`\`\`json\n${JSON.stringify(own)}\n\`\`\``,
+    ];
+    const { asked, board } = await created(words("llm", (n) => given[n - 1]));
+    expect(asked.map(({ by }) => by)).toEqual(["form", "prompt", "prompt", "prompt"]);
+    expect(said(asked, 2)).toContain("Your last answer was not taken: give a list of 25 words");
+    expect(said(asked, 3)).toContain("these are 24");
+    for (const word of own) expect(board).toContain(word);
+  });
+
+  it("are the built-in ones when a model writes nothing else but garbage", async () => {
+    const garbage = ['{"toString": 1}', '[{"toString": 1}]', "[".repeat(5_000)];
+    const { asked, isError } = await created(words("llm", (n) => garbage[n - 1]));
+    expect([asked.length, isError]).toEqual([4, undefined]);
+  });
+
+  it.each(["decline", "cancel"])("are given up by %s, and so is the game", async (action) => {
+    const { isError, text } = await created(people(({ stage }) => (stage === "source" ? { action } : undefined)));
+    expect(isError).toBe(true);
+    expect(text).toBe("No game was created: the question about the words was left");
+  });
+
+  it("are not asked of a model where there is none", async () => {
+    const { asked } = await created(people(), USERS, { elicitation: {} });
+    expect(said(asked, 0)).not.toContain("llm");
+  });
+
+  it("are the built-in ones where there are no forms", async () => {
+    const { asked, isError } = await created(people(), MODELS, { sampling: {} });
+    expect([asked, isError]).toEqual([[], undefined]);
+  });
+
+  it.each<[string, object, object, RegExp]>([
+    ["nothing", {}, SEATS, /does not offer forms \(elicitation\) and prompts \(sampling\)/],
+    ["no forms", { sampling: {} }, SEATS, /does not offer forms \(elicitation\), which/],
+    ["no prompts", { elicitation: {} }, SEATS, /does not offer prompts \(sampling\), which/],
+    ["pages instead of forms", { elicitation: { url: {} }, sampling: {} }, USERS, /does not offer forms/],
+  ])("are asked of nobody whose host offers %s: it is told what is lacking and what else there is", async (...args) => {
+    const [, capabilities, seats, lacking] = args;
+    const { isError, text } = await created(people(), seats, capabilities);
+    expect(isError).toBe(true);
+    expect(text).toMatch(lacking);
+    expect(text).toContain("codenames.v1 with createGame");
+  });
+});
+
+describe("callers that cannot be asked anything", () => {
+  const post = (body: object) => host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } });
+  const curl = async (name: string, args: object) =>
+    (await post({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } })).json.result;
+
+  test("curl is told what is lacking, and ends no game that is not there", async () => {
+    expect(await curl("create_new_game", MODELS)).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("does not offer prompts (sampling)") }],
+    });
+    expect(await curl("end_game", {})).toMatchObject({ content: [{ text: "No game of Codenames was open." }] });
+    expect(await curl("continue_game", {})).toMatchObject({ isError: true });
+    expect(await curl("end_game", { game_token: "guess" })).toMatchObject({ isError: true });
+  });
+
+  test("an envelope is answered in an envelope", async () => {
+    const told = async (type: MessageType, payload: object) =>
+      JSON.parse((await curl("league_message", newEnvelope(type, "player:P01", payload))).content[0].text);
+    expect(await told("CREATE_NEW_GAME", USERS)).toMatchObject({
+      type: "GAME_ERROR",
+      payload: { error_code: "G001", message: expect.stringContaining("forms (elicitation)") },
+    });
+    expect(await told("END_GAME", {})).toMatchObject({ type: "END_GAME_RESPONSE", payload: { status: "no_game" } });
+    expect(await told("CONTINUE_GAME", {})).toMatchObject({ type: "GAME_ERROR" });
+  });
+});

@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { replay } from "#shared/session/replay.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
+import { type Asked, answerTo, askedIn, MODELS, people, round, stateIn } from "../referee/codenames/testing-answers.ts";
+import { connectHost } from "../referee/codenames/testing-host.ts";
+import { cleanUp, freePorts, newFolder, type Running, start } from "./testing.ts";
+
+afterEach(cleanUp);
+
+/** The referee as a real process, killed outright while a game of Codenames waits for an answer, and started again on the same data. */
+it("a game goes on after a SIGKILL exactly there, by the state of its last round and by its token", async () => {
+  const port = await freePorts(1);
+  const data = newFolder();
+  const url = `http://127.0.0.1:${port}`;
+  const run = async (): Promise<Running> => {
+    const host = start("referee/main.ts", ["--alone", "--port", String(port), "--data", data]);
+    await host.line(/session host at/);
+    return host;
+  };
+  let host = await run();
+  const killed = async (): Promise<void> => {
+    host.signal("SIGKILL");
+    await host.ended;
+    host = await run();
+  };
+
+  // By rounds: the referee dies between the question and its answer.
+  const sampling = { capabilities: { sampling: {} } };
+  let open = await round(url, "create_new_game", MODELS, sampling);
+  const token: string = open.result._meta["agent-league/game_token"];
+  const next = (of: typeof open, n: number) =>
+    round(url, "create_new_game", MODELS, {
+      ...sampling,
+      inputResponses: answerTo(askedIn(of), n),
+      requestState: of.result.requestState,
+    });
+  const asked: Asked[] = [];
+  for (let n = 1; n <= 4; n++) {
+    asked.push(askedIn(open));
+    await killed();
+    const old = open;
+    open = await next(old, n);
+    if (n < 4) expect(stateIn(open.result.requestState).game_id).toBe(stateIn(old.result.requestState).game_id);
+    // What was acknowledged is there: the same answer, sent again, counts no second time.
+    const again = await next(old, n);
+    expect(again.result.requestState && stateIn(again.result.requestState)).toEqual(
+      open.result.requestState && stateIn(open.result.requestState),
+    );
+    if (!open.result.requestState) break; // the assassin
+  }
+
+  // In a session: the call is lost with its process, and another goes on with the token.
+  const stuck = Promise.withResolvers<Asked>();
+  const silence = Promise.withResolvers<never>();
+  silence.promise.catch(() => {});
+  const waiting = await connectHost(`${url}/mcp`, "session", {
+    ...people(),
+    prompt: async (prompt) => {
+      const everybody = people();
+      await everybody.prompt(prompt, new AbortController().signal);
+      stuck.resolve(everybody.asked[0] as Asked);
+      return silence.promise;
+    },
+  });
+  const lost = waiting
+    .call("continue_game", { game_token: token }, { signal: AbortSignal.timeout(20_000) })
+    .catch(() => null);
+  const isOver = !open.result.requestState;
+  const before = isOver ? null : await stuck.promise;
+  await killed();
+  await waiting.close();
+  await lost;
+  const everybody = people();
+  const heir = await connectHost(`${url}/mcp`, "session", everybody);
+  const { structuredContent: end } = await heir.call("continue_game", { game_token: token });
+  await heir.close();
+  if (before) expect(everybody.asked[0]).toEqual(before);
+  expect(end.status).toBe("completed");
+  host.signal("SIGTERM");
+  await host.ended;
+
+  const db = openSqlite(join(data, `referee-${port}.sqlite`), SESSION_SCHEMA);
+  const log = sqliteLog(db);
+  const rows = log.read(end.game_id);
+  const replayed = replay(rows, log.about(end.game_id)?.seed ?? "");
+  expect(replayed).toMatchObject({ ok: true, value: { tick: rows.length - 1, status: "completed" } });
+  db.close();
+}, 60_000);
