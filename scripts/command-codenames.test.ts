@@ -54,7 +54,7 @@ describe("league codenames", () => {
     const scripted = await endpoint();
     const ended = await begin([...llm(scripted), "--people", "none", ...inFolder(newFolder())]).ended;
     isOver(ended);
-    expect(ended.stderr).toMatch(/^game_token \S+; (red|blue) gives a clue\n(red|blue): ZXQWV 1; (red|blue) guesses\n/);
+    expect(ended.stderr).toMatch(/^(red|blue) gives a clue\n(red|blue): ZXQWV 1; (red|blue) guesses\n/);
     expect(ended.stderr).toMatch(/(red|blue) guessed [A-Z]+: \w+; the game is over\n$/);
     expect(ended.stdout + ended.stderr).not.toContain(KEY);
     expect(scripted.requests[0]).toMatchObject({
