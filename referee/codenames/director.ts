@@ -93,10 +93,11 @@ export function createDirector({ host, play, table, writer }: DirectorDesk): Dir
       return host.watch(sessionId, (kept) => look(kept.session));
     };
 
-  const carryOut = async (sessionId: string, step: Step, pending: Pending): Promise<void> => {
+  const carryOut = async (game: LedGame, step: Step, pending: Pending): Promise<void> => {
+    const { sessionId } = game;
     if (step.kind === "end") return end(sessionId);
     if (step.kind === "ask") {
-      await writer.commit([table.waitingFor(sessionId, step.pending)]);
+      await writer.commit([table.waitingInstead(game, step.pending)]);
       return;
     }
     const role = codenames.toAct(session(sessionId).state as CodenamesState)[0] ?? "";
@@ -108,7 +109,7 @@ export function createDirector({ host, play, table, writer }: DirectorDesk): Dir
       alongside: (next) => [table.waitingFor(sessionId, firstPending(next.state as CodenamesView, next.tick))],
     });
     if (!acted.ok && acted.error.code === "ILLEGAL_ACTION") {
-      await carryOut(sessionId, illegal(pending, acted.error.message), pending);
+      await carryOut(game, illegal(pending, acted.error.message), pending);
     } // else somebody was faster, or the game is over: what is asked next says so
   };
 
@@ -160,7 +161,7 @@ export function createDirector({ host, play, table, writer }: DirectorDesk): Dir
       const before = led(sessionId);
       const open = pendingIn(before);
       if (input.said && isOpen(before) && answers(input.state, sessionId, open)) {
-        await carryOut(sessionId, stepOf(open, input.said, typeToAct(before)), open);
+        await carryOut(before, stepOf(open, input.said, typeToAct(before)), open);
       }
       const { state, status, tick } = session(sessionId);
       if (!input.said) tell(caller, tick, state as CodenamesView, `game_token ${tokenOf(sessionId)}`);

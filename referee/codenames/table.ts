@@ -32,6 +32,8 @@ export interface CodenamesTable {
   of(owner: string): LedGame | null;
   adding(game: LedGame, token: string): Statement;
   waitingFor(sessionId: string, pending: Pending): Statement;
+  /** As `waitingFor`, unless another call has written another question since this game was read. */
+  waitingInstead(game: LedGame, pending: Pending): Statement;
   owning(sessionId: string, owner: string): Statement;
 }
 
@@ -63,6 +65,10 @@ export function codenamesTable(db: DatabaseSync): CodenamesTable {
     waitingFor: (sessionId, pending) => ({
       sql: "UPDATE codenames SET pending = ? WHERE session_id = ?",
       parameters: [JSON.stringify(pending), sessionId],
+    }),
+    waitingInstead: (game, pending) => ({
+      sql: "UPDATE codenames SET pending = ? WHERE session_id = ? AND pending = ?",
+      parameters: [JSON.stringify(pending), game.sessionId, JSON.stringify(game.pending)],
     }),
     owning: (sessionId, owner) => ({
       sql: "UPDATE codenames SET owner = ? WHERE session_id = ?",

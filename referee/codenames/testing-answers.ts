@@ -75,6 +75,13 @@ export const accept = (content: Record<string, string | number | boolean>): Form
   content,
 });
 
+/** The question with the right words to guess first, as a spymaster's question tells them: so a game does not end by chance. */
+export function knowing(asked: Asked, key: string): Asked {
+  const [, team = ""] = /guessing team (red|blue)/.exec(asked.text) ?? [];
+  const right = asked.words.filter((word) => key.includes(`${word} (${team})`));
+  return { ...asked, words: [...right, ...asked.words] };
+}
+
 /** The same as a form or as a model's text. */
 export function inForm(asked: Asked, n: number): FormAnswer {
   const { word, number, source, words, go_on } = sensible(asked, n);

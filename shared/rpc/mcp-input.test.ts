@@ -31,6 +31,7 @@ const asking: Tool = {
     return {
       asks: { kind: "form", message: "How many?", fields: { number: { type: "integer", minimum: 1 } } },
       state: 1,
+      _meta: { "test/about": "it" },
       watchMoot: (tell) => {
         makeMoot = tell;
         return stopped.resolve;
@@ -121,6 +122,18 @@ it.each<[string, Record<string, object>, boolean]>([
   const client = await connect(async () => ({ action: "accept", content: { number: 1 } }), elicitation);
   await client.callTool({ name: "ask" });
   expect(inputs[0]).toMatchObject({ canFillForms, canPrompt: false });
+  await client.close();
+});
+
+test("what is said about a question comes with it", async () => {
+  const client = await connect(async () => ({ action: "accept", content: { number: 1 } }));
+  const about = Promise.withResolvers<unknown>();
+  client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+    about.resolve(params._meta);
+    return { action: "decline" };
+  });
+  await client.callTool({ name: "ask" });
+  expect(await about.promise).toMatchObject({ "test/about": "it" });
   await client.close();
 });
 

@@ -52,7 +52,7 @@ export interface Patience {
 
 /** The way to ask in a session. Whatever goes wrong is an answer too; only a caller that has gone rejects. */
 export async function ask(
-  { asks, watchMoot }: InputNeeded,
+  { asks, watchMoot, _meta }: InputNeeded,
   { mcpReq }: ServerContext,
   { answerWithinMs, gone }: Patience,
 ): Promise<Said> {
@@ -64,9 +64,13 @@ export async function ask(
     signal: AbortSignal.any([gone, moot.signal]),
   };
   try {
-    if (asks.kind === "prompt") return textOf(await mcpReq.requestSampling(messageFor(asks), options));
+    const about = _meta && { _meta: { ..._meta } };
+    if (asks.kind === "prompt") return textOf(await mcpReq.requestSampling({ ...messageFor(asks), ...about }, options));
     // Not elicitInput, which would make an error of an answer that does not fit the form: that is the tool's to judge.
-    const { action, content = {} } = await mcpReq.send({ method: "elicitation/create", params: formOf(asks) }, options);
+    const { action, content = {} } = await mcpReq.send(
+      { method: "elicitation/create", params: { ...formOf(asks), ...about } },
+      options,
+    );
     return { kind: "form", action, content };
   } catch (thrown) {
     if (gone.aborted) throw thrown;
