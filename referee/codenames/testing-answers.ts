@@ -104,17 +104,25 @@ export function inText(asked: Asked, n: number): string {
 /** Answers everything sensibly, unless `instead` has another answer; keeps what was asked. */
 export function people(instead: (asked: Asked, n: number, signal: AbortSignal) => unknown = () => undefined) {
   const asked: Asked[] = [];
+  const assassins = new Set<string>();
+  /** Nobody guesses the assassin, which a spymaster's board names: so every game is long enough to be disturbed. */
+  const careful = (one: Asked): Asked => ({ ...one, words: one.words.filter((word) => !assassins.has(word)) });
+  const note = (one: Asked): Asked => {
+    for (const [, word = ""] of one.text.matchAll(/(?:^| {2}|\n)(\S(?: ?\S)*?) \(assassin\)/g)) assassins.add(word);
+    asked.push(one);
+    return one;
+  };
   return {
     asked,
     async form(form: Form, signal: AbortSignal): Promise<FormAnswer> {
-      const one = formAsked(form);
-      asked.push(one);
-      return ((await instead(one, asked.length, signal)) as FormAnswer | undefined) ?? inForm(one, asked.length);
+      const one = note(formAsked(form));
+      return (
+        ((await instead(one, asked.length, signal)) as FormAnswer | undefined) ?? inForm(careful(one), asked.length)
+      );
     },
     async prompt(prompt: Prompt, signal: AbortSignal): Promise<string> {
-      const one = promptAsked(prompt);
-      asked.push(one);
-      return ((await instead(one, asked.length, signal)) as string | undefined) ?? inText(one, asked.length);
+      const one = note(promptAsked(prompt));
+      return ((await instead(one, asked.length, signal)) as string | undefined) ?? inText(careful(one), asked.length);
     },
   };
 }
