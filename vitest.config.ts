@@ -8,5 +8,7 @@ export default defineConfig({
     reporters: ["default", "./scripts/closing-line.ts"],
     testTimeout: 30_000,
     pool: "forks",
+    // Tests of processes wait for them most of the time.
+    maxWorkers: "150%",
   },
 });

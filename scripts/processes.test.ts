@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -54,9 +54,11 @@ describe("league run", () => {
   it.each([["SIGINT"], ["SIGTERM"]] as const)(
     "interrupted by %s exits with 130 and leaves no agent",
     async (signal) => {
-      const test = await testLeague(["random", "cycle"], LONG, { referees: 2 });
+      const test = await testLeague(["random", "./silent.js"], RPS, { referees: 2 });
+      const silent = 'export default (turn) => { turn.log("asked"); return new Promise(() => {}); };';
+      writeFileSync(join(test.folder, "silent.js"), silent);
       const league = run(test);
-      await league.line(FIRST_RESULT);
+      await league.line(/asked/);
       expect(agentsIn(test.folder)).toHaveLength(5);
       league.signal(signal);
       const { code, stdout, stderr } = await league.ended;

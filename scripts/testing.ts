@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { COMPILE_CACHE } from "#shared/runtime/supervisor.ts";
 import type { ResultsDocument } from "../league-manager/events.ts";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
@@ -111,7 +112,7 @@ export function start(
   const inherited = Object.entries(process.env).filter(([name]) => !/^(LEAGUE__|VITEST|NODE_|FORCE_COLOR)/.test(name));
   const child = spawn(process.execPath, [join(root, script), ...args], {
     cwd: root,
-    env: { ...Object.fromEntries(inherited), ...environment },
+    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...Object.fromEntries(inherited), ...environment },
     stdio: [input === "ignore" ? "ignore" : "pipe", "pipe", "pipe"],
   });
   started.push(child);
