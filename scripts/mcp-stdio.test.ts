@@ -91,52 +91,58 @@ describe.each(REVISIONS)("an official client at %s", (revision) => {
     expect((await fetch(`http://127.0.0.1:${port}/game/${game_id}`)).status).toBe(200);
     expect([ann.errors, bob.errors]).toEqual([[], []]);
   });
-
-  it("of a command whose host is killed: it goes on with the next one, and is told to read again", async () => {
-    const { url, host, run } = await startHost();
-    const { client } = await connect(revision, ["--url", url]);
-    await client.subscribe(["game://state/R1M1"]);
-    expect(client.updated).toEqual([]);
-    host.signal("SIGKILL");
-    await host.ended;
-    await expect(client.tools()).rejects.toThrow(/cannot be reached/);
-    await run();
-    expect((await client.tools()).map(({ name }) => name)).toContain("start_game");
-    await vi.waitFor(() => expect(client.updated).toEqual(["game://state/R1M1"]), { timeout: 10_000 });
-    expect(client.errors).toEqual([]);
-  });
-
-  it("of commands that bridge to a manager and a referee: it is told of a running league", async () => {
-    const watching: TestClient[] = [];
-    const watch = async (url: string, uri: string): Promise<void> => {
-      const { client } = await connect(revision, ["--url", url]);
-      await client.subscribe([uri]);
-      watching.push(client);
-    };
-    testLeague = await startTestLeague({
-      leagues: [{ league_id: "rps", game: "rps.v1" }],
-      players: [
-        { name: "One", bot: "random" },
-        lastPlayer(async ({ manager }) => {
-          await watch(manager, "league://standings");
-          await watch(
-            manager.replace(/\d+(?=.mcp)/, (port) => String(Number(port) + 1)),
-            "game://state/R1M1",
-          );
-        }),
-      ],
-    });
-    await testLeague.completed;
-    const [manager, referee] = watching;
-    await vi.waitFor(() => expect(manager?.updated).toContain("league://standings"));
-    await vi.waitFor(() => expect(referee?.updated).toContain("game://state/R1M1"));
-    expect(await manager?.call("list_leagues", {})).toMatchObject({
-      structuredContent: { leagues: [{ league_id: "rps", status: "completed" }] },
-    });
-    expect(await referee?.read("game://state/R1M1")).toMatchObject({ match_id: "R1M1", status: "completed" });
-    expect([manager?.errors, referee?.errors]).toEqual([[], []]);
-  });
 });
+
+/** One client of each era: the servers are the same for all. */
+describe.each(["2025-11-25 of SDK 2", "2026-07-28"])(
+  "an official client at %s, of servers that come and go",
+  (revision) => {
+    it("of a command whose host is killed: it goes on with the next one, and is told to read again", async () => {
+      const { url, host, run } = await startHost();
+      const { client } = await connect(revision, ["--url", url]);
+      await client.subscribe(["game://state/R1M1"]);
+      expect(client.updated).toEqual([]);
+      host.signal("SIGKILL");
+      await host.ended;
+      await expect(client.tools()).rejects.toThrow(/cannot be reached/);
+      await run();
+      expect((await client.tools()).map(({ name }) => name)).toContain("start_game");
+      await vi.waitFor(() => expect(client.updated).toEqual(["game://state/R1M1"]), { timeout: 10_000 });
+      expect(client.errors).toEqual([]);
+    });
+
+    it("of commands that bridge to a manager and a referee: it is told of a running league", async () => {
+      const watching: TestClient[] = [];
+      const watch = async (url: string, uri: string): Promise<void> => {
+        const { client } = await connect(revision, ["--url", url]);
+        await client.subscribe([uri]);
+        watching.push(client);
+      };
+      testLeague = await startTestLeague({
+        leagues: [{ league_id: "rps", game: "rps.v1" }],
+        players: [
+          { name: "One", bot: "random" },
+          lastPlayer(async ({ manager }) => {
+            await watch(manager, "league://standings");
+            await watch(
+              manager.replace(/\d+(?=.mcp)/, (port) => String(Number(port) + 1)),
+              "game://state/R1M1",
+            );
+          }),
+        ],
+      });
+      await testLeague.completed;
+      const [manager, referee] = watching;
+      await vi.waitFor(() => expect(manager?.updated).toContain("league://standings"));
+      await vi.waitFor(() => expect(referee?.updated).toContain("game://state/R1M1"));
+      expect(await manager?.call("list_leagues", {})).toMatchObject({
+        structuredContent: { leagues: [{ league_id: "rps", status: "completed" }] },
+      });
+      expect(await referee?.read("game://state/R1M1")).toMatchObject({ match_id: "R1M1", status: "completed" });
+      expect([manager?.errors, referee?.errors]).toEqual([[], []]);
+    });
+  },
+);
 
 const Answer = z.object({
   structuredContent: z.looseObject({
