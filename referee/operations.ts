@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Role } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
-import { matchRef } from "#shared/lib/ids.ts";
+import { isSessionId, matchRef } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
@@ -173,7 +173,7 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
         annotations: { readOnlyHint: true },
       },
       async handle({ match_id }, caller) {
-        const game = desk.play.look(match_id, caller.authToken);
+        const game = isSessionId(match_id) ? desk.play.look(match_id, caller.authToken) : null;
         if (game) return ok({ match_id, ...shown(game.kept.session, game.viewer) });
         const found = await desk.referee.sessionOf(match_id);
         if (!found.ok) return found;

@@ -1,6 +1,6 @@
 import type { Viewer } from "#shared/games/game.ts";
 import { findGame, games } from "#shared/games/registry.ts";
-import { matchRef } from "#shared/lib/ids.ts";
+import { isSessionId, matchRef } from "#shared/lib/ids.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { RefereeDesk } from "./operations.ts";
@@ -27,7 +27,7 @@ export const gameRules = (): readonly Resource[] =>
 /** `game://state/{match_id}`: what a spectator may see. */
 export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[] {
   const read = async (ref: string): Promise<unknown> => {
-    const game = desk.play.look(ref, null);
+    const game = isSessionId(ref) ? desk.play.look(ref, null) : null;
     if (game) return { match_id: ref, ...shown(game.kept.session, "spectator") };
     const found = await desk.referee.sessionOf(ref);
     const session = found.ok ? desk.host.read(found.value)?.session : null;

@@ -6,6 +6,9 @@ export const newToken = (): string => randomBytes(32).toString("base64url");
 /** Opaque: says nothing of league, match or time. */
 export const newSessionId = (): string => randomUUID();
 
+/** Whether a text has the form of a session's id: names of matches are looked up elsewhere. */
+export const isSessionId = (text: string): boolean => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
+
 /** Of an agent that registers with the session host. */
 export const newAgentId = (): string => randomUUID();
 
