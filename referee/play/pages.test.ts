@@ -47,7 +47,9 @@ describe("the pages", () => {
     const hidden = await host.session("chess.v1", { white: one, black: two });
     const shown = await host.session("chess.v1", { white: one, black: two }, { spectators: "public" });
     for (const id of [hidden, "nowhere", "__proto__", "x".repeat(2_000)]) {
-      for (const path of [`/game/${id}`, `/api/games/${id}`, `/api/games/${id}/events`]) {
+      const page = await get(`/game/${id}`, other.token);
+      expect([page.status, page.text]).toEqual([404, expect.stringContaining("No such game")]);
+      for (const path of [`/api/games/${id}`, `/api/games/${id}/events`]) {
         expect(code(await get(path)), path).toEqual([404, "NOT_FOUND"]);
         expect(code(await get(path, other.token))).toEqual([404, "NOT_FOUND"]);
       }

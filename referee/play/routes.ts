@@ -3,7 +3,7 @@ import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
 import type { Result } from "#shared/lib/result.ts";
 import type { ErrorCode, ProtocolError } from "#shared/protocol/errors.ts";
-import { boardPage, gamesPage } from "#shared/web/pages.ts";
+import { boardPage, gamesPage, missingPage } from "#shared/web/pages.ts";
 import { bearerOf, bodyOf, type Limits } from "../rest/callers.ts";
 import { type RestCode, RestError } from "../rest/errors.ts";
 import { EventsQuery, parseBody, parseQuery } from "../rest/requests.ts";
@@ -78,8 +78,9 @@ export const gamePages =
       page(response, await gamesPage());
     });
     app.get("/game/:id", async (request, response) => {
-      await seen(request, response);
-      page(response, await boardPage({ mode: "page" }));
+      await visit(request, response);
+      if (play.look(request.params.id, null)) return page(response, await boardPage({ mode: "page" }));
+      page(response.status(404), await missingPage());
     });
     app.get("/api/games", async (request, response) => {
       await visit(request, response);

@@ -28,6 +28,13 @@ export async function gamesPage(): Promise<string> {
   return documentOf({ mode: "page", title: "Games", body: "", script: games, style });
 }
 
+/** For the address of a game that is not there. */
+export async function missingPage(): Promise<string> {
+  const { style } = await bundle();
+  const body = '<h1>No such game</h1><p>There is no game at this address. <a href="/">All games</a></p>';
+  return documentOf({ mode: "page", title: "No such game", body, script: "", style });
+}
+
 /** JSON that cannot leave its script element, whatever the names in it. */
 export function jsonForScript(value: unknown): string {
   return JSON.stringify(value).replaceAll("<", "\\u003c");
