@@ -14,7 +14,7 @@ import type { SessionHost } from "./host.ts";
 import { seatsOf } from "./match-messages.ts";
 import type { Play } from "./play/play.ts";
 import type { Referee } from "./referee.ts";
-import { shown } from "./resources.ts";
+import { shown } from "./state-view.ts";
 
 export interface RefereeDesk {
   readonly host: SessionHost;

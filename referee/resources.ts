@@ -1,9 +1,9 @@
-import type { Viewer } from "#shared/games/game.ts";
 import { findGame, games } from "#shared/games/registry.ts";
 import { isSessionId, matchRef } from "#shared/lib/ids.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { RefereeDesk } from "./operations.ts";
+import { shown } from "./state-view.ts";
 
 /** The resources that a commit to a session has changed, for those who see what a spectator sees: nothing while a turn is open. */
 export function changedBy({ referee, play }: RefereeDesk, session: Session): readonly string[] {
@@ -49,22 +49,4 @@ export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[]
       read: ({ league_id, match_id }) => read(matchRef(league_id ?? "", match_id ?? "")),
     },
   ];
-}
-
-/** A session for one viewer, through `viewState` alone. */
-export function shown(session: Session, viewer: Viewer): object {
-  const { game } = session;
-  return {
-    session_id: session.id,
-    game: game.id,
-    status: session.status,
-    tick: viewer === "spectator" ? session.turnTick : session.tick,
-    state: game.viewState(session.state, viewer),
-    ...(viewer !== "spectator" && {
-      your_role: viewer,
-      legal_actions: session.status === "active" ? game.legalActions(session.state, viewer) : [],
-    }),
-    termination: session.termination,
-    reason: session.reason,
-  };
 }

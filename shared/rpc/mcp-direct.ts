@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { JSONRPCErrorException } from "json-rpc-2.0";
 import { z } from "zod";
-import type { FieldFault } from "../protocol/envelope.ts";
 import type { HttpContext, HttpReply } from "./http.ts";
-import { protocolVersions, type ToolResult } from "./mcp.ts";
+import { protocolVersions, type ToolResult, unfitArguments } from "./mcp.ts";
 import type { McpService } from "./mcp-server.ts";
 
 /** Answers one request of an MCP client in plain JSON; null for what only the SDK answers. */
@@ -110,12 +109,3 @@ export function directCalls(
 }
 
 const said = (response: object): HttpReply => ({ status: 200, body: JSON.stringify({ jsonrpc: "2.0", ...response }) });
-
-/** Arguments that do not fit are a tool's answer, which an LLM reads and mends; a protocol error it may never see (SEP-1303). */
-export function unfitArguments(thrown: unknown): ToolResult | null {
-  const data =
-    thrown instanceof JSONRPCErrorException ? (thrown.data as { faults?: readonly FieldFault[] } | null) : null;
-  if (!data?.faults) return null;
-  const faults = data.faults.map(({ path, message }) => `${path || "arguments"}: ${message}`);
-  return { content: [{ type: "text", text: `Invalid arguments. ${faults.join("; ")}` }], isError: true };
-}

@@ -10,8 +10,7 @@ import {
 import { JSONRPCErrorException } from "json-rpc-2.0";
 import type { HttpContext } from "./http.ts";
 import { isInputNeeded } from "./input.ts";
-import type { McpSurface } from "./mcp.ts";
-import { unfitArguments } from "./mcp-direct.ts";
+import { type McpSurface, unfitArguments } from "./mcp.ts";
 import { ask, asResult, type Era, inputOf } from "./mcp-input.ts";
 
 /** One method of a surface. Clients that come through the SDK bring a context, plain JSON-RPC has none. */

@@ -1,4 +1,6 @@
+import { JSONRPCErrorException } from "json-rpc-2.0";
 import { z } from "zod";
+import type { FieldFault } from "../protocol/envelope.ts";
 import type { HttpContext } from "./http.ts";
 import type { InputNeeded } from "./input.ts";
 import { INVALID_PARAMS, type Method, rpcError } from "./json-rpc.ts";
@@ -173,4 +175,13 @@ function decode(text: string): string {
   } catch {
     return text;
   }
+}
+
+/** Arguments that do not fit are a tool's answer, which an LLM reads and mends; a protocol error it may never see (SEP-1303). */
+export function unfitArguments(thrown: unknown): ToolResult | null {
+  const data =
+    thrown instanceof JSONRPCErrorException ? (thrown.data as { faults?: readonly FieldFault[] } | null) : null;
+  if (!data?.faults) return null;
+  const faults = data.faults.map(({ path, message }) => `${path || "arguments"}: ${message}`);
+  return { content: [{ type: "text", text: `Invalid arguments. ${faults.join("; ")}` }], isError: true };
 }
