@@ -42,6 +42,8 @@ export interface Director {
   /** The game that was begun by these rounds for a caller that only they can tell. */
   begunBy(setupId: string): LedGame | null;
   gameById(sessionId: string): LedGame | null;
+  /** Whether a token names a game, or is the bearer token of somebody who has one. */
+  knows(token: string): boolean;
   isOpen(game: LedGame): boolean;
   /** Lets a caller that has shown the game's token go on without it, where no bearer token owns the game. */
   adopt(game: LedGame, caller: Caller): Promise<void>;
@@ -149,6 +151,7 @@ export function createDirector({ host, play, table, writer }: DirectorDesk): Dir
     },
     begunBy: (setupId) => table.of(ofSetup(setupId)),
     gameById: table.get,
+    knows: (token) => (table.byToken(token) ?? table.of(`${BEARER}${sha256Hex(token)}`)) !== null,
     isOpen,
     async adopt({ sessionId, owner }, caller) {
       const own = ownerOf(caller);

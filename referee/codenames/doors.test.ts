@@ -193,3 +193,24 @@ test("two calls that create a game at the same time begin one", async () => {
   );
   expect(both.filter(({ result }) => result.isError)).toHaveLength(1);
 });
+
+test("whoever has a game is no stranger to the rate limit, by its token or the bearer token that it belongs to", async () => {
+  const limited = await startTestHost({ limitLoopback: true });
+  const call = async (name: string, args: object, bearer?: string): Promise<number> => {
+    const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } };
+    const headers = {
+      "content-type": "application/json",
+      ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+    };
+    return (await limited.call("POST", "/mcp", { body, headers })).status;
+  };
+  const client = await connectHost(`${limited.url}/mcp`, "modern", people(), { bearer: "mine" });
+  const { structuredContent } = await client.call("create_new_game", MODELS);
+  const { game_token } = structuredContent;
+  for (let request = 0; request < 60; request++) await call("end_game", {}, "a stranger");
+  expect(await call("end_game", {}, "a stranger")).toBe(429);
+  expect(await call("end_game", { game_token })).toBe(200);
+  expect(await call("end_game", {}, "mine")).toBe(200);
+  await client.close();
+  await limited.remove();
+});

@@ -101,7 +101,7 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
       },
       ...led.resources,
     ],
-    isSeated: (token) => agents.holderOf(token) !== null || seats.isHolder(token),
+    isSeated: (token) => agents.holderOf(token) !== null || seats.isHolder(token) || director.knows(token),
     async pages() {
       const { gamePages } = await import("./routes.ts");
       const { createStreams } = await import("../rest/streams.ts");

@@ -23,7 +23,7 @@ export interface RateLimitOptions {
 }
 
 const text = z.string().optional().catch(undefined);
-const named = { league_id: text, match_id: text, auth_token: text, seat_token: text };
+const named = { league_id: text, match_id: text, auth_token: text, seat_token: text, game_token: text };
 const Call = z.object({
   params: z.object({ arguments: z.object({ ...named, payload: z.object(named).optional().catch(undefined) }) }),
 });
@@ -76,7 +76,8 @@ function credentialsOf(call: unknown, http: HttpContext): readonly Credentials[]
   const args = Call.safeParse(call).data?.params.arguments;
   const { league_id, match_id } = { ...args, ...args?.payload };
   const subject = league_id === undefined ? null : match_id === undefined ? league_id : matchRef(league_id, match_id);
-  const tokens = [http.bearer, args?.auth_token, args?.seat_token, args?.payload?.seat_token];
+  const { seat_token, game_token } = { ...args, ...args?.payload };
+  const tokens = [http.bearer, args?.auth_token, seat_token, game_token];
   return tokens.flatMap((token) => (token ? [{ token, subject }] : []));
 }
 
