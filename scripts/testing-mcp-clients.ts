@@ -31,6 +31,8 @@ export interface TestClient {
   resources(): Promise<readonly string[]>;
   templates(): Promise<readonly string[]>;
   read(uri: string): Promise<unknown>;
+  /** The text of a resource that need not be JSON. */
+  text(uri: string): Promise<string>;
   /** From now on `updated` fills with the URIs that the server tells of. */
   subscribe(uris: readonly string[]): Promise<void>;
   readonly updated: readonly string[];
@@ -84,7 +86,8 @@ async function sdkOne(target: Target, revision: string): Promise<TestClient> {
     call: (name, args, more) => client.callTool({ name, arguments: { ...args } }, undefined, more),
     resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
     templates: async () => (await client.listResourceTemplates()).resourceTemplates.map((one) => one.uriTemplate),
-    read: async (uri) => contentOf(await client.readResource({ uri })),
+    read: async (uri) => JSON.parse(textOf(await client.readResource({ uri }))),
+    text: async (uri) => textOf(await client.readResource({ uri })),
     async subscribe(uris) {
       for (const uri of uris) await client.subscribeResource({ uri });
     },
@@ -114,7 +117,8 @@ async function sdkTwo(target: Target, pin: string | null): Promise<TestClient> {
     call: (name, args, more) => client.callTool({ name, arguments: { ...args } }, more),
     resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
     templates: async () => (await client.listResourceTemplates()).resourceTemplates.map((one) => one.uriTemplate),
-    read: async (uri) => contentOf(await client.readResource({ uri })),
+    read: async (uri) => JSON.parse(textOf(await client.readResource({ uri }))),
+    text: async (uri) => textOf(await client.readResource({ uri })),
     async subscribe(uris) {
       if (pin !== null) await client.listen({ resourceSubscriptions: [...uris] });
       else for (const uri of uris) await client.subscribeResource({ uri });
@@ -125,8 +129,8 @@ async function sdkTwo(target: Target, pin: string | null): Promise<TestClient> {
   };
 }
 
-const contentOf = ({ contents: [first] }: { contents: readonly object[] }): unknown =>
-  JSON.parse(first && "text" in first ? String(first.text) : "null");
+const textOf = ({ contents: [first] }: { contents: readonly object[] }): string =>
+  first && "text" in first ? String(first.text) : "null";
 
 /** The lines that a command writes to stderr, passed on. */
 function listened<T extends { readonly stderr: unknown }>(transport: T, { onLine }: Exclude<Target, string>): T {
