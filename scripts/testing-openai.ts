@@ -29,10 +29,10 @@ export async function startChatEndpoint(first: Behaviour = plays): Promise<ChatE
   let behaviour = first;
   let assassin = "";
   const server = createServer(async (request, response) => {
-    const text = await textOf(request);
-    [, assassin = assassin] = /(\w+) \(assassin\)/.exec(text) ?? [];
+    const body = JSON.parse(await textOf(request)) as Pick<ChatRequest, "model" | "messages">;
+    [, assassin = assassin] = /(\w+) \(assassin\)/.exec(body.messages.at(-1)?.content ?? "") ?? [];
     const { authorization } = request.headers;
-    const asked: ChatRequest = { ...JSON.parse(text), authorization, path: request.url, assassin };
+    const asked: ChatRequest = { ...body, authorization, path: request.url, assassin };
     behaviour(asked, response, requests.push(asked));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
