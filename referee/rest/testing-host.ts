@@ -79,6 +79,8 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
     },
   );
   const url = await ready.promise;
+  // fetch may still hold connections to the host that had this port before; each of them fails once.
+  while (wanted !== 0 && !(await fetch(`${url}/health`).catch(() => null)));
 
   const call: TestHost["call"] = async (method, path, { token, body, headers, signal } = {}) => {
     const response = await fetch(url + path, {
