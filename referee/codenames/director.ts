@@ -126,7 +126,6 @@ export function createDirector({ host, play, table, writer }: DirectorDesk): Dir
     async begin(players, words, setupId, caller) {
       const owner = ownerOf(caller) ?? ofSetup(setupId);
       if (beginning.has(owner)) return null;
-      beginning.add(owner);
       const options = codenames.options.parse(words ? { words } : {});
       const placed = codenames.roles.map((role): PlaySeat => {
         const type = players[role] ?? "llm";
@@ -137,6 +136,7 @@ export function createDirector({ host, play, table, writer }: DirectorDesk): Dir
       const alongside = (sessionId: string, seed: string) => [
         table.adding({ sessionId, owner, players, pending }, secretFrom(seed, TOKEN_PURPOSE)),
       ];
+      beginning.add(owner);
       try {
         const { id } = await play.open({ game: codenames, options, placed, alongside });
         return led(id);

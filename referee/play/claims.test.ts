@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
+import { localWriter } from "#shared/store/writer.ts";
+import { agentDirectory } from "../agents.ts";
+import { createHost } from "../host.ts";
+import { REPLY_SCHEMA, sqliteReplies } from "../rest/replies.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
+import { createWaits } from "../waits.ts";
+import { createPlay } from "./play.ts";
+import { SEAT_SCHEMA, seatTable } from "./seats.ts";
 import { createGame, type TestSeat, twoSeats } from "./testing-play.ts";
+import { createTurns } from "./turns.ts";
 
 let host: TestHost;
 beforeAll(async () => {
@@ -54,6 +65,28 @@ describe("a claim about the position after a move", () => {
       expect(await logOf(white)).toBe(before);
       expect((await white.wait()).value).toMatchObject({ tick: 0, next: "your_turn" });
     }
+  });
+
+  it("is not made on a move that is just being committed, which it was not checked on", async () => {
+    const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA + REPLY_SCHEMA);
+    const writer = localWriter(db);
+    const own = createHost(sqliteLog(db, writer), systemClock);
+    const bots = { names: [], play: () => {} };
+    const desk = { host: own, agents: agentDirectory(db, writer), seats: seatTable(db), writer, bots };
+    const play = createPlay({ ...desk, pagesUrl: () => "" });
+    const turns = createTurns(own, play, createWaits(own), sqliteReplies(db));
+    const creator = { kind: "agent" } as const;
+    const made = await play.create({ template: "chess", opponent: "agent", creator, bearer: null });
+    if (!made.ok) throw new Error(made.error.message);
+    const { gameId, token } = made.value;
+    const joined = await play.join(gameId, { bearer: null });
+    if (!joined.ok) throw new Error(joined.error.message);
+    const turn = { gameId, claim: null, expectedTick: null, idempotencyKey: null };
+    const opening = turns.finish({ ...turn, token, move: "e4" });
+    const claimed = { claim: "checkmate", expectedTick: 1 } as const;
+    const answer = await turns.finish({ ...turn, token: joined.value.token, move: "e7e5", ...claimed });
+    expect([(await opening).ok, answer.ok, own.read(gameId)?.session.tick]).toEqual([true, false, 1]);
+    db.close();
   });
 
   it("of an illegal move or out of turn is refused as that, and words that are no claim too", async () => {

@@ -64,8 +64,7 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
     const isTurn = game.toAct(session.state).includes(role);
     const wrong = turn.claim !== null && isTurn ? falseClaim(session, role, action, turn.claim) : null;
     if (wrong !== null) throw new Refused(protocolError("G001", wrong, {}, true));
-    // What was checked here must be what is acted on.
-    const expectedTick = turn.expectedTick ?? (game.info.simultaneous ? null : session.tick);
+    const expectedTick = tickFor(turn, session);
     const reply = { status: 200, body: JSON.stringify({ action }) };
     const acted = await host.submit(session.id, { role, action, expectedTick, alongside: () => remember(reply) });
     if (!acted.ok) throw new Refused(refusalOf(acted.error, session, role, turn.move, nextOf(session, role)));
@@ -111,6 +110,15 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
       }
     },
   };
+}
+
+/**
+ * The tick that a turn answers. One that nobody named is that of what was read here; and a claim was checked on that, so its move is not
+ * made on anything newer, such as an action that is just being committed.
+ */
+function tickFor({ claim, expectedTick }: Turn, { game, tick }: Session): number | null {
+  if (claim !== null) return Math.min(expectedTick ?? tick, tick);
+  return expectedTick ?? (game.info.simultaneous ? null : tick);
 }
 
 /** Leaves the keeping of replies, which keeps what was taken only. */
