@@ -34,6 +34,8 @@ it("a model and a person play chess: the model by its tools, the person on the a
     await app.frame.click(cell(from));
     await app.frame.click(cell(to));
     await app.frame.locator(`${cell(to)}.last`).waitFor();
+    // The board shows a move before it is taken, so the model waits for its turn.
+    await toolResult(host, "waitForNextTurn", { game_id, seat_token });
   }
   await app.frame.locator(".result", { hasText: "black (human) wins: checkmate" }).waitFor();
   await eventually(() => expect(app.messages.length).toBe(2));
