@@ -24,21 +24,21 @@ it("a model and a person play chess: the model by its tools, the person on the a
   const top = async (square: string): Promise<number> => (await app.frame.locator(cell(square)).boundingBox())?.y ?? 0;
   expect(await top("h8")).toBeGreaterThan(await top("h1"));
 
-  for (const [white, from, to] of [
-    ["f3", "e7", "e5"],
-    ["g4", "d8", "h4"],
-  ] as const) {
+  const moves = [
+    { white: "f3", from: "e7", to: "e5" },
+    { white: "g4", from: "d8", to: "h4" },
+  ];
+  for (const [turn, { white, from, to }] of moves.entries()) {
     expect((await toolResult(host, "finishTurn", { game_id, seat_token, move: white })).isError).toBeFalsy();
     await status(app, "Your move");
     if (to === "h4") await app.frame.getByRole("button", { name: "Move & claim checkmate" }).click();
     await app.frame.click(cell(from));
     await app.frame.click(cell(to));
+    // The board shows a move before it is taken; the chat is told of it after that.
     await app.frame.locator(`${cell(to)}.last`).waitFor();
-    // The board shows a move before it is taken, so the model waits for its turn.
-    await toolResult(host, "waitForNextTurn", { game_id, seat_token });
+    await eventually(() => expect(app.messages.length).toBe(turn + 1));
   }
   await app.frame.locator(".result", { hasText: "black (human) wins: checkmate" }).waitFor();
-  await eventually(() => expect(app.messages.length).toBe(2));
   const told = await toolResult(host, "waitForNextTurn", { game_id, seat_token });
   expect(told.structuredContent).toMatchObject({ next: "game_over", result: { winner: "black", reason: "checkmate" } });
 });
