@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { EXIT, runAgentProcess, StartError } from "#shared/runtime/agent.ts";
+import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { loadConfig } from "#shared/runtime/config-file.ts";
+import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { countOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
 import type { LeagueEvent } from "./events.ts";
 import { startManager } from "./service.ts";

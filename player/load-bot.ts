@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { stripVTControlCharacters } from "node:util";
-import { EXIT, StartError } from "#shared/runtime/agent.ts";
+import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { uciBot } from "./bots/uci.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
 import type { BotObject } from "./sdk.ts";

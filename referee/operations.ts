@@ -175,7 +175,7 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
       async handle({ match_id }, caller) {
         const game = isSessionId(match_id) ? desk.play.look(match_id, caller.authToken) : null;
         if (game) return ok({ match_id, ...shown(game.kept.session, game.viewer) });
-        const found = await desk.referee.sessionOf(match_id);
+        const found = desk.referee.sessionOf(match_id);
         if (!found.ok) return found;
         const session = desk.host.read(found.value)?.session;
         if (!session) return err(protocolError("G003", `no match ${match_id} here`, { match_id }));

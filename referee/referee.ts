@@ -32,7 +32,7 @@ export interface Referee {
   /** The match belongs to another referee now: stops asking about it under this epoch or an older one. */
   withdraw(leagueId: string, matchId: string, epoch: number): void;
   /** The session of a match id, alone or as `league_id/match_id`. */
-  sessionOf(ref: string): Promise<Result<string, ProtocolError>>;
+  sessionOf(ref: string): Result<string, ProtocolError>;
   /** Matches being played now, by `league_id/match_id`. */
   running(): readonly { readonly ref: string; readonly order: StartGame; readonly sessionId: string }[];
   stop(): Promise<void>;
@@ -46,16 +46,12 @@ interface Running {
 
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 2_000;
-const MAX_LOOKED_UP = 1_000;
 
 export function createReferee(options: RefereeOptions): Referee {
   const { host, matches, peers, asker, log, identity } = options;
   const driver: MatchDriver = { host, asker };
   const running = new Map<string, Running>();
   const starting = new Map<string, Promise<string>>();
-  /** Sessions by match, as they were last asked for: true until another match is created. */
-  const lookedUp = new Map<string, string>();
-  let created = 0;
   let isStopped = false;
 
   /** The session of an order: the one begun before, or a new one; two copies of one order begin it once. */
@@ -70,15 +66,13 @@ export function createReferee(options: RefereeOptions): Referee {
 
   const findOrCreate = async (order: StartGame): Promise<string> => {
     const { league_id, match_id, epoch } = order;
-    const known = await matches.find(league_id, match_id, epoch);
+    const known = matches.find(league_id, match_id, epoch);
     if (known) return known.session_id;
     const game = findGame(order.game);
     if (!game) throw new Error(`unknown game ${order.game}`);
     const parsed = game.options.parse(order.options ?? {});
     const alongside = (session_id: string) => [matches.adding({ league_id, match_id, epoch, session_id })];
     const session = await host.create({ game, options: parsed, seed: order.seed, seats: seatsOf(order), alongside });
-    created++;
-    lookedUp.clear();
     return session.id;
   };
 
@@ -168,22 +162,17 @@ export function createReferee(options: RefereeOptions): Referee {
       running.delete(ref);
     },
 
-    async sessionOf(ref) {
-      const known = lookedUp.get(ref);
-      if (known) return ok(known);
-      const createdBefore = created;
+    sessionOf(ref) {
       const slash = ref.indexOf("/");
       const matchId = slash < 0 ? ref : ref.slice(slash + 1);
-      const leagues = slash < 0 ? await matches.leaguesOf(ref) : [ref.slice(0, slash)];
+      const leagues = slash < 0 ? matches.leaguesOf(ref) : [ref.slice(0, slash)];
       const league = leagues[0];
       if (leagues.length > 1) {
         const choices = leagues.map((id) => matchRef(id, matchId));
         return err(protocolError("G003", `${ref} is a match of several leagues; name one of them`, { choices }, true));
       }
-      const found = league === undefined ? null : await matches.find(league, matchId);
+      const found = league === undefined ? null : matches.find(league, matchId);
       if (!found) return err(protocolError("G003", `no match ${ref} here`, { match_id: ref }));
-      if (lookedUp.size >= MAX_LOOKED_UP) lookedUp.clear();
-      if (created === createdBefore) lookedUp.set(ref, found.session_id);
       return ok(found.session_id);
     },
 

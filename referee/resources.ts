@@ -29,7 +29,7 @@ export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[]
   const read = async (ref: string): Promise<unknown> => {
     const game = isSessionId(ref) ? desk.play.look(ref, null) : null;
     if (game) return { match_id: ref, ...shown(game.kept.session, "spectator") };
-    const found = await desk.referee.sessionOf(ref);
+    const found = desk.referee.sessionOf(ref);
     const session = found.ok ? desk.host.read(found.value)?.session : null;
     return session ? { match_id: ref, ...shown(session, "spectator") } : null;
   };

@@ -13,7 +13,6 @@ export interface MatchRow {
 }
 
 interface Tables {
-  matches: MatchRow;
   sessions: {
     session_id: string;
     template: string;
@@ -42,31 +41,27 @@ export interface MatchTable {
   /** What adds a row, for the transaction that creates its session. */
   adding(row: MatchRow): Statement;
   /** The session of a match, its newest epoch unless one is named; null when this referee never played it. */
-  find(leagueId: string, matchId: string, epoch?: number): Promise<MatchRow | null>;
+  find(leagueId: string, matchId: string, epoch?: number): MatchRow | null;
   /** The leagues in which a match id occurs here. */
-  leaguesOf(matchId: string): Promise<readonly string[]>;
+  leaguesOf(matchId: string): readonly string[];
 }
 
+/** Prepared statements, because every match begins with a look here. */
 export function matchTable(db: DatabaseSync): MatchTable {
-  const tables: Kysely<Tables> = kyselyOver<Tables>(db);
+  const row = "SELECT league_id, match_id, epoch, session_id FROM matches WHERE league_id = ? AND match_id = ?";
+  const ofEpoch = db.prepare(`${row} AND epoch = ?`);
+  const newest = db.prepare(`${row} ORDER BY epoch DESC LIMIT 1`);
+  const leagues = db.prepare("SELECT DISTINCT league_id FROM matches WHERE match_id = ?");
   return {
     adding: ({ league_id, match_id, epoch, session_id }) => ({
       sql: "INSERT INTO matches (league_id, match_id, epoch, session_id) VALUES (?, ?, ?, ?)",
       parameters: [league_id, match_id, epoch, session_id],
     }),
-    async find(leagueId, matchId, epoch) {
-      let query = tables
-        .selectFrom("matches")
-        .selectAll()
-        .where("league_id", "=", leagueId)
-        .where("match_id", "=", matchId);
-      if (epoch !== undefined) query = query.where("epoch", "=", epoch);
-      return (await query.orderBy("epoch", "desc").limit(1).executeTakeFirst()) ?? null;
+    find(leagueId, matchId, epoch) {
+      const found = epoch === undefined ? newest.get(leagueId, matchId) : ofEpoch.get(leagueId, matchId, epoch);
+      return (found as MatchRow | undefined) ?? null;
     },
-    async leaguesOf(matchId) {
-      const query = tables.selectFrom("matches").select("league_id").distinct().where("match_id", "=", matchId);
-      return (await query.execute()).map((row) => row.league_id);
-    },
+    leaguesOf: (matchId) => leagues.all(matchId).map((found) => String(found.league_id)),
   };
 }
 
@@ -98,9 +93,10 @@ export interface SessionTable {
 }
 
 export function sessionTable(db: DatabaseSync): SessionTable {
-  const tables: Kysely<Tables> = kyselyOver<Tables>(db);
+  const open = kyselyOver<Tables>(db);
   return {
     async watchable(limit) {
+      const tables = await open();
       const rows = await tables
         .selectFrom("sessions")
         .select(["session_id", "template", "status", "created_at"])
@@ -127,6 +123,7 @@ export function sessionTable(db: DatabaseSync): SessionTable {
       });
     },
     async of(agentId, limit, before) {
+      const tables = await open();
       let query = tables
         .selectFrom("participants")
         .innerJoin("sessions", "sessions.session_id", "participants.session_id")

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { pause } from "#shared/lib/clock.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import type { Ask, Said } from "#shared/rpc/input.ts";
-import { EXIT, StartError } from "#shared/runtime/agent.ts";
+import { EXIT, StartError } from "#shared/runtime/exit.ts";
 
 export interface ModelOptions {
   /** The base of an OpenAI-compatible API, e.g. `http://127.0.0.1:11434/v1`. */

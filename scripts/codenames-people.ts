@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import type { Ask, FormField, Said } from "#shared/rpc/input.ts";
-import { EXIT, StartError } from "#shared/runtime/agent.ts";
+import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { readLines } from "./terminal-lines.ts";
 
 type Form = Extract<Ask, { kind: "form" }>;

@@ -1,5 +1,5 @@
 import { parseEndpoint } from "#shared/rpc/addresses.ts";
-import { EXIT, StartError } from "#shared/runtime/agent.ts";
+import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { wordsIn } from "../referee/codenames/flow.ts";
 import type { OpenGame, OpenGames, Players } from "./codenames-games.ts";
 import type { ModelOptions } from "./codenames-model.ts";

@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { EXIT, StartError } from "#shared/runtime/agent.ts";
+import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { exportedFiles, findStore, writeExport } from "./export.ts";
 import { standingsTable } from "./progress.ts";
 import { verifyExport } from "./verify.ts";

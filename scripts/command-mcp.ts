@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import { Writable } from "node:stream";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { mcpStdio } from "#shared/rpc/mcp-stdio.ts";
-import { type AgentProcess, type RunningAgent, runAgentProcess, StartError } from "#shared/runtime/agent.ts";
+import { type AgentProcess, type RunningAgent, runAgentProcess } from "#shared/runtime/agent.ts";
+import { StartError } from "#shared/runtime/exit.ts";
 import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
 
 export interface McpFlags {

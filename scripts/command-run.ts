@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { EXIT, StartError } from "#shared/runtime/agent.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { loadConfig } from "#shared/runtime/config-file.ts";
+import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { faultOfRun, withAbsolutePaths } from "./agents.ts";
 import { createProgress, silentProgress, standingsTable } from "./progress.ts";
 import { runLeagues } from "./run.ts";

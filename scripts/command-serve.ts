@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { EXIT } from "#shared/runtime/agent.ts";
 import type { Config } from "#shared/runtime/config.ts";
+import { EXIT } from "#shared/runtime/exit.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
 import type { LeagueEvent } from "../league-manager/events.ts";
 import { managerSpec, managerUrlOf, refereeSpecs } from "./agents.ts";

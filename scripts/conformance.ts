@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import { z } from "zod";
-import { EXIT } from "#shared/runtime/agent.ts";
+import { EXIT } from "#shared/runtime/exit.ts";
 import { freePorts } from "#shared/runtime/free-ports.ts";
 import { withUsageExit } from "#shared/runtime/options.ts";
 import { launch, ROOT, temporaryFolder } from "./bench-process.ts";

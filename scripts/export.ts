@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { EXIT, StartError } from "#shared/runtime/agent.ts";
+import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import type { RecordedResult } from "../league-manager/league.ts";
 import { foldStandings, type Standing } from "../league-manager/standings.ts";

@@ -2,7 +2,7 @@
 import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { Command, Option } from "commander";
-import { EXIT, StartError } from "#shared/runtime/agent.ts";
+import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { countOption, endpointOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
 import { COMPILE_CACHE } from "#shared/runtime/supervisor.ts";
 import { VERSION } from "#shared/runtime/version.ts";

@@ -1,7 +1,9 @@
+import { createRequire } from "node:module";
 import { styleText } from "node:util";
-import stringWidth from "string-width";
 import type { LeagueEvent } from "../league-manager/events.ts";
 import type { Standing } from "../league-manager/standings.ts";
+
+const require = createRequire(import.meta.url);
 
 /** What `league run` shows on stderr while it plays: a drawing that is redrawn on a terminal, plain lines elsewhere. */
 export interface Progress {
@@ -122,7 +124,7 @@ function leagueLine(id: string, shown: LeagueShown, stream: NodeJS.WriteStream):
 /** A line that is longer than the terminal would wrap and spoil the redrawing; its colours are at its beginning. */
 function cut(text: string, columns: number): string {
   let shown = text;
-  while (stringWidth(shown) >= columns) shown = shown.slice(0, -1);
+  while (widthOf(shown) >= columns) shown = shown.slice(0, -1);
   return shown;
 }
 
@@ -132,16 +134,23 @@ export function standingsTable(title: string, standings: readonly Standing[]): s
   const rows = standings.map(({ rank, display_name, player_id, played, wins, draws, losses, points }) =>
     [rank, display_name, player_id, played, wins, draws, losses, points].map(String),
   );
-  const widths = header.map((_, column) => Math.max(...[header, ...rows].map((row) => stringWidth(row[column] ?? ""))));
+  const widths = header.map((_, column) => Math.max(...[header, ...rows].map((row) => widthOf(row[column] ?? ""))));
   const isText = (column: number): boolean => column === 1 || column === 2;
   const lines = [header, ...rows].map((row) =>
     row
       .map((cell, column) => {
-        const space = " ".repeat((widths[column] ?? 0) - stringWidth(cell));
+        const space = " ".repeat((widths[column] ?? 0) - widthOf(cell));
         return isText(column) ? cell + space : space + cell;
       })
       .join("  ")
       .trimEnd(),
   );
   return [title, ...lines.map((line) => `  ${line}`)].join("\n");
+}
+
+/** Columns of a text on a terminal. The library is loaded for what is not plain ASCII only: its patterns take 50 ms to compile. */
+function widthOf(text: string): number {
+  if (/^[ -~]*$/.test(text)) return text.length;
+  const { default: stringWidth } = require("string-width") as typeof import("string-width");
+  return stringWidth(text);
 }

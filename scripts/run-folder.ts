@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newToken } from "#shared/lib/ids.ts";
-import { EXIT, StartError } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
+import { EXIT, StartError } from "#shared/runtime/exit.ts";
 
 /** One run's folder under `data/runs`: its config, its seed, its agents' stores. */
 export interface RunFolder {

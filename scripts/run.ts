@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { EXIT } from "#shared/runtime/agent.ts";
+import { EXIT } from "#shared/runtime/exit.ts";
+import { isFree } from "#shared/runtime/free-ports.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
 import type { LeagueEvent, ResultsDocument } from "../league-manager/events.ts";
 import { managerSpec, managerUrlOf, playerSpecs, refereeSpecs } from "./agents.ts";
@@ -59,7 +60,12 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   const place = { dataFolder: folder.path, configFile: folder.configFile, managerUrl: managerUrlOf(config) };
   const start = async (): Promise<void> => {
     const others = [...refereeSpecs(config, place), ...playerSpecs(config, place)];
-    const url = await supervisor.start(managerSpec(place, ["--seed", folder.seed, "--roster"]));
+    // All agents start together, since a process spends most of its start on its own; but none is to register with a stranger's manager.
+    const isOurs = await isFree(config.manager.port);
+    const manager = supervisor.start(managerSpec(place, ["--seed", folder.seed, "--roster"]));
+    if (!isOurs) await manager;
+    const starts = others.map((spec) => supervisor.start(spec));
+    const url = await manager;
     if (options.keep) {
       warn(`the league's page is ${url}/`);
       warn(`the operator token is in ${join(folder.path, "operator-token")}`);
@@ -69,7 +75,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
       const seconds = config.timeouts.registration_ms / 1000;
       warn(`waiting for ${guests.join(", ")} to register at ${url}/mcp, at most ${seconds} s`);
     }
-    await Promise.all(others.map((spec) => supervisor.start(spec)));
+    await Promise.all(starts);
   };
   start().catch((thrown) => {
     warn(String(thrown));

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { messageOf } from "#shared/lib/result.ts";
-import { EXIT, StartError } from "#shared/runtime/agent.ts";
+import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import type { Turn } from "../sdk.ts";
 

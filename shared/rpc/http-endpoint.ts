@@ -1,8 +1,11 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { isIP, type Socket } from "node:net";
 import { bareHost, isLoopback } from "./addresses.ts";
 import type { Gate, HttpContext, HttpReply, McpDoor } from "./http.ts";
 import type { McpSessions } from "./mcp-sessions.ts";
+
+/** Not by `import`, which would read every export of the module: Node loads its own fetch and WebSocket for that, 70 ms in each process. */
+const { createServer } = process.getBuiltinModule("node:http");
 
 export interface EndpointOptions {
   readonly door: McpDoor;

@@ -1,4 +1,4 @@
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import type { RateLimiterRes } from "rate-limiter-flexible";
 import { z } from "zod";
 import { matchRef } from "../lib/ids.ts";
 import { isLoopback } from "./addresses.ts";
@@ -35,18 +35,27 @@ export interface Allowance {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Counts requests by key, so many a minute each; several that came together pass together or not at all. */
+/**
+ * Counts requests by key, so many a minute each; several that came together pass together or not at all. The library is loaded with the
+ * first of them: the agents of one machine alone are never limited.
+ */
 export function rateLimiter(perMinute: number): (key: string, requests?: number) => Promise<Allowance> {
-  const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
+  const load = async () => {
+    const { RateLimiterMemory, RateLimiterRes } = await import("rate-limiter-flexible");
+    return { limiter: new RateLimiterMemory({ points: perMinute, duration: 60 }), Refusal: RateLimiterRes };
+  };
+  let loaded: ReturnType<typeof load> | null = null;
   const headersOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes) => ({
     "ratelimit-policy": `"default";q=${perMinute};w=60`,
     ratelimit: `"default";r=${Math.max(0, remainingPoints)};t=${Math.ceil(msBeforeNext / 1000)}`,
   });
   return async (key, requests = 1) => {
+    loaded ??= load();
+    const { limiter, Refusal } = await loaded;
     try {
       return { isAllowed: true, headers: headersOf(await limiter.consume(key, requests)) };
     } catch (thrown) {
-      if (!(thrown instanceof RateLimiterRes)) throw thrown;
+      if (!(thrown instanceof Refusal)) throw thrown;
       const seconds = Math.ceil(thrown.msBeforeNext / 1000);
       return { isAllowed: false, headers: { "retry-after": String(seconds), ...headersOf(thrown) } };
     }

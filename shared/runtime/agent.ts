@@ -6,19 +6,8 @@ import { isLoopback } from "../rpc/addresses.ts";
 import type { Gate, HttpContext, McpDoor } from "../rpc/http.ts";
 import { httpEndpoint } from "../rpc/http-endpoint.ts";
 import type { McpSessions } from "../rpc/mcp-sessions.ts";
+import { EXIT, StartError } from "./exit.ts";
 import { type Logger, openLog } from "./logger.ts";
-
-/** Exit codes of every command (DESIGN.md, section 7). */
-export const EXIT = { ok: 0, failed: 1, usage: 2, config: 3, interrupted: 130 } as const;
-
-/** An error whose message is meant for the person at the terminal; it ends the process with its code and no stack. */
-export class StartError extends Error {
-  readonly exitCode: number;
-  constructor(message: string, exitCode: number = EXIT.failed) {
-    super(message);
-    this.exitCode = exitCode;
-  }
-}
 
 /** What an agent process tells the command that started it. */
 export type AgentReport =

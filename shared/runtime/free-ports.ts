@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { StartError } from "./agent.ts";
+import { StartError } from "./exit.ts";
 
 /** Below the ports that systems give to outgoing connections. */
 const FIRST = 20_000;
@@ -16,7 +16,8 @@ export async function freePorts(count: number): Promise<readonly number[]> {
   throw new StartError(`no ${count} free ports in a row between ${FIRST} and ${LAST}`);
 }
 
-const isFree = (port: number): Promise<boolean> =>
+/** Whether nobody listens on a port of loopback now. */
+export const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const server = createServer();
     server.once("error", () => resolve(false));

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { EXIT } from "./agent.ts";
+import { EXIT } from "./exit.ts";
 
 /** Makes a command end with the exit code of DESIGN.md, section 7, when it is used wrongly. */
 export function withUsageExit(command: Command): Command {

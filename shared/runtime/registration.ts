@@ -4,7 +4,7 @@ import { newEnvelope } from "../protocol/envelope.ts";
 import type { MessageType } from "../protocol/messages.ts";
 import type { Peers } from "../rpc/peer.ts";
 import type { AgentProcess } from "./agent.ts";
-import { StartError } from "./agent.ts";
+import { StartError } from "./exit.ts";
 import { readSecret, writeSecret } from "./secret-file.ts";
 
 export interface RegistrationOptions<Response> {
@@ -23,7 +23,8 @@ export interface RegistrationOptions<Response> {
   readonly signal: AbortSignal;
 }
 
-const RETRY_MS = 500;
+const FIRST_RETRY_MS = 25;
+const LAST_RETRY_MS = 500;
 const REPLY_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -54,6 +55,6 @@ export async function register<
       throw new StartError(`the manager at ${manager} refused the registration: ${reply.error.detail}`);
     }
     if (attempt % 20 === 0) self.say(`no manager at ${manager} yet (${reply.error.detail}); trying again`);
-    await pause(RETRY_MS, signal);
+    await pause(Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempt), signal);
   }
 }

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { type AgentReport, EXIT } from "./agent.ts";
+import type { AgentReport } from "./agent.ts";
+import { EXIT } from "./exit.ts";
 
 /** One agent to be run as a process of its own. */
 export interface AgentSpec {

@@ -68,12 +68,12 @@ interface Tables {
 describe("kyselyOver", () => {
   let db: DatabaseSync;
   let kysely: Kysely<Tables>;
-  beforeEach(() => {
+  beforeEach(async () => {
     db = openSqlite(
       ":memory:",
       "CREATE TABLE players (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, points INTEGER) STRICT",
     );
-    kysely = kyselyOver<Tables>(db);
+    kysely = await kyselyOver<Tables>(db)();
   });
   afterEach(() => kysely.destroy());
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { Kysely, SqliteDialect } from "kysely";
+import type { Kysely } from "kysely";
 
 /**
  * Opens a SQLite file (`:memory:` for none) for one process: WAL, every commit synced to disk, foreign keys on, and
@@ -54,9 +54,19 @@ export function appendOnly(table: string, key: readonly string[]): string {
 
 /**
  * Kysely over an open database: all queries that are not on the hot path go through it, so that PostgreSQL can take them as
- * they are. Parameters must be primitives: node:sqlite would take an object for named parameters and shift every column.
+ * they are. Loaded with the first query: it is a quarter of a second's work, and a referee that only plays matches has none. Parameters
+ * must be primitives: node:sqlite would take an object for named parameters and shift every column.
  */
-export function kyselyOver<Tables>(db: DatabaseSync): Kysely<Tables> {
+export function kyselyOver<Tables>(db: DatabaseSync): () => Promise<Kysely<Tables>> {
+  let tables: Promise<Kysely<Tables>> | null = null;
+  return () => {
+    tables ??= openKysely<Tables>(db);
+    return tables;
+  };
+}
+
+async function openKysely<Tables>(db: DatabaseSync): Promise<Kysely<Tables>> {
+  const { Kysely, SqliteDialect } = await import("kysely");
   const statements = new Map<string, StatementSync>();
   return new Kysely<Tables>({
     dialect: new SqliteDialect({
