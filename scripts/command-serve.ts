@@ -43,8 +43,9 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     ...(flags.players === undefined ? [] : ["--players", String(flags.players)]),
   ];
   const start = async (): Promise<void> => {
-    const url = await supervisor.start(managerSpec(place, extra));
-    await Promise.all(refereeSpecs(config, place).map((spec) => supervisor.start(spec)));
+    const manager = supervisor.start(managerSpec(place, extra));
+    await Promise.all(refereeSpecs(config, place).map((spec) => supervisor.start(spec, manager)));
+    const url = await manager;
     progress.line(`The league takes registrations at ${url}/mcp; its page is ${url}/`);
     progress.line("A player joins with: npm run league -- join random --name YOUR_NAME");
     progress.line(`The operator token is ${readFileSync(join(config.data, "operator-token"), "utf8").trim()}`);

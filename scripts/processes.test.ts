@@ -51,6 +51,15 @@ describe("league run", () => {
     }
   });
 
+  it("of two that are started at once on the same ports one is played, and the other takes no port from it", async () => {
+    const test = await testLeague(["random", "cycle"], RPS);
+    const ends = await Promise.all([run(test).ended, run(test).ended]);
+    const [played, refused] = ends.toSorted((a, b) => (a.code ?? 0) - (b.code ?? 0));
+    expect([played?.code, refused?.code], ends.map(({ stderr }) => stderr).join()).toEqual([0, 1]);
+    expect(refused?.stderr).toContain(`league manager: port ${test.port} on 127.0.0.1 is already in use`);
+    expect(processesIn(test.folder)).toEqual([]);
+  });
+
   it.each([["SIGINT"], ["SIGTERM"]] as const)(
     "interrupted by %s exits with 130 and leaves no agent",
     async (signal) => {

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { EXIT } from "#shared/runtime/exit.ts";
-import { isFree } from "#shared/runtime/free-ports.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
 import type { LeagueEvent, ResultsDocument } from "../league-manager/events.ts";
 import { managerSpec, managerUrlOf, playerSpecs, refereeSpecs } from "./agents.ts";
@@ -60,11 +59,8 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   const place = { dataFolder: folder.path, configFile: folder.configFile, managerUrl: managerUrlOf(config) };
   const start = async (): Promise<void> => {
     const others = [...refereeSpecs(config, place), ...playerSpecs(config, place)];
-    // All agents start together, since a process spends most of its start on its own; but none is to register with a stranger's manager.
-    const isOurs = await isFree(config.manager.port);
     const manager = supervisor.start(managerSpec(place, ["--seed", folder.seed, "--roster"]));
-    if (!isOurs) await manager;
-    const starts = others.map((spec) => supervisor.start(spec));
+    const starts = others.map((spec) => supervisor.start(spec, manager));
     const url = await manager;
     if (options.keep) {
       warn(`the league's page is ${url}/`);

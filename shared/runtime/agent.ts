@@ -7,6 +7,7 @@ import type { Gate, HttpContext, McpDoor } from "../rpc/http.ts";
 import { httpEndpoint } from "../rpc/http-endpoint.ts";
 import type { McpSessions } from "../rpc/mcp-sessions.ts";
 import { EXIT, StartError } from "./exit.ts";
+import { released } from "./held.ts";
 import { type Logger, openLog } from "./logger.ts";
 
 /** What an agent process tells the command that started it. */
@@ -98,6 +99,7 @@ export async function runAgentProcess(
   process.on("unhandledRejection", crash);
 
   try {
+    await released();
     running = await start(self);
     void running.ended?.then(() => stop(EXIT.ok));
   } catch (thrown) {

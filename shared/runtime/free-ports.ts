@@ -16,8 +16,7 @@ export async function freePorts(count: number): Promise<readonly number[]> {
   throw new StartError(`no ${count} free ports in a row between ${FIRST} and ${LAST}`);
 }
 
-/** Whether nobody listens on a port of loopback now. */
-export const isFree = (port: number): Promise<boolean> =>
+const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const server = createServer();
     server.once("error", () => resolve(false));

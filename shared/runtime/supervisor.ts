@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { AgentReport } from "./agent.ts";
 import { EXIT } from "./exit.ts";
+import { release, startEnv } from "./held.ts";
 
 /** One agent to be run as a process of its own. */
 export interface AgentSpec {
@@ -27,8 +28,11 @@ export interface SupervisorOptions {
 
 /** Runs agents as processes: starts them, starts one that died again, and leaves none behind. */
 export interface Supervisor {
-  /** Resolves with the agent's URL once it listens; never if it cannot be started, which `onFatal` tells. */
-  start(spec: AgentSpec): Promise<string>;
+  /**
+   * Resolves with the agent's URL once it listens; never if it cannot be started, which `onFatal` tells. With `after` its process
+   * starts at once, since most of a start is the loading of modules, but the agent begins only then: it takes its port and registers.
+   */
+  start(spec: AgentSpec, after?: Promise<unknown>): Promise<string>;
   /** Ends every agent: asked first, killed when it does not listen. */
   stop(): Promise<void>;
   /** Process ids of the agents that run, by name. */
@@ -47,13 +51,19 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { maxRestarts = MAX_RESTARTS } = options;
   let stopping = false;
 
-  const launch = (spec: AgentSpec, restarts: number, onReady: (url: string) => void): void => {
+  const launch = (
+    spec: AgentSpec,
+    restarts: number,
+    onReady: (url: string) => void,
+    after?: Promise<unknown>,
+  ): void => {
     // A process group of its own: Ctrl-C at the terminal reaches the command alone, which then ends its agents in order.
     const child = spawn(process.execPath, [`${root}${spec.script}`, ...spec.args], {
       stdio: ["ignore", "ignore", "pipe", "ipc"],
       detached: true,
-      env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env },
+      env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...startEnv(after !== undefined) },
     });
+    void after?.then(() => release(child));
     children.set(spec.name, child);
     let wasReady = false;
     child.on("message", (report: AgentReport) => {
@@ -101,7 +111,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 
   return {
-    start: (spec) => new Promise((resolve) => launch(spec, 0, resolve)),
+    start: (spec, after) => new Promise((resolve) => launch(spec, 0, resolve, after)),
     async stop() {
       stopping = true;
       for (const child of children.values()) child.kill("SIGTERM");
