@@ -1,6 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Kysely } from "kysely";
 import { findGame } from "#shared/games/registry.ts";
+import { parseEntry } from "#shared/session/entry.ts";
+import { endingOf } from "#shared/session/session.ts";
+import { brieflyOf } from "#shared/session/verdict.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 import { kyselyOver } from "#shared/store/sqlite.ts";
 
@@ -16,6 +19,7 @@ interface Tables {
   sessions: {
     session_id: string;
     template: string;
+    state: string;
     status: string;
     created_at: string;
     acted_by: string;
@@ -23,7 +27,7 @@ interface Tables {
   };
   seats: { session_id: string; role: string; kind: string; name: string };
   participants: { session_id: string; agent_id: string; role: string };
-  log: { session_id: string; seq: number; type: string };
+  log: { session_id: string; seq: number; type: string; body: string };
 }
 
 export const MATCH_SCHEMA = `
@@ -83,6 +87,8 @@ export interface ListedGame {
   readonly created_at: string;
   /** Role to name, in the order of the game's roles. */
   readonly players: Readonly<Record<string, string>>;
+  /** null while it goes on. */
+  readonly result: ReturnType<typeof brieflyOf> | null;
 }
 
 export interface SessionTable {
@@ -99,7 +105,18 @@ export function sessionTable(db: DatabaseSync): SessionTable {
       const tables = await open();
       const rows = await tables
         .selectFrom("sessions")
-        .select(["session_id", "template", "status", "created_at"])
+        .select((eb) => [
+          ...(["session_id", "template", "status", "created_at"] as const),
+          // The copy of a session that has ended is its last state.
+          eb.case().when("status", "=", "completed").then(eb.ref("state")).end().as("state"),
+          eb
+            .selectFrom("log")
+            .select("body")
+            .whereRef("log.session_id", "=", "sessions.session_id")
+            .orderBy("seq", "desc")
+            .limit(1)
+            .as("last"),
+        ])
         .where((eb) => eb.or([eb("spectators", "=", "public"), eb("acted_by", "=", "driver")]))
         .orderBy("status")
         .orderBy("created_at", "desc")
@@ -108,17 +125,19 @@ export function sessionTable(db: DatabaseSync): SessionTable {
         .execute();
       const ids = rows.map((row) => row.session_id);
       const seated = ids.length === 0 ? [] : await seatedIn(tables, ids);
-      return rows.map(({ session_id, ...row }) => {
+      return rows.map(({ session_id, state, last, ...row }) => {
         const names = new Map(
           seated
             .filter((one) => one.session_id === session_id)
             .map(({ role, name, agent_id }) => [role, name ?? playerOf(agent_id)]),
         );
-        const roles = findGame(row.template)?.roles ?? [];
+        const game = findGame(row.template);
+        const ending = game && state && last ? endingOf(game, JSON.parse(state), parseEntry(last)) : null;
         return {
           game_id: session_id,
           ...row,
-          players: Object.fromEntries(roles.map((role) => [role, names.get(role) ?? ""])),
+          players: Object.fromEntries((game?.roles ?? []).map((role) => [role, names.get(role) ?? ""])),
+          result: ending && brieflyOf(ending),
         };
       });
     },

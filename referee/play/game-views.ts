@@ -1,7 +1,7 @@
 import type { Role, Viewer } from "#shared/games/game.ts";
 import { parseEntry } from "#shared/session/entry.ts";
 import type { Session } from "#shared/session/session.ts";
-import { verdictOf } from "#shared/session/verdict.ts";
+import { brieflyOf } from "#shared/session/verdict.ts";
 import type { GameView, PlayerView } from "#shared/web/game-view.ts";
 import type { Kept } from "../host.ts";
 import { tickFor } from "../rest/views.ts";
@@ -26,7 +26,7 @@ export function gameView(session: Session, viewer: Viewer, rows: Kept["rows"], s
     legal_actions: toAct.includes(viewer) ? game.legalActions(state, viewer) : [],
     board: game.toText(state, viewer),
     last_action: lastAction(session, rows),
-    result: resultOf(session),
+    result: status === "completed" ? brieflyOf(session) : null,
   };
 }
 
@@ -55,12 +55,6 @@ function lastAction({ turnTick }: Session, rows: Kept["rows"]): GameView["last_a
 }
 
 const MAX_OPEN = 6;
-
-function resultOf(session: Session): GameView["result"] {
-  if (session.status !== "completed") return null;
-  const { winners, winner, reason, termination } = verdictOf(session);
-  return { winners, winner, reason, termination };
-}
 
 /** What comes next for a role: `waiting_for_user` when a person has to move. */
 export type Next = "your_turn" | "waiting_for_user" | "waiting_for_opponent" | "game_over";

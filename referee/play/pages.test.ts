@@ -68,7 +68,7 @@ describe("the pages", () => {
     expect(ids).not.toContain(hidden);
   });
 
-  it("GET /api/games lists running games first, with who plays", async () => {
+  it("GET /api/games lists running games first, with who plays and how it ended", async () => {
     const over = await createGame(host, { template: "chess", options: { fen: "7k/4Q3/6K1/8/8/8/8/8 w - - 0 1" } });
     await over.move("Qg7#");
     const [ann] = await twoSeats(host, "rps", { name: "<b>Ann" });
@@ -79,6 +79,9 @@ describe("the pages", () => {
     const statuses: string[] = games.map(({ status }: { status: string }) => status);
     expect(statuses).toEqual(statuses.toSorted());
     expect(statuses).toContain("completed");
+    const result = { winners: ["white"], winner: "white", reason: "checkmate", termination: "normal" };
+    const resultOf = (id: string) => games.find(({ game_id }: { game_id: string }) => game_id === id).result;
+    expect([resultOf(over.gameId), resultOf(ann.gameId)]).toEqual([result, null]);
   });
 
   it("what is no such request is refused in the host's words", async () => {

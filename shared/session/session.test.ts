@@ -9,6 +9,7 @@ import {
   create,
   type Decision,
   decide,
+  endingOf,
   evolve,
   evolveCreated,
   type Refusal,
@@ -280,7 +281,17 @@ describe("verdict (league-protocol.md, Scoring; PROTOCOL.md, section 2)", () => 
     ["aborted: no points, also for who leads", [...one, aborted(2)], null, none, { left: 1, right: 0 }, "referee_lost"],
     ["expired: no points", [expired(0)], null, none, none, "expired"],
   ] as const)("%s", (_, entries, winner, matchPoints, scores, reason) => {
-    expect(verdictOf(given(duel, ...entries))).toMatchObject({ winner, points: matchPoints, scores, reason });
+    const session = given(duel, ...entries);
+    const verdict = verdictOf(session);
+    expect(verdict).toMatchObject({ winner, points: matchPoints, scores, reason });
+    const state = JSON.parse(JSON.stringify(session.state));
+    const end = endingOf(duel, state, entries.at(-1) as Entry);
+    expect(end && verdictOf(end)).toEqual(verdict);
+  });
+
+  test("the last state and the last entry tell none of a session that goes on", () => {
+    const session = given(duel, acted(0, "left", 1));
+    expect(endingOf(duel, session.state, acted(0, "left", 1))).toBe(null);
   });
 
   test("names how it ended; there is none while it goes on", () => {

@@ -26,6 +26,9 @@ export interface Session {
   readonly reason: string | null;
 }
 
+/** What of a session tells how it ended. */
+export type Ending = Pick<Session, "game" | "state" | "termination" | "outcome" | "faults" | "reason">;
+
 export const refusalCodes = ["SESSION_OVER", "ALREADY_ACTED", "CONFLICT", "NOT_YOUR_TURN", "ILLEGAL_ACTION"] as const;
 
 /** Why a command was refused; nothing has changed. */
@@ -160,12 +163,34 @@ export function evolve(session: Session, entry: Entry): Session {
     case "forfeited": {
       const known = entry.faults.every((fault) => session.game.roles.includes(fault.role));
       invariant(entry.faults.length > 0 && known, "a forfeit is of one or more roles of the game");
-      return complete(session, "forfeit", entry.faults.map((fault) => fault.cause).join(","), entry.faults);
+      return { ...session, status: "completed", ...cutShort(entry) };
     }
     case "aborted":
-      return complete(session, "aborted", entry.reason, []);
     case "expired":
-      return complete(session, "expired", "expired", []);
+      return { ...session, status: "completed", ...cutShort(entry) };
+  }
+}
+
+/** How a session ended, from its last state and its last entry, for lists of many that replay none; null while it goes on. */
+export function endingOf(game: Game, state: unknown, last: Entry): Ending | null {
+  if (last.type !== "created" && last.type !== "acted") return { game, state, outcome: null, ...cutShort(last) };
+  const outcome = game.outcome(state);
+  return outcome && { game, state, outcome, faults: [], termination: "normal", reason: outcome.reason };
+}
+
+/** An end that the game itself did not come to. */
+function cutShort(
+  entry: Exclude<Entry, { type: "created" | "acted" }>,
+): Pick<Session, "termination" | "reason" | "faults"> {
+  switch (entry.type) {
+    case "forfeited": {
+      const causes = entry.faults.map((fault) => fault.cause);
+      return { termination: "forfeit", reason: causes.join(","), faults: entry.faults };
+    }
+    case "aborted":
+      return { termination: "aborted", reason: entry.reason, faults: [] };
+    case "expired":
+      return { termination: "expired", reason: "expired", faults: [] };
   }
 }
 
@@ -180,11 +205,3 @@ function advance(session: Session, state: unknown, closesTurn: boolean): Session
     ...(outcome && { outcome, status: "completed", termination: "normal", reason: outcome.reason }),
   };
 }
-
-const complete = (session: Session, termination: Termination, reason: string, faults: readonly Fault[]): Session => ({
-  ...session,
-  status: "completed",
-  termination,
-  reason,
-  faults,
-});

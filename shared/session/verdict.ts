@@ -1,5 +1,5 @@
 import { type Role, winnersOf } from "../games/game.ts";
-import type { Session, Termination } from "./session.ts";
+import type { Ending, Termination } from "./session.ts";
 
 /** League points of one match (league-protocol.md, Scoring). */
 export const POINTS = { win: 3, draw: 1, loss: 0 } as const;
@@ -20,9 +20,9 @@ export interface Verdict {
  * The verdict of a completed session. A forfeit gives 3 points to the role, or the team, without a fault; all at fault in
  * one turn is a loss for all; an aborted or expired session gives no points.
  */
-export function verdictOf(session: Session): Verdict {
+export function verdictOf(session: Ending): Verdict {
   const { game, termination, reason } = session;
-  if (termination === null || reason === null) throw new Error(`session ${session.id} has not ended`);
+  if (termination === null || reason === null) throw new Error("the session has not ended");
   const winners = winningRoles(session);
   const drawn = termination === "normal" && winners.length === 0;
   const points = perRole(game.roles, (role) =>
@@ -38,7 +38,13 @@ export function verdictOf(session: Session): Verdict {
   };
 }
 
-function winningRoles({ game, termination, faults, outcome }: Session): readonly Role[] {
+/** What boards and lists tell of a verdict. */
+export function brieflyOf(session: Ending): Pick<Verdict, "winners" | "winner" | "reason" | "termination"> {
+  const { winners, winner, reason, termination } = verdictOf(session);
+  return { winners, winner, reason, termination };
+}
+
+function winningRoles({ game, termination, faults, outcome }: Ending): readonly Role[] {
   if (termination === "forfeit") {
     const atFault = faults.map((fault) => fault.role);
     const { teams = game.roles.map((role) => [role]) } = game.info;
@@ -47,7 +53,7 @@ function winningRoles({ game, termination, faults, outcome }: Session): readonly
   return (outcome && winnersOf(outcome)) ?? [];
 }
 
-function scoresOf(session: Session): Readonly<Record<Role, number>> {
+function scoresOf(session: Ending): Readonly<Record<Role, number>> {
   return (
     session.outcome?.scores ??
     session.game.rounds?.(session.state).at(-1)?.scores ??

@@ -46,6 +46,7 @@ export interface GameSummary {
   readonly created_at: string;
   /** Role to name. */
   readonly players: Readonly<Record<string, string>>;
+  readonly result: GameResult | null;
 }
 
 /** A person's place in a game; the token is a secret. */

@@ -77,6 +77,8 @@ const listed = (status: string, template: string, players: GameSummary["players"
   status,
   created_at: `2026-11-21T${hour}:05:00.000Z`,
   players,
+  result:
+    status === "completed" ? { winners: ["red"], winner: "red", reason: "four_in_a_row", termination: "normal" } : null,
 });
 const GAMES = [
   listed("active", "chess.v1", { white: "Ann", black: "greedy" }, 15),

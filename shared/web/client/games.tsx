@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { GameSummary } from "../game-view.ts";
 import { GAME_NAMES } from "./game-names.ts";
 import { NewGame } from "./new-game.tsx";
+import { resultInWords } from "./words.ts";
 
 const REFRESH_MS = 3000;
 const UNREACHABLE = "The server cannot be reached; trying again.";
@@ -62,7 +63,10 @@ function GameList({ title, games }: { readonly title: string; readonly games: re
           <li key={game.game_id}>
             <a href={`/game/${encodeURIComponent(game.game_id)}`}>
               <strong>{GAME_NAMES[game.template] ?? game.template}</strong>
-              <span>{playersOf(game)}</span>
+              <span>
+                {playersOf(game)}
+                {game.result && <em>{resultOf(game)}</em>}
+              </span>
               <small>
                 <time dateTime={game.created_at}>{new Date(game.created_at).toLocaleString()}</time>
               </small>
@@ -73,6 +77,11 @@ function GameList({ title, games }: { readonly title: string; readonly games: re
     </section>
   );
 }
+
+const resultOf = ({ template, result, players }: GameSummary): string => {
+  const named = Object.entries(players).map(([role, name]) => [role, { name }] as const);
+  return resultInWords({ template, result, players: Object.fromEntries(named) });
+};
 
 const playersOf = ({ players }: GameSummary): string =>
   Object.entries(players)

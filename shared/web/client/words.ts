@@ -1,6 +1,12 @@
 import type { GameView } from "../game-view.ts";
 import { type Color, checkedKing, moveInWords, piecesOf } from "./chess-squares.ts";
 
+/** Role to whoever plays it. */
+interface Named {
+  readonly players: Readonly<Record<string, { readonly name: string }>>;
+}
+type Finished = Named & Pick<GameView, "template" | "result">;
+
 /** Whose turn it is, for the person in `role`; "" when the game is over. */
 export function turnInWords(game: GameView, role: string): string {
   if (game.status === "completed") return "";
@@ -12,7 +18,7 @@ export function turnInWords(game: GameView, role: string): string {
 }
 
 /** How a finished game ended; "" while it goes on. */
-export function resultInWords(game: GameView): string {
+export function resultInWords(game: Finished): string {
   const { result } = game;
   if (result === null) return "";
   const { winners, termination } = result;
@@ -27,13 +33,13 @@ export function resultInWords(game: GameView): string {
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 /** The roles that have won; a team of Codenames, which wins as one, by its name. */
-function winnersInWords(game: GameView, winners: readonly string[]): string {
+function winnersInWords(game: Finished, winners: readonly string[]): string {
   if (game.template === "codenames.v1") return winners[0]?.split("_", 1)[0] ?? "";
   return winners.map((role) => nameOf(game, role)).join(" and ");
 }
 
 /** "white (Ann)", or the role alone for a player without a name. */
-export function nameOf({ players }: Pick<GameView, "players">, role: string): string {
+export function nameOf({ players }: Named, role: string): string {
   const name = players[role]?.name;
   return name && name !== role ? `${role} (${name})` : role;
 }
