@@ -46,12 +46,15 @@ interface Running {
 
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 2_000;
+const MAX_LOOKED_UP = 1_000;
 
 export function createReferee(options: RefereeOptions): Referee {
   const { host, matches, peers, asker, log, identity } = options;
   const driver: MatchDriver = { host, asker };
   const running = new Map<string, Running>();
   const starting = new Map<string, Promise<string>>();
+  /** Sessions by match, as they were last asked for, until another match is created: a look into the file locks it twice, 60 µs. */
+  const lookedUp = new Map<string, string>();
   let isStopped = false;
 
   /** The session of an order: the one begun before, or a new one; two copies of one order begin it once. */
@@ -73,6 +76,7 @@ export function createReferee(options: RefereeOptions): Referee {
     const parsed = game.options.parse(order.options ?? {});
     const alongside = (session_id: string) => [matches.adding({ league_id, match_id, epoch, session_id })];
     const session = await host.create({ game, options: parsed, seed: order.seed, seats: seatsOf(order), alongside });
+    lookedUp.clear();
     return session.id;
   };
 
@@ -163,6 +167,8 @@ export function createReferee(options: RefereeOptions): Referee {
     },
 
     sessionOf(ref) {
+      const known = lookedUp.get(ref);
+      if (known) return ok(known);
       const slash = ref.indexOf("/");
       const matchId = slash < 0 ? ref : ref.slice(slash + 1);
       const leagues = slash < 0 ? matches.leaguesOf(ref) : [ref.slice(0, slash)];
@@ -173,6 +179,8 @@ export function createReferee(options: RefereeOptions): Referee {
       }
       const found = league === undefined ? null : matches.find(league, matchId);
       if (!found) return err(protocolError("G003", `no match ${ref} here`, { match_id: ref }));
+      if (lookedUp.size >= MAX_LOOKED_UP) lookedUp.clear();
+      lookedUp.set(ref, found.session_id);
       return ok(found.session_id);
     },
 
