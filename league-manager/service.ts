@@ -47,7 +47,7 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
   const lock = takeFile(file);
   if (!lock) throw new StartError(`${file} is in use by another process`);
   const db = openSqlite(file, MANAGER_SCHEMA);
-  const store = managerStore(db);
+  const store = await managerStore(db);
   const kept = await store.load();
   const seed = kept.meta.get("seed") ?? options.seed ?? newToken();
   await store.setMeta("seed", seed);
@@ -99,7 +99,8 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
       loopback: config.limits.loopback,
       isTrusted: ({ token }) => registry.authenticate(token) !== null || equalSecrets(token, operator.token),
     }),
-    web: webApp({ isReady: () => true, routes: leaguePages(manager) }),
+    isReady: () => true,
+    web: webApp(self.log, leaguePages(manager)),
     bodyLimit: ({ bearer }) => (registry.authenticate(bearer)?.kind === "referee" ? REFEREE_BODY_BYTES : BODY_BYTES),
     allowedHosts: config.allowed_hosts,
   });

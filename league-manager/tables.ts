@@ -114,11 +114,10 @@ export interface ManagerStore {
   logOf(leagueId: string, matchId: string): Promise<{ log: readonly string[]; seed: string } | null>;
 }
 
-export function managerStore(db: DatabaseSync): ManagerStore {
-  const open = kyselyOver<Tables>(db);
+export async function managerStore(db: DatabaseSync): Promise<ManagerStore> {
+  const tables = await kyselyOver<Tables>(db);
   return {
     async load() {
-      const tables = await open();
       const meta = await tables.selectFrom("meta").selectAll().execute();
       return {
         meta: new Map(meta.map(({ key, value }) => [key, value])),
@@ -133,12 +132,10 @@ export function managerStore(db: DatabaseSync): ManagerStore {
       };
     },
     async setMeta(key, value) {
-      const tables = await open();
       const query = tables.insertInto("meta").values({ key, value });
       await query.onConflict((conflict) => conflict.column("key").doUpdateSet({ value })).execute();
     },
     async saveAgent(row, leagueIds) {
-      const tables = await open();
       await tables.transaction().execute(async (transaction) => {
         const { agent_id, ...values } = row;
         const query = transaction.insertInto("agents").values(row);
@@ -150,16 +147,13 @@ export function managerStore(db: DatabaseSync): ManagerStore {
       });
     },
     async setAgentState(agentId, state, fails) {
-      const tables = await open();
       await tables.updateTable("agents").set({ state, fails }).where("agent_id", "=", agentId).execute();
     },
     async removeEntrant(leagueId, playerId) {
-      const tables = await open();
       const query = tables.deleteFrom("entrants").where("league_id", "=", leagueId);
       await query.where("player_id", "=", playerId).execute();
     },
     async setLeagueStatus(league_id, status, matches) {
-      const tables = await open();
       await tables.transaction().execute(async (transaction) => {
         const query = transaction.insertInto("leagues").values({ league_id, status });
         await query.onConflict((conflict) => conflict.column("league_id").doUpdateSet({ status })).execute();
@@ -167,16 +161,13 @@ export function managerStore(db: DatabaseSync): ManagerStore {
       });
     },
     async addMatch(row) {
-      const tables = await open();
       await tables.insertInto("matches").values(row).execute();
     },
     async updateMatch({ league_id, match_id, ...values }) {
-      const tables = await open();
       const query = tables.updateTable("matches").set(values).where("league_id", "=", league_id);
       await query.where("match_id", "=", match_id).execute();
     },
     async recordResult(result) {
-      const tables = await open();
       await tables.transaction().execute(async (transaction) => {
         await transaction.insertInto("results").values(result).execute();
         const query = transaction.updateTable("matches").set({ status: "completed" });
@@ -184,7 +175,6 @@ export function managerStore(db: DatabaseSync): ManagerStore {
       });
     },
     async logOf(leagueId, matchId) {
-      const tables = await open();
       const query = tables.selectFrom("results").select(["log", "seed"]).where("league_id", "=", leagueId);
       const row = await query.where("match_id", "=", matchId).executeTakeFirst();
       return row ? { log: JSON.parse(row.log) as string[], seed: row.seed } : null;

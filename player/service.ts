@@ -72,7 +72,8 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
       isTrusted: ({ token, subject }) =>
         identity.isSigned === null || (subject !== null && identity.isSigned(subject, token)),
     }),
-    web: webApp({ isReady: () => options.manager === null || identity.isSigned !== null }),
+    isReady: () => options.manager === null || identity.isSigned !== null,
+    web: webApp(self.log),
   });
   const name = options.name ?? `${basename(bot.name)} ${server.port}`;
   const peers = createPeers();

@@ -83,7 +83,8 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
       loopback: options.limitLoopback,
       isTrusted: (credentials) => isTrusted(credentials),
     }),
-    web: webApp({ isReady: () => manager === null || identity.token !== null, routes }),
+    isReady: () => manager === null || identity.token !== null,
+    web: webApp(self.log, routes),
   });
 
   /** Loaded when REST is first used: a referee of a league alone does without. */

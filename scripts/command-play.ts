@@ -83,7 +83,7 @@ function optionsOf(pairs: readonly string[]): Record<string, unknown> {
 
 async function report(document: ResultsDocument, folder: string, flags: PlayFlags): Promise<string> {
   const db = openSqlite(join(folder, "league-manager.sqlite"), MANAGER_SCHEMA);
-  const kept = await managerStore(db).logOf("play", "R1M1");
+  const kept = await (await managerStore(db)).logOf("play", "R1M1");
   db.close();
   const entries = (kept?.log ?? []).map((body) => JSON.parse(body) as Entry);
   const moves = entries.flatMap((entry) =>

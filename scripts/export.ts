@@ -111,7 +111,7 @@ export async function exportedFiles(storeFile: string): Promise<ReadonlyMap<stri
   const config = readConfigBeside(storeFile);
   const db = openSqlite(storeFile, MANAGER_SCHEMA);
   try {
-    const store = managerStore(db);
+    const store = await managerStore(db);
     const kept = await store.load();
     const files = new Map<string, string>();
     const names = new Map(kept.agents.map((agent) => [agent.agent_id, agent.display_name]));

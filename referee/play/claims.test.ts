@@ -67,6 +67,15 @@ describe("a claim about the position after a move", () => {
     }
   });
 
+  it("is refused for a tick to come, as any move is", async () => {
+    const white = await createGame(host, { template: "chess", options: { fen: QUEEN } });
+    for (const claim of [{}, CHECKMATE]) {
+      const told = await white.move("Qg7#", { ...claim, expected_tick: 99 });
+      expect([told.isError, told.text]).toEqual([true, expect.stringContaining("xpected tick 99, but the ")]);
+      expect((await white.wait()).value).toMatchObject({ tick: 0, next: "your_turn" });
+    }
+  });
+
   it("is not made on a move that is just being committed, which it was not checked on", async () => {
     const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA + REPLY_SCHEMA);
     const writer = localWriter(db);

@@ -1,7 +1,7 @@
 import type { Role, Viewer } from "#shared/games/game.ts";
 import { parseEntry } from "#shared/session/entry.ts";
 import type { Session } from "#shared/session/session.ts";
-import { brieflyOf } from "#shared/session/verdict.ts";
+import { resultOf } from "#shared/session/verdict.ts";
 import type { GameView, PlayerView } from "#shared/web/game-view.ts";
 import type { Kept } from "../host.ts";
 import { tickFor } from "../rest/views.ts";
@@ -26,7 +26,7 @@ export function gameView(session: Session, viewer: Viewer, rows: Kept["rows"], s
     legal_actions: toAct.includes(viewer) ? game.legalActions(state, viewer) : [],
     board: game.toText(state, viewer),
     last_action: lastAction(session, rows),
-    result: status === "completed" ? brieflyOf(session) : null,
+    result: status === "completed" ? resultOf(session) : null,
   };
 }
 

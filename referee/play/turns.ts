@@ -61,10 +61,10 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
     const { session } = kept;
     const { game } = session;
     const action = readMove(game, game.viewState(session.state, role), role, turn.move);
+    const expectedTick = expectedBy(turn, session);
     const isTurn = game.toAct(session.state).includes(role);
     const wrong = turn.claim !== null && isTurn ? falseClaim(session, role, action, turn.claim) : null;
     if (wrong !== null) throw new Refused(protocolError("G001", wrong, {}, true));
-    const expectedTick = tickFor(turn, session);
     const reply = { status: 200, body: JSON.stringify({ action }) };
     const acted = await host.submit(session.id, { role, action, expectedTick, alongside: () => remember(reply) });
     if (!acted.ok) throw new Refused(refusalOf(acted.error, session, role, turn.move, nextOf(session, role)));
@@ -113,12 +113,15 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
 }
 
 /**
- * The tick that a turn answers. One that nobody named is that of what was read here; and a claim was checked on that, so its move is not
- * made on anything newer, such as an action that is just being committed.
+ * The tick that a turn answers; one that nobody named is that of what was read here. A claim is checked on that, so a tick to come, such as
+ * that of an action which is just being committed, is refused with a claim: its move would be made on what it was not checked on.
  */
-function tickFor({ claim, expectedTick }: Turn, { game, tick }: Session): number | null {
-  if (claim !== null) return Math.min(expectedTick ?? tick, tick);
-  return expectedTick ?? (game.info.simultaneous ? null : tick);
+function expectedBy({ claim, expectedTick }: Turn, { id, game, tick }: Session): number | null {
+  if (claim !== null && expectedTick !== null && expectedTick > tick) {
+    const message = `Expected tick ${expectedTick}, but the game is at ${tick}`;
+    throw new Refused(protocolError(CODES.CONFLICT, message, { game_id: id }, true));
+  }
+  return expectedTick ?? (claim === null && game.info.simultaneous ? null : tick);
 }
 
 /** Leaves the keeping of replies, which keeps what was taken only. */

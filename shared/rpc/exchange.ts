@@ -1,10 +1,10 @@
-import type { Dispatcher, Pool } from "undici";
+import type { Dispatcher } from "undici";
 import { err, messageOf, ok, type Result } from "../lib/result.ts";
 import { type CallFault, type CallOptions, GIVEN_UP, Pending, RAW_LIMIT, type RawReply } from "./pending.ts";
 
 /** Where a call goes: parsed once for each endpoint, because the same few are called again and again. */
 export interface Target {
-  readonly pool: Pool;
+  readonly pool: Pick<Dispatcher, "dispatch">;
   readonly path: string;
 }
 

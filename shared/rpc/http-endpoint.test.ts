@@ -223,11 +223,24 @@ describe("the door (PROTOCOL.md, section 3: body limit, Host and Origin, JSON co
     expect((await send(body, { path: "/mcp?x=1" })).text).toBe('{"ok":true}');
   });
 
-  test("pages that cannot be loaded are a 500, and /mcp goes on", async () => {
-    const broken = httpEndpoint({ ...options, web: () => Promise.reject(new Error("secret")) });
+  test("pages that cannot be loaded are a 500 and tried again, and /mcp and the probes go on", async () => {
+    let loads = 0;
+    const web = () => (++loads > 1 && options.web()) || Promise.reject(new Error("secret"));
+    const broken = httpEndpoint({ ...options, web, isReady: () => loads > 0 });
     const url = `http://127.0.0.1:${await portOf(broken)}`;
+    const probe = async (path: string, method = "GET"): Promise<unknown> => {
+      const answer = await fetch(`${url}${path}`, { method });
+      return [answer.status, await answer.text()];
+    };
+    expect(await probe("/ready")).toEqual([503, '{"status":"starting"}']);
     const page = await fetch(url);
     expect([page.status, await page.text()]).toEqual([500, expect.not.stringContaining("secret")]);
+    expect(await probe("/ready?x")).toEqual([200, '{"status":"ready"}']);
+    expect(await probe("/health")).toEqual([200, '{"status":"ok"}']);
+    expect(await probe("/health", "HEAD")).toEqual([200, ""]);
+    expect([await probe("/"), await probe("/health", "POST")]).toEqual(
+      ["/", "/health"].map((path) => [200, `page ${path}`]),
+    );
     expect((await fetch(`${url}/mcp`, { method: "POST", headers: JSON_BODY, body })).status).toBe(200);
     broken.closeAllConnections();
     await new Promise((resolve) => broken.close(resolve));

@@ -13,7 +13,9 @@ export interface EndpointOptions {
   readonly gate?: Gate;
   /** MCP clients that bring a transport of their own; loaded with the first of them. */
   readonly sessions?: () => Promise<McpSessions>;
-  /** Everything that is not `/mcp`; loaded when first asked for. */
+  /** Whether the agent can do its work now: decides between 200 and 503 of `GET /ready`. Without it the pages answer the probes too. */
+  readonly isReady?: () => boolean;
+  /** Everything that is neither `/mcp` nor a probe; loaded when first asked for, and again after a failure. */
   readonly web: () => Promise<RequestListener>;
   /** Largest accepted body of a caller, bytes. */
   readonly bodyLimit: (http: HttpContext) => number;
@@ -31,12 +33,22 @@ const UNREAD_MS = 5 * 60_000;
 const PROBE_AFTER_MS = 60_000;
 
 /**
- * The server of one agent: `POST /mcp` is taken here, on node:http itself, because every move of every match passes through it;
- * the rest goes to express. Refuses a foreign Host or Origin (403), any content type but JSON (415) and large bodies (413).
+ * The server of one agent: `POST /mcp` is taken here, on node:http itself, because every move of every match passes through it, and so
+ * are `GET /health` and `/ready`, which a manager asks of its referees every second; the rest goes to express. Refuses a foreign Host or Origin (403), any content type but JSON (415) and large bodies (413).
  */
 export function httpEndpoint(options: EndpointOptions): Server {
   const isAllowedCaller = callerCheck(options.allowedHosts, options.anyAddress ?? false);
   let web: Promise<RequestListener> | null = null;
+  const takePage: RequestListener = (request, response) => {
+    web ??= options.web();
+    web.then(
+      (listener) => listener(request, response),
+      () => {
+        web = null;
+        refuse(response, 500, "Internal error");
+      },
+    );
+  };
   const probed = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
   const server = createServer(probed, (request, response) => {
     response.on("timeout", leaveIfUnread);
@@ -47,11 +59,9 @@ export function httpEndpoint(options: EndpointOptions): Server {
     } else if (pathOf(request) === "/mcp") {
       takeMcp(request, response, options);
     } else {
-      web ??= options.web();
-      web.then(
-        (listener) => listener(request, response),
-        () => refuse(response, 500, "Internal error"),
-      );
+      const probe = options.isReady && probeOf(request, options.isReady);
+      if (probe) sendReply(response, probe);
+      else takePage(request, response);
     }
   });
   server.keepAliveTimeout = 60_000;
@@ -63,6 +73,14 @@ export function httpEndpoint(options: EndpointOptions): Server {
 /** Nothing has moved on a connection for a while: it is given up if that is because its peer does not read. */
 function leaveIfUnread(socket: Socket): void {
   if (socket.writableLength > 0) socket.destroy();
+}
+
+function probeOf(request: IncomingMessage, isReady: () => boolean): HttpReply | null {
+  if (request.method !== "GET" && request.method !== "HEAD") return null;
+  const path = pathOf(request);
+  if (path === "/health") return { status: 200, body: '{"status":"ok"}' };
+  if (path !== "/ready") return null;
+  return isReady() ? { status: 200, body: '{"status":"ready"}' } : { status: 503, body: '{"status":"starting"}' };
 }
 
 const pathOf = (request: IncomingMessage): string => (request.url ?? "/").split("?", 1)[0] ?? "/";

@@ -37,7 +37,7 @@ export interface Allowance {
 
 /**
  * Counts requests by key, so many a minute each; several that came together pass together or not at all. The library is loaded with the
- * first of them: the agents of one machine alone are never limited.
+ * first of them: most agents only ever talk to their own machine, which is not limited.
  */
 export function rateLimiter(perMinute: number): (key: string, requests?: number) => Promise<Allowance> {
   const load = async () => {

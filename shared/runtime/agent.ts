@@ -124,6 +124,7 @@ export interface ListenOptions {
   readonly door: McpDoor;
   readonly gate?: Gate;
   readonly sessions?: () => Promise<McpSessions>;
+  readonly isReady: () => boolean;
   readonly web: () => Promise<RequestListener>;
   readonly bodyLimit?: (http: HttpContext) => number;
   readonly allowedHosts?: readonly string[];

@@ -39,7 +39,7 @@ export function verdictOf(session: Ending): Verdict {
 }
 
 /** What boards and lists tell of a verdict. */
-export function brieflyOf(session: Ending): Pick<Verdict, "winners" | "winner" | "reason" | "termination"> {
+export function resultOf(session: Ending): Pick<Verdict, "winners" | "winner" | "reason" | "termination"> {
   const { winners, winner, reason, termination } = verdictOf(session);
   return { winners, winner, reason, termination };
 }

@@ -73,7 +73,7 @@ describe("kyselyOver", () => {
       ":memory:",
       "CREATE TABLE players (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, points INTEGER) STRICT",
     );
-    kysely = await kyselyOver<Tables>(db)();
+    kysely = await kyselyOver<Tables>(db);
   });
   afterEach(() => kysely.destroy());
 

@@ -53,19 +53,11 @@ export function appendOnly(table: string, key: readonly string[]): string {
 }
 
 /**
- * Kysely over an open database: all queries that are not on the hot path go through it, so that PostgreSQL can take them as
- * they are. Loaded with the first query: it is a quarter of a second's work, and a referee that only plays matches has none. Parameters
- * must be primitives: node:sqlite would take an object for named parameters and shift every column.
+ * Kysely over an open database: all queries that are not on the way of every match go through it, so that PostgreSQL can take them as
+ * they are. It is loaded here and not with this file: that is a quarter of a second's work, and a referee that only plays matches needs none.
+ * Parameters must be primitives: node:sqlite would take an object for named parameters and shift every column.
  */
-export function kyselyOver<Tables>(db: DatabaseSync): () => Promise<Kysely<Tables>> {
-  let tables: Promise<Kysely<Tables>> | null = null;
-  return () => {
-    tables ??= openKysely<Tables>(db);
-    return tables;
-  };
-}
-
-async function openKysely<Tables>(db: DatabaseSync): Promise<Kysely<Tables>> {
+export async function kyselyOver<Tables>(db: DatabaseSync): Promise<Kysely<Tables>> {
   const { Kysely, SqliteDialect } = await import("kysely");
   const statements = new Map<string, StatementSync>();
   return new Kysely<Tables>({

@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
+import { createPeers, type Peers } from "#shared/rpc/peer.ts";
+import { openLog } from "#shared/runtime/logger.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
+import { localWriter } from "#shared/store/writer.ts";
+import { createAsker } from "./ask.ts";
+import { createHost } from "./host.ts";
+import { createReferee, type Referee } from "./referee.ts";
+import { MATCH_SCHEMA, matchTable } from "./tables.ts";
+
+const NOBODY = "http://127.0.0.1:9/mcp";
+let peers: Peers;
+let referee: Referee;
+beforeEach(() => {
+  const db = openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA);
+  const writer = localWriter(db);
+  peers = createPeers();
+  referee = createReferee({
+    host: createHost(sqliteLog(db, writer), systemClock),
+    asker: createAsker(peers, () => "referee:REF01"),
+    matches: matchTable(db),
+    peers,
+    log: openLog(null, "referee"),
+    manager: NOBODY,
+    reportTimeoutMs: 1_000,
+    identity: { id: "REF01", token: null },
+  });
+});
+afterEach(async () => {
+  await referee.stop();
+  await peers.close();
+});
+
+const seat = (player_id: string, league_id: string) => ({
+  ...{ player_id, endpoint: NOBODY, match_token: `${player_id} of ${league_id}`, dialect: "native" },
+  ...{ legal_actions: false, round_results: false, batch: false },
+});
+/** Begins a match whose players never answer. */
+const begin = (league_id: string, epoch: number) =>
+  referee.start({
+    ...{ league_id, match_id: "R1M1", round_id: 1, epoch, game: "rps.v1", options: {}, seed: "seed" },
+    roles: { player_1: seat("P01", league_id), player_2: seat("P02", league_id) },
+    timeouts: { join_ms: 60_000, move_ms: 60_000, game_over_ms: 1_000 },
+  });
+const sessionOf = (ref: string) => {
+  const found = referee.sessionOf(ref);
+  return found.ok ? found.value : found.error.error_code;
+};
+
+it("a match is its newest epoch, by its bare name too, until two leagues have one of that name", async () => {
+  expect(sessionOf("R1M1")).toBe("G003");
+  await begin("one", 1);
+  const first = sessionOf("R1M1");
+  expect([first, sessionOf("one/R1M1"), sessionOf("two/R1M1")]).toEqual([expect.any(String), first, "G003"]);
+  await begin("one", 3);
+  const second = sessionOf("R1M1");
+  expect(second).not.toBe(first);
+  await begin("one", 2);
+  expect([sessionOf("R1M1"), sessionOf("one/R1M1")]).toEqual([second, second]);
+  await begin("two", 1);
+  expect([sessionOf("R1M1"), sessionOf("one/R1M1")]).toEqual(["G003", second]);
+  expect([first, second, "G003"]).not.toContain(sessionOf("two/R1M1"));
+});

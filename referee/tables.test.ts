@@ -1,0 +1,36 @@
+import { expect, it } from "vitest";
+import { sealEntry } from "#shared/session/entry.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { SESSION_SCHEMA } from "#shared/store/sqlite-log.ts";
+import { SEAT_SCHEMA } from "./play/seats.ts";
+import { sessionTable } from "./tables.ts";
+
+const AT = "2026-11-21T20:00:00.000Z";
+
+it.each([
+  [
+    "a state of another version",
+    "chess.v1",
+    '{"fen":"x"}',
+    { type: "acted", tick: 0, role: "white", agent: "a", action: "e2e4", at: AT },
+  ],
+  ["a state that is none", "rps.v1", "{}", { type: "expired", tick: 0, at: AT }],
+  ["an entry that is none", "rps.v1", "{}", { type: "adjourned", at: AT }],
+  ["a game that is gone", "go.v1", "{}", { type: "expired", tick: 0, at: AT }],
+] as const)("%s is listed without a result, and hides no other game", async (_, template, state, last) => {
+  const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA);
+  db.prepare(
+    `INSERT INTO sessions (session_id, template, state, status, seed, acted_by, spectators)
+     VALUES ('old', ?, ?, 'completed', 'seed', 'seats', 'public'), ('new', 'rps.v1', '{}', 'active', 'seed', 'seats', 'public')`,
+  ).run(template, state);
+  const row = sealEntry("old", null, last as never);
+  db.prepare("INSERT INTO log (session_id, seq, type, body, prev_hash, hash) VALUES (?, ?, ?, ?, ?, ?)").run(
+    ...[row.session_id, row.seq, row.type, row.body, row.prev_hash, row.hash],
+  );
+  const games = await sessionTable(db).watchable(10);
+  expect(games.map(({ game_id, result }) => [game_id, result])).toEqual([
+    ["new", null],
+    ["old", null],
+  ]);
+  db.close();
+});
