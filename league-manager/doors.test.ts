@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newToken } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
@@ -216,5 +217,20 @@ describe("registration", () => {
     expect((await asPlayer({}, "wrong")).payload).toMatchObject(refused);
     const again = (await asPlayer({ contact_endpoint: endpoint(10) }, first.auth_token)).payload;
     expect(again).toMatchObject({ status: "ACCEPTED", player_id: "P01" });
+  });
+
+  it("lets a new one choose its token, so that it can come back if it never heard the answer", async () => {
+    const own = newToken();
+    const first = (await asPlayer({}, own)).payload;
+    expect(first).toMatchObject({ status: "ACCEPTED", player_id: "P01", auth_token: own });
+    expect((await asPlayer({}, own)).payload).toMatchObject({ status: "ACCEPTED", player_id: "P01", auth_token: own });
+    expect((await asPlayer({}, newToken())).payload).toMatchObject({ status: "REJECTED", error_code: "L003" });
+    // Neither a token that could be guessed nor that of another agent is taken.
+    for (const [index, token] of ["hunter2", own].entries()) {
+      const other = { display_name: `Other ${index}`, contact_endpoint: endpoint(20 + index) };
+      const { payload } = await asPlayer(other, token);
+      expect(payload).toMatchObject({ status: "ACCEPTED", player_id: `P0${index + 2}` });
+      expect(payload.auth_token).not.toBe(token);
+    }
   });
 });

@@ -1,5 +1,5 @@
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
-import { newToken, playerId, refereeId } from "#shared/lib/ids.ts";
+import { isToken, newToken, playerId, refereeId } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import { type AgentEvent, type AgentState, MAX_FAILS, transition } from "#shared/protocol/lifecycle.ts";
@@ -47,7 +47,7 @@ export interface Registration {
   readonly takesBatches: boolean;
   readonly maxConcurrent: number;
   readonly remoteAddress: string;
-  /** The token of an agent that comes back. */
+  /** The token of an agent that comes back; of a new one, the token that it wishes to have. */
   readonly token: string | null;
 }
 
@@ -58,7 +58,7 @@ export interface Registered {
 }
 
 export interface AgentRegistry {
-  /** Registers an agent, or gives one that comes back with its token its old id; L001 and L003 refuse. */
+  /** Registers an agent, or gives one that comes back with its token its old id; L001 and L003 refuse. A new agent may bring its token. */
   register(
     registration: Registration,
     leaguesFor: (agent: Agent) => Result<readonly string[], ProtocolError>,
@@ -143,7 +143,9 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
       const agent = returns ?? newAgent(freeId(registration), registration);
       const leagues = leaguesFor(agent);
       if (!leagues.ok) return leagues;
-      const token = returns && registration.token ? registration.token : newToken();
+      // Whoever may never hear the answer, because it dies or this manager does, can come back with a token of its own choice.
+      const isOwn = returns !== null || (known === null && isToken(registration.token ?? ""));
+      const token = isOwn && registration.token ? registration.token : newToken();
       // In memory first, so that a second request for the same name or place finds it taken while the first is written.
       Object.assign(agent, {
         endpoint,

@@ -3,6 +3,9 @@ import { randomBytes, randomUUID } from "node:crypto";
 /** A 256-bit secret, base64url. */
 export const newToken = (): string => randomBytes(32).toString("base64url");
 
+/** Whether a text can be such a secret; that it is a random one is for whoever chose it to see to. */
+export const isToken = (text: string): boolean => /^[\w-]{43}$/.test(text);
+
 /** Opaque: says nothing of league, match or time. */
 export const newSessionId = (): string => randomUUID();
 

@@ -237,6 +237,7 @@ describe("the door (PROTOCOL.md, section 3: body limit, Host and Origin, JSON co
     expect([page.status, await page.text()]).toEqual([500, expect.not.stringContaining("secret")]);
     expect(await probe("/ready?x")).toEqual([200, '{"status":"ready"}']);
     expect(await probe("/health")).toEqual([200, '{"status":"ok"}']);
+    expect(await probe("/Health/")).toEqual([200, '{"status":"ok"}']);
     expect(await probe("/health", "HEAD")).toEqual([200, ""]);
     expect([await probe("/"), await probe("/health", "POST")]).toEqual(
       ["/", "/health"].map((path) => [200, `page ${path}`]),

@@ -75,11 +75,14 @@ function leaveIfUnread(socket: Socket): void {
   if (socket.writableLength > 0) socket.destroy();
 }
 
+/** As express reads a path: in any case, with a slash at its end, and whole, as a proxy sends it. */
+const PROBE = /^(?:https?:\/\/[^/]+)?\/(health|ready)\/?$/i;
+
 function probeOf(request: IncomingMessage, isReady: () => boolean): HttpReply | null {
   if (request.method !== "GET" && request.method !== "HEAD") return null;
-  const path = pathOf(request);
-  if (path === "/health") return { status: 200, body: '{"status":"ok"}' };
-  if (path !== "/ready") return null;
+  const [, probe] = PROBE.exec(pathOf(request)) ?? [];
+  if (probe === undefined) return null;
+  if (probe.toLowerCase() === "health") return { status: 200, body: '{"status":"ok"}' };
   return isReady() ? { status: 200, body: '{"status":"ready"}' } : { status: 503, body: '{"status":"starting"}' };
 }
 

@@ -5,7 +5,7 @@ import type { MessageType } from "../protocol/messages.ts";
 import type { Peers } from "../rpc/peer.ts";
 import type { AgentProcess } from "./agent.ts";
 import { StartError } from "./exit.ts";
-import { readSecret, writeSecret } from "./secret-file.ts";
+import { ownSecret, writeSecret } from "./secret-file.ts";
 
 export interface RegistrationOptions<Response> {
   readonly peers: Peers;
@@ -17,7 +17,7 @@ export interface RegistrationOptions<Response> {
   readonly payload: object;
   readonly response: z.ZodType<Response>;
   readonly timeoutMs: number;
-  /** Where the token is kept (mode 0600), so that a restarted agent gets its old id back. */
+  /** Where the token is kept (mode 0600), chosen here, so that a restarted agent gets its old id back. */
   readonly tokenFile: string;
   readonly self: AgentProcess;
   readonly signal: AbortSignal;
@@ -29,15 +29,16 @@ const REPLY_BYTES = 64 * 1024 * 1024;
 
 /**
  * Registers with the manager: keeps trying while none answers, and says so; a rejection is final (StartError).
- * Returns the manager's answer, whose token has been kept.
+ * Returns the manager's answer, whose token has been kept: the agent's own, unless the manager knows better.
  */
 export async function register<
   Response extends { status: string; auth_token?: string | null | undefined; reason?: string | null | undefined },
 >(options: RegistrationOptions<Response>): Promise<{ response: Response; token: string }> {
   const { peers, manager, self, signal, tokenFile } = options;
-  const known = readSecret(tokenFile);
+  // On disk before it is sent: if the answer is lost, because one of the two is killed, the agent is known by it when it asks again.
+  const own = ownSecret(tokenFile);
   for (let attempt = 0; ; attempt++) {
-    const envelope = newEnvelope(options.type, options.sender, options.payload, { authToken: known });
+    const envelope = newEnvelope(options.type, options.sender, options.payload, { authToken: own });
     const call = { timeoutMs: options.timeoutMs, maxReplyBytes: REPLY_BYTES, signal };
     const reply = await peers.message(manager, envelope, call);
     if (signal.aborted) throw new StartError("stopped before it was registered");
@@ -48,7 +49,7 @@ export async function register<
       const { status, auth_token: token, reason } = response.data;
       if (status !== "ACCEPTED" || !token)
         throw new StartError(`registration was rejected: ${reason ?? "no reason given"}`);
-      writeSecret(tokenFile, token);
+      if (token !== own) writeSecret(tokenFile, token);
       return { response: response.data, token };
     }
     if (!["refused", "timeout"].includes(reply.error.cause)) {

@@ -41,6 +41,8 @@ export interface Supervisor {
 
 const MAX_RESTARTS = 3;
 const KILL_AFTER_MS = 3_000;
+/** An agent that takes so long has probably met something that it waits for, such as a bot's import that never settles. */
+const SLOW_START_MS = 10_000;
 const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Compiled code of the last run: spares each process half of its start. */
 export const COMPILE_CACHE = `${root}node_modules/.cache/agent-league`;
@@ -66,16 +68,19 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     void after?.then(() => release(child));
     children.set(spec.name, child);
     let wasReady = false;
+    const slow = setTimeout(() => options.onLine(spec.name, "has not started yet"), SLOW_START_MS);
     child.on("message", (report: AgentReport) => {
       if (report.type === "event") options.onEvent(report.event);
       else {
         wasReady = true;
+        clearTimeout(slow);
         onReady(report.url);
       }
     });
     if (child.stderr) createInterface({ input: child.stderr }).on("line", (line) => options.onLine(spec.name, line));
     const exited = new Promise<void>((resolve) => {
       const ended = (code: number | null, signal: string | null): void => {
+        clearTimeout(slow);
         children.delete(spec.name);
         exits.delete(exited);
         resolve();

@@ -22,13 +22,17 @@ export function resultInWords(game: Finished): string {
   const { result } = game;
   if (result === null) return "";
   const { winners, termination } = result;
-  const reason = result.reason.replaceAll("_", " ");
-  if (termination === "aborted" || termination === "expired") return `${capital(termination)}: ${reason}`;
+  const reason = result.reason.replaceAll("_", " ").replaceAll(",", ", ");
+  if (termination === "aborted" || termination === "expired") return because(termination, reason);
   const how = termination === "forfeit" ? `forfeit, ${reason}` : reason;
   // Where all have forfeited nobody has drawn.
-  if (winners.length === 0) return `${termination === "forfeit" ? "Nobody wins" : "Draw"}: ${how}`;
+  if (winners.length === 0) return because(termination === "forfeit" ? "nobody wins" : "draw", how);
   return `${winnersInWords(game, winners)} wins: ${how}`;
 }
+
+/** "Draw: stalemate", and "Draw" alone where the reason says no more. */
+const because = (what: string, reason: string): string =>
+  what === reason ? capital(what) : `${capital(what)}: ${reason}`;
 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
