@@ -78,12 +78,16 @@ function leaveIfUnread(socket: Socket): void {
 /** As express reads a path: in any case, with a slash at its end, and whole, as a proxy sends it. */
 const PROBE = /^(?:https?:\/\/[^/]+)?\/(health|ready)\/?$/i;
 
+const PROBED = { "content-type": "application/json; charset=utf-8" };
+
 function probeOf(request: IncomingMessage, isReady: () => boolean): HttpReply | null {
   if (request.method !== "GET" && request.method !== "HEAD") return null;
   const [, probe] = PROBE.exec(pathOf(request)) ?? [];
   if (probe === undefined) return null;
-  if (probe.toLowerCase() === "health") return { status: 200, body: '{"status":"ok"}' };
-  return isReady() ? { status: 200, body: '{"status":"ready"}' } : { status: 503, body: '{"status":"starting"}' };
+  if (probe.toLowerCase() === "health") return { status: 200, body: '{"status":"ok"}', headers: PROBED };
+  return isReady()
+    ? { status: 200, body: '{"status":"ready"}', headers: PROBED }
+    : { status: 503, body: '{"status":"starting"}', headers: PROBED };
 }
 
 const pathOf = (request: IncomingMessage): string => (request.url ?? "/").split("?", 1)[0] ?? "/";
@@ -237,7 +241,7 @@ function send(
 ): void {
   if (response.headersSent) return;
   const about = body === "" ? {} : { "content-type": "application/json" };
-  response.writeHead(status, { ...headers, ...about, "content-length": Buffer.byteLength(body) });
+  response.writeHead(status, { ...about, ...headers, "content-length": Buffer.byteLength(body) });
   response.end(body);
 }
 
