@@ -225,12 +225,17 @@ describe("registration", () => {
     expect(first).toMatchObject({ status: "ACCEPTED", player_id: "P01", auth_token: own });
     expect((await asPlayer({}, own)).payload).toMatchObject({ status: "ACCEPTED", player_id: "P01", auth_token: own });
     expect((await asPlayer({}, newToken())).payload).toMatchObject({ status: "REJECTED", error_code: "L003" });
-    // Neither a token that could be guessed nor that of another agent is taken.
-    for (const [index, token] of ["hunter2", own].entries()) {
-      const other = { display_name: `Other ${index}`, contact_endpoint: endpoint(20 + index) };
-      const { payload } = await asPlayer(other, token);
-      expect(payload).toMatchObject({ status: "ACCEPTED", player_id: `P0${index + 2}` });
-      expect(payload.auth_token).not.toBe(token);
-    }
+  });
+
+  it.each(["one that can be guessed", "another agent's", "the operator's"])("gives nobody %s", async (whose) => {
+    const others = (await addPlayer(1)).auth_token;
+    const tokens: Record<string, string> = { "another agent's": others, "the operator's": operator };
+    const token = tokens[whose] ?? "hunter2";
+    const { payload } = await asPlayer({}, token);
+    expect(payload).toMatchObject({ status: "ACCEPTED", player_id: "P02" });
+    expect(payload.auth_token).not.toBe(token);
+    const byBearer = await tool("register_player", { player_name: "P3", endpoint: endpoint(3) }, token);
+    expect(byBearer).toMatchObject({ status: "ACCEPTED", player_id: "P03" });
+    expect(byBearer.auth_token).not.toBe(token);
   });
 });

@@ -86,10 +86,12 @@ export interface RegistryOptions {
   readonly keepPlaces: boolean;
   readonly rows: readonly AgentRow[];
   readonly allowedHosts: readonly string[];
+  /** What no agent may have as its token: it would be told to whoever registers with it. */
+  readonly operatorToken: string;
 }
 
 export function createRegistry(options: RegistryOptions): AgentRegistry {
-  const { store, places, rows, allowedHosts } = options;
+  const { store, places, rows, allowedHosts, operatorToken } = options;
   const agents = new Map<string, Agent>(rows.map((row) => [row.agent_id, agentOf(row)]));
   const byTokenHash = new Map<string, Agent>([...agents.values()].map((agent) => [agent.tokenHash, agent]));
 
@@ -143,9 +145,10 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
       const agent = returns ?? newAgent(freeId(registration), registration);
       const leagues = leaguesFor(agent);
       if (!leagues.ok) return leagues;
+      const brought = registration.token ?? "";
       // Whoever may never hear the answer, because it dies or this manager does, can come back with a token of its own choice.
-      const isOwn = returns !== null || (known === null && isToken(registration.token ?? ""));
-      const token = isOwn && registration.token ? registration.token : newToken();
+      const isFree = known === null && isToken(brought) && !equalSecrets(brought, operatorToken);
+      const token = returns || isFree ? brought : newToken();
       // In memory first, so that a second request for the same name or place finds it taken while the first is written.
       Object.assign(agent, {
         endpoint,
@@ -161,8 +164,10 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
       try {
         await save(agent, leagues.value);
       } catch (thrown) {
-        if (!returns) agents.delete(agent.id);
-        byTokenHash.delete(agent.tokenHash);
+        if (!returns) {
+          agents.delete(agent.id);
+          byTokenHash.delete(agent.tokenHash);
+        }
         throw thrown;
       }
       return ok({ agent, token, isNew: !returns, leagueIds: leagues.value });

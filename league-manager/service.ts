@@ -53,12 +53,14 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
   await store.setMeta("seed", seed);
 
   const places = placesOf(config);
+  const operator = operatorToken(config, dataFolder);
   const registry = createRegistry({
     store,
     places,
     keepPlaces: options.startWhen === "roster",
     rows: kept.agents,
     allowedHosts: allowedHosts(config),
+    operatorToken: operator.token,
   });
   const peers = createPeers();
   const emit = (event: LeagueEvent): void => {
@@ -76,7 +78,6 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
     emit,
     onError,
   });
-  const operator = operatorToken(config, dataFolder);
   const mcp = mcpEndpoint(
     {
       serverInfo: { name: "league-manager", version: VERSION },

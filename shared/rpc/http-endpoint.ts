@@ -34,7 +34,8 @@ const PROBE_AFTER_MS = 60_000;
 
 /**
  * The server of one agent: `POST /mcp` is taken here, on node:http itself, because every move of every match passes through it, and so
- * are `GET /health` and `/ready`, which a manager asks of its referees every second; the rest goes to express. Refuses a foreign Host or Origin (403), any content type but JSON (415) and large bodies (413).
+ * are `GET /health` and `/ready`, which a manager asks of its referees every second; the rest goes to express. Refuses a foreign Host or
+ * Origin (403), any content type but JSON (415) and large bodies (413).
  */
 export function httpEndpoint(options: EndpointOptions): Server {
   const isAllowedCaller = callerCheck(options.allowedHosts, options.anyAddress ?? false);
