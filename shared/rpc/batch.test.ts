@@ -142,7 +142,9 @@ describe("when the exchange fails, so does each of its calls", () => {
   test("answers cut in the middle: those that came count, the others may be tried again", async () => {
     const cut: Script = (call) => {
       const ids = idsOf(call);
-      if (calls.length > 1) return void call.response.end(inLines(ids.map(answerTo)));
+      // Tried again each after a pause of its own, so together or alone.
+      if (calls.length > 1)
+        return void call.response.end(Array.isArray(call.body) ? inLines(ids.map(answerTo)) : answerTo(ids[0]));
       call.response.write(`[\n${answerTo(2)}\n,${answerTo(1).slice(0, 30)}`, () => call.request.socket.destroy());
     };
     const { url, calls } = await scripted((call) => cut(call));
@@ -150,7 +152,8 @@ describe("when the exchange fails, so does each of its calls", () => {
     all.push(message(url, { batch: true }), message(url, { batch: true, retry: true }));
     const refused = failure("refused", expect.stringContaining("connection failed"));
     expect(await Promise.all(all)).toEqual([success, success, refused, success]);
-    expect(calls.map(idsOf)).toEqual([
+    const [first, ...again] = calls.map(idsOf);
+    expect([first, again.flat().sort()]).toEqual([
       [1, 2, 3, 4],
       [1, 4],
     ]);
