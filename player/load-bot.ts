@@ -43,7 +43,7 @@ async function fromFile(path: string, name: string, file: string | null): Promis
   } catch (thrown) {
     throw new StartError(`${name} does not load: ${whereThrown(thrown, path)}`, EXIT.config);
   }
-  return { name, file, create: creatorOf(exported, name) };
+  return { name, file, looksBack: file !== null, create: creatorOf(exported, name) };
 }
 
 /** The three forms of a bot (sdk.ts) as one: a function that makes the object of a match. */

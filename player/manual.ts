@@ -44,6 +44,7 @@ export function createManualBot(): ManualBot {
     bot: {
       name: "manual",
       file: null,
+      looksBack: false,
       create() {
         let info: MatchInfo | null = null;
         return {

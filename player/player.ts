@@ -21,6 +21,7 @@ interface Playing {
   readonly info: MatchInfo;
   readonly invite: GameInvite;
   readonly bot: BotObject;
+  readonly actions: unknown[];
   readonly history: { tick: number; view: unknown; action: unknown }[];
   /** Ticks that were asked before: a repeated request gets the same answer, unless it says what was wrong with it. */
   readonly answers: Map<number, Promise<unknown>>;
@@ -46,7 +47,8 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
   const choose = async (playing: Playing, request: MoveRequest): Promise<unknown> => {
     const turn = turnOf(playing, request, say);
     const action = await playing.bot.choose(turn);
-    playing.history.push({ tick: request.tick, view: request.game_state, action });
+    playing.actions.push(action);
+    if (bot.looksBack) playing.history.push({ tick: request.tick, view: request.game_state, action });
     return action;
   };
 
@@ -77,6 +79,7 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
         info,
         invite,
         bot: bot.create(),
+        actions: [],
         history: [],
         answers: new Map(),
         end: new AbortController(),
@@ -120,13 +123,13 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
       matches_begun: told.matches,
       matches_won: told.wins,
       last_result: told.last,
-      playing: [...matches.values()].map(({ info, history }) => ({
+      playing: [...matches.values()].map(({ info, actions }) => ({
         league_id: info.leagueId,
         match_id: info.matchId,
         game: info.game,
         your_role: info.role,
         roles: info.roles,
-        actions: history.map((turn) => turn.action),
+        actions,
       })),
     }),
 

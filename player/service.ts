@@ -3,6 +3,7 @@ import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
+import { flat } from "#shared/lib/text.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { signatureCheck } from "#shared/protocol/signing.ts";
@@ -54,7 +55,7 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
   const mcp = mcpEndpoint(
     {
       serverInfo: { name: "player", version: VERSION },
-      tools: toolsOf(operations, () => `player:${identity.id}`),
+      tools: toolsOf(operations, () => flat("player:", identity.id)),
       resources: [],
       templates: [],
     },

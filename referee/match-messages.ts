@@ -1,6 +1,7 @@
 import type { Game, Role } from "#shared/games/game.ts";
 import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
+import { flat } from "#shared/lib/text.ts";
 import type { GameInvite, GameResult, MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import type { Session } from "#shared/session/session.ts";
 import { verdictOf } from "#shared/session/verdict.ts";
@@ -28,7 +29,7 @@ export interface Match {
 export const seatsOf = (order: StartGame) =>
   Object.entries(order.roles).map(([role, player]) => ({
     role,
-    agentId: `${player.player_id}@${matchRef(order.league_id, order.match_id)}`,
+    agentId: flat(player.player_id, "@", matchRef(order.league_id, order.match_id)),
     tokenHash: sha256Hex(player.match_token),
   }));
 

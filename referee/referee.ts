@@ -2,6 +2,7 @@ import { findGame } from "#shared/games/registry.ts";
 import { pause } from "#shared/lib/clock.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
+import { flat } from "#shared/lib/text.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
@@ -108,7 +109,7 @@ export function createReferee(options: RefereeOptions): Referee {
     const ref = matchRef(result.league_id, result.match_id);
     for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS)) {
       const token = identity.token ?? "";
-      const envelope = newEnvelope("MATCH_RESULT", `referee:${identity.id}`, result, { authToken: token });
+      const envelope = newEnvelope("MATCH_RESULT", flat("referee:", identity.id), result, { authToken: token });
       const reply = await peers.message(options.manager, envelope, {
         timeoutMs: options.reportTimeoutMs,
         bearer: token,

@@ -3,6 +3,7 @@ import type { Express } from "express";
 import { gameIds } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { ok } from "#shared/lib/result.ts";
+import { flat } from "#shared/lib/text.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import type { McpSurface } from "#shared/rpc/mcp.ts";
 import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
@@ -118,7 +119,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   const agents = agentDirectory(db, writer);
   const sessions = sessionTable(db);
   const replies = sqliteReplies(db);
-  const asker = createAsker(peers, () => `referee:${identity.id}`);
+  const asker = createAsker(peers, () => flat("referee:", identity.id));
   const referee = createReferee({
     host,
     asker,
@@ -215,9 +216,8 @@ function endpointOf(
 ) {
   const surface = {
     serverInfo: { name: "referee", version: VERSION },
-    tools: toolsOf(
-      [...refereeOperations(desk), ...room.operations, ...newsOperations()],
-      () => `referee:${desk.identity.id}`,
+    tools: toolsOf([...refereeOperations(desk), ...room.operations, ...newsOperations()], () =>
+      flat("referee:", desk.identity.id),
     ),
     resources: [...room.resources, ...gameRules()],
     templates: [...room.templates, ...refereeTemplates(desk)],

@@ -27,6 +27,7 @@ export async function uciBot(spec: string): Promise<LoadedBot> {
     name: `uci:${command}`,
     games: ["chess.v1"],
     file: null,
+    looksBack: false,
     create: () => ({ choose: (turn) => search((turn as Turn<"chess.v1">).view.fen) }),
     close: async () => engine.quit(),
   };

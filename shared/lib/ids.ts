@@ -1,4 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { flat } from "./text.ts";
+
+/** In lower case as it is; only that what comes of it is flat. */
+const uuid = (): string => randomUUID().toLowerCase();
 
 /** A 256-bit secret, base64url. */
 export const newToken = (): string => randomBytes(32).toString("base64url");
@@ -7,15 +11,15 @@ export const newToken = (): string => randomBytes(32).toString("base64url");
 export const isToken = (text: string): boolean => /^[\w-]{43}$/.test(text);
 
 /** Opaque: says nothing of league, match or time. */
-export const newSessionId = (): string => randomUUID();
+export const newSessionId = (): string => uuid();
 
 /** Whether a text has the form of a session's id: names of matches are looked up elsewhere. */
 export const isSessionId = (text: string): boolean => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
 
 /** Of an agent that registers with the session host. */
-export const newAgentId = (): string => randomUUID();
+export const newAgentId = (): string => uuid();
 
-export const newMessageId = (): string => randomUUID();
+export const newMessageId = (): string => uuid();
 
 const numbered = (prefix: string, ordinal: number): string => `${prefix}${String(ordinal).padStart(2, "0")}`;
 
@@ -26,4 +30,4 @@ export const playerId = (ordinal: number): string => numbered("P", ordinal);
 export const refereeId = (ordinal: number): string => numbered("REF", ordinal);
 
 /** Match ids are unique within a league only; this names one match in one string. */
-export const matchRef = (leagueId: string, matchId: string): string => `${leagueId}/${matchId}`;
+export const matchRef = (leagueId: string, matchId: string): string => flat(leagueId, "/", matchId);

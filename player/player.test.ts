@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import type { GameInvite } from "#shared/protocol/messages.ts";
+import type { LoadedBot } from "./loaded-bot.ts";
+import { createPlayer } from "./player.ts";
+import type { Turn } from "./sdk.ts";
+
+const invite: GameInvite = {
+  league_id: "l",
+  round_id: 1,
+  match_id: "M1",
+  epoch: 1,
+  game: "even_odd.v1",
+  options: {},
+  your_role: "ODD",
+  roles: { ODD: "P01", EVEN: "P02" },
+  seed_commitment: "0".repeat(64),
+  bot_seed: "seed",
+};
+
+/** Asks a bot three times; tells what history each turn showed, and what the player says of itself. */
+async function asked(bot: Pick<LoadedBot, "looksBack">) {
+  const seen: Turn["history"][] = [];
+  const choose = (turn: Turn): number => {
+    seen.push([...turn.history]);
+    return turn.tick + 1;
+  };
+  const player = createPlayer({ ...bot, name: "bot", file: null, create: () => ({ choose }) }, () => {});
+  await player.invite(invite);
+  for (const tick of [0, 2, 4]) {
+    const { league_id, match_id, epoch, your_role } = invite;
+    const game_state = { at: tick };
+    const request = { league_id, match_id, epoch, your_role, tick, game_round: 1, game_state, time_limit_seconds: 5 };
+    // A repeated request is answered again, and is no turn of its own.
+    for (let time = 0; time < 2; time++) await player.move({ ...request, deadline: "2026-01-01T00:00:00Z" });
+  }
+  return { seen, state: player.state() };
+}
+
+const turns = [0, 2, 4].map((tick) => ({ tick, view: { at: tick }, action: tick + 1 }));
+
+describe("a bot's earlier turns", () => {
+  test("are shown to one that may look back, oldest first, each once", async () => {
+    const { seen } = await asked({ looksBack: true });
+    expect(seen).toEqual([[], turns.slice(0, 1), turns.slice(0, 2)]);
+  });
+
+  test("are not kept for one that does not; its actions are told all the same", async () => {
+    const { seen, state } = await asked({ looksBack: false });
+    expect(seen).toEqual([[], [], []]);
+    expect(state).toMatchObject({ playing: [{ match_id: "M1", actions: [1, 3, 5] }] });
+  });
+});
