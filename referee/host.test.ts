@@ -71,6 +71,20 @@ describe("memory", () => {
   });
 });
 
+it("lets go of a session at once when its driver is done, unless it is watched or being written", async () => {
+  const [done, watched, written] = [
+    await begin(rps, { actedBy: "driver" }),
+    await begin(rps, { actedBy: "driver" }),
+    await begin(rps, { actedBy: "driver" }),
+  ];
+  host.watch(watched, () => {});
+  const writing = submit(written, "player_1", "rock");
+  for (const id of [done, watched, written, "no such session"]) host.forget(id);
+  expect(host.loaded()).toBe(2);
+  await writing;
+  expect([done, written].map((id) => host.read(id)?.session.tick)).toEqual([0, 1]);
+});
+
 describe("expiry", () => {
   it("ends what nobody has acted in, and nothing else", async () => {
     const [idle, active, driven] = [await begin(chess), await begin(chess), await begin(rps, { actedBy: "driver" })];

@@ -69,6 +69,8 @@ export interface SessionHost {
   expireIdle(idleMs: number): Promise<void>;
   /** Lets go of sessions that nobody has touched for so long; they come back by replay. */
   forgetIdle(idleMs: number): void;
+  /** The same of one session at once, whose driver is done with it. */
+  forget(sessionId: string): void;
   /** How many sessions are in memory. */
   loaded(): number;
 }
@@ -199,15 +201,21 @@ export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Ses
     },
     forgetIdle(idleMs) {
       const latest = clock.now() - idleMs;
-      for (const [id, { touchedAt, listeners, pending, session, access }] of live) {
-        const isDriven = access.actedBy === "driver" && session.status === "active";
-        const isHeld = isDriven || listeners.size > 0 || pending.session !== session;
-        if (touchedAt <= latest && !isHeld) live.delete(id);
+      for (const [id, one] of live) {
+        const isDriven = one.access.actedBy === "driver" && one.session.status === "active";
+        if (one.touchedAt <= latest && !isDriven && !isHeld(one)) live.delete(id);
       }
+    },
+    forget(sessionId) {
+      const found = live.get(sessionId);
+      if (found && !isHeld(found)) live.delete(sessionId);
     },
     loaded: () => live.size,
   };
 }
+
+/** Whether somebody watches a session or it is being written. */
+const isHeld = ({ listeners, pending, session }: Live): boolean => listeners.size > 0 || pending.session !== session;
 
 /** A secret of a session, from its seed. */
 export const secretFrom = (seed: string, purpose: string): string => hmacBase64Url(seed, purpose);

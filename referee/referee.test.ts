@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
@@ -6,19 +6,21 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { createAsker } from "./ask.ts";
-import { createHost } from "./host.ts";
+import { createHost, type SessionHost } from "./host.ts";
 import { createReferee, type Referee } from "./referee.ts";
 import { MATCH_SCHEMA, matchTable } from "./tables.ts";
 
 const NOBODY = "http://127.0.0.1:9/mcp";
 let peers: Peers;
+let host: SessionHost;
 let referee: Referee;
 beforeEach(() => {
   const db = openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA);
   const writer = localWriter(db);
   peers = createPeers();
+  host = createHost(sqliteLog(db, writer), systemClock);
   referee = createReferee({
-    host: createHost(sqliteLog(db, writer), systemClock),
+    host,
     asker: createAsker(peers, () => "referee:REF01"),
     matches: matchTable(db),
     peers,
@@ -62,4 +64,13 @@ it("a match is its newest epoch, by its bare name too, until two leagues have on
   await begin("two", 1);
   expect([sessionOf("R1M1"), sessionOf("one/R1M1")]).toEqual(["G003", second]);
   expect([first, second, "G003"]).not.toContain(sessionOf("two/R1M1"));
+});
+
+it("a match that is over, or was taken away, leaves memory with its driver", async () => {
+  await begin("one", 1);
+  await begin("two", 1);
+  expect(host.loaded()).toBe(2);
+  referee.withdraw("one", "R1M1", 1);
+  await vi.waitFor(() => expect(host.loaded()).toBe(1));
+  expect(referee.running().map(({ ref }) => ref)).toEqual(["two/R1M1"]);
 });

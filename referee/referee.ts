@@ -154,6 +154,7 @@ export function createReferee(options: RefereeOptions): Referee {
         .catch((thrown) => log.error({ err: thrown, match: ref }, "a match could not be finished"))
         .finally(() => {
           if (running.get(ref) === entry) running.delete(ref);
+          host.forget(sessionId);
         });
       return ok({ match_id: order.match_id, session_id: sessionId });
     },

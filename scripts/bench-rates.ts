@@ -43,8 +43,8 @@ export interface Round {
   readonly codenames: CodenamesRate;
 }
 
-const LIMIT_IN_FLIGHT = 64;
-const PAIR_IN_FLIGHT = 16;
+/** Matches of a, and calls of the limit and of the MCP SDK beside it, that are under way at once. */
+const IN_FLIGHT = 64;
 
 /** Takes every measurement once, one after the other: nothing else of ours runs meanwhile. */
 export async function takeRound(
@@ -66,9 +66,9 @@ export async function takeRound(
     tell(`MCP SDK, ${answers}`);
     return sdkRate(pace, answers);
   };
-  const at64 = await league(64, "four");
+  const at64 = await league(IN_FLIGHT, "four");
   const limits = { 8: await limit(8), 16: await limit(16), 128: await limit(128) };
-  const pair = await league(PAIR_IN_FLIGHT, "pair");
+  const pair = await league(IN_FLIGHT, "pair");
   const sdks = { stream: await sdk("stream"), json: await sdk("json") };
   const at1 = await league(1, "four");
   const at1000 = await league(1000, "four");
@@ -97,7 +97,7 @@ async function limitRate(pace: Pace, sizes: Sizes, connections: number): Promise
     ports.map((port) => launch("scripts/bench-limit.ts", ["echo", String(port), String(sizes.reply)])),
   );
   const urls = echoes.flatMap((echo) => echo.urls);
-  const args = ["calls", String(sizes.request), String(connections), String(LIMIT_IN_FLIGHT), ...urls];
+  const args = ["calls", String(sizes.request), String(connections), String(IN_FLIGHT), ...urls];
   const caller = await launch("scripts/bench-limit.ts", args);
   await sleep(pace.warmupMs);
   const rate = await measure(pace.windowMs, () => caller.ask<number>("count"), { client: [caller], servers: echoes });
@@ -110,7 +110,7 @@ async function limitRate(pace: Pace, sizes: Sizes, connections: number): Promise
 async function sdkRate(pace: Pace, answers: "stream" | "json"): Promise<Rate> {
   const [port] = await freePorts(1);
   const server = await launch("scripts/bench-sdk.ts", ["server", String(port), answers]);
-  const args = ["client", server.urls[0] ?? "", String(PAIR_IN_FLIGHT)];
+  const args = ["client", server.urls[0] ?? "", String(IN_FLIGHT)];
   const client = await launch("scripts/bench-sdk.ts", args);
   await sleep(pace.warmupMs);
   const rate = await measure(pace.windowMs, () => client.ask<number>("count"), { client: [client], server: [server] });

@@ -65,7 +65,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       row("b  limit, 8 connections", (round) => round.limit[8], bytes),
       row("b  limit, 16 connections", (round) => round.limit[16]),
       row("b  limit, 128 connections", (round) => round.limit[128]),
-      row("c  moves, one pair, 16", (round) => round.pair),
+      row("c  moves, one pair, 64", (round) => round.pair),
       row("c  MCP SDK session, event stream", (round) => round.sdk.stream),
       row("c  MCP SDK session, JSON", (round) => round.sdk.json),
       us("d  chess plies, applyAction", (round) => round.chess.applyAction, `${rounds[0]?.chess.plies} plies a round`),
