@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config, PlayerConfig } from "#shared/runtime/config.ts";
-import type { AgentSpec } from "#shared/runtime/supervisor.ts";
+import type { AgentSpec, Supervisor } from "#shared/runtime/supervisor.ts";
 import { builtInBots, isBotFile } from "../player/load-bot.ts";
 
 /** Where the agents of one run live: its own folder, its config as it was read, and the manager to be called. */
@@ -14,12 +14,12 @@ export interface RunPlace {
 
 export const managerUrlOf = (config: Config): string => `http://127.0.0.1:${config.manager.port}/mcp`;
 
-export function managerSpec(place: RunPlace, extra: readonly string[]): AgentSpec {
+function managerSpec(place: RunPlace, extra: readonly string[]): AgentSpec {
   const args = ["--config", place.configFile, "--data", place.dataFolder, ...extra];
   return { name: "league manager", script: "league-manager/main.ts", args };
 }
 
-export function refereeSpecs(config: Config, place: RunPlace): readonly AgentSpec[] {
+function refereeSpecs(config: Config, place: RunPlace): readonly AgentSpec[] {
   const { count, firstPort, max_concurrent_matches } = config.referees;
   return Array.from({ length: count }, (_, index) => ({
     name: `referee ${index + 1}`,
@@ -35,7 +35,7 @@ export function refereeSpecs(config: Config, place: RunPlace): readonly AgentSpe
 }
 
 /** The players that a run starts itself: those with a bot or an engine. The nth player's port is the first plus n - 1. */
-export function playerSpecs(config: Config, place: RunPlace): readonly AgentSpec[] {
+function playerSpecs(config: Config, place: RunPlace): readonly AgentSpec[] {
   return config.players.flatMap((player, index) => {
     const bot = botOf(player);
     if (bot === null) return [];
@@ -64,6 +64,18 @@ function botOf(player: PlayerConfig): string | null {
   if ("bot" in player) return player.bot;
   if ("uci" in player) return `uci:${player.uci.command}#nodes=${player.uci.nodes}`;
   return null;
+}
+
+/** Starts a league's agents, which wait with what they do for the manager to listen: its port is what keeps a second league out. */
+export function startAgents(
+  supervisor: Supervisor,
+  config: Config,
+  place: RunPlace,
+  managerArgs: readonly string[],
+): { readonly manager: Promise<string>; readonly others: readonly Promise<string>[] } {
+  const manager = supervisor.start(managerSpec(place, managerArgs));
+  const others = [...refereeSpecs(config, place), ...playerSpecs(config, place)];
+  return { manager, others: others.map((spec) => supervisor.start(spec, manager)) };
 }
 
 /** Paths of a config made absolute, so that it can be written elsewhere. */

@@ -14,7 +14,7 @@ import { createSupervisor } from "#shared/runtime/supervisor.ts";
 import { type Entry, parseEntry } from "#shared/session/entry.ts";
 import { evolve, evolveCreated, type Session } from "#shared/session/session.ts";
 import type { LeagueEvent } from "../league-manager/events.ts";
-import { managerSpec, managerUrlOf, playerSpecs, refereeSpecs } from "./agents.ts";
+import { managerUrlOf, startAgents } from "./agents.ts";
 import type { Seen } from "./chaos-bot.ts";
 import { type ExportedMatch, exportedFiles, findStore, writeExport } from "./export.ts";
 import { beginRun, type RunFolder } from "./run-folder.ts";
@@ -110,7 +110,6 @@ async function playUnderFire(
   const limit = setTimeout(() => over.resolve(false), LEAGUE_LIMIT_MS);
   const supervisor = createSupervisor({
     maxRestarts: Number.POSITIVE_INFINITY,
-    isBornAgain: true,
     onEvent: (event) => {
       if ((event as LeagueEvent).type === "all_completed") over.resolve(true);
     },
@@ -118,8 +117,7 @@ async function playUnderFire(
     onFatal: () => over.resolve(false),
   });
   const place = { dataFolder: folder.path, configFile: folder.configFile, managerUrl: managerUrlOf(config) };
-  void supervisor.start(managerSpec(place, ["--seed", folder.seed, "--roster"]));
-  for (const spec of [...refereeSpecs(config, place), ...playerSpecs(config, place)]) void supervisor.start(spec);
+  startAgents(supervisor, config, place, ["--seed", folder.seed, "--roster"]);
 
   let timer: NodeJS.Timeout;
   const strike = (): void => {

@@ -4,7 +4,7 @@ import type { Config } from "#shared/runtime/config.ts";
 import { EXIT } from "#shared/runtime/exit.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
 import type { LeagueEvent } from "../league-manager/events.ts";
-import { managerSpec, managerUrlOf, refereeSpecs } from "./agents.ts";
+import { managerUrlOf, startAgents } from "./agents.ts";
 import { readConfig } from "./command-run.ts";
 import { createProgress, standingsTable } from "./progress.ts";
 
@@ -43,8 +43,8 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     ...(flags.players === undefined ? [] : ["--players", String(flags.players)]),
   ];
   const start = async (): Promise<void> => {
-    const manager = supervisor.start(managerSpec(place, extra));
-    await Promise.all(refereeSpecs(config, place).map((spec) => supervisor.start(spec, manager)));
+    const { manager, others } = startAgents(supervisor, config, place, extra);
+    await Promise.all(others);
     const url = await manager;
     progress.line(`The league takes registrations at ${url}/mcp; its page is ${url}/`);
     progress.line("A player joins with: npm run league -- join random --name YOUR_NAME");

@@ -163,6 +163,24 @@ describe("an agent that dies during a run", () => {
     30_000,
   );
 
+  it("starts one that was killed before it was up again, too", async () => {
+    const source = `import { existsSync, writeFileSync } from "node:fs";
+writeFileSync(new URL("pid", import.meta.url), String(process.pid));
+while (!existsSync(new URL("go", import.meta.url))) await new Promise((resolve) => setTimeout(resolve, 20));
+export default ({ legal }) => legal[0];
+`;
+    const test = await testLeague(["./slow.js", "cycle"], RPS, { files: { "slow.js": source } });
+    const league = run(test);
+    const pid = join(test.folder, "pid");
+    await eventually("the import of the bot", () => existsSync(pid) && readFileSync(pid, "utf8") !== "");
+    kill(Number(readFileSync(pid, "utf8")), "SIGKILL");
+    await league.line(/Player1: was ended by SIGKILL; it is started again/);
+    writeFileSync(join(test.folder, "go"), "");
+    const { code, stderr } = await league.ended;
+    expect(code, stderr).toBe(0);
+    expect(processesIn(test.folder)).toEqual([]);
+  });
+
   it("gives up when an agent cannot be kept alive, after three restarts", async () => {
     const source = 'export default { choose() { process.kill(process.pid, "SIGKILL"); } };\n';
     const test = await testLeague(["./deadly.ts", "cycle", "random", "greedy"], RPS, {

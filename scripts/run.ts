@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { EXIT } from "#shared/runtime/exit.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
 import type { LeagueEvent, ResultsDocument } from "../league-manager/events.ts";
-import { managerSpec, managerUrlOf, playerSpecs, refereeSpecs } from "./agents.ts";
+import { managerUrlOf, startAgents } from "./agents.ts";
 import type { Progress } from "./progress.ts";
 import type { RunFolder } from "./run-folder.ts";
 
@@ -58,9 +58,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   const { config } = folder;
   const place = { dataFolder: folder.path, configFile: folder.configFile, managerUrl: managerUrlOf(config) };
   const start = async (): Promise<void> => {
-    const others = [...refereeSpecs(config, place), ...playerSpecs(config, place)];
-    const manager = supervisor.start(managerSpec(place, ["--seed", folder.seed, "--roster"]));
-    const starts = others.map((spec) => supervisor.start(spec, manager));
+    const { manager, others } = startAgents(supervisor, config, place, ["--seed", folder.seed, "--roster"]);
     const url = await manager;
     if (options.keep) {
       warn(`the league's page is ${url}/`);
@@ -71,7 +69,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
       const seconds = config.timeouts.registration_ms / 1000;
       warn(`waiting for ${guests.join(", ")} to register at ${url}/mcp, at most ${seconds} s`);
     }
-    await Promise.all(starts);
+    await Promise.all(others);
   };
   start().catch((thrown) => {
     warn(String(thrown));

@@ -17,8 +17,6 @@ export interface AgentSpec {
 export interface SupervisorOptions {
   /** How often an agent that died is started again. */
   readonly maxRestarts?: number;
-  /** Whether one that died before it first listened is started again too. */
-  readonly isBornAgain?: boolean;
   readonly onEvent: (event: unknown) => void;
   /** A line that an agent wrote for people. */
   readonly onLine: (agent: string, line: string) => void;
@@ -84,7 +82,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         children.delete(spec.name);
         exits.delete(exited);
         resolve();
-        if (!stopping) onDeath(spec, restarts, wasReady, code, signal, onReady);
+        if (!stopping) onDeath(spec, restarts, wasReady, code, signal, onReady, after);
       };
       child.once("exit", ended);
       child.once("error", (error) => {
@@ -102,16 +100,16 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     code: number | null,
     signal: string | null,
     onReady: (url: string) => void,
+    after: Promise<unknown> | undefined,
   ): void => {
     const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
-    // What never ran, or says that it is set up wrongly, would fail again.
-    const neverRan = !wasReady && !options.isBornAgain;
-    if (neverRan || code === EXIT.config)
+    // What ended by itself before it ever listened, or says that it is set up wrongly, would fail again.
+    if ((!wasReady && signal === null) || code === EXIT.config)
       options.onFatal(`${spec.name} ${how}`, code === EXIT.config ? EXIT.config : EXIT.failed);
     else if (restarts >= maxRestarts) options.onFatal(`${spec.name} ${how}, after ${restarts} restarts`, EXIT.failed);
     else {
       options.onLine(spec.name, `${how}; it is started again`);
-      launch(spec, restarts + 1, onReady);
+      launch(spec, restarts + 1, onReady, after);
     }
   };
 
