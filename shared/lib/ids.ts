@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { flat } from "./text.ts";
 
 /** In lower case as it is; only that what comes of it is flat. */
 const uuid = (): string => randomUUID().toLowerCase();
@@ -30,4 +29,4 @@ export const playerId = (ordinal: number): string => numbered("P", ordinal);
 export const refereeId = (ordinal: number): string => numbered("REF", ordinal);
 
 /** Match ids are unique within a league only; this names one match in one string. */
-export const matchRef = (leagueId: string, matchId: string): string => flat(leagueId, "/", matchId);
+export const matchRef = (leagueId: string, matchId: string): string => `${leagueId}/${matchId}`;
