@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "#shared/lib/result.ts";
+import { jsonOf, toldAs } from "#shared/lib/text.ts";
 import { type Envelope, fieldFaults, newEnvelope } from "#shared/protocol/envelope.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import { GameInviteResponse, type MessageType, MoveResponse } from "#shared/protocol/messages.ts";
@@ -146,7 +147,7 @@ function published(result: Result<null, AskFault>, player: Seated): Result<null,
 async function take(reply: Envelope, question: MoveQuestion): Promise<Result<null, AskFault>> {
   const malformed = (detail: string) => err({ code: "G001", cause: "bad_reply", detail, raw: rawOf(reply) } as const);
   if (reply.type === "GAME_ERROR" || reply.type === "LEAGUE_ERROR") {
-    return malformed(`answered ${reply.type}: ${String(reply.payload.message).slice(0, 200)}`);
+    return malformed(`answered ${reply.type}: ${toldAs(reply.payload.message).slice(0, 200)}`);
   }
   if (reply.type !== "MOVE_RESPONSE") return malformed(`answered ${reply.type} to a move request`);
   const response = MoveResponse.safeParse(reply.payload);
@@ -173,7 +174,7 @@ function faultOfCall(fault: CallFault): AskFault {
 /** What a player said is kept up to so many bytes (PROTOCOL.md, section 2). */
 const SAID_BYTES = 2_000;
 
-const rawOf = (reply: Envelope): string => JSON.stringify({ ...reply, auth_token: undefined });
+const rawOf = (reply: Envelope): string => jsonOf({ ...reply, auth_token: undefined });
 
 /** Whatever looks like a secret is cut out. */
 function withoutTokens(raw: string, player: Seated): string {

@@ -26,6 +26,9 @@ export type FaultKind =
   | "not_ascii"
   | "token_at_cut"
   | "long_move"
+  | "odd_rpc_error"
+  | "odd_game_error"
+  | "deep_game_error"
   | "drop";
 
 export interface FaultyPlayerOptions {
@@ -64,6 +67,9 @@ export type Asked = z.infer<typeof Asked>;
 const Request = z.object({ id: z.number(), params: z.object({ arguments: Asked }) });
 const Registered = z.object({ payload: z.object({ auth_token: z.string(), player_id: z.string() }) });
 
+/** Of JSON that throws when it is made a text. */
+const ODD = { toString: 1, valueOf: 1 };
+const DEPTH = 60_000;
 const TOO_MANY_BYTES = 10 * 1024 * 1024;
 
 /** The one player of all fault tests: registers like a good one, then does what its flag says. */
@@ -142,6 +148,14 @@ function misbehave(fault: FaultKind, response: ServerResponse, id: number, asked
       return send(reply(answerTo(asked, asked.payload.error === undefined ? { move: "banana" } : {})));
     case "long_move":
       return send(reply(answerTo(asked, { move: "banana".repeat(30_000) })));
+    case "odd_rpc_error":
+      return send(JSON.stringify({ jsonrpc: "2.0", id, error: { code: ODD, message: ODD }, ...secret }));
+    case "odd_game_error":
+      return send(reply(envelope("GAME_ERROR", { message: ODD }, "player:faulty", asked.message_id)));
+    case "deep_game_error": {
+      const error = JSON.stringify(envelope("GAME_ERROR", { message: null }, "player:faulty", asked.message_id));
+      return send(rpc(id, error.replace("null", "[".repeat(DEPTH) + "]".repeat(DEPTH))));
+    }
     case "decline":
       return send(reply(answerTo(asked, { accept: false, reason: "not today" })));
     case "decline_telling_token":

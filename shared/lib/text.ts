@@ -3,3 +3,15 @@
  * path for good at the first rope that an object holds, at half the speed: so for what every message or entry carries.
  */
 export const flat = (...parts: readonly string[]): string => parts.join("");
+
+/** Somebody else's value as JSON; empty where JSON cannot say it, as when it is nested too deep. Never throws. */
+export function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+/** Somebody else's value for people: a text as it is, anything else as JSON. */
+export const toldAs = (value: unknown): string => (typeof value === "string" ? value : jsonOf(value));

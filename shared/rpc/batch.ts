@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import { err, ok, type Result } from "../lib/result.ts";
+import { jsonOf } from "../lib/text.ts";
 import { failed, joined, jsonHeaders, send, type Target } from "./exchange.ts";
 import { type CallFault, type CallOptions, GIVEN_UP, Pending, parsed, RAW_LIMIT, type RawReply } from "./pending.ts";
 
@@ -212,7 +213,7 @@ class BatchExchange implements Dispatcher.DispatchHandler {
   #whole(text: string): RawReply {
     const json = parsed(text);
     if (!Array.isArray(json?.value)) return { status: this.#status, text, json };
-    for (const element of json.value) this.#take(element, textOf(element));
+    for (const element of json.value) this.#take(element, jsonOf(element));
     return { status: this.#status, text: this.#strays, json: NO_ANSWER };
   }
 
@@ -230,12 +231,3 @@ const MAX_UTF8 = 3;
 
 const tooLarge = (limit: number, raw: string) =>
   err({ cause: "too_large", detail: `an answer of more than ${limit} bytes`, raw } as const);
-
-/** An element as text; empty when it is nested too deep to be written. */
-function textOf(element: unknown): string {
-  try {
-    return JSON.stringify(element);
-  } catch {
-    return "";
-  }
-}

@@ -81,6 +81,23 @@ describe("an answer that is none, and why", () => {
       expect(await answered(text)).toEqual(failure("bad_reply"));
   });
 
+  test.each([
+    { error: { code: { toString: 1, valueOf: 1 }, message: "no" } },
+    { error: { code: -32000, message: { toString: 1, valueOf: 1 } } },
+    { error: { code: -32000, message: ["a", { toJSON: 1 }] } },
+    { id: { toString: 1 }, result: texts(REPLY) },
+  ])("%j, which throws when it is made a text", async (fields) => {
+    expect(await answered(rpc(fields))).toEqual(failure("bad_reply"));
+  });
+
+  test("an error whose parts are nested 60,000 deep", async () => {
+    const deep = "[".repeat(60_000) + "]".repeat(60_000);
+    for (const field of ["code", "message", "data"]) {
+      const text = rpc({ error: { code: 1, message: "no", [field]: null } }).replace("null", deep);
+      expect(await answered(text)).toEqual(failure("bad_reply"));
+    }
+  });
+
   test("what is not even HTTP", async () => {
     const port = await listen(
       createTcpServer((socket) => void socket.on("error", () => {}).end("SSH-2.0-OpenSSH_9.9\r\n")),

@@ -3,7 +3,8 @@ import { createJSONRPCRequest, isJSONRPCResponse } from "json-rpc-2.0";
 import Pool from "undici/lib/dispatcher/pool.js";
 import { z } from "zod";
 import { pause } from "../lib/clock.ts";
-import { err, ok, type Result } from "../lib/result.ts";
+import { err, messageOf, ok, type Result } from "../lib/result.ts";
+import { jsonOf, toldAs } from "../lib/text.ts";
 import { Envelope } from "../protocol/envelope.ts";
 import { parseEndpoint } from "./addresses.ts";
 import { createBatches } from "./batch.ts";
@@ -95,8 +96,7 @@ export function createPeers(): Peers {
       const id = ++lastId;
       const reply = await post(endpoint, id, envelope, options);
       if (!reply.ok) return reply;
-      const result = resultOf(reply.value, id);
-      return result.ok ? envelopeOf(result.value) : result;
+      return read(reply.value, id);
     },
     async notify(endpoint, envelope, options) {
       if (closed.signal.aborted) return refused("closed");
@@ -144,6 +144,17 @@ async function persistently(
 
 const is2xx = ({ status }: RawReply): boolean => status >= 200 && status < 300;
 
+/** The envelope in an answer. The answer is somebody else's: whatever goes wrong in reading it is wrong with it, and no fault of ours. */
+function read(answer: RawReply, id: number): Result<Envelope, CallFault> {
+  try {
+    const result = resultOf(answer, id);
+    return result.ok ? envelopeOf(result.value) : result;
+  } catch (thrown) {
+    const raw = answer.text.slice(0, RAW_LIMIT);
+    return err({ cause: "bad_reply", detail: `the answer cannot be read: ${messageOf(thrown)}`, raw });
+  }
+}
+
 /** The result inside a JSON-RPC reply, or what is wrong with it. */
 function resultOf(answer: RawReply, id: number): Result<unknown, CallFault> {
   const { status, text } = answer;
@@ -159,18 +170,18 @@ function resultOf(answer: RawReply, id: number): Result<unknown, CallFault> {
   }
   if (reply.error) {
     const { code, message } = reply.error;
-    const detail = `JSON-RPC error ${code}: ${String(message).slice(0, 200)}`;
+    const detail = `JSON-RPC error ${toldAs(code).slice(0, 20)}: ${toldAs(message).slice(0, 200)}`;
     return ok2xx ? fault("bad_reply", detail) : fault("http_error", `HTTP ${status}, ${detail}`);
   }
   if (!ok2xx) return fault("http_error", `HTTP ${status}`);
-  if (reply.id !== id) return fault("bad_reply", `the answer has id ${JSON.stringify(reply.id)}, not ${id}`);
+  if (reply.id !== id) return fault("bad_reply", `the answer has id ${jsonOf(reply.id).slice(0, 200)}, not ${id}`);
   return ok(reply.result);
 }
 
 /** The envelope inside a tool result: the first text as JSON, or the structured content. */
 function envelopeOf(result: unknown): Result<Envelope, CallFault> {
   const fault = (cause: CallFault["cause"], detail: string) =>
-    err({ cause, detail, raw: JSON.stringify(result)?.slice(0, RAW_LIMIT) ?? "" });
+    err({ cause, detail, raw: jsonOf(result).slice(0, RAW_LIMIT) });
   const tool = ToolReply.safeParse(result);
   if (!tool.success) return fault("bad_reply", "the answer is not a tool result");
   const text = tool.data.content?.find((part) => part.type === "text")?.text;
