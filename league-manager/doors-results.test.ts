@@ -3,12 +3,15 @@ import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { rps } from "#shared/games/rps.ts";
+import { hmacBase64Url } from "#shared/lib/hash.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { rowsOf } from "#shared/session/entry.ts";
+import { create, decide } from "#shared/session/session.ts";
 import { startManager } from "./service.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
@@ -59,7 +62,12 @@ beforeEach(async () => {
   }
   const operator = readFileSync(join(dataFolder, "operator-token"), "utf8").trim();
   expect(await tool("start_league", { league_id: "rps" }, operator)).toMatchObject({ status: "STARTED", matches: 1 });
-  expect((await schedule())[0]).toMatchObject({ match_id: "R1M1", status: "assigned", referee_id: "REF01" });
+  expect((await schedule())[0]).toMatchObject({
+    match_id: "R1M1",
+    status: "assigned",
+    referee_id: "REF01",
+    roles: ROLES,
+  });
 });
 afterEach(async () => {
   await manager.stop();
@@ -71,12 +79,23 @@ const schedule = async (): Promise<Wire[]> => (await tool("get_schedule", { leag
 const points = async (): Promise<unknown> =>
   (await tool("get_standings", { league_id: "rps" })).standings.map((row: Wire) => [row.player_id, row.points]);
 
-const ENTRY = { tick: 0, at: "2026-01-01T00:00:00.000Z" };
-const SEATS = { participants: { player_1: "a", player_2: "b" }, seed_commitment: "0".repeat(64) };
-const log = [
-  JSON.stringify({ type: "created", session_id: "s", game: "rps.v1", options: {}, ...SEATS, at: ENTRY.at }),
-  JSON.stringify({ type: "acted", role: "player_1", agent: "a", action: "rock", ...ENTRY }),
-];
+const AT = "2026-01-01T00:00:00.000Z";
+const ROLES = { player_1: "P01", player_2: "P02" };
+const SEED = hmacBase64Url("s", "rps/R1M1");
+/** The log of R1M1 in which P01 wins with rock; with fewer of its entries, another seed or other options. */
+function logOf({ entries = 3, seed = SEED, options = {} } = {}): readonly string[] {
+  const participants = { player_1: "a", player_2: "b" };
+  const created = create({ id: "s", game: rps, options: rps.options.parse(options), participants, seed, at: AT });
+  let { next } = created;
+  const rest = [["player_1", "rock"] as const, ["player_2", "scissors"] as const].map(([role, action]) => {
+    const decided = decide(next, { type: "act", role, action, expectedTick: null }, AT);
+    if (!decided.ok) throw new Error(decided.error.message);
+    next = decided.value.next;
+    return decided.value.entry;
+  });
+  return [created.entry, ...rest].slice(0, entries).map((entry) => JSON.stringify(entry));
+}
+const withLog = (log: readonly string[]) => ({ log, log_head: rowsOf("s", log).at(-1)?.hash ?? "" });
 const won = (more: object = {}) => ({
   league_id: "rps",
   round_id: 1,
@@ -86,12 +105,12 @@ const won = (more: object = {}) => ({
   final_scores: { P01: 1, P02: 0 },
   match_points: { P01: 3, P02: 0 },
   termination: "normal",
-  reason: "won",
+  reason: "rounds_won",
   faults: [],
-  log_head: rowsOf("", log).at(-1)?.hash ?? "",
-  log,
+  ...withLog(logOf()),
   ...more,
 });
+const lateP02 = { player_id: "P02", role: "player_2", code: "G002", cause: "timeout", detail: "late" };
 const NOTHING = [
   ["P01", 0],
   ["P02", 0],
@@ -148,6 +167,20 @@ describe("MATCH_RESULT", () => {
     ["a winner without the points", { winner: "P02" }],
     ["a log that does not lead to its head", { log_head: "0".repeat(64) }],
     ["no log", { log: [], log_head: "" }],
+    ["the loser as its winner", { winner: "P02", match_points: { P01: 0, P02: 3 } }],
+    ["scores that were not reached", { final_scores: { P01: 2, P02: 0 } }],
+    ["scores of nobody", JSON.parse('{"final_scores":{"__proto__":1,"zz":-1e308}}')],
+    ["another reason", { reason: "\u001b[31mwon\nP99 registered" }],
+    ["another round", { round_id: -7 }],
+    ["a fault that nobody made", { faults: [lateP02] }],
+    [
+      "a forfeit that is not in its log",
+      { ...withLog(logOf({ entries: 1 })), termination: "forfeit", faults: [lateP02] },
+    ],
+    ["a log that does not end", withLog(logOf({ entries: 2 }))],
+    ["the log of another seed", withLog(logOf({ seed: "mine" }))],
+    ["the log of a match with other options", withLog(logOf({ options: { best_of: 3 } }))],
+    ["an aborted match that gives points", { termination: "aborted", log: [], log_head: "" }],
   ])("with %s is told so and gives nobody points", async (_what, more) => {
     const refused = await message("MATCH_RESULT", "referee:REF01", won(more), tokens.REF01);
     expect(refused).toMatchObject({ isError: true });
@@ -158,6 +191,7 @@ describe("MATCH_RESULT", () => {
     const aborted = {
       winner: null,
       match_points: {},
+      final_scores: {},
       termination: "aborted",
       reason: "our fault",
       log: [],

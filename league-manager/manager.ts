@@ -147,7 +147,7 @@ export function createManager(options: ManagerOptions): Manager {
     onAllCompleted,
   });
 
-  const recorder = createRecorder({ leagues, store, dispatcher, rounds, emit });
+  const recorder = createRecorder({ leagues, store, dispatcher, rounds, seedOf, emit });
 
   return {
     leagues,

@@ -2,7 +2,7 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
-import { rowsOf } from "#shared/session/entry.ts";
+import { faultsOfMatch } from "#shared/session/match-result.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import type { LeagueEvent } from "./events.ts";
 import { type League, type Match, rowOf } from "./league.ts";
@@ -27,11 +27,12 @@ export interface RecorderOptions {
   readonly store: ManagerStore;
   readonly dispatcher: Dispatcher;
   readonly rounds: Rounds;
+  readonly seedOf: (match: Match) => string;
   readonly emit: (event: LeagueEvent) => void;
 }
 
 /** Takes match results: once each, under the current epoch, from the referee that the match was given to. */
-export function createRecorder({ leagues, store, dispatcher, rounds, emit }: RecorderOptions): Recorder {
+export function createRecorder({ leagues, store, dispatcher, rounds, seedOf, emit }: RecorderOptions): Recorder {
   const recording = new Map<Match, Promise<void>>();
 
   /** Aborted through no fault of its players: played again under a new epoch. */
@@ -44,8 +45,9 @@ export function createRecorder({ leagues, store, dispatcher, rounds, emit }: Rec
   };
 
   const record: Recorder["record"] = async (result, referee) => {
-    const match = leagues.get(result.league_id)?.matches.get(result.match_id);
-    if (!match) return err(protocolError("G003", `no match ${matchRef(result.league_id, result.match_id)}`));
+    const league = leagues.get(result.league_id);
+    const match = league?.matches.get(result.match_id);
+    if (!league || !match) return err(protocolError("G003", `no match ${matchRef(result.league_id, result.match_id)}`));
     // The same result twice at once: the second copy is judged when the first is on disk.
     await recording.get(match)?.catch(() => {});
     const isTheirs = match.refereeId === referee.id && result.epoch === match.epoch;
@@ -54,7 +56,7 @@ export function createRecorder({ leagues, store, dispatcher, rounds, emit }: Rec
       return err(protocolError("L004", why, { match_id: match.matchId, epoch: match.epoch }));
     }
     if (match.status === "completed") return ok({ status: "ALREADY_RECORDED" });
-    const fault = faultOfResult(match, result);
+    const fault = faultOfResult(league, match, seedOf(match), result);
     // A result that cannot be is the referee's failure: the match counts as aborted, and the referee is told.
     const { log: entries, ...recorded } = fault ? abortedBy(result, fault) : result;
     const isPlayedAgain = recorded.termination === "aborted" && match.aborts + 1 < MAX_ABORTS;
@@ -85,38 +87,28 @@ const abortedBy = (result: MatchResult, fault: string): MatchResult => ({
   ...result,
   winner: null,
   match_points: {},
+  final_scores: {},
+  faults: [],
   termination: "aborted",
-  reason: `bad result: ${fault}`,
+  reason: `bad result: ${fault}`.slice(0, REASON_CHARACTERS),
   log_head: "",
   log: [],
 });
 
+/** Of a fault, which may quote what the referee said. */
+const REASON_CHARACTERS = 300;
+
 const nameOf = (match: Match): string => matchRef(match.leagueId, match.matchId);
 
-/** The points that the rules give (league-protocol.md, Scoring), sorted, by how the match ended. */
-const allowedPoints = { normal: ["0,3", "1,1"], forfeit: ["0,3", "0,0"], aborted: ["", "0,0"] } as const;
-
-/** What is wrong with a result as such, or null: other players, points that no rule gives, a log that does not lead to its head. */
-function faultOfResult(match: Match, result: MatchResult): string | null {
-  const points = Object.entries(result.match_points);
-  const scored = points.map(([id]) => id).sort();
-  if (result.termination !== "aborted" && scored.join() !== Object.values(match.roles).sort().join()) {
-    return "its points are of other players";
+/** What is wrong with a result, or null. The log is the truth: all else must follow from it, by the rules, the league's options and the match's seed. */
+function faultOfResult({ config, game }: League, match: Match, seed: string, result: MatchResult): string | null {
+  if (result.round_id !== match.roundId) return `round ${result.round_id} is not the match's`;
+  if (result.termination !== "aborted" || result.log.length > 0) {
+    const told = { ...result, game: game.id, options: config.options, seed, roles: match.roles };
+    return faultsOfMatch(told)[0] ?? null;
   }
-  const given = points
-    .map(([, value]) => value)
-    .sort()
-    .join();
-  if (!allowedPoints[result.termination].some((allowed) => allowed === given)) {
-    return `points ${given} after a ${result.termination} end`;
-  }
-  if (result.termination !== "aborted" && result.log.length === 0) return "it has no log";
-  const leader = points.find(([, value]) => value === 3)?.[0] ?? null;
-  if (result.winner !== leader) return `winner ${result.winner} does not fit its points`;
-  try {
-    const head = rowsOf("", result.log).at(-1)?.hash ?? "";
-    return head === result.log_head ? null : "its log does not lead to its log_head";
-  } catch {
-    return "its log holds no entries";
-  }
+  // The referee had nothing that it could play.
+  const { winner, match_points, final_scores } = result;
+  const isEmpty = winner === null && Object.keys({ ...match_points, ...final_scores }).length === 0;
+  return isEmpty ? null : "an aborted match without a log has neither winner nor points";
 }

@@ -3,8 +3,8 @@ import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { flat } from "#shared/lib/text.ts";
 import type { GameInvite, GameResult, MatchResult, StartGame } from "#shared/protocol/messages.ts";
+import { outcomeOf } from "#shared/session/match-result.ts";
 import type { Session } from "#shared/session/session.ts";
-import { verdictOf } from "#shared/session/verdict.ts";
 import type { Asker, Seated } from "./ask.ts";
 import type { SessionHost } from "./host.ts";
 
@@ -129,21 +129,13 @@ export function tellResult({ asker }: MatchDriver, order: StartGame, result: Mat
 
 /** What a finished session means in the league's words: players instead of roles, the log with its head. */
 export function matchResult({ host }: MatchDriver, order: StartGame, session: Session): MatchResult {
-  const verdict = verdictOf(session);
-  const ids = playerIds(order);
   const rows = host.read(session.id)?.rows ?? [];
   return {
     league_id: order.league_id,
     round_id: order.round_id,
     match_id: order.match_id,
     epoch: order.epoch,
-    winner: verdict.winner === null ? null : (ids[verdict.winner] ?? null),
-    final_scores: byPlayer(ids, verdict.scores),
-    match_points: byPlayer(ids, verdict.points),
-    termination: verdict.termination === "expired" ? "aborted" : verdict.termination,
-    reason: verdict.reason,
-    faults: session.faults.map((fault) => ({ player_id: ids[fault.role] ?? "", ...fault })),
-    log_head: rows.at(-1)?.hash ?? "",
+    ...outcomeOf(session, rows, playerIds(order)),
     log: rows.map((row) => row.body),
   };
 }

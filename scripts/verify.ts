@@ -5,9 +5,7 @@ import type { z } from "zod";
 import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
-import { rowsOf } from "#shared/session/entry.ts";
-import { replay } from "#shared/session/replay.ts";
-import { verdictOf } from "#shared/session/verdict.ts";
+import { faultsOfMatch } from "#shared/session/match-result.ts";
 import type { Standing } from "../league-manager/standings.ts";
 import {
   canonical,
@@ -63,7 +61,7 @@ export function verifyExport(folder: string): Verified {
       if (run?.seed != null && match.seed !== hmacBase64Url(run.seed, matchRef(league.league_id, matchId))) {
         blame(file, "the seed does not follow from the run's");
       }
-      for (const message of faultsOfMatch(match)) blame(file, message);
+      for (const message of faultsIn(match)) blame(file, message);
     }
     const recomputed = standingsOfResults(league.players, results);
     standings.set(league.league_id, recomputed);
@@ -126,40 +124,7 @@ function read<T>(file: string, schema: z.ZodType<T>, texts: ReadonlyMap<string, 
 }
 
 /** What does not hold between a match's log and its result. A match that nobody played (shut down) has no log. */
-function faultsOfMatch(match: ExportedMatch): readonly string[] {
-  if (match.log.length === 0) {
-    return match.log_head === "" && match.termination !== "normal" ? [] : ["a result without its log"];
-  }
-  let rows: ReturnType<typeof rowsOf>;
-  try {
-    const created = JSON.parse(match.log[0] ?? "{}") as { session_id?: unknown };
-    rows = rowsOf(String(created.session_id), match.log);
-  } catch (thrown) {
-    return [`log: ${messageOf(thrown)}`];
-  }
-  const replayed = replay(rows, match.seed);
-  if (!replayed.ok) return [`log entry ${replayed.error.seq}: ${replayed.error.message}`];
-  const session = replayed.value;
-  if (session.status !== "completed") return ["the log does not lead to an end"];
-  const verdict = verdictOf(session);
-  const termination = verdict.termination === "expired" ? "aborted" : verdict.termination;
-  const inPlayers = <T>(byRole: Readonly<Record<string, T>>): Record<string, T> =>
-    Object.fromEntries(Object.entries(byRole).map(([role, value]) => [match.roles[role] ?? role, value]));
-  const expected = {
-    game: session.game.id,
-    winner: verdict.winner === null ? null : (match.roles[verdict.winner] ?? null),
-    match_points: inPlayers(verdict.points),
-    final_scores: inPlayers(verdict.scores),
-    termination,
-    reason: verdict.reason,
-    log_head: rows.at(-1)?.hash,
-    faults: session.faults.map((fault) => ({ player_id: match.roles[fault.role] ?? "", ...fault })),
-  };
-  return Object.entries(expected).flatMap(([field, value]) =>
-    isDeepStrictEqual(value, match[field as keyof ExportedMatch])
-      ? []
-      : [
-          `${field} is ${JSON.stringify(match[field as keyof ExportedMatch])}, but the log gives ${JSON.stringify(value)}`,
-        ],
-  );
+function faultsIn(match: ExportedMatch): readonly string[] {
+  if (match.log.length > 0) return faultsOfMatch(match);
+  return match.log_head === "" && match.termination !== "normal" ? [] : ["a result without its log"];
 }
