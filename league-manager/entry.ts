@@ -17,7 +17,7 @@ export interface EntryOptions {
    * config has are registered, whoever they are.
    */
   readonly startWhen: "roster" | "count";
-  /** How long places that may stay empty are waited for. */
+  /** How long the kept places are waited for: then a league starts without those that have not come. */
   readonly registrationMs: number;
   readonly emit: (event: LeagueEvent) => void;
   readonly onError: (thrown: unknown) => void;
@@ -41,7 +41,10 @@ export function createEntry(options: EntryOptions): Entry {
   const refereePlaces = places.filter((place) => place.kind === "referee");
   const starting = new Set<string>();
   const waitingEnds = Date.now() + options.registrationMs;
-  const waitTimer = setTimeout(() => startComplete(), options.registrationMs + 1);
+  const waitTimer = setTimeout(() => {
+    startComplete();
+    tellStuck();
+  }, options.registrationMs + 1);
   let graceBegun: number | null = null;
   let graceTimer: NodeJS.Timeout | undefined;
 
@@ -99,7 +102,7 @@ export function createEntry(options: EntryOptions): Entry {
     if (startWhen === "count") return league.entrants.size >= playerPlaces.length;
     const missing = playerPlaces.filter((place) => !registry.get(place.id));
     const isWaitingOver = Date.now() >= waitingEnds;
-    return missing.every((place) => place.mayStayAway && isWaitingOver) && refereesAreIn();
+    return (missing.length === 0 || isWaitingOver) && refereesAreIn();
   };
 
   const refereesAreIn = (): boolean => {
@@ -127,6 +130,16 @@ export function createEntry(options: EntryOptions): Entry {
         .start(league_id)
         .catch(onError)
         .finally(() => starting.delete(league_id));
+    }
+  };
+
+  /** Nobody else is waited for, so nothing would ever happen. */
+  const tellStuck = (): void => {
+    if (startWhen === "count") return;
+    for (const { config, status, entrants } of manager.leagues.values()) {
+      if (status !== "open" || entrants.size >= 2) continue;
+      const message = `league ${config.league_id} cannot start: a league needs two players, and it has ${entrants.size}`;
+      emit({ type: "notice", message });
     }
   };
 

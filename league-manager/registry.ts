@@ -33,8 +33,6 @@ export interface Place {
   readonly name: string | null;
   /** null: any endpoint, the name tells. */
   readonly endpoint: string | null;
-  /** The league starts without it when nobody has come in time. */
-  readonly mayStayAway: boolean;
 }
 
 export interface Registration {

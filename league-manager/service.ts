@@ -135,7 +135,6 @@ function placesOf(config: Config): readonly Place[] {
       kind: "player",
       name: player.name,
       endpoint: "endpoint" in player ? player.endpoint : null,
-      mayStayAway: "self" in player,
     }),
   );
   const referees = Array.from(
@@ -145,7 +144,6 @@ function placesOf(config: Config): readonly Place[] {
       kind: "referee",
       name: null,
       endpoint: `http://127.0.0.1:${config.referees.firstPort + index}/mcp`,
-      mayStayAway: true,
     }),
   );
   return [...players, ...referees];

@@ -56,7 +56,7 @@ function playerSpecs(config: Config, place: RunPlace): readonly AgentSpec[] {
       registerMs,
       ...(config.limits.loopback ? ["--limit-loopback"] : []),
     ];
-    return [{ name: player.name, script: "player/main.ts", args }];
+    return [{ name: player.name, script: "player/main.ts", args, isExpendable: true }];
   });
 }
 

@@ -45,7 +45,7 @@ const KEEPERS: Readonly<Record<string, readonly string[]>> = {
 };
 const PURE = ["shared/lib", "shared/games", "shared/session", "shared/protocol"];
 /** Node's own modules that pure rooms may use: hashes and random ids, no files, sockets or timers. */
-const PURE_NODE = new Set(["node:crypto"]);
+const PURE_NODE = new Set(["node:crypto", "node:util"]);
 
 interface Import {
   readonly file: string;

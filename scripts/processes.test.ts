@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { ResultsDocument } from "../league-manager/events.ts";
 import {
   agentsIn,
@@ -127,71 +127,6 @@ describe("league run --keep", () => {
     expect(ended.stderr).toContain("operator-token");
     expect(processesIn(test.folder)).toEqual([]);
   }, 30_000);
-});
-
-describe("an agent that dies during a run", () => {
-  const bots = ["random", "greedy", "counter"];
-  let undisturbed: ResultsDocument;
-  beforeAll(async () => {
-    undisturbed = documentOf(await run(await testLeague(bots, LONG), "--json", "--quiet").ended);
-    await cleanUp();
-  }, 30_000);
-
-  it.each([
-    ["a player", "player/main.ts", "Player1"],
-    ["a referee", "referee/main.ts", "referee 1"],
-    ["the manager", "league-manager/main.ts", "league manager"],
-  ])(
-    "starts %s that was killed again and plays on to the same end",
-    async (_what, script, name) => {
-      const test = await testLeague(bots, LONG);
-      const league = run(test, "--json");
-      await league.line(FIRST_RESULT);
-      const victim = agentsIn(test.folder).find(({ args }) => args[1]?.endsWith(script));
-      kill(victim?.pid ?? 0, "SIGKILL");
-      const ended = await league.ended;
-      expect(ended.code, ended.stderr).toBe(0);
-      expect(ended.stderr).toContain(`${name}: was ended by SIGKILL; it is started again`);
-      for (const { matches, status } of documentOf(ended).leagues) {
-        expect(status).toBe("completed");
-        expect(matches).toHaveLength(3);
-      }
-      // Nobody's fault is charged to a player, and results don't depend on what happened to processes.
-      expect(documentOf(ended)).toEqual(undisturbed);
-      expect(processesIn(test.folder)).toEqual([]);
-    },
-    30_000,
-  );
-
-  it("starts one that was killed before it was up again, too", async () => {
-    const source = `import { existsSync, writeFileSync } from "node:fs";
-writeFileSync(new URL("pid", import.meta.url), String(process.pid));
-while (!existsSync(new URL("go", import.meta.url))) await new Promise((resolve) => setTimeout(resolve, 20));
-export default ({ legal }) => legal[0];
-`;
-    const test = await testLeague(["./slow.js", "cycle"], RPS, { files: { "slow.js": source } });
-    const league = run(test);
-    const pid = join(test.folder, "pid");
-    await eventually("the import of the bot", () => existsSync(pid) && readFileSync(pid, "utf8") !== "");
-    kill(Number(readFileSync(pid, "utf8")), "SIGKILL");
-    await league.line(/Player1: was ended by SIGKILL; it is started again/);
-    writeFileSync(join(test.folder, "go"), "");
-    const { code, stderr } = await league.ended;
-    expect(code, stderr).toBe(0);
-    expect(processesIn(test.folder)).toEqual([]);
-  });
-
-  it("gives up when an agent cannot be kept alive, after three restarts", async () => {
-    const source = 'export default { choose() { process.kill(process.pid, "SIGKILL"); } };\n';
-    const test = await testLeague(["./deadly.ts", "cycle", "random", "greedy"], RPS, {
-      files: { "deadly.ts": source },
-    });
-    const { code, stderr } = await run(test).ended;
-    expect(code, stderr).toBe(1);
-    expect(stderr.match(/Player1: was ended by SIGKILL; it is started again/g)).toHaveLength(3);
-    expect(stderr).toContain("Player1 was ended by SIGKILL, after 3 restarts");
-    expect(processesIn(test.folder)).toEqual([]);
-  });
 });
 
 describe("agents started one by one", () => {

@@ -12,6 +12,16 @@ export interface AgentSpec {
   /** e.g. `referee/main.ts`, from the project's root. */
   readonly script: string;
   readonly args: readonly string[];
+  /** A player: if it cannot be kept alive the rest goes on without it. */
+  readonly isExpendable?: boolean;
+}
+
+/** One agent over all its processes. */
+interface Life {
+  restarts: number;
+  wasReady: boolean;
+  readonly onReady: (url: string) => void;
+  readonly after: Promise<unknown> | undefined;
 }
 
 export interface SupervisorOptions {
@@ -51,12 +61,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { maxRestarts = MAX_RESTARTS } = options;
   let stopping = false;
 
-  const launch = (
-    spec: AgentSpec,
-    restarts: number,
-    onReady: (url: string) => void,
-    after?: Promise<unknown>,
-  ): void => {
+  const launch = (spec: AgentSpec, life: Life): void => {
+    const { after } = life;
     // A process group of its own: Ctrl-C at the terminal reaches the command alone, which then ends its agents in order.
     const child = spawn(process.execPath, [`${root}${spec.script}`, ...spec.args], {
       stdio: ["ignore", "ignore", "pipe", "ipc"],
@@ -65,14 +71,13 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     });
     void after?.then(() => release(child));
     children.set(spec.name, child);
-    let wasReady = false;
     const slow = setTimeout(() => options.onLine(spec.name, "has not started yet"), SLOW_START_MS);
     child.on("message", (report: AgentReport) => {
       if (report.type === "event") options.onEvent(report.event);
       else {
-        wasReady = true;
+        life.wasReady = true;
         clearTimeout(slow);
-        onReady(report.url);
+        life.onReady(report.url);
       }
     });
     if (child.stderr) createInterface({ input: child.stderr }).on("line", (line) => options.onLine(spec.name, line));
@@ -82,7 +87,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         children.delete(spec.name);
         exits.delete(exited);
         resolve();
-        if (!stopping) onDeath(spec, restarts, wasReady, code, signal, onReady, after);
+        if (!stopping) onDeath(spec, life, code, signal);
       };
       child.once("exit", ended);
       child.once("error", (error) => {
@@ -93,28 +98,24 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     exits.add(exited);
   };
 
-  const onDeath = (
-    spec: AgentSpec,
-    restarts: number,
-    wasReady: boolean,
-    code: number | null,
-    signal: string | null,
-    onReady: (url: string) => void,
-    after: Promise<unknown> | undefined,
-  ): void => {
+  const onDeath = (spec: AgentSpec, life: Life, code: number | null, signal: string | null): void => {
     const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
-    // What ended by itself before it ever listened, or says that it is set up wrongly, would fail again.
-    if ((!wasReady && signal === null) || code === EXIT.config)
-      options.onFatal(`${spec.name} ${how}`, code === EXIT.config ? EXIT.config : EXIT.failed);
-    else if (restarts >= maxRestarts) options.onFatal(`${spec.name} ${how}, after ${restarts} restarts`, EXIT.failed);
-    else {
-      options.onLine(spec.name, `${how}; it is started again`);
-      launch(spec, restarts + 1, onReady, after);
-    }
+    const { name, isExpendable = false } = spec;
+    // What ended by itself before it ever listened, or says that it is set up wrongly, would fail again. A player's bot may say what it likes.
+    const neverRan = !life.wasReady && signal === null;
+    const isSetUpWrongly = code === EXIT.config && (neverRan || !isExpendable);
+    if (neverRan || isSetUpWrongly) options.onFatal(`${name} ${how}`, isSetUpWrongly ? EXIT.config : EXIT.failed);
+    else if (life.restarts < maxRestarts) {
+      options.onLine(name, `${how}; it is started again`);
+      life.restarts++;
+      launch(spec, life);
+    } else if (isExpendable) {
+      options.onLine(name, `${how}, after ${life.restarts} restarts; the league goes on without it`);
+    } else options.onFatal(`${name} ${how}, after ${life.restarts} restarts`, EXIT.failed);
   };
 
   return {
-    start: (spec, after) => new Promise((resolve) => launch(spec, 0, resolve, after)),
+    start: (spec, after) => new Promise((onReady) => launch(spec, { restarts: 0, wasReady: false, onReady, after })),
     async stop() {
       stopping = true;
       for (const child of children.values()) child.kill("SIGTERM");

@@ -1,0 +1,125 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { ResultsDocument } from "../league-manager/events.ts";
+import {
+  agentsIn,
+  cleanUp,
+  documentOf,
+  eventually,
+  kill,
+  processesIn,
+  type Running,
+  start,
+  type TestLeague,
+  testLeague,
+} from "./testing.ts";
+
+afterEach(cleanUp);
+
+const RPS = [{ league_id: "rps", game: "rps.v1", options: { best_of: 3 } }];
+/** Rounds enough that a run is still under way when it is disturbed. */
+const LONG = [
+  { league_id: "long", game: "rps.v1", options: { best_of: 99 } },
+  { league_id: "chess", game: "chess.v1" },
+];
+const run = (test: TestLeague, ...flags: string[]): Running =>
+  start("scripts/league.ts", ["run", test.file, "--seed", "7", ...flags]);
+const FIRST_RESULT = /^\S+ R1M\d+ \(.*\[1\/\d+\]$/;
+
+describe("an agent that dies during a run", () => {
+  const bots = ["random", "greedy", "counter"];
+  let undisturbed: ResultsDocument;
+  beforeAll(async () => {
+    undisturbed = documentOf(await run(await testLeague(bots, LONG), "--json", "--quiet").ended);
+    await cleanUp();
+  }, 30_000);
+
+  it.each([
+    ["a player", "player/main.ts", "Player1"],
+    ["a referee", "referee/main.ts", "referee 1"],
+    ["the manager", "league-manager/main.ts", "league manager"],
+  ])(
+    "starts %s that was killed again and plays on to the same end",
+    async (_what, script, name) => {
+      const test = await testLeague(bots, LONG);
+      const league = run(test, "--json");
+      await league.line(FIRST_RESULT);
+      const victim = agentsIn(test.folder).find(({ args }) => args[1]?.endsWith(script));
+      kill(victim?.pid ?? 0, "SIGKILL");
+      const ended = await league.ended;
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(ended.stderr).toContain(`${name}: was ended by SIGKILL; it is started again`);
+      for (const { matches, status } of documentOf(ended).leagues) {
+        expect(status).toBe("completed");
+        expect(matches).toHaveLength(3);
+      }
+      // Nobody's fault is charged to a player, and results don't depend on what happened to processes.
+      expect(documentOf(ended)).toEqual(undisturbed);
+      expect(processesIn(test.folder)).toEqual([]);
+    },
+    30_000,
+  );
+
+  it("starts one that was killed before it was up again, too", async () => {
+    const source = `import { existsSync, writeFileSync } from "node:fs";
+writeFileSync(new URL("pid", import.meta.url), String(process.pid));
+while (!existsSync(new URL("go", import.meta.url))) await new Promise((resolve) => setTimeout(resolve, 20));
+export default ({ legal }) => legal[0];
+`;
+    const test = await testLeague(["./slow.js", "cycle"], RPS, { files: { "slow.js": source } });
+    const league = run(test);
+    const pid = join(test.folder, "pid");
+    await eventually("the import of the bot", () => existsSync(pid) && readFileSync(pid, "utf8") !== "");
+    kill(Number(readFileSync(pid, "utf8")), "SIGKILL");
+    await league.line(/Player1: was ended by SIGKILL; it is started again/);
+    writeFileSync(join(test.folder, "go"), "");
+    const { code, stderr } = await league.ended;
+    expect(code, stderr).toBe(0);
+    expect(processesIn(test.folder)).toEqual([]);
+  });
+
+  it.each([
+    ['process.kill(process.pid, "SIGKILL")', "was ended by SIGKILL"],
+    ["process.exit(3)", "ended with code 3"],
+    ['setImmediate(() => { throw new Error("oops"); })', "ended with code 1"],
+  ])("goes on without a player that cannot be kept alive, after three restarts: %s", async (deed, how) => {
+    const test = await testLeague(["./deadly.ts", "cycle", "random", "greedy"], RPS, {
+      files: { "deadly.ts": `export default { choose() { ${deed}; return new Promise(() => {}); } };\n` },
+      config: { timeouts: { join_ms: 1_000, move_ms: 1_000 } },
+    });
+    const ended = await run(test, "--json").ended;
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr.split(`Player1: ${how}; it is started again`)).toHaveLength(4);
+    expect(ended.stderr).toContain(`Player1: ${how}, after 3 restarts; the league goes on without it`);
+    const [league] = documentOf(ended).leagues;
+    expect(league?.matches).toHaveLength(6);
+    for (const { roles, winner, termination } of league?.matches ?? []) {
+      const players = Object.values(roles);
+      if (!players.includes("P01")) expect(termination).toBe("normal");
+      else expect(players.filter((id) => id !== "P01")).toEqual([winner]);
+    }
+    expect(processesIn(test.folder)).toEqual([]);
+  });
+
+  it("gives up when a referee cannot be kept alive, after three restarts", async () => {
+    const test = await testLeague(
+      ["random", "cycle"],
+      [{ league_id: "slow", game: "rps.v1", options: { best_of: 99 } }],
+    );
+    const league = run(test);
+    const killed = new Set<number>();
+    const strike = setInterval(() => {
+      const referee = agentsIn(test.folder).find(({ args }) => args[1]?.endsWith("referee/main.ts"));
+      if (!referee || killed.has(referee.pid)) return;
+      killed.add(referee.pid);
+      kill(referee.pid, "SIGKILL");
+    }, 20);
+    const { code, stderr } = await league.ended;
+    clearInterval(strike);
+    expect(code, stderr).toBe(1);
+    expect(stderr.split("referee 1: was ended by SIGKILL; it is started again")).toHaveLength(4);
+    expect(stderr).toContain("referee 1 was ended by SIGKILL, after 3 restarts");
+    expect(processesIn(test.folder)).toEqual([]);
+  });
+});
