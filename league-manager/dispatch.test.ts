@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
@@ -32,7 +32,12 @@ afterEach(async () => {
   }
 });
 
-async function referee(id: string, maxConcurrent: number, onOrder: () => void): Promise<TestReferee> {
+async function referee(
+  id: string,
+  maxConcurrent: number,
+  onOrder: () => void,
+  answer: "START_GAME_RESPONSE" | "GAME_ERROR" = "START_GAME_RESPONSE",
+): Promise<TestReferee> {
   const orders: StartGame[] = [];
   const signatures: string[] = [];
   const server = createServer((request, response) => {
@@ -43,7 +48,7 @@ async function referee(id: string, maxConcurrent: number, onOrder: () => void): 
       const { id: call, params } = JSON.parse(text);
       orders.push(params.arguments.payload);
       signatures.push(params.arguments.auth_token);
-      const reply = newEnvelope("START_GAME_RESPONSE", `referee:${id}`, { status: "ACCEPTED" });
+      const reply = newEnvelope(answer, `referee:${id}`, { status: "ACCEPTED", message: "not mine" });
       const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify({ jsonrpc: "2.0", id: call, result }), onOrder);
@@ -106,8 +111,12 @@ function dispatcherFor(
     gameOf: () => "rps.v1",
     turnOf: (match) => Number(match.matchId.slice(3)) - 1,
     onReferee: () => {},
+    onRefusal: (refusing, why) => void refusals.push(`${refusing.id}: ${why}`),
+    refusalsMs: 400,
   });
 }
+/** What was told of referees that take no match. */
+const refusals: string[] = [];
 
 /** Resolves when so many orders have come in all. */
 function counter(wanted: number): { readonly count: () => void; readonly reached: Promise<void> } {
@@ -203,4 +212,51 @@ describe("dispatch", () => {
     expect(await told.promise).toBe(late);
     expect(overdue).toEqual([late]);
   });
+});
+
+describe("a referee that answers its probes and takes no match", () => {
+  test("loses its matches to the others, is told so, and gets none while there are others", async () => {
+    refusals.length = 0;
+    const bad = await referee("REF01", 2, () => {}, "GAME_ERROR");
+    const good = await referee("REF02", 2, () => {});
+    dispatcher = dispatcherFor([bad, good]);
+    const two = matches(2);
+    dispatcher.enqueue(two);
+    await vi.waitFor(() => expect(two.map(({ refereeId }) => refereeId)).toEqual(["REF02", "REF02"]), 5_000);
+    await vi.waitFor(() => expect(good.orders).toHaveLength(2));
+    expect(two.map(({ epoch }) => epoch)).toEqual([2, 1]);
+    expect(refusals).toEqual(["REF01: not mine"]);
+    const asked = bad.orders.length;
+    dispatcher.release(two[0] as Match);
+    const [next] = matches(1);
+    dispatcher.enqueue([next as Match]);
+    expect(next?.refereeId).toBe("REF02");
+    // The last thing that it hears is that the match is not its own.
+    await vi.waitFor(() => expect(bad.orders.at(-1)).toEqual({ league_id: "rps", match_id: "R1M1", epoch: 1 }));
+    expect(bad.orders.length).toBeLessThanOrEqual(asked + 1);
+  });
+
+  test("keeps what it was given where there is no other", async () => {
+    refusals.length = 0;
+    const bad = await referee("REF01", 2, () => {}, "GAME_ERROR");
+    dispatcher = dispatcherFor([bad]);
+    const [only] = matches(1);
+    dispatcher.enqueue([only as Match]);
+    await vi.waitFor(() => expect(refusals).toEqual(["REF01: not mine"]), 5_000);
+    expect(only).toMatchObject({ refereeId: "REF01", epoch: 1, status: "assigned" });
+  });
+});
+
+test("a match that has failed with one referee goes to another, if there is one", async () => {
+  const both = [await referee("REF01", 2, () => {}), await referee("REF02", 2, () => {})];
+  dispatcher = dispatcherFor(both);
+  const [match] = matches(1) as [Match];
+  const given: (string | null)[] = [];
+  for (let time = 0; time < 3; time++) {
+    dispatcher.enqueue([match]);
+    given.push(match.refereeId);
+    dispatcher.release(match, "failed");
+    Object.assign(match, { status: "scheduled", refereeId: null, epoch: match.epoch + 1 });
+  }
+  expect(given).toEqual(["REF01", "REF02", "REF01"]);
 });

@@ -1,4 +1,5 @@
 import { matchRef } from "#shared/lib/ids.ts";
+import { toldAs } from "#shared/lib/text.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
@@ -25,13 +26,17 @@ export interface DispatchOptions {
   readonly turnOf: (match: Match) => number;
   /** A referee went silent or came back; `left` is how many answer now. */
   readonly onReferee: (referee: Agent, isUp: boolean, left: number) => void;
+  /** How long a referee may refuse a match before it goes to another; for tests. */
+  readonly refusalsMs?: number;
+  /** A referee answers but takes no match. */
+  readonly onRefusal: (referee: Agent, why: string) => void;
 }
 
 export interface Dispatcher {
   /** Hands matches out to referees; those that find no free one wait. The choice is made before this returns. */
   enqueue(matches: readonly Match[]): void;
-  /** The match has a result: its referee has a place free. */
-  release(match: Match): void;
+  /** The match has a result, or has failed with this referee: it has a place free, and a failed match goes to another if there is one. */
+  release(match: Match, end?: "failed"): void;
   /** A referee has registered or come back. */
   welcome(referee: Agent): void;
   /** The matches that are a referee's own now. */
@@ -44,13 +49,19 @@ const PROBE_TIMEOUT_MS = 1_000;
 /** Probes missed in a row after which a referee's matches are given to another (DESIGN.md, section 5). */
 const MAX_MISSES = 3;
 const RESEND_MS = 300;
+/** How long a referee may refuse a match: one that was started anew does until it is registered again. */
+const REFUSALS_MS = 3_000;
 
 export function createDispatcher(options: DispatchOptions): Dispatcher {
-  const { registry, peers, log, save, orderOf, gameOf } = options;
+  const { registry, peers, log, save, orderOf, gameOf, refusalsMs = REFUSALS_MS } = options;
   const waiting = new Set<Match>();
   const assigned = new Map<string, Set<Match>>();
   const limits = new Map<Match, NodeJS.Timeout>();
   const misses = new Map<string, number>();
+  /** Referees that answer and take no match, as one with a wrong endpoint does: only where there is no other. */
+  const unfit = new Set<string>();
+  /** With whom a match has failed. */
+  const failedWith = new WeakMap<Match, Set<string>>();
   /** What silent referees have lost and are told when they are heard again. */
   const lost = new Map<string, { league_id: string; match_id: string; epoch: number }[]>();
   let stopped = false;
@@ -66,12 +77,16 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   /** The nth match of a round prefers the nth referee, so that the same league is dealt out alike each time. */
   const deal = (): void => {
     if (stopped) return;
-    const able = registry.all("referee").filter(isUp);
+    const up = registry.all("referee").filter(isUp);
+    const fit = up.filter(({ id }) => !unfit.has(id));
+    const able = fit.length > 0 ? fit : up;
     for (const match of waiting) {
       if (!able.some(hasPlace)) return;
       const turn = options.turnOf(match);
       const order = able.map((_, step) => able[(turn + step) % able.length] as Agent);
-      const referee = order.find((one) => hasPlace(one) && one.gameTypes.includes(gameOf(match)));
+      const players = order.filter((one) => one.gameTypes.includes(gameOf(match)));
+      const others = players.filter(({ id }) => !failedWith.get(match)?.has(id));
+      const referee = (others.length > 0 ? others : players).find(hasPlace);
       if (referee) assign(match, referee);
     }
   };
@@ -91,6 +106,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   /** Tells the referee until it has accepted, the match is done or it belongs to another. */
   const handOver = async (match: Match, referee: Agent, epoch: number): Promise<void> => {
     await save(match);
+    const begun = performance.now();
     const isStillTheirs = (): boolean =>
       !stopped && match.epoch === epoch && match.refereeId === referee.id && match.status === "assigned";
     while (isStillTheirs()) {
@@ -98,19 +114,29 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       const authToken = signFor(referee.tokenHash, ref);
       const envelope = newEnvelope("START_GAME", options.sender, orderOf(match), { authToken });
       const reply = await peers.message(referee.endpoint, envelope, { timeoutMs: options.timeoutMs });
-      if (reply.ok && reply.value.type === "START_GAME_RESPONSE") return;
+      if (reply.ok && reply.value.type === "START_GAME_RESPONSE") {
+        unfit.delete(referee.id);
+        return;
+      }
       log.warn(
         { match: ref, referee: referee.id, answer: reply.ok ? reply.value.payload : reply.error },
         "start_game failed",
       );
+      // One that is not there is what the probes are for.
+      const isRefusal = reply.ok || reply.error.cause !== "refused";
+      if (isRefusal && performance.now() - begun > refusalsMs && isStillTheirs()) {
+        const why = reply.ok ? toldAs(reply.value.payload.message) : reply.error.detail;
+        if (!unfit.has(referee.id)) options.onRefusal(referee, why.slice(0, 200));
+        unfit.add(referee.id);
+        if (registry.all("referee").some((one) => isUp(one) && !unfit.has(one.id))) takeAway(referee, [match]);
+      }
       await new Promise((resolve) => setTimeout(resolve, RESEND_MS));
     }
   };
 
-  const takeAway = (referee: Agent): void => {
-    const orphans = [...matchesOf(referee.id)];
-    assigned.delete(referee.id);
+  const takeAway = (referee: Agent, orphans: readonly Match[]): void => {
     for (const match of orphans) {
+      matchesOf(referee.id).delete(match);
       const { leagueId: league_id, matchId: match_id, epoch } = match;
       lost.set(referee.id, [...(lost.get(referee.id) ?? []), { league_id, match_id, epoch }]);
       match.epoch++;
@@ -118,6 +144,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       match.status = "scheduled";
       waiting.add(match);
     }
+    if (isUp(referee)) tellLost(referee);
     Promise.all(orphans.map(save)).then(deal, (thrown) =>
       log.error({ err: thrown }, "matches could not be given away"),
     );
@@ -143,7 +170,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     if (alive) {
       tellLost(referee);
       deal();
-    } else takeAway(referee);
+    } else takeAway(referee, [...matchesOf(referee.id)]);
   };
 
   const timer = setInterval(() => {
@@ -160,8 +187,11 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       }
       deal();
     },
-    release(match) {
-      if (match.refereeId !== null) matchesOf(match.refereeId).delete(match);
+    release(match, end) {
+      if (match.refereeId !== null) {
+        matchesOf(match.refereeId).delete(match);
+        if (end) failedWith.set(match, new Set(failedWith.get(match)).add(match.refereeId));
+      }
       waiting.delete(match);
       clearTimeout(limits.get(match));
       limits.delete(match);
@@ -169,6 +199,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     },
     welcome(referee) {
       misses.set(referee.id, 0);
+      unfit.delete(referee.id);
       deal();
     },
     assignedTo: (refereeId) => [...matchesOf(refereeId)],

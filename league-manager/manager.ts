@@ -126,6 +126,11 @@ export function createManager(options: ManagerOptions): Manager {
     orderOf,
     gameOf: (match) => leagueOf(match).game.id,
     turnOf: (match) => matchesOf(leagueOf(match), match.roundId).indexOf(match),
+    onRefusal: (referee, why) =>
+      emit({
+        type: "notice",
+        message: `referee ${referee.id} takes no matches (${why}); they go to another, if there is one`,
+      }),
     onReferee: (referee, isUp, left) => {
       const next = left > 0 ? "its matches go to another" : "no referee is left: the league waits for one";
       const what = isUp ? "is back" : `does not answer; ${next}`;

@@ -38,7 +38,7 @@ export function createRecorder({ leagues, store, dispatcher, rounds, seedOf, emi
   /** Aborted through no fault of its players: played again under a new epoch. */
   const playAgain = async (match: Match, reason: string): Promise<void> => {
     emit({ type: "notice", message: `${nameOf(match)} was aborted (${reason}) and is played again` });
-    dispatcher.release(match);
+    dispatcher.release(match, "failed");
     Object.assign(match, { aborts: match.aborts + 1, epoch: match.epoch + 1, status: "scheduled", refereeId: null });
     await store.updateMatch(rowOf(match));
     dispatcher.enqueue([match]);
