@@ -47,7 +47,12 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
   const lock = takeFile(file);
   if (!lock) throw new StartError(`${file} is in use by another process`);
   const db = openSqlite(file, MANAGER_SCHEMA);
-  const store = await managerStore(db);
+  const store = await managerStore(db, (error) => {
+    // What is in memory is ahead of the file now: whoever starts again reads the file.
+    setImmediate(() => {
+      throw new StartError(`cannot write to ${file}: ${error.message}`);
+    });
+  });
   const kept = await store.load();
   const seed = kept.meta.get("seed") ?? options.seed ?? newToken();
   await store.setMeta("seed", seed);

@@ -114,8 +114,8 @@ export interface ManagerStore {
   logOf(leagueId: string, matchId: string): Promise<{ log: readonly string[]; seed: string } | null>;
 }
 
-export async function managerStore(db: DatabaseSync): Promise<ManagerStore> {
-  const tables = await kyselyOver<Tables>(db);
+export async function managerStore(db: DatabaseSync, onBroken?: (error: Error) => void): Promise<ManagerStore> {
+  const tables = await kyselyOver<Tables>(db, onBroken);
   return {
     async load() {
       const meta = await tables.selectFrom("meta").selectAll().execute();

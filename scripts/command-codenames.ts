@@ -114,7 +114,7 @@ async function ownReferee(data: string, game: OpenGame | null, tell: (line: stri
     port: Number(new URL(endpoint).port),
     async stop() {
       await referee.stop();
-      log.flushNow();
+      await log.flushed();
     },
   };
 }

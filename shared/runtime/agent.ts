@@ -62,9 +62,10 @@ export async function runAgentProcess(
 
   let running: RunningAgent | null = null;
   let stopping = false;
-  const end = (code: number): never => {
-    log.flushNow();
-    process.exit(code);
+  let isEnding = false;
+  const end = (code: number): void => {
+    isEnding = true;
+    void log.flushed().then(() => process.exit(code));
   };
   const stop = async (code: number): Promise<void> => {
     if (stopping) return;
@@ -80,16 +81,18 @@ export async function runAgentProcess(
   let signals = 0;
   const onSignal = (code: number): void => {
     signals++;
-    if (signals > 1) end(EXIT.interrupted);
+    if (signals > 1) process.exit(EXIT.interrupted);
     void stop(code);
   };
   process.on("SIGINT", () => onSignal(EXIT.interrupted));
   process.on("SIGTERM", () => onSignal(EXIT.ok));
   process.on("disconnect", () => void stop(EXIT.ok));
   const crash = (thrown: unknown): void => {
+    if (isEnding) return;
     if (thrown instanceof StartError) {
       write(underParent ? thrown.message : `${name}: ${thrown.message}`);
       end(thrown.exitCode);
+      return;
     }
     log.fatal({ err: thrown }, "crashed");
     write(`${name}: ${thrown instanceof Error ? thrown.stack : String(thrown)}`);

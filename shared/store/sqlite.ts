@@ -55,9 +55,13 @@ export function appendOnly(table: string, key: readonly string[]): string {
 /**
  * Kysely over an open database: all queries that are not on the way of every match go through it, so that PostgreSQL can take them as
  * they are. It is loaded here and not with this file: that is a quarter of a second's work, and a referee that only plays matches needs none.
- * Parameters must be primitives: node:sqlite would take an object for named parameters and shift every column.
+ * Parameters must be primitives: node:sqlite would take an object for named parameters and shift every column. `onBroken` is told when the file
+ * can no longer be read or written.
  */
-export async function kyselyOver<Tables>(db: DatabaseSync): Promise<Kysely<Tables>> {
+export async function kyselyOver<Tables>(
+  db: DatabaseSync,
+  onBroken: (error: Error) => void = () => {},
+): Promise<Kysely<Tables>> {
   const { Kysely, SqliteDialect } = await import("kysely");
   const statements = new Map<string, StatementSync>();
   return new Kysely<Tables>({
@@ -66,7 +70,7 @@ export async function kyselyOver<Tables>(db: DatabaseSync): Promise<Kysely<Table
         prepare(sql: string) {
           const statement = statements.get(sql) ?? db.prepare(sql);
           statements.set(sql, statement);
-          return adapt(statement);
+          return adapt(statement, onBroken);
         },
         close: () => db.close(),
       },
@@ -74,11 +78,23 @@ export async function kyselyOver<Tables>(db: DatabaseSync): Promise<Kysely<Table
   });
 }
 
-function adapt(statement: StatementSync) {
+/** Result codes with which no other statement would fare better: read-only, I/O error, corrupt, full, cannot open. */
+const BROKEN = new Set([8, 10, 11, 13, 14]);
+
+function adapt(statement: StatementSync, onBroken: (error: Error) => void) {
+  const watched = <T>(body: () => T): T => {
+    try {
+      return body();
+    } catch (thrown) {
+      const code = Number((thrown as { errcode?: number }).errcode) & 0xff; // without what extends it
+      if (BROKEN.has(code)) onBroken(thrown as Error);
+      throw thrown;
+    }
+  };
   return {
     reader: statement.columns().length > 0,
-    all: (parameters: readonly unknown[]) => statement.all(...primitives(parameters)),
-    run: (parameters: readonly unknown[]) => statement.run(...primitives(parameters)),
+    all: (parameters: readonly unknown[]) => watched(() => statement.all(...primitives(parameters))),
+    run: (parameters: readonly unknown[]) => watched(() => statement.run(...primitives(parameters))),
     iterate: (parameters: readonly unknown[]) => statement.iterate(...primitives(parameters)),
   };
 }
