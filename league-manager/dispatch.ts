@@ -1,5 +1,5 @@
 import { matchRef } from "#shared/lib/ids.ts";
-import { toldAs } from "#shared/lib/text.ts";
+import { inOneLine, toldAs } from "#shared/lib/text.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
@@ -126,7 +126,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       const isRefusal = reply.ok || reply.error.cause !== "refused";
       if (isRefusal && performance.now() - begun > refusalsMs && isStillTheirs()) {
         const why = reply.ok ? toldAs(reply.value.payload.message) : reply.error.detail;
-        if (!unfit.has(referee.id)) options.onRefusal(referee, why.slice(0, 200));
+        if (!unfit.has(referee.id)) options.onRefusal(referee, inOneLine(why.slice(0, 200)));
         unfit.add(referee.id);
         if (registry.all("referee").some((one) => isUp(one) && !unfit.has(one.id))) takeAway(referee, [match]);
       }

@@ -214,6 +214,9 @@ describe("registration", () => {
     expect((await asPlayer({})).payload).toMatchObject(refused);
     expect((await asPlayer({ contact_endpoint: endpoint(10) })).payload).toMatchObject(refused);
     expect((await asPlayer({ display_name: "Other" })).payload).toMatchObject(refused);
+    const { host, port: at } = new URL(endpoint(9));
+    for (const contact_endpoint of [`HTTP://${host}/mcp`, `http://localhost:${at}/mcp`, `http://127.1:${at}/mcp?#a`])
+      expect((await asPlayer({ display_name: "Other", contact_endpoint })).payload).toMatchObject(refused);
     expect((await asPlayer({}, "wrong")).payload).toMatchObject(refused);
     const again = (await asPlayer({ contact_endpoint: endpoint(10) }, first.auth_token)).payload;
     expect(again).toMatchObject({ status: "ACCEPTED", player_id: "P01" });

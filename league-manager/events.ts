@@ -30,6 +30,10 @@ export interface MatchSummary {
   readonly referee_id: string | null;
 }
 
+/** Who won a match, in words; nobody wins a match that both forfeit. */
+export const resultWord = ({ winner, termination }: Pick<MatchSummary, "winner" | "termination">): string =>
+  winner ?? { normal: "draw", forfeit: "nobody wins", aborted: "aborted" }[termination];
+
 export interface ResultsDocument {
   readonly leagues: readonly {
     readonly league_id: string;

@@ -5,7 +5,7 @@ import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { loadConfig } from "#shared/runtime/config-file.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { countOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
-import type { LeagueEvent } from "./events.ts";
+import { type LeagueEvent, resultWord } from "./events.ts";
 import { startManager } from "./service.ts";
 
 const command = withUsageExit(new Command("league-manager"))
@@ -74,8 +74,8 @@ function lineOf(event: LeagueEvent): string | null {
     case "round_started":
       return `league ${event.league_id}, round ${event.round_id}`;
     case "match_completed": {
-      const { match_id, winner, reason } = event.match;
-      return `league ${event.league_id}, ${match_id}: ${winner ?? "draw"} (${reason}), ${event.completed} of ${event.matches}`;
+      const { match_id, reason } = event.match;
+      return `league ${event.league_id}, ${match_id}: ${resultWord(event.match)} (${reason}), ${event.completed} of ${event.matches}`;
     }
     case "league_completed":
       return `league ${event.league_id} is completed: ${event.standings.map((row) => `${row.rank}. ${row.display_name} ${row.points}`).join(", ")}`;

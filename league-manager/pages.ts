@@ -1,4 +1,5 @@
 import type { Express } from "express";
+import { resultWord } from "./events.ts";
 import type { League } from "./league.ts";
 import type { Manager } from "./manager.ts";
 
@@ -45,7 +46,7 @@ function leagueSection(manager: Manager, league: League): string {
       ([role, id]) => `${escapeHtml(id)} <small>${escapeHtml(role)}</small>`,
     );
     const result = match.result
-      ? `${escapeHtml(match.result.winner ?? "draw")} <small>${escapeHtml(match.result.reason)}</small>`
+      ? `${escapeHtml(resultWord(match.result))} <small>${escapeHtml(match.result.reason)}</small>`
       : "";
     return `<tr><td>${escapeHtml(match.matchId)}</td><td>${pairing.join(" – ")}</td><td>${match.status}</td><td>${result}</td></tr>`;
   });

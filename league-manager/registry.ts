@@ -132,7 +132,7 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
       }
       const known = authenticate(registration.token);
       const same = [...agents.values()].find(
-        (one) => one.kind === kind && (one.name === name || one.endpoint === endpoint),
+        (one) => one.kind === kind && (one.name === name || sameEndpoint(one.endpoint, endpoint)),
       );
       if (same && same !== known) {
         const taken = same.name === name ? `the name ${name}` : `the endpoint ${endpoint}`;
@@ -195,7 +195,15 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
 const holds = (place: Place, name: string, endpoint: string): boolean =>
   (place.name === null || place.name === name) && (place.endpoint === null || sameEndpoint(place.endpoint, endpoint));
 
-const sameEndpoint = (a: string, b: string): boolean => URL.parse(a)?.href === URL.parse(b)?.href;
+/** Whether two texts name one endpoint, however they are spelled. */
+const sameEndpoint = (a: string, b: string): boolean => spelledOut(a) === spelledOut(b);
+
+function spelledOut(endpoint: string): string {
+  const url = URL.parse(endpoint);
+  if (!url) return endpoint;
+  const host = url.hostname === "localhost" ? "127.0.0.1" : url.hostname;
+  return `${url.protocol}//${host}:${url.port}${url.pathname}${url.search}`;
+}
 
 function newAgent(id: string, registration: Registration): Agent {
   const { kind, name, endpoint, gameTypes, wantsLegalActions, wantsRoundResults, takesBatches, maxConcurrent } =

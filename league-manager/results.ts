@@ -1,5 +1,6 @@
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
+import { inOneLine } from "#shared/lib/text.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import { faultsOfMatch } from "#shared/session/match-result.ts";
@@ -58,7 +59,8 @@ export function createRecorder({ leagues, store, dispatcher, rounds, seedOf, emi
     if (match.status === "completed") return ok({ status: "ALREADY_RECORDED" });
     const fault = faultOfResult(league, match, seedOf(match), result);
     // A result that cannot be is the referee's failure: the match counts as aborted, and the referee is told.
-    const { log: entries, ...recorded } = fault ? abortedBy(result, fault) : result;
+    const { log: entries, ...told } = fault ? abortedBy(result, fault) : result;
+    const recorded = { ...told, reason: inOneLine(told.reason) };
     const isPlayedAgain = recorded.termination === "aborted" && match.aborts + 1 < MAX_ABORTS;
     const done = isPlayedAgain ? playAgain(match, recorded.reason) : rounds.complete(match, recorded, entries, referee);
     recording.set(match, done);

@@ -1,13 +1,18 @@
 import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
+import { DisplayName } from "#shared/protocol/names.ts";
 
 /** What the league manager's tools take and answer, in plain form (PROTOCOL.md, section 4). */
 const id = z.string().min(1).max(200);
-const name = z.string().trim().min(1).max(100);
 const version = z.string().max(100).default("1.0.0");
 
 export const PlainRegisterPlayer = z
-  .object({ player_name: name, endpoint: z.string().max(2000), version, game_types: z.array(id).max(100).optional() })
+  .object({
+    player_name: DisplayName,
+    endpoint: z.string().max(2000),
+    version,
+    game_types: z.array(id).max(100).optional(),
+  })
   .transform(({ player_name, endpoint, game_types = [...gameIds], ...rest }) => ({
     ...rest,
     display_name: player_name,
@@ -17,7 +22,7 @@ export const PlainRegisterPlayer = z
 
 export const PlainRegisterReferee = z
   .object({
-    referee_name: name,
+    referee_name: DisplayName,
     endpoint: z.string().max(2000),
     version,
     game_types: z.array(id).max(100).optional(),

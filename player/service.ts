@@ -12,6 +12,7 @@ import { type Answer, type Caller, operation, toolsOf } from "#shared/rpc/operat
 import { createPeers } from "#shared/rpc/peer.ts";
 import { REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
 import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
+import { fileNameOf } from "#shared/runtime/file-name.ts";
 import { register } from "#shared/runtime/registration.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
@@ -127,7 +128,7 @@ async function registerPlayer(
     },
     response: messages.PlayerRegisterResponse,
     timeoutMs: options.registerTimeoutMs,
-    tokenFile: join(options.dataFolder, "tokens", `player-${encodeURIComponent(options.name)}`),
+    tokenFile: join(options.dataFolder, "tokens", `player-${fileNameOf(options.name)}`),
     self,
     signal,
   });

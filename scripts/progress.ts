@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { styleText } from "node:util";
-import type { LeagueEvent } from "../league-manager/events.ts";
+import { type LeagueEvent, resultWord } from "../league-manager/events.ts";
 import type { Standing } from "../league-manager/standings.ts";
 
 const require = createRequire(import.meta.url);
@@ -51,8 +51,7 @@ function plainLine(event: LeagueEvent): string | null {
     case "match_completed": {
       const { match, completed, matches } = event;
       const roles = Object.entries(match.roles).map(([role, id]) => `${id} ${role}`);
-      const result = match.termination === "aborted" ? "aborted" : (match.winner ?? "draw");
-      return `${event.league_id} ${match.match_id} (${roles.join(", ")}): ${result}, ${match.reason} [${completed}/${matches}]`;
+      return `${event.league_id} ${match.match_id} (${roles.join(", ")}): ${resultWord(match)}, ${match.reason} [${completed}/${matches}]`;
     }
     case "league_completed":
       return `${event.league_id}: completed`;

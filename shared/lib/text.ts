@@ -15,3 +15,12 @@ export function jsonOf(value: unknown): string {
 
 /** Somebody else's value for people: a text as it is, anything else as JSON. */
 export const toldAs = (value: unknown): string => (typeof value === "string" ? value : jsonOf(value));
+
+/** What moves a cursor, colours, breaks or turns a line. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
+
+/** Whether a text can be a name: something to be seen, on one line, and nothing that a terminal would obey. */
+export const isName = (text: string): boolean => !UNPRINTABLE.test(text) && /[^\p{C}\p{Z}]/u.test(text);
+
+/** Somebody else's text on one line, with nothing in it that a terminal would obey. */
+export const inOneLine = (text: string): string => text.replace(new RegExp(UNPRINTABLE, "gu"), " ");

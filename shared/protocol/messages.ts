@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DisplayName } from "./names.ts";
 
 /** Message types of league-protocol.md, and below the line the requests behind the named tools (PROTOCOL.md, section 4). */
 export const messageTypes = [
@@ -64,14 +65,13 @@ export const messageTypes = [
 export type MessageType = (typeof messageTypes)[number];
 
 const id = z.string().min(1).max(200);
-const name = z.string().trim().min(1).max(100);
 const endpoint = z.string().max(2000);
 const roleMap = <T extends z.ZodType>(value: T) => z.record(z.string().max(100), value);
 const match = { league_id: id, match_id: id };
 const points = roleMap(z.number());
 
 export const RefereeRegisterRequest = z.object({
-  display_name: name,
+  display_name: DisplayName,
   version: z.string().max(100).default("1.0.0"),
   game_types: z.array(id).max(100),
   contact_endpoint: endpoint,
@@ -80,7 +80,7 @@ export const RefereeRegisterRequest = z.object({
 export type RefereeRegisterRequest = z.infer<typeof RefereeRegisterRequest>;
 
 export const PlayerRegisterRequest = z.object({
-  display_name: name,
+  display_name: DisplayName,
   version: z.string().max(100).default("1.0.0"),
   game_types: z.array(id).max(100),
   contact_endpoint: endpoint,

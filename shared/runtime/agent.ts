@@ -7,6 +7,7 @@ import type { Gate, HttpContext, McpDoor } from "../rpc/http.ts";
 import { httpEndpoint } from "../rpc/http-endpoint.ts";
 import type { McpSessions } from "../rpc/mcp-sessions.ts";
 import { EXIT, StartError } from "./exit.ts";
+import { fileNameOf } from "./file-name.ts";
 import { released } from "./held.ts";
 import { type Logger, openLog } from "./logger.ts";
 
@@ -113,7 +114,7 @@ export async function runAgentProcess(
 /** Opens the log; a folder that cannot be written ends the process with one line. */
 function openOwnLog(name: string, dataFolder: string | null): ReturnType<typeof openLog> {
   try {
-    return openLog(dataFolder === null ? null : join(dataFolder, "logs", `${encodeURIComponent(name)}.log`), name);
+    return openLog(dataFolder === null ? null : join(dataFolder, "logs", `${fileNameOf(name)}.log`), name);
   } catch (thrown) {
     process.stderr.write(`${name}: cannot write to ${dataFolder}: ${messageOf(thrown)}\n`);
     process.exit(EXIT.failed);

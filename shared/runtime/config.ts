@@ -1,20 +1,20 @@
 import { z } from "zod";
 import { findGame, gameIds } from "../games/registry.ts";
+import { DisplayName } from "../protocol/names.ts";
 import { Timeouts } from "../protocol/timeouts.ts";
 
 const port = z.int().min(1).max(65_535);
-const name = z.string().trim().min(1).max(100);
 const leagueId = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, "use letters, digits, dot, dash and underscore");
 
 const Player = z.union(
   [
-    z.strictObject({ name, bot: z.string().min(1) }),
+    z.strictObject({ name: DisplayName, bot: z.string().min(1) }),
     z.strictObject({
-      name,
+      name: DisplayName,
       uci: z.strictObject({ command: z.string().min(1), nodes: z.int().min(1).default(10_000) }),
     }),
-    z.strictObject({ name, endpoint: z.url({ protocol: /^https?$/ }) }),
-    z.strictObject({ name, self: z.literal(true) }),
+    z.strictObject({ name: DisplayName, endpoint: z.url({ protocol: /^https?$/ }) }),
+    z.strictObject({ name: DisplayName, self: z.literal(true) }),
   ],
   'a player is {"name", "bot"}, {"name", "uci": {"command"}}, {"name", "endpoint"} or {"name", "self": true}',
 );

@@ -13,7 +13,7 @@ import { createPeers } from "../rpc/peer.ts";
 import { openLog } from "./logger.ts";
 import { register } from "./registration.ts";
 
-it("asks again with the same token, written down before it was first sent, when the answer was lost", async () => {
+it("asks again with the same token, written down before it was first sent, when the answer was lost or there were too many callers", async () => {
   const folder = mkdtempSync(join(tmpdir(), "registration-"));
   const tokenFile = join(folder, "tokens", "player-Ann");
   const asked: { readonly token: string; readonly wasKept: boolean }[] = [];
@@ -23,6 +23,7 @@ it("asks again with the same token, written down before it was first sent, when 
       const token = params.arguments.auth_token;
       asked.push({ token, wasKept: existsSync(tokenFile) && readFileSync(tokenFile, "utf8").trim() === token });
       if (asked.length === 1) return request.socket.destroy();
+      if (asked.length === 2) return response.writeHead(429, { "retry-after": "1" }).end("{}");
       const payload = { status: "ACCEPTED", player_id: "P01", auth_token: token, league_ids: ["l"] };
       const reply = newEnvelope("PLAYER_REGISTER_RESPONSE", "league_manager:LM01", payload);
       const content = [{ type: "text", text: JSON.stringify(reply) }];
@@ -41,6 +42,7 @@ it("asks again with the same token, written down before it was first sent, when 
   });
   const { token } = registered;
   expect(asked).toEqual([
+    { token, wasKept: true },
     { token, wasKept: true },
     { token, wasKept: true },
   ]);

@@ -3,6 +3,7 @@ import { pause } from "../lib/clock.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
 import type { MessageType } from "../protocol/messages.ts";
 import type { Peers } from "../rpc/peer.ts";
+import type { CallFault } from "../rpc/pending.ts";
 import type { AgentProcess } from "./agent.ts";
 import { StartError } from "./exit.ts";
 import { ownSecret, writeSecret } from "./secret-file.ts";
@@ -26,6 +27,10 @@ export interface RegistrationOptions<Response> {
 const FIRST_RETRY_MS = 25;
 const LAST_RETRY_MS = 500;
 const REPLY_BYTES = 64 * 1024 * 1024;
+
+/** Whether it may be otherwise later: nobody there, nobody that has time, or too many callers from this address. */
+const isPassing = ({ cause, detail }: CallFault): boolean =>
+  cause === "refused" || cause === "timeout" || /^HTTP (429|503)\b/.test(detail);
 
 /**
  * Registers with the manager: keeps trying while none answers, and says so; a rejection is final (StartError).
@@ -52,7 +57,7 @@ export async function register<
       if (token !== own) writeSecret(tokenFile, token);
       return { response: response.data, token };
     }
-    if (!["refused", "timeout"].includes(reply.error.cause)) {
+    if (!isPassing(reply.error)) {
       throw new StartError(`the manager at ${manager} refused the registration: ${reply.error.detail}`);
     }
     if (attempt % 20 === 0) self.say(`no manager at ${manager} yet (${reply.error.detail}); trying again`);
