@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { loadConfig } from "#shared/runtime/config-file.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
-import { countOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
+import { playersOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
 import { type LeagueEvent, resultWord } from "./events.ts";
 import { startManager } from "./service.ts";
 
@@ -18,7 +18,7 @@ const command = withUsageExit(new Command("league-manager"))
     fileURLToPath(new URL("../config/league.json", import.meta.url)),
   )
   .option("--data <folder>", "where the store, the operator token and logs are kept (default: the config's)")
-  .option("--players <n>", "start each league when so many players are registered", countOption)
+  .option("--players <n>", "start each league when so many players are registered", playersOption)
   .option("--roster", "start when exactly the players of the config are registered; nobody else may enter")
   .option("--seed <seed>", "makes the league repeatable")
   .parse();

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
-import { countOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
+import { countOption, endpointOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
 import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
 import { startPlayer } from "./service.ts";
 
@@ -14,7 +14,7 @@ const command = withUsageExit(new Command("player"))
   .option("--port <port>", "port to listen on (default: the first free one of 8101-8199)", portOption)
   .option("--host <host>", "address to listen on", "127.0.0.1")
   .option("--endpoint <url>", "how others reach this agent (default: where it listens)")
-  .option("--manager <url>", "the league manager's endpoint", "http://127.0.0.1:8000/mcp")
+  .option("--manager <url>", "the league manager's endpoint", endpointOption, "http://127.0.0.1:8000/mcp")
   .option("--no-manager", "do not register: somebody else does it for this player")
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")
   .option("--register-ms <ms>", "how long one attempt to register may take", countOption, timeouts.league_register_ms)

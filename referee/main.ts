@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
-import { countOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
+import { countOption, endpointOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
 import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
 import { startReferee } from "./service.ts";
 
@@ -13,7 +13,7 @@ const command = withUsageExit(new Command("referee"))
   .option("--host <host>", "address to listen on", "127.0.0.1")
   .option("--name <name>", "display name in the league (default: Referee and its port)")
   .option("--endpoint <url>", "how others reach this agent (default: where it listens)")
-  .option("--manager <url>", "the league manager's endpoint", "http://127.0.0.1:8000/mcp")
+  .option("--manager <url>", "the league manager's endpoint", endpointOption, "http://127.0.0.1:8000/mcp")
   .option("--alone", "no manager: a session host for agents that play over REST")
   .option("--expire-s <s>", "sessions played over REST end when nobody has acted for so long", countOption, 86_400)
   .option("--max-matches <n>", "matches played at a time", countOption, 64)

@@ -33,7 +33,7 @@ export async function run(configFile: string, flags: RunFlags): Promise<number> 
   const config = readConfig(configFile, faultOfRun);
   const folder = flags.resume ? resumeRun(config.data) : beginRun(config, flags.seed ?? null);
   const progress = flags.quiet ? silentProgress : createProgress(process.stderr);
-  if (flags.resume && !flags.quiet) progress.line(`going on with ${resolve(folder.path)}`);
+  if (flags.resume && !flags.quiet) progress.line(`going on with ${resolve(folder.path)}, by its own config and seed`);
   const begun = performance.now();
   return runLeagues({
     folder,

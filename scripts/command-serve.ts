@@ -13,6 +13,9 @@ export interface ServeFlags {
   readonly seed?: string;
 }
 
+/** Where `league join` looks for a manager if it is not told. */
+const DEFAULT_PORT = 8000;
+
 /** `league serve`: manager and referees until interrupted. Players of the config that it would have to start are left out. */
 export async function serve(configFile: string, flags: ServeFlags): Promise<number> {
   const read = readConfig(configFile);
@@ -47,7 +50,8 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     await Promise.all(others);
     const url = await manager;
     progress.line(`The league takes registrations at ${url}/mcp; its page is ${url}/`);
-    progress.line("A player joins with: npm run league -- join random --name YOUR_NAME");
+    const elsewhere = config.manager.port === DEFAULT_PORT ? "" : ` --manager ${url}/mcp`;
+    progress.line(`A player joins with: npm run league -- join random --name YOUR_NAME${elsewhere}`);
     progress.line(`The operator token is ${readFileSync(join(config.data, "operator-token"), "utf8").trim()}`);
     if (flags.players === undefined && config.players.length === 0) progress.line(startHint(url, config));
   };

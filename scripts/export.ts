@@ -81,11 +81,22 @@ export function manifestOf(files: ReadonlyMap<string, string>): z.infer<typeof M
  * StartError when there is no manager's store in it.
  */
 export function findStore(folder: string): string {
-  const candidates = [folder, ...runsIn(join(folder, "runs"))];
-  const found = candidates.map((one) => join(one, "league-manager.sqlite")).find(existsSync);
+  const candidates = [folder, ...runsIn(join(folder, "runs")).filter((run) => !hasFailed(run))];
+  const stores = candidates.map((one) => join(one, "league-manager.sqlite")).filter(existsSync);
+  const [found] = stores.toSorted((a, b) => writtenAt(b) - writtenAt(a));
   if (!found)
     throw new StartError(`no league in ${folder}: give a folder of data/runs, or the data folder itself`, EXIT.failed);
   return found;
+}
+
+/** When a store was last written, milliseconds: to the file itself or to what waits beside it. */
+const writtenAt = (store: string): number =>
+  Math.max(...[store, `${store}-wal`].filter(existsSync).map((file) => statSync(file).mtimeMs));
+
+/** Whether a run never began. */
+function hasFailed(run: string): boolean {
+  const file = join(run, "run.json");
+  return existsSync(file) && (JSON.parse(readFileSync(file, "utf8")) as { status: string }).status === "failed";
 }
 
 const runsIn = (folder: string): readonly string[] =>

@@ -3,7 +3,7 @@ import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { Command, Option } from "commander";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
-import { countOption, endpointOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
+import { countOption, endpointOption, playersOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
 import { COMPILE_CACHE } from "#shared/runtime/supervisor.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 
@@ -30,18 +30,20 @@ subcommand("run", "Play every league of a config, each agent a process of its ow
   .option("--json", "print one JSON document on stdout instead of tables")
   .option("--seed <seed>", "make matches and results repeatable")
   .option("--quiet", "no progress")
-  .option("--resume", "go on with the newest unfinished run")
+  .addOption(
+    new Option("--resume", "go on with the newest unfinished run, by its own config and seed").conflicts("seed"),
+  )
   .action(async (config: string, options) => exitWith((await import("./command-run.ts")).run(config, options)));
 
 subcommand("serve", "Manager and referees stay up and take registrations.")
   .argument("[config]", "config file, JSON with comments", DEFAULT_CONFIG)
-  .option("--players <n>", "start each league when so many players are registered", countOption)
+  .option("--players <n>", "start each league when so many players are registered, at least 2", playersOption)
   .option("--seed <seed>", "make matches and results repeatable")
   .action(async (config: string, options) => exitWith((await import("./command-serve.ts")).serve(config, options)));
 
 subcommand("join", "Join a league with one player.")
   .argument("<bot>", "a built-in bot, a .ts or .js file, uci:COMMAND, or manual")
-  .option("--manager <url>", "the league manager's endpoint", "http://127.0.0.1:8000/mcp")
+  .option("--manager <url>", "the league manager's endpoint", endpointOption, "http://127.0.0.1:8000/mcp")
   .option("--name <name>", "display name in the league (default: the bot and its port)")
   .option("--port <port>", "port to listen on (default: the first free one of 8101-8199)", portOption)
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")

@@ -11,6 +11,8 @@ export interface RunFolder {
   readonly configFile: string;
   readonly config: Config;
   readonly seed: string;
+  /** Whether it was begun before. */
+  readonly isResumed: boolean;
   /** Marks the run as finished, or as one that cannot go on: `--resume` passes both by. */
   finish(status: "completed" | "failed"): void;
 }
@@ -30,7 +32,7 @@ export function beginRun(config: Config, seed: string | null): RunFolder {
   mkdirSync(path, { recursive: true });
   const record: RunRecord = { seed: seed ?? newToken(), started_at: new Date().toISOString(), status: "running" };
   writeFileSync(join(path, "config.json"), `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
-  return folderOf(path, config, record);
+  return folderOf(path, config, record, false);
 }
 
 /** The newest run that has not finished; StartError when there is none. */
@@ -43,15 +45,15 @@ export function resumeRun(data: string): RunFolder {
     const record = JSON.parse(readFileSync(file, "utf8")) as RunRecord;
     if (record.status !== "running") continue;
     const config = Config.parse(JSON.parse(readFileSync(join(path, "config.json"), "utf8")));
-    return folderOf(path, config, record);
+    return folderOf(path, config, record, true);
   }
   throw new StartError(`no unfinished run in ${runsOf(data)}`, EXIT.failed);
 }
 
-function folderOf(path: string, config: Config, record: RunRecord): RunFolder {
+function folderOf(path: string, config: Config, record: RunRecord, isResumed: boolean): RunFolder {
   const write = (status: RunRecord["status"]): void => {
     writeFileSync(join(path, "run.json"), `${JSON.stringify({ ...record, status }, null, 2)}\n`, { mode: 0o600 });
   };
   write("running");
-  return { path, config, seed: record.seed, configFile: join(path, "config.json"), finish: write };
+  return { path, config, seed: record.seed, isResumed, configFile: join(path, "config.json"), finish: write };
 }

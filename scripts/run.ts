@@ -24,9 +24,11 @@ export interface RunOptions {
 export async function runLeagues(options: RunOptions): Promise<number> {
   const { folder, progress, warn } = options;
   const ended = Promise.withResolvers<number>();
+  let hasBegun = options.folder.isResumed;
   const supervisor = createSupervisor({
     onEvent(event) {
       const told = event as LeagueEvent;
+      hasBegun = true;
       progress.event(told);
       if (told.type === "all_completed") finish(told.document);
     },
@@ -76,8 +78,8 @@ export async function runLeagues(options: RunOptions): Promise<number> {
     ended.resolve(EXIT.failed);
   });
   const exitCode = await ended.promise;
-  // What is set up wrongly would fail again.
-  if (exitCode === EXIT.config) folder.finish("failed");
+  // What is set up wrongly would fail again; and where nothing has begun there is nothing to go on with.
+  if (exitCode === EXIT.config || (exitCode !== EXIT.ok && !hasBegun)) folder.finish("failed");
   progress.end();
   await supervisor.stop();
   return exitCode;

@@ -16,6 +16,10 @@ import {
 import { startTestLeague } from "./testing-league.ts";
 import { verifyExport } from "./verify.ts";
 
+interface Listed {
+  leagues: { matches: string[]; options: { best_of: number } }[];
+}
+
 let root: string;
 let sound: string;
 
@@ -134,6 +138,44 @@ describe("league verify", () => {
       RUN_FILE,
       /seed does not match its commitment/,
     ],
+    ["a seed that is not told", forge(RUN_FILE, (run: { seed: null }) => (run.seed = null)), RUN_FILE, /is not told/],
+    [
+      "a match that is listed twice",
+      forge(RUN_FILE, (run: Listed) => run.leagues[0]?.matches.push("R1M1")),
+      RUN_FILE,
+      /lists rps\/R1M1 twice/,
+    ],
+    [
+      "a match left out, its file not",
+      forge(RUN_FILE, (run: Listed) => run.leagues[0]?.matches.shift()),
+      rps,
+      /is no match/,
+    ],
+    [
+      "a match left out of a completed league",
+      forge(RUN_FILE, (run: Listed) => run.leagues[0]?.matches.shift()),
+      RUN_FILE,
+      /rps is completed without R1M1/,
+    ],
+    [
+      "a league left out",
+      forge(RUN_FILE, (run: Listed) => run.leagues.pop()),
+      matchFile("even-odd", "R1M1"),
+      /is no match/,
+    ],
+    [
+      "options",
+      forge(RUN_FILE, (run: Listed) => (run.leagues[0] as Listed["leagues"][0]).options.best_of--),
+      rps,
+      /options/,
+    ],
+    [
+      "a match's options",
+      forge(rps, (match: { options: { best_of: number } }) => match.options.best_of--),
+      rps,
+      /options/,
+    ],
+    ["a round", forge(rps, (match: { round_id: number }) => (match.round_id = 3)), RUN_FILE, /without R1M1/],
   ])("a forger who mends the manifest is found out by the log: %s", (_, change, file, message) => {
     const faults = faultsAfter(change);
     expect(

@@ -2,13 +2,16 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
+import { findGame } from "#shared/games/registry.ts";
 import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import { faultsOfMatch } from "#shared/session/match-result.ts";
+import { roundRobin } from "../league-manager/schedule.ts";
 import type { Standing } from "../league-manager/standings.ts";
 import {
   canonical,
+  type ExportedLeague,
   ExportedMatch,
   ExportedRun,
   MANIFEST,
@@ -48,10 +51,19 @@ export function verifyExport(folder: string): Verified {
   const run = read(RUN_FILE, ExportedRun, texts, blame);
   const standings = new Map<string, readonly Standing[]>();
   let matches = 0;
+  const listed = new Set<string>();
+  if (run?.seed === null && run.leagues.every(({ status }) => status === "completed")) {
+    blame(RUN_FILE, "every league is completed, and the run's seed is not told");
+  }
   for (const league of run?.leagues ?? []) {
     const results: ExportedMatch[] = [];
     for (const matchId of league.matches) {
       const file = matchFile(league.league_id, matchId);
+      if (listed.has(file)) {
+        blame(RUN_FILE, `lists ${matchRef(league.league_id, matchId)} twice`);
+        continue;
+      }
+      listed.add(file);
       const match = read(file, ExportedMatch, texts, blame);
       if (!match) continue;
       matches++;
@@ -61,17 +73,38 @@ export function verifyExport(folder: string): Verified {
       if (run?.seed != null && match.seed !== hmacBase64Url(run.seed, matchRef(league.league_id, matchId))) {
         blame(file, "the seed does not follow from the run's");
       }
+      if (!isDeepStrictEqual(match.options, league.options)) blame(file, "its options are not the league's");
       for (const message of faultsIn(match)) blame(file, message);
     }
+    for (const missing of unplayed(league, results))
+      blame(RUN_FILE, `${league.league_id} is completed without ${missing}`);
     const recomputed = standingsOfResults(league.players, results);
     standings.set(league.league_id, recomputed);
     if (!isDeepStrictEqual(league.standings, recomputed))
       blame(RUN_FILE, `standings of ${league.league_id} are not those of its matches`);
   }
+  for (const file of texts.keys()) {
+    const isKnown =
+      file === RUN_FILE || file === MANIFEST || listed.has(file) || faults.some((one) => one.file === file);
+    if (run && !isKnown) blame(file, `is no match of ${RUN_FILE}`);
+  }
   if (run?.seed != null && sha256Hex(run.seed) !== run.seed_commitment) {
     blame(RUN_FILE, "the run's seed does not match its commitment");
   }
   return { faults, matches, digest, standings };
+}
+
+/** The matches of a round robin that a completed league lacks. */
+function unplayed({ status, game, players }: ExportedLeague, played: readonly ExportedMatch[]): readonly string[] {
+  const [first, second] = findGame(game)?.roles ?? [];
+  if (status !== "completed" || first === undefined || second === undefined) return [];
+  const ids = players.map(({ player_id }) => player_id);
+  return roundRobin(ids, [first, second]).flatMap(({ round_id, matches }) =>
+    matches.flatMap(({ match_id, roles }) => {
+      const found = played.find((one) => one.match_id === match_id);
+      return found?.round_id === round_id && isDeepStrictEqual(found.roles, roles) ? [] : [match_id];
+    }),
+  );
 }
 
 type Blame = (file: string, message: string) => void;

@@ -22,6 +22,13 @@ export function countOption(text: string): number {
   return count;
 }
 
+/** Parses how many players a league is to have. */
+export function playersOption(text: string): number {
+  const count = countOption(text);
+  if (count < 2) throw new InvalidArgumentError("a league needs two players.");
+  return count;
+}
+
 /** Parses an agent's endpoint; one without a path gets `/mcp`. */
 export function endpointOption(text: string): string {
   const url = URL.parse(text);

@@ -65,7 +65,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const { after } = life;
     // A process group of its own: Ctrl-C at the terminal reaches the command alone, which then ends its agents in order.
     const child = spawn(process.execPath, [`${root}${spec.script}`, ...spec.args], {
-      stdio: ["ignore", "ignore", "pipe", "ipc"],
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
       detached: true,
       env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...startEnv(after !== undefined) },
     });
@@ -80,7 +80,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         life.onReady(report.url);
       }
     });
-    if (child.stderr) createInterface({ input: child.stderr }).on("line", (line) => options.onLine(spec.name, line));
+    // A bot's console.log is the first thing that its author looks for.
+    for (const input of [child.stdout, child.stderr]) {
+      if (input) createInterface({ input }).on("line", (line) => options.onLine(spec.name, line));
+    }
     const exited = new Promise<void>((resolve) => {
       const ended = (code: number | null, signal: string | null): void => {
         clearTimeout(slow);
