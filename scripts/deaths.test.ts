@@ -102,6 +102,31 @@ export default ({ legal }) => legal[0];
     expect(processesIn(test.folder)).toEqual([]);
   });
 
+  it("does not wait for ever for a player whose bot hangs when it is loaded", async () => {
+    const test = await testLeague(["./hung.ts", "cycle", "random"], RPS, {
+      files: { "hung.ts": "export default () => { while (true) {} };\n" },
+      config: { timeouts: { registration_ms: 3_000 } },
+    });
+    const ended = await run(test, "--json").ended;
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toContain("league rps starts without Player1");
+    const [league] = documentOf(ended).leagues;
+    expect(league?.matches.map(({ roles }) => Object.values(roles).sort())).toEqual([["P02", "P03"]]);
+    expect(processesIn(test.folder)).toEqual([]);
+  });
+
+  it("says why a league of one cannot start", async () => {
+    const test = await testLeague(["./hung.ts", "cycle"], RPS, {
+      files: { "hung.ts": "export default () => { while (true) {} };\n" },
+      config: { timeouts: { registration_ms: 2_000 } },
+    });
+    const league = run(test);
+    await league.line(/league rps cannot start: a league needs two players, and it has 1/);
+    league.signal("SIGINT");
+    expect((await league.ended).code).toBe(130);
+    expect(processesIn(test.folder)).toEqual([]);
+  });
+
   it("gives up when a referee cannot be kept alive, after three restarts", async () => {
     const test = await testLeague(
       ["random", "cycle"],
