@@ -11,6 +11,6 @@ export interface LoadedBot {
   close?(): Promise<void>;
   /** The file whose lines are named when the bot throws; null for built-in bots. */
   readonly file: string | null;
-  /** Whether it may look at `turn.history`; built-in bots do not. To keep every view of a match costs a player a tenth of its time. */
+  /** Whether it may look at `turn.history`; built-in bots do not. Whoever keeps every view of a match has them collected again and again. */
   readonly looksBack: boolean;
 }

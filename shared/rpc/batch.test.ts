@@ -55,10 +55,10 @@ describe("calls of one turn to one endpoint", () => {
     expect(calls).toHaveLength(3);
   });
 
-  test("are at most 16 calls and 96 kB a batch", async () => {
+  test("are at most 64 calls and 96 kB a batch", async () => {
     const { url, calls } = await scripted(echo);
-    expect(await batched(url, 34)).toEqual(Array(34).fill(success));
-    expect(calls.map((call) => idsOf(call).length).sort()).toEqual([16, 16, 2]);
+    expect(await batched(url, 130)).toEqual(Array(130).fill(success));
+    expect(calls.map((call) => idsOf(call).length).sort()).toEqual([2, 64, 64]);
     calls.length = 0;
     const large = newEnvelope("MOVE_REQUEST", "referee:REF01", { text: "☃".repeat(15_000) });
     const sent = Array.from({ length: 5 }, () => peers.message(url, large, { timeoutMs: 2_000, batch: true }));

@@ -28,9 +28,8 @@ interface Queue {
   bytes: number;
 }
 
-/** So few that a player's first answers are on their way while the rest is being asked: with more, either end often waits for the other. */
-const MAX_CALLS = 16;
-/** Below what endpoints take by PROTOCOL.md (sections 3 and 4), and below what common servers take that set no limit of their own. */
+/** Both below what endpoints take by PROTOCOL.md (sections 3 and 4), and the bytes below what common servers take that set no limit of their own. */
+const MAX_CALLS = 64;
 const MAX_BYTES = 96 * 1024;
 /** How long a server may take to end an array whose last answer has come. */
 const END_MS = 1_000;
