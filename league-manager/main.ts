@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
+import { inOneLine } from "#shared/lib/text.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { loadConfig } from "#shared/runtime/config-file.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
@@ -75,7 +76,7 @@ function lineOf(event: LeagueEvent): string | null {
       return `league ${event.league_id}, round ${event.round_id}`;
     case "match_completed": {
       const { match_id, reason } = event.match;
-      return `league ${event.league_id}, ${match_id}: ${resultWord(event.match)} (${reason}), ${event.completed} of ${event.matches}`;
+      return `league ${event.league_id}, ${match_id}: ${resultWord(event.match)} (${inOneLine(reason)}), ${event.completed} of ${event.matches}`;
     }
     case "league_completed":
       return `league ${event.league_id} is completed: ${event.standings.map((row) => `${row.rank}. ${row.display_name} ${row.points}`).join(", ")}`;

@@ -38,7 +38,7 @@ export function createRecorder({ leagues, store, dispatcher, rounds, seedOf, emi
 
   /** Aborted through no fault of its players: played again under a new epoch. */
   const playAgain = async (match: Match, reason: string): Promise<void> => {
-    emit({ type: "notice", message: `${nameOf(match)} was aborted (${reason}) and is played again` });
+    emit({ type: "notice", message: `${nameOf(match)} was aborted (${inOneLine(reason)}) and is played again` });
     dispatcher.release(match, "failed");
     Object.assign(match, { aborts: match.aborts + 1, epoch: match.epoch + 1, status: "scheduled", refereeId: null });
     await store.updateMatch(rowOf(match));
@@ -59,8 +59,7 @@ export function createRecorder({ leagues, store, dispatcher, rounds, seedOf, emi
     if (match.status === "completed") return ok({ status: "ALREADY_RECORDED" });
     const fault = faultOfResult(league, match, seedOf(match), result);
     // A result that cannot be is the referee's failure: the match counts as aborted, and the referee is told.
-    const { log: entries, ...told } = fault ? abortedBy(result, fault) : result;
-    const recorded = { ...told, reason: inOneLine(told.reason) };
+    const { log: entries, ...recorded } = fault ? abortedBy(result, fault) : result;
     const isPlayedAgain = recorded.termination === "aborted" && match.aborts + 1 < MAX_ABORTS;
     const done = isPlayedAgain ? playAgain(match, recorded.reason) : rounds.complete(match, recorded, entries, referee);
     recording.set(match, done);

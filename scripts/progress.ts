@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { styleText } from "node:util";
+import { inOneLine } from "#shared/lib/text.ts";
 import { type LeagueEvent, resultWord } from "../league-manager/events.ts";
 import type { Standing } from "../league-manager/standings.ts";
 
@@ -51,7 +52,7 @@ function plainLine(event: LeagueEvent): string | null {
     case "match_completed": {
       const { match, completed, matches } = event;
       const roles = Object.entries(match.roles).map(([role, id]) => `${id} ${role}`);
-      return `${event.league_id} ${match.match_id} (${roles.join(", ")}): ${resultWord(match)}, ${match.reason} [${completed}/${matches}]`;
+      return `${event.league_id} ${match.match_id} (${roles.join(", ")}): ${resultWord(match)}, ${inOneLine(match.reason)} [${completed}/${matches}]`;
     }
     case "league_completed":
       return `${event.league_id}: completed`;
