@@ -86,7 +86,7 @@ export default ({ legal }) => legal[0];
   ])("goes on without a player that cannot be kept alive, after three restarts: %s", async (deed, how) => {
     const test = await testLeague(["./deadly.ts", "cycle", "random", "greedy"], RPS, {
       files: { "deadly.ts": `export default { choose() { ${deed}; return new Promise(() => {}); } };\n` },
-      config: { timeouts: { join_ms: 1_000, move_ms: 1_000 } },
+      config: { timeouts: { join_ms: 2_000, move_ms: 2_000 } },
     });
     const ended = await run(test, "--json").ended;
     expect(ended.code, ended.stderr).toBe(0);
