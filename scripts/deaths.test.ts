@@ -7,25 +7,16 @@ import {
   cleanUp,
   documentOf,
   eventually,
+  FIRST_RESULT,
   kill,
+  LONG,
   processesIn,
-  type Running,
-  start,
-  type TestLeague,
+  RPS,
+  run,
   testLeague,
 } from "./testing.ts";
 
 afterEach(cleanUp);
-
-const RPS = [{ league_id: "rps", game: "rps.v1", options: { best_of: 3 } }];
-/** Rounds enough that a run is still under way when it is disturbed. */
-const LONG = [
-  { league_id: "long", game: "rps.v1", options: { best_of: 99 } },
-  { league_id: "chess", game: "chess.v1" },
-];
-const run = (test: TestLeague, ...flags: string[]): Running =>
-  start("scripts/league.ts", ["run", test.file, "--seed", "7", ...flags]);
-const FIRST_RESULT = /^\S+ R1M\d+ \(.*\[1\/\d+\]$/;
 
 describe("an agent that dies during a run", () => {
   const bots = ["random", "greedy", "counter"];

@@ -9,9 +9,13 @@ import {
   cleanUp,
   documentOf,
   eventually,
+  FIRST_RESULT,
   kill,
+  LONG,
   processesIn,
+  RPS,
   type Running,
+  run,
   runFolders,
   STACK_LINE,
   start,
@@ -20,16 +24,6 @@ import {
 } from "./testing.ts";
 
 afterEach(cleanUp);
-
-const RPS = [{ league_id: "rps", game: "rps.v1", options: { best_of: 3 } }];
-/** Rounds enough that a run is still under way when it is disturbed. */
-const LONG = [
-  { league_id: "long", game: "rps.v1", options: { best_of: 99 } },
-  { league_id: "chess", game: "chess.v1" },
-];
-const run = (test: TestLeague, ...flags: string[]): Running =>
-  start("scripts/league.ts", ["run", test.file, "--seed", "7", ...flags]);
-const FIRST_RESULT = /^\S+ R1M\d+ \(.*\[1\/\d+\]$/;
 
 describe("league run", () => {
   it.each([

@@ -266,3 +266,16 @@ export async function callTool(
   const { result } = (await response.json()) as { result: { isError?: true; content: [{ text: string }] } };
   return { isError: result.isError === true, value: JSON.parse(result.content[0].text) as Record<string, unknown> };
 }
+
+/** One short league. */
+export const RPS = [{ league_id: "rps", game: "rps.v1", options: { best_of: 3 } }];
+/** Leagues with rounds enough that a run is still under way when it is disturbed. */
+export const LONG = [
+  { league_id: "long", game: "rps.v1", options: { best_of: 99 } },
+  { league_id: "chess", game: "chess.v1" },
+];
+/** `league run` of a test's config, with a seed. */
+export const run = (test: TestLeague, ...flags: string[]): Running =>
+  start("scripts/league.ts", ["run", test.file, "--seed", "7", ...flags]);
+/** The line that tells of a league's first result. */
+export const FIRST_RESULT = /^\S+ R1M\d+ \(.*\[1\/\d+\]$/;
