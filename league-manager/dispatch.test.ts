@@ -236,6 +236,22 @@ describe("a referee that answers its probes and takes no match", () => {
     expect(bad.orders.length).toBeLessThanOrEqual(asked + 1);
   });
 
+  test("keeps, and gets, the matches of a game that nobody else plays", async () => {
+    refusals.length = 0;
+    const bad = await referee("REF01", 2, () => {}, "GAME_ERROR");
+    const other = await referee("REF02", 2, () => {});
+    dispatcher = dispatcherFor([bad, { ...other, agent: { ...other.agent, gameTypes: ["chess.v1"] } }]);
+    const [first, second] = matches(2) as [Match, Match];
+    dispatcher.enqueue([first]);
+    await vi.waitFor(() => expect(refusals).toEqual(["REF01: not mine"]), 5_000);
+    dispatcher.enqueue([second]);
+    expect([first, second].map(({ refereeId, epoch }) => [refereeId, epoch])).toEqual([
+      ["REF01", 1],
+      ["REF01", 1],
+    ]);
+    expect(other.orders).toEqual([]);
+  });
+
   test("keeps what it was given where there is no other", async () => {
     refusals.length = 0;
     const bad = await referee("REF01", 2, () => {}, "GAME_ERROR");

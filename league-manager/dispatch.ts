@@ -72,21 +72,23 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     assigned.set(refereeId, matches);
     return matches;
   };
+  const isFit = (referee: Agent): boolean => isUp(referee) && !unfit.has(referee.id);
+  const plays = (referee: Agent, match: Match): boolean => referee.gameTypes.includes(gameOf(match));
   const hasPlace = (referee: Agent): boolean => matchesOf(referee.id).size < referee.maxConcurrent;
 
   /** The nth match of a round prefers the nth referee, so that the same league is dealt out alike each time. */
   const deal = (): void => {
     if (stopped) return;
-    const up = registry.all("referee").filter(isUp);
-    const fit = up.filter(({ id }) => !unfit.has(id));
-    const able = fit.length > 0 ? fit : up;
+    const able = registry.all("referee").filter(isUp);
     for (const match of waiting) {
       if (!able.some(hasPlace)) return;
       const turn = options.turnOf(match);
       const order = able.map((_, step) => able[(turn + step) % able.length] as Agent);
-      const players = order.filter((one) => one.gameTypes.includes(gameOf(match)));
-      const others = players.filter(({ id }) => !failedWith.get(match)?.has(id));
-      const referee = (others.length > 0 ? others : players).find(hasPlace);
+      const judges = order.filter((one) => plays(one, match));
+      const fit = judges.filter(isFit);
+      const untried = fit.filter(({ id }) => !failedWith.get(match)?.has(id));
+      const best = [untried, fit, judges].find((some) => some.length > 0);
+      const referee = best?.find(hasPlace);
       if (referee) assign(match, referee);
     }
   };
@@ -128,7 +130,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
         const why = reply.ok ? toldAs(reply.value.payload.message) : reply.error.detail;
         if (!unfit.has(referee.id)) options.onRefusal(referee, inOneLine(why.slice(0, 200)));
         unfit.add(referee.id);
-        if (registry.all("referee").some((one) => isUp(one) && !unfit.has(one.id))) takeAway(referee, [match]);
+        if (registry.all("referee").some((one) => isFit(one) && plays(one, match))) takeAway(referee, [match]);
       }
       await new Promise((resolve) => setTimeout(resolve, RESEND_MS));
     }
