@@ -187,6 +187,18 @@ describe("MATCH_RESULT", () => {
     expect(await points()).toEqual(NOTHING);
   });
 
+  it.each([
+    ["points", { match_points: { P01: 3, P02: 0 } }],
+    ["faults", { faults: [lateP02] }],
+    ["the head of a log", { log_head: "a".repeat(64) }],
+  ])("of an aborted match without a log has no %s", async (_what, more) => {
+    const nothing = { winner: null, match_points: {}, final_scores: {}, log: [], log_head: "" };
+    const told = won({ ...nothing, termination: "aborted", ...more });
+    const refused = await message("MATCH_RESULT", "referee:REF01", told, tokens.REF01);
+    expect(refused).toMatchObject({ isError: true, payload: { error_code: "G001" } });
+    expect(await points()).toEqual(NOTHING);
+  });
+
   it("of an older epoch is refused", async () => {
     const aborted = {
       winner: null,

@@ -109,7 +109,8 @@ function faultOfResult({ config, game }: League, match: Match, seed: string, res
     return faultsOfMatch(told)[0] ?? null;
   }
   // The referee had nothing that it could play.
-  const { winner, match_points, final_scores } = result;
-  const isEmpty = winner === null && Object.keys({ ...match_points, ...final_scores }).length === 0;
-  return isEmpty ? null : "an aborted match without a log has neither winner nor points";
+  const { winner, match_points, final_scores, faults, log_head } = result;
+  const given = [...Object.keys({ ...match_points, ...final_scores }), ...faults];
+  const isEmpty = winner === null && given.length === 0 && log_head === "";
+  return isEmpty ? null : "an aborted match without a log has neither winner nor points nor faults";
 }
