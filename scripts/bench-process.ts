@@ -101,11 +101,12 @@ export async function launch(
   };
 }
 
-/** Runs a command that starts processes of its own; tells of the most memory they held, polled. */
+/** Runs a command that starts processes of its own. `isWatched` polls for the most memory they held, which costs them time. */
 export async function runCommand(
   command: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
+  isWatched: boolean,
 ): Promise<{ ms: number; peakMb: number; processes: number }> {
   const begun = performance.now();
   const child = spawn(command, args, { cwd: ROOT, env, stdio: ["ignore", "ignore", "inherit"], detached: true });
@@ -113,9 +114,10 @@ export async function runCommand(
   groups.add(pid);
   children.add(child);
   const peaks = new Map<number, number>();
-  const poll = setInterval(() => {
+  const watch = (): void => {
     for (const one of descendants(pid)) peaks.set(one, Math.max(peaks.get(one) ?? 0, peakKb(one)));
-  }, 20);
+  };
+  const poll = isWatched ? setInterval(watch, 20) : undefined;
   const code = await new Promise<number | null>((resolve) => child.once("exit", resolve));
   const ms = performance.now() - begun;
   clearInterval(poll);

@@ -11,6 +11,9 @@ import { VERSION } from "#shared/runtime/version.ts";
 const MCP_DATA = fileURLToPath(new URL("../data/mcp", import.meta.url));
 const DEFAULT_CONFIG = fileURLToPath(new URL("../config/league.json", import.meta.url));
 
+// Each command loads most of what it needs after this: somebody waits for it.
+enableCompileCache(COMPILE_CACHE);
+
 // `league run --json | head` closes our stdout early: that is the reader's right.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
@@ -102,10 +105,7 @@ subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command
     portOption,
   )
   .option("--data <folder>", "where games and logs are kept", MCP_DATA)
-  .action(async (options) => {
-    enableCompileCache(COMPILE_CACHE); // hosts wait for it
-    return (await import("./command-mcp.ts")).mcp(options);
-  });
+  .action(async (options) => (await import("./command-mcp.ts")).mcp(options));
 
 /** Ends the process with a command's exit code, after stdout has been written. */
 async function exitWith(command: Promise<number>): Promise<void> {
