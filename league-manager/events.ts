@@ -1,3 +1,4 @@
+import { inOneLine } from "#shared/lib/text.ts";
 import type { Match, RecordedResult } from "./league.ts";
 import type { Standing } from "./standings.ts";
 
@@ -30,9 +31,22 @@ export interface MatchSummary {
   readonly referee_id: string | null;
 }
 
-/** Who won a match, in words; nobody wins a match that both forfeit. */
-export const resultWord = ({ winner, termination }: Pick<MatchSummary, "winner" | "termination">): string =>
-  winner ?? { normal: "draw", forfeit: "nobody wins", aborted: "aborted" }[termination];
+/** What people call a player; a player of no place goes by its id. */
+export const nameIn = (standings: readonly Standing[], playerId: string): string =>
+  standings.find((row) => row.player_id === playerId)?.display_name ?? playerId;
+
+/** How a match ended, in one line for people; nobody wins a match that both forfeit. */
+export function resultLine(
+  { winner, termination, reason }: Pick<MatchSummary, "winner" | "termination" | "reason">,
+  standings: readonly Standing[],
+): string {
+  const word =
+    winner === null
+      ? { normal: "draw", forfeit: "nobody wins", aborted: "aborted" }[termination]
+      : `${nameIn(standings, winner)} wins`;
+  const why = inOneLine(reason);
+  return why === word ? word : `${word} (${why.replaceAll("_", " ")})`;
+}
 
 export interface ResultsDocument {
   readonly leagues: readonly {

@@ -1,12 +1,11 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { inOneLine } from "#shared/lib/text.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { loadConfig } from "#shared/runtime/config-file.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { playersOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
-import { type LeagueEvent, resultWord } from "./events.ts";
+import { type LeagueEvent, resultLine } from "./events.ts";
 import { startManager } from "./service.ts";
 
 const command = withUsageExit(new Command("league-manager"))
@@ -75,8 +74,8 @@ function lineOf(event: LeagueEvent): string | null {
     case "round_started":
       return `league ${event.league_id}, round ${event.round_id}`;
     case "match_completed": {
-      const { match_id, reason } = event.match;
-      return `league ${event.league_id}, ${match_id}: ${resultWord(event.match)} (${inOneLine(reason)}), ${event.completed} of ${event.matches}`;
+      const { league_id, match, completed, matches, standings } = event;
+      return `league ${league_id}, ${match.match_id}: ${resultLine(match, standings)}, ${completed} of ${matches}`;
     }
     case "league_completed":
       return `league ${event.league_id} is completed: ${event.standings.map((row) => `${row.rank}. ${row.display_name} ${row.points}`).join(", ")}`;

@@ -1,5 +1,5 @@
 import type { Express } from "express";
-import { resultWord } from "./events.ts";
+import { nameIn, resultLine } from "./events.ts";
 import type { League } from "./league.ts";
 import type { Manager } from "./manager.ts";
 
@@ -33,26 +33,23 @@ function page(manager: Manager): string {
 
 function leagueSection(manager: Manager, league: League): string {
   const { league_id, game } = league.config;
-  const standings = manager
-    .standings(league)
-    .map(
-      (row) =>
-        `<tr><td class="n">${row.rank}</td><td>${escapeHtml(row.display_name)} <small>${escapeHtml(row.player_id)}</small></td>` +
-        [row.played, row.wins, row.draws, row.losses, row.points].map((n) => `<td class="n">${n}</td>`).join("") +
-        "</tr>",
-    );
+  const standings = manager.standings(league);
+  const rows = standings.map(
+    (row) =>
+      `<tr><td class="n">${row.rank}</td><td>${escapeHtml(row.display_name)} <small>${escapeHtml(row.player_id)}</small></td>` +
+      [row.played, row.wins, row.draws, row.losses, row.points].map((n) => `<td class="n">${n}</td>`).join("") +
+      "</tr>",
+  );
   const schedule = [...league.matches.values()].map((match) => {
     const pairing = Object.entries(match.roles).map(
-      ([role, id]) => `${escapeHtml(id)} <small>${escapeHtml(role)}</small>`,
+      ([role, id]) => `${escapeHtml(nameIn(standings, id))} <small>${escapeHtml(role)}</small>`,
     );
-    const result = match.result
-      ? `${escapeHtml(resultWord(match.result))} <small>${escapeHtml(match.result.reason)}</small>`
-      : "";
+    const result = match.result ? escapeHtml(resultLine(match.result, standings)) : "";
     return `<tr><td>${escapeHtml(match.matchId)}</td><td>${pairing.join(" – ")}</td><td>${match.status}</td><td>${result}</td></tr>`;
   });
   return `<h2>${escapeHtml(league_id)} <small>${escapeHtml(game)}, ${league.status}</small></h2>
 <table><thead><tr><th class="n">#</th><th>Player</th><th class="n">Played</th><th class="n">Won</th><th class="n">Drawn</th>
-<th class="n">Lost</th><th class="n">Points</th></tr></thead><tbody>${standings.join("")}</tbody></table>
+<th class="n">Lost</th><th class="n">Points</th></tr></thead><tbody>${rows.join("")}</tbody></table>
 <table><thead><tr><th>Match</th><th>Players</th><th>Status</th><th>Result</th></tr></thead><tbody>${schedule.join("")}</tbody></table>`;
 }
 

@@ -1,7 +1,6 @@
 import { createRequire } from "node:module";
 import { styleText } from "node:util";
-import { inOneLine } from "#shared/lib/text.ts";
-import { type LeagueEvent, resultWord } from "../league-manager/events.ts";
+import { type LeagueEvent, nameIn, resultLine } from "../league-manager/events.ts";
 import type { Standing } from "../league-manager/standings.ts";
 
 const require = createRequire(import.meta.url);
@@ -50,9 +49,9 @@ function plainLine(event: LeagueEvent): string | null {
     case "league_started":
       return `${event.league_id}: ${event.game}, ${event.matches} matches`;
     case "match_completed": {
-      const { match, completed, matches } = event;
-      const roles = Object.entries(match.roles).map(([role, id]) => `${id} ${role}`);
-      return `${event.league_id} ${match.match_id} (${roles.join(", ")}): ${resultWord(match)}, ${inOneLine(match.reason)} [${completed}/${matches}]`;
+      const { league_id, match, completed, matches, standings } = event;
+      const players = Object.entries(match.roles).map(([role, id]) => `${nameIn(standings, id)} ${role}`);
+      return `${league_id} ${match.match_id} (${players.join(", ")}): ${resultLine(match, standings)} [${completed}/${matches}]`;
     }
     case "league_completed":
       return `${event.league_id}: completed`;
