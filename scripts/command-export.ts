@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
-import { exportedFiles, findStore, writeExport } from "./export.ts";
+import { ExportedRun, exportedFiles, findStore, RUN_FILE, unplayedIn, writeExport } from "./export.ts";
 import { standingsTable } from "./progress.ts";
 import { verifyExport } from "./verify.ts";
 
@@ -10,15 +10,20 @@ export async function exportRun(folder: string, flags: { readonly out: string })
   const files = await exportedFiles(store);
   const out = resolve(flags.out);
   const digest = writeExport(out, files);
-  process.stdout.write(`${files.size - 1} matches of ${dirname(store)} written to ${out}\ndigest ${digest}\n`);
+  const unplayed = unplayedIn(ExportedRun.parse(JSON.parse(files.get(RUN_FILE) ?? "")));
+  const lines = [`${files.size - 1} matches of ${dirname(store)} written to ${out}`, ...openLines(unplayed)];
+  process.stdout.write(`${lines.join("\n")}\ndigest ${digest}\n`);
   return EXIT.ok;
 }
 
 /** `league verify`: 0 when everything in an export holds, else 1 with one line for each thing that does not. */
 export async function verify(folder: string, flags: { readonly json?: boolean }): Promise<number> {
-  const { faults, matches, digest, standings } = verifyExport(resolve(folder));
+  const verified = verifyExport(resolve(folder));
+  const { faults, matches, digest, standings } = verified;
   if (flags.json) {
-    const document = { ok: faults.length === 0, matches, digest, faults, standings: Object.fromEntries(standings) };
+    const unplayed = Object.fromEntries(verified.unplayed);
+    const known = { matches, unplayed, digest, faults, standings: Object.fromEntries(standings) };
+    const document = { ok: faults.length === 0, ...known };
     process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
     return faults.length === 0 ? EXIT.ok : EXIT.failed;
   }
@@ -26,6 +31,11 @@ export async function verify(folder: string, flags: { readonly json?: boolean })
     throw new StartError(faults.map(({ file, message }) => `${file}: ${message}`).join("\n"), EXIT.failed);
   }
   const tables = [...standings].map(([leagueId, rows]) => standingsTable(leagueId, rows));
-  process.stdout.write(`${tables.join("\n\n")}\n\nsound: ${matches} matches replayed, digest ${digest}\n`);
+  const lines = [...openLines(verified.unplayed), `sound: ${matches} matches replayed, digest ${digest}`];
+  process.stdout.write(`${tables.join("\n\n")}\n\n${lines.join("\n")}\n`);
   return EXIT.ok;
 }
+
+/** What was still to be played when the export was made. */
+const openLines = (unplayed: ReadonlyMap<string, number>): readonly string[] =>
+  [...unplayed].map(([leagueId, left]) => `${leagueId} was not over: ${left} of its matches were still to be played`);

@@ -1,10 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { z } from "zod";
+import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import type { RecordedResult } from "../league-manager/league.ts";
+import { type Pairing, roundRobin } from "../league-manager/schedule.ts";
 import { foldStandings, type Standing } from "../league-manager/standings.ts";
 import { MANAGER_SCHEMA, managerStore } from "../league-manager/tables.ts";
 
@@ -117,6 +119,24 @@ export const standingsOfResults = (
     results.map(({ match_points, ...rest }) => ({ ...rest, points: match_points })),
   );
 
+/** Every match that a league's players are to play. */
+export function scheduleOf({ game, players }: ExportedLeague): readonly (Pairing & { readonly round_id: number })[] {
+  const [first, second] = findGame(game)?.roles ?? [];
+  if (first === undefined || second === undefined) return [];
+  const ids = [...new Set(players.map(({ player_id }) => player_id))];
+  return roundRobin(ids, [first, second]).flatMap(({ round_id, matches }) =>
+    matches.map((match) => ({ ...match, round_id })),
+  );
+}
+
+/** Of each league that was not over when it was exported: how many of its players' matches had no result. */
+export const unplayedIn = (run: ExportedRun): ReadonlyMap<string, number> =>
+  new Map(
+    run.leagues
+      .filter(({ status }) => status !== "completed")
+      .map((league) => [league.league_id, scheduleOf(league).length - league.matches.length]),
+  );
+
 /** Every file of an export, by name, from a manager's store. The config beside the store tells games and options. */
 export async function exportedFiles(storeFile: string): Promise<ReadonlyMap<string, string>> {
   const config = readConfigBeside(storeFile);
@@ -172,12 +192,43 @@ function readConfigBeside(storeFile: string): z.infer<typeof StoredConfig> {
   return StoredConfig.parse(JSON.parse(readFileSync(file, "utf8")));
 }
 
-/** Writes an export and its manifest into a folder; returns the digest. */
+/**
+ * Writes an export and its manifest into a folder, in place of an export that is there; returns the digest.
+ * StartError when there is anything else in the folder: it would be taken for part of the export.
+ */
 export function writeExport(folder: string, files: ReadonlyMap<string, string>): string {
+  removeExport(folder);
   const manifest = manifestOf(files);
-  for (const [name, text] of [...files, [MANIFEST, canonical(manifest)] as const]) {
+  // The manifest first: an export that was cut short can still be told from other files, and be replaced.
+  for (const [name, text] of [[MANIFEST, canonical(manifest)] as const, ...files]) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
   }
   return manifest.digest;
+}
+
+/** The files below a folder, named from it; none where there is no folder. */
+export const filesIn = (folder: string): readonly string[] =>
+  existsSync(folder) && statSync(folder).isDirectory()
+    ? readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    : [];
+
+function removeExport(folder: string): void {
+  const found = filesIn(folder);
+  const known = found.includes(MANIFEST) ? listedIn(readFileSync(join(folder, MANIFEST), "utf8")) : [];
+  const stranger = found.find((name) => name !== MANIFEST && !known.includes(name));
+  if (stranger !== undefined) {
+    throw new StartError(`${folder} holds ${stranger}, which is no part of an export: name an empty folder with --out`);
+  }
+  for (const name of found) rmSync(join(folder, name));
+}
+
+function listedIn(manifest: string): readonly string[] {
+  try {
+    return Object.keys(Manifest.parse(JSON.parse(manifest)).files);
+  } catch {
+    return [];
+  }
 }

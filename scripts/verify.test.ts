@@ -74,6 +74,30 @@ describe("league verify", () => {
     expect([...verified.standings.keys()]).toEqual(["rps", "even-odd"]);
   });
 
+  test("a league that was not over says how many of its matches are not there", () => {
+    const folder = mkdtempSync(join(root, "open-"));
+    cpSync(sound, folder, { recursive: true });
+    forge(RUN_FILE, (run: Listed) => {
+      for (const league of run.leagues.slice(0, 1)) Object.assign(league, { status: "running", matches: ["R1M1"] });
+    })(folder);
+    expect(verifyExport(folder).unplayed).toEqual(new Map([["rps", 2]]));
+    expect(verifyExport(sound).unplayed).toEqual(new Map());
+  });
+
+  test("an export takes the place of one that is there, also of one cut short, and of nothing else", () => {
+    const folder = join(root, "again");
+    const texts = new Map(filesOf(sound).map((name) => [name, readFileSync(join(sound, name), "utf8")]));
+    texts.delete(MANIFEST);
+    const older = new Map([...texts, [matchFile("chess", "R1M1"), "{}"]]);
+    writeExport(folder, older);
+    rmSync(join(folder, RUN_FILE));
+    writeExport(folder, texts);
+    expect(verifyExport(folder).faults).toEqual([]);
+    writeFileSync(join(folder, "homework.txt"), "mine");
+    expect(() => writeExport(folder, texts)).toThrow("homework.txt");
+    expect(readFileSync(join(folder, RUN_FILE), "utf8")).toBe(texts.get(RUN_FILE));
+  });
+
   test("a changed byte anywhere is found and its file named", () => {
     const random = createRandom("bytes");
     for (const file of filesOf(sound)) {

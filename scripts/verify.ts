@@ -1,25 +1,26 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join, relative } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
-import { findGame } from "#shared/games/registry.ts";
 import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import { faultsOfMatch } from "#shared/session/match-result.ts";
-import { roundRobin } from "../league-manager/schedule.ts";
 import type { Standing } from "../league-manager/standings.ts";
 import {
   canonical,
   type ExportedLeague,
   ExportedMatch,
   ExportedRun,
+  filesIn,
   MANIFEST,
   Manifest,
   manifestOf,
   matchFile,
   RUN_FILE,
+  scheduleOf,
   standingsOfResults,
+  unplayedIn,
 } from "./export.ts";
 
 /** Something in an export that does not hold: where, and what. */
@@ -35,6 +36,8 @@ export interface Verified {
   readonly digest: string;
   /** Recomputed from the matches alone. */
   readonly standings: ReadonlyMap<string, readonly Standing[]>;
+  /** Of each league that was not over: how many matches its players still had to play. */
+  readonly unplayed: ReadonlyMap<string, number>;
 }
 
 /**
@@ -46,7 +49,7 @@ export function verifyExport(folder: string): Verified {
   const blame = (file: string, message: string): void => {
     faults.push({ file, message });
   };
-  const texts = new Map(filesIn(folder).map((file) => [relative(folder, file), readFileSync(file, "utf8")]));
+  const texts = new Map(filesIn(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]));
   const digest = checkBytes(folder, texts, blame);
   const run = read(RUN_FILE, ExportedRun, texts, blame);
   const standings = new Map<string, readonly Standing[]>();
@@ -76,7 +79,7 @@ export function verifyExport(folder: string): Verified {
       if (!isDeepStrictEqual(match.options, league.options)) blame(file, "its options are not the league's");
       for (const message of faultsIn(match)) blame(file, message);
     }
-    for (const missing of unplayed(league, results))
+    for (const missing of missingFrom(league, results))
       blame(RUN_FILE, `${league.league_id} is completed without ${missing}`);
     const recomputed = standingsOfResults(league.players, results);
     standings.set(league.league_id, recomputed);
@@ -91,30 +94,19 @@ export function verifyExport(folder: string): Verified {
   if (run?.seed != null && sha256Hex(run.seed) !== run.seed_commitment) {
     blame(RUN_FILE, "the run's seed does not match its commitment");
   }
-  return { faults, matches, digest, standings };
+  return { faults, matches, digest, standings, unplayed: run ? unplayedIn(run) : new Map() };
 }
 
-/** The matches of a round robin that a completed league lacks. */
-function unplayed({ status, game, players }: ExportedLeague, played: readonly ExportedMatch[]): readonly string[] {
-  const [first, second] = findGame(game)?.roles ?? [];
-  if (status !== "completed" || first === undefined || second === undefined) return [];
-  const ids = players.map(({ player_id }) => player_id);
-  return roundRobin(ids, [first, second]).flatMap(({ round_id, matches }) =>
-    matches.flatMap(({ match_id, roles }) => {
-      const found = played.find((one) => one.match_id === match_id);
-      return found?.round_id === round_id && isDeepStrictEqual(found.roles, roles) ? [] : [match_id];
-    }),
-  );
+/** The scheduled matches that a completed league lacks. */
+function missingFrom(league: ExportedLeague, played: readonly ExportedMatch[]): readonly string[] {
+  if (league.status !== "completed") return [];
+  return scheduleOf(league).flatMap(({ match_id, round_id, roles }) => {
+    const found = played.find((one) => one.match_id === match_id);
+    return found?.round_id === round_id && isDeepStrictEqual(found.roles, roles) ? [] : [match_id];
+  });
 }
 
 type Blame = (file: string, message: string) => void;
-
-function filesIn(folder: string): string[] {
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
-}
 
 /** Every file against the manifest, and the manifest against itself. */
 function checkBytes(folder: string, texts: ReadonlyMap<string, string>, blame: Blame): string {
