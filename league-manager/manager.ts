@@ -219,6 +219,7 @@ export function createManager(options: ManagerOptions): Manager {
     },
 
     async resume() {
+      for (const league of leagues.values()) tellRestored(league, emit);
       const running = [...leagues.values()].filter((league) => league.status === "running");
       const inPlay = new Set(running.flatMap((league) => [...league.entrants]));
       const players = [...inPlay].flatMap((id) => registry.get(id) ?? []).filter(({ state }) => state !== "SHUTDOWN");
@@ -234,4 +235,14 @@ export function createManager(options: ManagerOptions): Manager {
       dispatcher.stop();
     },
   };
+}
+
+/** What is found in the data folder: who starts anew there should learn why nothing begins. */
+function tellRestored({ config, status, matches }: League, emit: ManagerOptions["emit"]): void {
+  if (status === "open") return;
+  const all = [...matches.values()];
+  const played = all.filter((match) => match.status === "completed").length;
+  const what =
+    status === "completed" ? "is completed already" : `goes on: ${played} of ${all.length} matches are played`;
+  emit({ type: "notice", message: `${config.league_id} ${what}` });
 }

@@ -105,8 +105,9 @@ export function createRounds(options: RoundsOptions): Rounds {
     const kept: Promise<void>[] = [];
     for (const player of Object.values(match.roles).flatMap((id) => registry.get(id) ?? [])) {
       const timedOut = result.faults.some((fault) => fault.player_id === player.id && fault.code === "G002");
+      const was = player.state;
       kept.push(timedOut ? registry.countTimeout(player) : registry.countGood(player));
-      if (timedOut && player.state === "SHUTDOWN") {
+      if (was !== "SHUTDOWN" && player.state === "SHUTDOWN") {
         const why = "too many matches in a row lost by timeout; the rest is forfeited";
         emit({ type: "notice", message: `${player.name} (${player.id}) is shut down: ${why}` });
       }

@@ -16,6 +16,9 @@ export interface ServeFlags {
 /** Where `league join` looks for a manager if it is not told. */
 const DEFAULT_PORT = 8000;
 
+const OVER =
+  'Every league is over; its standings stay on the page. New ones need another folder as "data" in the config.';
+
 /** `league serve`: manager and referees until interrupted. Players of the config that it would have to start are left out. */
 export async function serve(configFile: string, flags: ServeFlags): Promise<number> {
   const read = readConfig(configFile);
@@ -33,6 +36,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
       const told = event as LeagueEvent;
       progress.event(told);
       if (told.type === "league_completed") progress.line(standingsTable(told.league_id, told.standings));
+      if (told.type === "all_completed") progress.line(OVER);
     },
     onLine: (agent, line) => progress.line(`${agent}: ${line}`),
     onFatal(message, exitCode) {

@@ -63,6 +63,18 @@ describe("a player that does not answer in time", () => {
     expect(played?.standings.at(-1)).toMatchObject({ player_id: "P01", played: 5, losses: 5, points: 0 });
   });
 
+  it("is said to be shut down once, also when more matches than it may lose end together", async () => {
+    const notices: string[] = [];
+    const { completed } = await start({
+      leagues: ["a", "b", "c", "d", "e"].map((league_id) => ({ league_id, game: "rps.v1" })),
+      players: [silent("Silent"), good("B")],
+      onEvent: (event) => event.type === "notice" && notices.push(event.message),
+    });
+    const { leagues } = await completed;
+    expect(leagues.flatMap(({ matches }) => matches.map((one) => one.termination))).toEqual(Array(5).fill("forfeit"));
+    expect(notices.filter((message) => message.includes("shut down"))).toHaveLength(1);
+  });
+
   it("two that are shut down both lose what they had to play against each other", async () => {
     const { completed } = await start({
       leagues: rps,

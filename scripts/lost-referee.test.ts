@@ -109,6 +109,7 @@ describe("league run --resume", () => {
     await eventually("all agents to be gone", () => agentsIn(test.folder).length === 0);
     const resumed = await run(test, "--resume").ended;
     expect(resumed.code, resumed.stderr).toBe(0);
+    expect(resumed.stderr).toMatch(/^rps goes on: \d of 6 matches are played$/m);
     expect(documentOf(resumed)).toEqual(expected);
     expect(runFolders(test)).toHaveLength(1);
     const again = await league(["run", test.file, "--resume"]);

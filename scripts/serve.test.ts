@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { agentsIn, cleanUp, eventually, RPS, type Running, start, type TestLeague, testLeague } from "./testing.ts";
+
+afterEach(cleanUp);
+
+const serve = (test: TestLeague, ...flags: string[]): Running =>
+  start("scripts/league.ts", ["serve", test.file, ...flags]);
+const joins = (test: TestLeague, name: string, port: number): Running => {
+  const place = ["--name", name, "--port", String(port), "--data", join(test.folder, String(port))];
+  return start("scripts/league.ts", ["join", "random", ...place, "--manager", `http://127.0.0.1:${test.port}/mcp`]);
+};
+
+describe("league serve, and players that join", () => {
+  it("plays when enough have come, early ones too; started again it says that all is over", async () => {
+    const test = await testLeague([], RPS);
+    const early = joins(test, "Early", test.port + 10);
+    await early.line(/random plays as Early at /);
+    const served = serve(test, "--players", "2");
+    await served.line(/takes registrations at /);
+    await early.line(/registered as P01 in rps/);
+    const late = joins(test, "Late", test.port + 11);
+    await late.line(/registered as P02 in rps/);
+    await served.line(/^rps R1M1 \(Early player_1, Late player_2\): .* \[1\/1\]$/);
+    await served.line(/^Every league is over/);
+    served.signal("SIGINT");
+    expect((await served.ended).code).toBe(130);
+
+    const again = serve(test, "--players", "2");
+    await again.line(/^rps is completed already$/);
+    await again.line(/^Every league is over/);
+    for (const one of [again, early, late]) one.signal("SIGINT");
+    expect([(await again.ended).code, (await early.ended).code, (await late.ended).code]).toEqual([130, 130, 130]);
+    await eventually("nothing to be left running", () => agentsIn(test.folder).length === 0);
+  }, 40_000);
+
+  it("refuses a second player of one name, which is told so and ends", async () => {
+    const test = await testLeague([], RPS);
+    const served = serve(test, "--players", "3");
+    await served.line(/takes registrations at /);
+    const first = joins(test, "Twin", test.port + 10);
+    await first.line(/registered as P01/);
+    const second = await joins(test, "Twin", test.port + 11).ended;
+    expect(second.code).not.toBe(0);
+    expect(second.stderr).toContain("Twin");
+  }, 40_000);
+});
