@@ -7,14 +7,34 @@ const standings = [
   { ...row, player_id: "P02", display_name: "Bravo" },
 ];
 
+const normal = { termination: "normal", faults: [] } as const;
+const forfeit = { termination: "forfeit", reason: "illegal_move" } as const;
+
 test.each([
-  ["Alpha wins (rounds won)", { winner: "P01", termination: "normal", reason: "rounds_won" }],
-  ["draw (move limit)", { winner: null, termination: "normal", reason: "move_limit" }],
-  ["draw", { winner: null, termination: "normal", reason: "draw" }],
-  ["Bravo wins (P01: no answer)", { winner: "P02", termination: "forfeit", reason: "P01: no\nanswer" }],
-  ["nobody wins (both)", { winner: null, termination: "forfeit", reason: "both" }],
-  ["aborted (log lost)", { winner: null, termination: "aborted", reason: "log lost" }],
-  ["P09 wins (score)", { winner: "P09", termination: "normal", reason: "score" }],
+  ["Alpha wins (rounds won)", { ...normal, winner: "P01", reason: "rounds_won" }],
+  ["draw (move limit)", { ...normal, winner: null, reason: "move_limit" }],
+  ["draw", { ...normal, winner: null, reason: "draw" }],
+  ["P09 wins (score)", { ...normal, winner: "P09", reason: "score" }],
+  ["aborted (log lost)", { termination: "aborted", winner: null, reason: "log lost", faults: [] }],
+  [
+    "Bravo wins (Alpha: choose one_of 1, 2)",
+    { ...forfeit, winner: "P02", faults: [{ player_id: "P01", detail: "choose one_of\n1, 2" }] },
+  ],
+  [
+    "nobody wins (Alpha: no answer; Bravo: HTTP 500)",
+    {
+      ...forfeit,
+      winner: null,
+      faults: [
+        { player_id: "P01", detail: "no answer" },
+        { player_id: "P02", detail: "HTTP 500" },
+      ],
+    },
+  ],
+  [
+    `Bravo wins (Alpha: ${"x".repeat(193)}…)`,
+    { ...forfeit, winner: "P02", faults: [{ player_id: "P01", detail: "x".repeat(4000) }] },
+  ],
 ] as const)("a result for people: %s", (line, result) => {
   expect(resultLine(result, standings)).toBe(line);
 });

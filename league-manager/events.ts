@@ -1,4 +1,4 @@
-import { inOneLine } from "#shared/lib/text.ts";
+import { cutTo, inOneLine } from "#shared/lib/text.ts";
 import type { Match, RecordedResult } from "./league.ts";
 import type { Standing } from "./standings.ts";
 
@@ -11,6 +11,7 @@ export type LeagueEvent =
       readonly type: "match_completed";
       readonly league_id: string;
       readonly match: MatchSummary;
+      readonly faults: RecordedResult["faults"];
       readonly completed: number;
       readonly matches: number;
       readonly standings: readonly Standing[];
@@ -35,17 +36,23 @@ export interface MatchSummary {
 export const nameIn = (standings: readonly Standing[], playerId: string): string =>
   standings.find((row) => row.player_id === playerId)?.display_name ?? playerId;
 
-/** How a match ended, in one line for people; nobody wins a match that both forfeit. */
+const DETAIL_CHARACTERS = 200;
+
+/** How a match ended, in one line for people: who won, why, and of a forfeit whose fault it was. Nobody wins what both forfeit. */
 export function resultLine(
-  { winner, termination, reason }: Pick<MatchSummary, "winner" | "termination" | "reason">,
+  result: Pick<RecordedResult, "winner" | "termination" | "reason"> & {
+    readonly faults: readonly { readonly player_id: string; readonly detail: string }[];
+  },
   standings: readonly Standing[],
 ): string {
+  const { winner, termination, reason, faults } = result;
   const word =
     winner === null
       ? { normal: "draw", forfeit: "nobody wins", aborted: "aborted" }[termination]
       : `${nameIn(standings, winner)} wins`;
-  const why = inOneLine(reason);
-  return why === word ? word : `${word} (${why.replaceAll("_", " ")})`;
+  const details = faults.map((fault) => `${nameIn(standings, fault.player_id)}: ${fault.detail}`);
+  const why = inOneLine(details.join("; ") || reason.replaceAll("_", " "));
+  return why === word ? word : `${word} (${cutTo(DETAIL_CHARACTERS, why)})`;
 }
 
 export interface ResultsDocument {

@@ -74,8 +74,8 @@ function lineOf(event: LeagueEvent): string | null {
     case "round_started":
       return `league ${event.league_id}, round ${event.round_id}`;
     case "match_completed": {
-      const { league_id, match, completed, matches, standings } = event;
-      return `league ${league_id}, ${match.match_id}: ${resultLine(match, standings)}, ${completed} of ${matches}`;
+      const { league_id, match, faults, completed, matches, standings } = event;
+      return `league ${league_id}, ${match.match_id}: ${resultLine({ ...match, faults }, standings)}, ${completed} of ${matches}`;
     }
     case "league_completed":
       return `league ${event.league_id} is completed: ${event.standings.map((row) => `${row.rank}. ${row.display_name} ${row.points}`).join(", ")}`;

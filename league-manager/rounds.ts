@@ -89,6 +89,7 @@ export function createRounds(options: RoundsOptions): Rounds {
       type: "match_completed",
       league_id: match.leagueId,
       match: summaryOf(match, result),
+      faults: result.faults,
       completed: all.filter((one) => one.status === "completed").length,
       matches: all.length,
       standings: standings(league),

@@ -1,14 +1,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import type { Game, Role } from "#shared/games/game.ts";
 import { findGame, gameIds } from "#shared/games/registry.ts";
+import { cutTo, inOneLine } from "#shared/lib/text.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { freePorts } from "#shared/runtime/free-ports.ts";
-import { type Entry, parseEntry, rowsOf } from "#shared/session/entry.ts";
+import { type Entry, type Fault, parseEntry, rowsOf } from "#shared/session/entry.ts";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import type { ResultsDocument } from "../league-manager/events.ts";
+import { type ResultsDocument, resultLine } from "../league-manager/events.ts";
 import { MANAGER_SCHEMA, managerStore } from "../league-manager/tables.ts";
 import { isBotFile } from "../player/load-bot.ts";
 import { silentProgress } from "./progress.ts";
@@ -86,25 +88,47 @@ async function report(document: ResultsDocument, folder: string, flags: PlayFlag
   const kept = await (await managerStore(db)).logOf("play", "R1M1");
   db.close();
   const entries = (kept?.log ?? []).map((body) => JSON.parse(body) as Entry);
-  const moves = entries.flatMap((entry) =>
+  const acted = entries.flatMap((entry) =>
     entry.type === "acted" ? [{ role: entry.role, action: entry.action }] : [],
   );
+  const moves = inRoleOrder(acted, findGame(document.leagues[0]?.game ?? ""));
+  const faults = entries.flatMap((entry) => (entry.type === "forfeited" ? entry.faults : []));
   const match = document.leagues[0]?.matches[0];
-  if (flags.json) return JSON.stringify({ ...match, seed: kept?.seed, moves }, null, 2);
+  if (flags.json) return JSON.stringify({ ...match, seed: kept?.seed, moves, faults }, null, 2);
   const names = new Map(document.leagues[0]?.standings.map((row) => [row.player_id, row.display_name]));
   const players = Object.entries(match?.roles ?? {}).map(([role, id]) => `${role}: ${names.get(id) ?? id}`);
   const width = String(moves.length).length;
   const lines = moves.map(
     ({ role, action }, index) => `${String(index + 1).padStart(width)}. ${role} ${plain(action)}`,
   );
-  const winner = match?.winner
-    ? `${names.get(match.winner)} wins`
-    : match?.termination === "normal"
-      ? "draw"
-      : "no winner";
   const end = kept ? [endOf(kept.log, kept.seed), ""] : [];
-  return [...players, "", ...lines, "", ...end, `${winner}: ${match?.reason} (${match?.termination})`].join("\n");
+  const result = match ? resultLine({ ...match, faults: [] }, document.leagues[0]?.standings ?? []) : "not played";
+  return [...players, "", ...lines, "", ...end, ...faults.map(faultLine), result].join("\n");
 }
+
+/** Enough for a whole envelope with its move. */
+const RAW_CHARACTERS = 500;
+
+interface Move {
+  readonly role: Role;
+  readonly action: unknown;
+}
+
+/** Moves of one simultaneous turn lie in the log as they came, which no seed can repeat: each turn is told in the order of the roles. */
+function inRoleOrder(moves: readonly Move[], game: Game | undefined): readonly Move[] {
+  if (!game?.info.simultaneous) return moves;
+  const turns: Move[][] = [];
+  for (const move of moves) {
+    const turn = turns.at(-1);
+    if (turn && !turn.some(({ role }) => role === move.role)) turn.push(move);
+    else turns.push([move]);
+  }
+  return turns.flatMap((turn) => turn.toSorted((a, b) => game.roles.indexOf(a.role) - game.roles.indexOf(b.role)));
+}
+
+/** Why a player lost its turn, and with which answer. */
+const faultLine = ({ role, detail, raw }: Fault): string =>
+  `${role}: ${inOneLine(detail)}${raw === undefined ? "" : `; its answer was ${cutTo(RAW_CHARACTERS, inOneLine(raw))}`}`;
 
 /** How the game stood at its end, as anybody may see it. */
 function endOf(log: readonly string[], seed: string): string {

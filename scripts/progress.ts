@@ -49,9 +49,9 @@ function plainLine(event: LeagueEvent): string | null {
     case "league_started":
       return `${event.league_id}: ${event.game}, ${event.matches} matches`;
     case "match_completed": {
-      const { league_id, match, completed, matches, standings } = event;
+      const { league_id, match, faults, completed, matches, standings } = event;
       const players = Object.entries(match.roles).map(([role, id]) => `${nameIn(standings, id)} ${role}`);
-      return `${league_id} ${match.match_id} (${players.join(", ")}): ${resultLine(match, standings)} [${completed}/${matches}]`;
+      return `${league_id} ${match.match_id} (${players.join(", ")}): ${resultLine({ ...match, faults }, standings)} [${completed}/${matches}]`;
     }
     case "league_completed":
       return `${event.league_id}: completed`;

@@ -1,0 +1,32 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { cleanUp, league, newFolder } from "./testing.ts";
+
+afterEach(cleanUp);
+
+describe("league play", () => {
+  it("prints players, moves, the end and the result, the same for one seed", async () => {
+    const args = ["play", "random", "cycle", "--game", "rps", "--option", "best_of=3", "--seed", "7"];
+    const [one, again] = await Promise.all([league(args), league(args)]);
+    expect(one).toMatchObject({ code: 0, stderr: "" });
+    expect(again.stdout).toBe(one.stdout);
+    expect(one.stdout).toMatch(
+      /^player_1: random\nplayer_2: cycle\n\n1\. player_1 (rock|paper|scissors)\n2\. player_2 /,
+    );
+    expect(one.stdout).toMatch(/\n(random wins \(rounds won\)|cycle wins \(rounds won\)|draw)\n$/);
+  }, 30_000);
+
+  it("says what was wrong with an illegal move, and what the bot had answered", async () => {
+    const bot = join(newFolder(), "bot.ts");
+    writeFileSync(bot, "export default ({ role }) => ['spock', role].join(', says ');\n");
+    const { code, stdout } = await league(["play", bot, "random", "--game", "rps", "--seed", "7"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^player_1: illegal move: choose rock, paper or scissors; its answer was .*spock, says player_1/m,
+    );
+    expect(stdout).toMatch(/\nrandom wins \(illegal move\)\n$/);
+    const json = await league(["play", bot, "random", "--game", "rps", "--json"]);
+    expect(JSON.parse(json.stdout).faults).toMatchObject([{ role: "player_1", code: "G001", cause: "illegal_move" }]);
+  }, 30_000);
+});
