@@ -94,6 +94,12 @@ export function createEntry(options: EntryOptions): Entry {
     return league.entrants.size + (isExpected ? 0 : held) >= limit;
   };
 
+  /** Who referees a match could invent its moves: a league of known players has the referees that it knows. */
+  const mayReferee = ({ id }: Agent): Result<readonly string[], ProtocolError> =>
+    startWhen === "count" || refereePlaces.some((place) => place.id === id)
+      ? ok([])
+      : err(protocolError("L002", "this league has the referees of its config, and takes no other"));
+
   const isComplete = (league: League): boolean => {
     if (league.status !== "open" || league.entrants.size < 2 || registry.all("referee").length === 0) return false;
     const { min_players } = league.config;
@@ -198,7 +204,7 @@ export function createEntry(options: EntryOptions): Entry {
           remoteAddress: caller.remoteAddress,
           token: caller.authToken,
         },
-        () => ok([]),
+        mayReferee,
       );
       if (!registered.ok) return ok({ referee_id: null, ...rejected(registered.error) });
       const { agent, token, isNew } = registered.value;

@@ -26,3 +26,24 @@ test("a stranger who comes first takes no place that the config keeps: L002, and
   expect(answer).toMatchObject({ structuredContent: { status: "REJECTED", error_code: "L002", player_id: null } });
   expect(rps?.standings.map((row) => row.display_name).sort()).toEqual(["Ann", "Bob"]);
 });
+
+test("a stranger referees no match of a league whose players the config knows: L002", async () => {
+  const stranger = { referee_name: "Stranger", endpoint: "http://127.0.0.1:9/mcp" };
+  let answer: unknown;
+  league = await startTestLeague({
+    leagues: [{ league_id: "rps", game: "rps.v1" }],
+    players: [
+      {
+        name: "Ann",
+        async start({ manager, name, port }) {
+          answer = await callRpc(manager, "tools/call", { name: "register_referee", arguments: stranger });
+          return startHandWrittenPlayer(manager, name, port);
+        },
+      },
+      { name: "Bob", bot: "random" },
+    ],
+  });
+  const [rps] = (await league.completed).leagues;
+  expect(answer).toMatchObject({ structuredContent: { status: "REJECTED", error_code: "L002", referee_id: null } });
+  expect(rps?.matches).toMatchObject([{ referee_id: "REF01" }]);
+});
