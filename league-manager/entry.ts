@@ -144,8 +144,8 @@ export function createEntry(options: EntryOptions): Entry {
     if (startWhen === "count") return;
     for (const { config, status, entrants } of manager.leagues.values()) {
       if (status !== "open" || entrants.size >= 2) continue;
-      const message = `league ${config.league_id} cannot start: a league needs two players, and it has ${entrants.size}`;
-      emit({ type: "notice", message });
+      const why = `a league needs two players, and it has ${entrants.size}`;
+      emit({ type: "league_stuck", league_id: config.league_id, why });
     }
   };
 

@@ -16,6 +16,7 @@ export type LeagueEvent =
       readonly matches: number;
       readonly standings: readonly Standing[];
     }
+  | { readonly type: "league_stuck"; readonly league_id: string; readonly why: string }
   | { readonly type: "league_completed"; readonly league_id: string; readonly standings: readonly Standing[] }
   | { readonly type: "notice"; readonly message: string }
   | { readonly type: "all_completed"; readonly document: ResultsDocument };

@@ -79,6 +79,8 @@ function lineOf(event: LeagueEvent): string | null {
     }
     case "league_completed":
       return `league ${event.league_id} is completed: ${event.standings.map((row) => `${row.rank}. ${row.display_name} ${row.points}`).join(", ")}`;
+    case "league_stuck":
+      return `league ${event.league_id} cannot start: ${event.why}`;
     case "notice":
       return event.message;
     case "all_completed":

@@ -111,6 +111,16 @@ export function createManager(options: ManagerOptions): Manager {
   });
   const onAllCompleted = (): void => emit({ type: "all_completed", document: document() });
 
+  /** What is found in the data folder: who starts anew there should learn why nothing begins. */
+  const tellRestored = (league: League): void => {
+    const { league_id } = league.config;
+    if (league.status === "completed") emit({ type: "league_completed", league_id, standings: standings(league) });
+    if (league.status !== "running") return;
+    const matches = [...league.matches.values()];
+    const played = matches.filter((match) => match.status === "completed").length;
+    emit({ type: "notice", message: `${league_id} goes on: ${played} of ${matches.length} matches are played` });
+  };
+
   const dispatcher = createDispatcher({
     registry,
     peers,
@@ -219,7 +229,7 @@ export function createManager(options: ManagerOptions): Manager {
     },
 
     async resume() {
-      for (const league of leagues.values()) tellRestored(league, emit);
+      for (const league of leagues.values()) tellRestored(league);
       const running = [...leagues.values()].filter((league) => league.status === "running");
       const inPlay = new Set(running.flatMap((league) => [...league.entrants]));
       const players = [...inPlay].flatMap((id) => registry.get(id) ?? []).filter(({ state }) => state !== "SHUTDOWN");
@@ -235,14 +245,4 @@ export function createManager(options: ManagerOptions): Manager {
       dispatcher.stop();
     },
   };
-}
-
-/** What is found in the data folder: who starts anew there should learn why nothing begins. */
-function tellRestored({ config, status, matches }: League, emit: ManagerOptions["emit"]): void {
-  if (status === "open") return;
-  const all = [...matches.values()];
-  const played = all.filter((match) => match.status === "completed").length;
-  const what =
-    status === "completed" ? "is completed already" : `goes on: ${played} of ${all.length} matches are played`;
-  emit({ type: "notice", message: `${config.league_id} ${what}` });
 }

@@ -106,15 +106,14 @@ export default ({ legal }) => legal[0];
     expect(processesIn(test.folder)).toEqual([]);
   });
 
-  it("says why a league of one cannot start", async () => {
+  it("says why a league of one cannot start, and ends", async () => {
     const test = await testLeague(["./hung.ts", "cycle"], RPS, {
       files: { "hung.ts": "export default () => { while (true) {} };\n" },
       config: { timeouts: { registration_ms: 2_000 } },
     });
-    const league = run(test);
-    await league.line(/league rps cannot start: a league needs two players, and it has [01]$/);
-    league.signal("SIGINT");
-    expect((await league.ended).code).toBe(130);
+    const { code, stderr } = await run(test, "--quiet").ended;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/rps cannot start: a league needs two players, and it has [01]$/m);
     expect(processesIn(test.folder)).toEqual([]);
   });
 

@@ -58,6 +58,7 @@ function plainLine(event: LeagueEvent): string | null {
     case "notice":
       return event.message;
     case "round_started":
+    case "league_stuck": // whoever waits for the league says it, even without progress
     case "all_completed":
       return null;
   }

@@ -23,6 +23,7 @@ export interface RunOptions {
  */
 export async function runLeagues(options: RunOptions): Promise<number> {
   const { folder, progress, warn } = options;
+  const { config } = folder;
   const ended = Promise.withResolvers<number>();
   let hasBegun = options.folder.isResumed;
   const supervisor = createSupervisor({
@@ -31,6 +32,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
       hasBegun = true;
       progress.event(told);
       if (told.type === "all_completed") finish(told.document);
+      else endWhereStuck(told);
     },
     onLine: (agent, line) => warn(`${agent}: ${line}`),
     onFatal(message, exitCode) {
@@ -49,6 +51,19 @@ export async function runLeagues(options: RunOptions): Promise<number> {
     if (!options.keep) ended.resolve(EXIT.ok);
   };
 
+  const over = new Set<string>();
+  const stuck = new Set<string>();
+  /** A league that cannot start holds up no other; but when all others are over nothing is left to wait for. */
+  const endWhereStuck = (event: LeagueEvent): void => {
+    if (event.type === "league_started") stuck.delete(event.league_id);
+    if (event.type === "league_completed") over.add(event.league_id);
+    if (event.type === "league_stuck") {
+      warn(`${event.league_id} cannot start: ${event.why}`);
+      stuck.add(event.league_id);
+    }
+    if (stuck.size > 0 && stuck.size + over.size === config.leagues.length && !options.keep) ended.resolve(EXIT.failed);
+  };
+
   let signals = 0;
   const interrupt = (): void => {
     // Asked twice: whoever is left loses its parent, and stops for that.
@@ -57,7 +72,6 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
 
-  const { config } = folder;
   const place = { dataFolder: folder.path, configFile: folder.configFile, managerUrl: managerUrlOf(config) };
   const start = async (): Promise<void> => {
     const { manager, others } = startAgents(supervisor, config, place, ["--seed", folder.seed, "--roster"]);

@@ -27,7 +27,7 @@ describe("league serve, and players that join", () => {
     expect((await served.ended).code).toBe(130);
 
     const again = serve(test, "--players", "2");
-    await again.line(/^rps is completed already$/);
+    await again.line(/^rps: completed$/);
     await again.line(/^Every league is over/);
     for (const one of [again, early, late]) one.signal("SIGINT");
     expect([(await again.ended).code, (await early.ended).code, (await late.ended).code]).toEqual([130, 130, 130]);
