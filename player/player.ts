@@ -12,7 +12,8 @@ export interface Player {
   invite(invite: GameInvite): Promise<{ accept: true } | { accept: false; reason: string }>;
   /** The bot's action; `unknown_match` when no invitation for it has been seen by this process. */
   move(request: MoveRequest): Promise<{ move: unknown } | { failed: string } | "unknown_match" | "old_epoch">;
-  finish(result: GameResult): Promise<void>;
+  /** Ends a match; resolves with what it was, or null for one that this process does not play. */
+  finish(result: GameResult): Promise<MatchInfo | null>;
   state(): object;
   close(): void;
 }
@@ -111,11 +112,12 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
     async finish(result) {
       const key = matchRef(result.league_id, result.match_id);
       const playing = matches.get(key);
-      if (!playing || (result.epoch != null && result.epoch < playing.invite.epoch)) return;
+      if (!playing || (result.epoch != null && result.epoch < playing.invite.epoch)) return null;
       drop(matches, key);
       told.last = result;
       if (result.winner !== null && result.winner === playing.info.roles[playing.info.role]) told.wins++;
       await guard(() => playing.bot.end?.(result));
+      return playing.info;
     },
 
     state: () => ({

@@ -19,6 +19,7 @@ import { webApp } from "#shared/runtime/web.ts";
 import { loadBot } from "./load-bot.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
 import { createManualBot, type ManualBot } from "./manual.ts";
+import { createNews, type News } from "./news.ts";
 import { createPlayer, type Player } from "./player.ts";
 
 export interface PlayerOptions {
@@ -52,7 +53,8 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
   const bot: LoadedBot = manual?.bot ?? (await loadBot(options.bot));
   const player = createPlayer(bot, (line) => self.warn(line));
   const identity: Identity = { id: "new", isSigned: null };
-  const operations = [...matchOperations(player, identity), ...handOperations(player, manual)];
+  const news = createNews(self.say, () => identity.id);
+  const operations = [...matchOperations(player, identity, news), ...handOperations(player, manual)];
   const mcp = mcpEndpoint(
     {
       serverInfo: { name: "player", version: VERSION },
@@ -138,7 +140,7 @@ async function registerPlayer(
 }
 
 /** What the manager and the referees tell and ask a player; each message must be signed for this player when it has a token. */
-function matchOperations(player: Player, identity: Readonly<Identity>) {
+function matchOperations(player: Player, identity: Readonly<Identity>, news: News) {
   const signed =
     <P extends { league_id: string; match_id?: string }>(handle: (payload: P) => Answer | Promise<Answer>) =>
     (payload: P, caller: Caller): Answer | Promise<Answer> => {
@@ -150,7 +152,17 @@ function matchOperations(player: Player, identity: Readonly<Identity>) {
   const heard = <P extends { league_id: string; match_id?: string }>(
     request: messages.MessageType,
     payload: z.ZodType<P>,
-  ) => operation({ request, reply: "ACK", payload, handle: signed<P>(() => ok({})) });
+    hear: (payload: P) => void = () => {},
+  ) =>
+    operation({
+      request,
+      reply: "ACK",
+      payload,
+      handle: signed<P>((heard) => {
+        hear(heard);
+        return ok({});
+      }),
+    });
 
   return [
     operation({
@@ -180,7 +192,8 @@ function matchOperations(player: Player, identity: Readonly<Identity>) {
       reply: "ACK",
       payload: messages.GameResult,
       handle: signed(async (result) => {
-        await player.finish(result);
+        const info = await player.finish(result);
+        if (info) news.matchEnded(info, result);
         return ok({});
       }),
     }),
@@ -188,8 +201,8 @@ function matchOperations(player: Player, identity: Readonly<Identity>) {
     heard("ROUND_RESULT", messages.RoundResult),
     heard("ROUND_ANNOUNCEMENT", messages.RoundAnnouncement),
     heard("ROUND_START", messages.RoundStart),
-    heard("ROUND_END", messages.RoundEnd),
-    heard("LEAGUE_STANDINGS_UPDATE", messages.StandingsUpdate),
+    heard("ROUND_END", messages.RoundEnd, news.roundEnded),
+    heard("LEAGUE_STANDINGS_UPDATE", messages.StandingsUpdate, news.standings),
   ];
 }
 

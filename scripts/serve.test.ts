@@ -23,6 +23,8 @@ describe("league serve, and players that join", () => {
     await late.line(/registered as P02 in rps/);
     await served.line(/^rps R1M1 \(Early player_1, Late player_2\): .* \[1\/1\]$/);
     await served.line(/^Every league is over/);
+    await early.line(/^Early: rps R1M1 as player_1: (won|lost|drawn) \(/);
+    await early.line(/^Early: rps is over: rank [12] of 2, points [013]$/);
     served.signal("SIGINT");
     expect((await served.ended).code).toBe(130);
 

@@ -248,4 +248,6 @@ export const RoundEnd = z.object({
   next_round_id: z.int().nullable(),
   summary: z.record(z.string(), z.unknown()),
 });
+export type RoundEnd = z.infer<typeof RoundEnd>;
 export const StandingsUpdate = z.object({ league_id: id, round_id: z.int(), standings: z.array(standing) });
+export type StandingsUpdate = z.infer<typeof StandingsUpdate>;
