@@ -115,7 +115,12 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       const ref = matchRef(match.leagueId, match.matchId);
       const authToken = signFor(referee.tokenHash, ref);
       const envelope = newEnvelope("START_GAME", options.sender, orderOf(match), { authToken });
-      const reply = await peers.message(referee.endpoint, envelope, { timeoutMs: options.timeoutMs });
+      const call = { timeoutMs: options.timeoutMs };
+      const reply = await peers.message(referee.endpoint, envelope, call).catch((thrown) => {
+        log.error({ err: thrown, match: ref }, "start_game could not be sent");
+        return null;
+      });
+      if (reply === null) continue;
       if (reply.ok && reply.value.type === "START_GAME_RESPONSE") {
         unfit.delete(referee.id);
         return;
@@ -176,7 +181,9 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   };
 
   const timer = setInterval(() => {
-    for (const referee of registry.all("referee")) void probe(referee);
+    for (const referee of registry.all("referee")) {
+      probe(referee).catch((thrown) => log.warn({ err: thrown, referee: referee.id }, "a referee could not be probed"));
+    }
   }, PROBE_EVERY_MS);
   timer.unref();
 

@@ -110,19 +110,19 @@ export function createReferee(options: RefereeOptions): Referee {
     for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS)) {
       const token = identity.token ?? "";
       const envelope = newEnvelope("MATCH_RESULT", flat("referee:", identity.id), result, { authToken: token });
-      const reply = await peers.message(options.manager, envelope, {
-        timeoutMs: options.reportTimeoutMs,
-        bearer: token,
-        signal,
+      const call = { timeoutMs: options.reportTimeoutMs, bearer: token, signal };
+      const reply = await peers.message(options.manager, envelope, call).catch((thrown) => {
+        log.error({ err: thrown, match: ref }, "a result could not be sent");
+        return null;
       });
-      if (reply.ok) {
+      if (reply?.ok) {
         const refused = reply.value.type === "MATCH_RESULT_RESPONSE" ? null : reply.value.payload;
         if (refused === null) return true;
         if (refused.retryable !== true) {
           log.warn({ match: ref, refused }, "the manager refused a result for good");
           return false;
         }
-      } else if (reply.error.cause === "bad_reply") {
+      } else if (reply?.error.cause === "bad_reply") {
         log.error({ match: ref, fault: reply.error }, "the manager does not understand a result");
         return false;
       }

@@ -16,7 +16,7 @@ export const managerUrlOf = (config: Config): string => `http://127.0.0.1:${conf
 
 function managerSpec(place: RunPlace, extra: readonly string[]): AgentSpec {
   const args = ["--config", place.configFile, "--data", place.dataFolder, ...extra];
-  return { name: "league manager", script: "league-manager/main.ts", args };
+  return { name: "league manager", script: "league-manager/main.ts", args, tellsEvents: true };
 }
 
 function refereeSpecs(config: Config, place: RunPlace): readonly AgentSpec[] {

@@ -206,7 +206,8 @@ describe("league run for people", () => {
       expect(table).toMatch(/#\s+Player\s+Played\s+Won\s+Drawn\s+Lost\s+Points/);
       expect(table.match(/^\s+[12]\s+Player[12]\s+P0[12](\s+\d+){5}$/gm)).toHaveLength(2);
     }
-    for (const { league_id } of SMALL) expect(stderr).toMatch(new RegExp(`^${league_id} R1M1 \\(Player1 .*\\[1/1\\]$`, "m"));
+    for (const { league_id } of SMALL)
+      expect(stderr).toMatch(new RegExp(`^${league_id} R1M1 \\(Player1 .*\\[1/1\\]$`, "m"));
     expect(stdout + stderr).not.toContain("\x1b");
   });
 

@@ -11,7 +11,10 @@ import { createBatches } from "./batch.ts";
 import { exchange, type Target } from "./exchange.ts";
 import { type CallFault, type CallOptions, parsed, RAW_LIMIT, type RawReply } from "./pending.ts";
 
-/** Calls other agents' `POST /mcp`; the only client in the house. Follows no redirects. */
+/**
+ * Calls other agents' `POST /mcp`; the only client in the house. Follows no redirects. Whatever the other side does is a value; `message` and
+ * `isAlive` reject when this machine lacked something (files, memory, ports) until the call's time was over: nobody else is to blame for that.
+ */
 export interface Peers {
   /** Sends an envelope to `league_message`; the reply must be an envelope, which may be a LEAGUE_ERROR or GAME_ERROR. */
   message(endpoint: string, envelope: Envelope, options: CallOptions): Promise<Result<Envelope, CallFault>>;
@@ -26,6 +29,7 @@ export interface Peers {
 
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 1_000;
+const LACK_PAUSE_MS = 100;
 
 const ToolReply = z.object({
   content: z.array(z.object({ type: z.string(), text: z.string().optional() })).optional(),
@@ -77,11 +81,13 @@ export function createPeers(): Peers {
   ): Promise<Result<RawReply, CallFault>> => {
     const target = targetOf(endpoint);
     if (!target) return refused(`not an http URL: ${endpoint.slice(0, 200)}`);
+    const begun = performance.now();
     const params = { name: "league_message", arguments: envelope };
     const body = JSON.stringify(createJSONRPCRequest(id, "tools/call", params));
     const once: SendOnce = (withOptions) =>
       options.batch ? inBatch(target, id, body, withOptions) : exchange(target, "POST", body, withOptions);
-    return options.retry ? persistently(once, options, closed.signal) : once(options);
+    const sent = options.retry ? persistently(once, options, closed.signal) : once(options);
+    return sent.catch((thrown) => patiently(thrown, once, options, begun, closed.signal));
   };
 
   const get = async (url: string, timeoutMs: number): Promise<Result<RawReply, CallFault>> => {
@@ -100,7 +106,12 @@ export function createPeers(): Peers {
     },
     async notify(endpoint, envelope, options) {
       if (closed.signal.aborted) return refused("closed");
-      const reply = await post(endpoint, ++lastId, envelope, options);
+      let reply: Result<RawReply, CallFault>;
+      try {
+        reply = await post(endpoint, ++lastId, envelope, options);
+      } catch (thrown) {
+        return refused(messageOf(thrown)); // news that could not be told hurts nobody
+      }
       if (!reply.ok || is2xx(reply.value)) return reply.ok ? ok(null) : reply;
       return err({ cause: "http_error", detail: `HTTP ${reply.value.status}` });
     },
@@ -109,7 +120,8 @@ export function createPeers(): Peers {
       return reply.ok && is2xx(reply.value);
     },
     async isListening(url, timeoutMs) {
-      return (await get(url, timeoutMs)).ok;
+      const reply = await get(url, timeoutMs).catch(() => null);
+      return reply?.ok ?? false;
     },
     async close() {
       closed.abort();
@@ -139,6 +151,26 @@ async function persistently(
     if (!(await pause(pauseMs, AbortSignal.any(signals)))) return result;
     const timeoutMs = Math.max(1, deadline - performance.now());
     result = await once({ ...options, timeoutMs });
+  }
+}
+
+/** Repeats a call for which this machine lacked something (files, memory, ports) until its time is over, and only then rejects. */
+async function patiently(
+  lack: unknown,
+  once: SendOnce,
+  options: CallOptions,
+  begun: number,
+  closed: AbortSignal,
+): Promise<Result<RawReply, CallFault>> {
+  const deadline = begun + options.timeoutMs;
+  const signal = options.signal ? AbortSignal.any([closed, options.signal]) : closed;
+  for (let thrown = lack; ; ) {
+    if (deadline - performance.now() <= LACK_PAUSE_MS || !(await pause(LACK_PAUSE_MS, signal))) throw thrown;
+    try {
+      return await once({ ...options, timeoutMs: Math.max(1, deadline - performance.now()) });
+    } catch (again) {
+      thrown = again;
+    }
   }
 }
 

@@ -6,15 +6,11 @@ import { isLoopback } from "../rpc/addresses.ts";
 import type { Gate, HttpContext, McpDoor } from "../rpc/http.ts";
 import { httpEndpoint } from "../rpc/http-endpoint.ts";
 import type { McpSessions } from "../rpc/mcp-sessions.ts";
+import type { AgentReport } from "./agent-report.ts";
 import { EXIT, StartError } from "./exit.ts";
 import { fileNameOf } from "./file-name.ts";
 import { released } from "./held.ts";
 import { type Logger, openLog } from "./logger.ts";
-
-/** What an agent process tells the command that started it. */
-export type AgentReport =
-  | { readonly type: "ready"; readonly url: string }
-  | { readonly type: "event"; readonly event: unknown };
 
 /** The process around an agent: its log, its voice and its way out. */
 export interface AgentProcess {

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { pause } from "../lib/clock.ts";
+import { err, messageOf } from "../lib/result.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
 import type { MessageType } from "../protocol/messages.ts";
 import type { Peers } from "../rpc/peer.ts";
@@ -45,7 +46,9 @@ export async function register<
   for (let attempt = 0; ; attempt++) {
     const envelope = newEnvelope(options.type, options.sender, options.payload, { authToken: own });
     const call = { timeoutMs: options.timeoutMs, maxReplyBytes: REPLY_BYTES, signal };
-    const reply = await peers.message(manager, envelope, call);
+    const reply = await peers
+      .message(manager, envelope, call)
+      .catch((thrown) => err({ cause: "refused", detail: messageOf(thrown) } as CallFault));
     if (signal.aborted) throw new StartError("stopped before it was registered");
     if (reply.ok) {
       const response = options.response.safeParse(reply.value.payload);

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { AgentReport } from "./agent.ts";
+import { stripVTControlCharacters } from "node:util";
+import { inOneLine } from "../lib/text.ts";
+import { readLines } from "../rpc/stdio-lines.ts";
+import { AgentReport } from "./agent-report.ts";
 import { EXIT } from "./exit.ts";
 import { release, startEnv } from "./held.ts";
 
@@ -14,6 +16,8 @@ export interface AgentSpec {
   readonly args: readonly string[];
   /** A player: if it cannot be kept alive the rest goes on without it. */
   readonly isExpendable?: boolean;
+  /** Whether what it reports as events is passed on: it runs no code but ours. */
+  readonly tellsEvents?: boolean;
 }
 
 /** One agent over all its processes. */
@@ -49,6 +53,8 @@ export interface Supervisor {
 
 const MAX_RESTARTS = 3;
 const KILL_AFTER_MS = 3_000;
+/** Of what an agent prints; a stack trace has shorter ones. */
+const LINE_BYTES = 16 * 1024;
 /** An agent that takes so long has probably met something that it waits for, such as a bot's import that never settles. */
 const SLOW_START_MS = 10_000;
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -72,17 +78,21 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     void after?.then(() => release(child));
     children.set(spec.name, child);
     const slow = setTimeout(() => options.onLine(spec.name, "has not started yet"), SLOW_START_MS);
-    child.on("message", (report: AgentReport) => {
-      if (report.type === "event") options.onEvent(report.event);
-      else {
+    child.on("message", (message) => {
+      // A player's bot can say here what it likes.
+      const report = AgentReport.safeParse(message).data;
+      if (report?.type === "event" && spec.tellsEvents) options.onEvent(report.event);
+      if (report?.type === "ready") {
         life.wasReady = true;
         clearTimeout(slow);
         life.onReady(report.url);
       }
     });
     // A bot's console.log is the first thing that its author looks for.
-    for (const input of [child.stdout, child.stderr]) {
-      if (input) createInterface({ input }).on("line", (line) => options.onLine(spec.name, line));
+    const say = (line: string): void => options.onLine(spec.name, inOneLine(stripVTControlCharacters(line)));
+    const tooLong = (): void => options.onLine(spec.name, `(a line of more than ${LINE_BYTES} bytes)`);
+    for (const output of [child.stdout, child.stderr]) {
+      if (output) readLines(output, LINE_BYTES, { line: say, tooLong, end: () => {} });
     }
     const exited = new Promise<void>((resolve) => {
       const ended = (code: number | null, signal: string | null): void => {

@@ -1,0 +1,8 @@
+import { z } from "zod";
+
+/** What an agent process tells the command that started it. */
+export const AgentReport = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("ready"), url: z.string() }),
+  z.object({ type: z.literal("event"), event: z.unknown() }),
+]);
+export type AgentReport = z.infer<typeof AgentReport>;
