@@ -1,7 +1,5 @@
-import { spawn } from "node:child_process";
-import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { cleanUp, documentOf, eventually, RPS, root, run, testLeague } from "./testing.ts";
+import { cleanUp, documentOf, RPS, run, testLeague } from "./testing.ts";
 
 afterEach(cleanUp);
 
@@ -41,50 +39,4 @@ describe("a bot that speaks to the command which started it", () => {
     expect(stderr).toMatch(/^Player1: .*hello/m);
     expect(stderr.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
   }, 30_000);
-});
-
-describe("a stranger who takes all connections that a league's processes may have", () => {
-  it("delays it: no match is lost, aborted or played again", async () => {
-    const slow =
-      'import { setTimeout } from "node:timers/promises";\nexport default async ({ legal, random }) => {\n  await setTimeout(40);\n  return random.pick(legal);\n};\n';
-    const test = await testLeague(
-      ["./slow.ts", "./slow.ts"],
-      [{ league_id: "rps", game: "rps.v1", options: { best_of: 99 } }],
-      {
-        files: { "slow.ts": slow },
-      },
-    );
-    const league = spawn(
-      "sh",
-      ["-c", `ulimit -n 400 && exec "${process.execPath}" scripts/league.ts run "${test.file}" --json --quiet`],
-      { cwd: root, stdio: ["ignore", "pipe", "pipe"] },
-    );
-    let stdout = "";
-    let stderr = "";
-    league.stdout.on("data", (chunk) => {
-      stdout += chunk;
-    });
-    league.stderr.on("data", (chunk) => {
-      stderr += chunk;
-    });
-    const ended = new Promise<number | null>((resolve) => league.once("close", resolve));
-    const open = (port: number): Promise<Socket | null> =>
-      new Promise((resolve) => {
-        const socket = connect(port, "127.0.0.1", () => resolve(socket)).on("error", () => resolve(null));
-      });
-    await eventually("the referee to listen", async () => {
-      const socket = await open(test.port + 1);
-      socket?.destroy();
-      return socket !== null;
-    });
-    const hold = [test.port, test.port + 1].flatMap((port) => Array.from({ length: 600 }, () => open(port)));
-    const held = await Promise.all(hold);
-    await new Promise((resolve) => setTimeout(resolve, 3_000)); // that long it has them
-    for (const socket of held) socket?.destroy();
-    expect(await ended, stderr).toBe(0);
-    expect(documentOf({ code: 0, signal: null, stdout, stderr }).leagues[0]?.matches).toMatchObject([
-      { termination: "normal", referee_id: "REF01" },
-    ]);
-    expect(stderr).not.toContain("started again");
-  }, 60_000);
 });
