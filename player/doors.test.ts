@@ -113,8 +113,13 @@ describe("make_move and get_my_state", () => {
     expect(sent).toMatchObject({ type: "MAKE_MOVE_RESPONSE", payload: { status: "SENT", move: "paper" } });
     expect(await second).toMatchObject({ payload: { tick: 2, move: "paper" } });
 
-    const playing = { league_id: "rps", match_id: "R1M1", your_role: "player_1", actions: ["rock", "paper"] };
-    expect(await tool("get_my_state", {})).toMatchObject({ bot: "manual", matches_begun: 1, playing: [playing] });
+    const playing = { league_id: "rps", match_id: "R1M1", your_role: "player_1" };
+    const mine = { ...playing, actions: ["rock", "paper"] };
+    expect(await tool("get_my_state", { auth_token: TOKEN })).toMatchObject({ matches_begun: 1, playing: [mine] });
+    const seen = await tool("get_my_state", {});
+    expect(seen).toMatchObject({ bot: "manual", matches_begun: 1, playing: [playing] });
+    // A choice of an open turn is among them.
+    expect(JSON.stringify(seen)).not.toMatch(/rock|paper/);
     const result = {
       ...match,
       epoch: 1,
@@ -133,6 +138,27 @@ describe("make_move and get_my_state", () => {
       correlation_id: asked.message_id,
       payload: { matches_won: 1, playing: [], last_result: { winner: "P01" } },
     });
+  });
+
+  it("finds the match that is meant: by league and match, by the match alone when one league has it", async () => {
+    const chess = { league_id: "chess", match_id: "R1M1" };
+    const signed = signFor(sha256Hex(TOKEN), "chess/R1M1");
+    await message("GAME_INVITE", invite());
+    await message("GAME_INVITE", invite({ ...chess, game: "kuhn_poker.v1", options: {} }), signed);
+    const asked = [message("MOVE_REQUEST", moveRequest(0))];
+    asked.push(message("MOVE_REQUEST", { ...moveRequest(0), ...chess, legal_actions: ["check", "bet"] }, signed));
+    await vi.waitFor(async () => expect((await tool("get_my_state", {})).asked).toHaveLength(2));
+    const bare = await tool("make_move", { move: "rock", match_id: "R1M1" });
+    expect(bare).toMatchObject({ isError: true, message: "which one: rps/R1M1, chess/R1M1?" });
+    const none = await tool("make_move", { move: "rock", match_id: "go/R1M1" });
+    expect(none).toMatchObject({ isError: true, error_code: "G004" });
+    expect(none.message).toContain("asked are rps/R1M1, chess/R1M1");
+    expect(await tool("make_move", { move: "bet", match_id: "chess/R1M1" })).toMatchObject({
+      status: "SENT",
+      move: "bet",
+    });
+    expect(await tool("make_move", { move: "rock", match_id: "R1M1" })).toMatchObject({ status: "SENT", move: "rock" });
+    expect((await Promise.all(asked)).map(({ payload }) => payload.move)).toEqual(["rock", "bet"]);
   });
 
   it("answers a repeated request with the same move", async () => {
@@ -164,6 +190,22 @@ describe("signatures", () => {
     expect(refused).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
     expect(await message("MOVE_REQUEST", moveRequest(0), authToken)).toMatchObject({ payload: { error_code: "L004" } });
     expect(await tool("get_my_state", {})).toMatchObject({ matches_begun: 0, playing: [] });
+  });
+
+  it("of a player that has no token: what is said of a match comes from who invited to it, or is refused", async () => {
+    await player.stop();
+    const quiet = { log: openLog(null, "player"), say: () => {}, warn: () => {}, report: () => {} };
+    const limits = { leagueIds: null, registerTimeoutMs: 10_000, limitLoopback: false };
+    const base = { bot: "random", name: "Far", host: "127.0.0.1", dataFolder, ...limits };
+    player = await startPlayer({ ...base, ports: [port], manager: null }, quiet);
+    expect((await message("GAME_INVITE", invite(), "its match token")).payload).toMatchObject({ accept: true });
+    const stranger = await message("MOVE_REQUEST", moveRequest(0), "a stranger's");
+    expect(stranger).toMatchObject({ isError: true, payload: { error_code: "L004" } });
+    expect(JSON.stringify(stranger)).not.toMatch(/rock|paper|scissors/);
+    expect(await message("GAME_INVITE", invite({ epoch: 9 }), "")).toMatchObject({ payload: { error_code: "L004" } });
+    const move = await message("MOVE_REQUEST", moveRequest(0), "its match token");
+    expect(move).toMatchObject({ type: "MOVE_RESPONSE", payload: { tick: 0 } });
+    expect(JSON.stringify(await tool("get_my_state", {}))).not.toContain(move.payload.move);
   });
 
   it("refuses a move request for a match it was not invited to", async () => {

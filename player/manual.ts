@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { listName, readMove, wordOf } from "#shared/games/read-move.ts";
 import { findGame } from "#shared/games/registry.ts";
+import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import type { Answer } from "#shared/rpc/operations.ts";
@@ -21,6 +22,12 @@ export interface ManualBot {
   /** What is asked now, oldest first. */
   asked(): readonly object[];
 }
+
+const isNamed = (info: MatchInfo | null, name: string): boolean =>
+  info !== null && (info.matchId === name || matchRef(info.leagueId, info.matchId) === name);
+
+const namesOf = (waiting: readonly Waiting[]): string =>
+  waiting.flatMap(({ info }) => (info ? [matchRef(info.leagueId, info.matchId)] : [])).join(", ");
 
 export function createManualBot(): ManualBot {
   const waiting: Waiting[] = [];
@@ -56,8 +63,17 @@ export function createManualBot(): ManualBot {
       },
     },
     makeMove(move, matchId) {
-      const one = waiting.find(({ info }) => matchId === null || info?.matchId === matchId);
-      if (!one) return err(protocolError("G004", "no move is asked of you now", {}, true));
+      const meant = waiting.filter(({ info }) => matchId === null || isNamed(info, matchId));
+      const [one] = meant;
+      if (!one) {
+        const now = waiting.length === 0 ? "no move is asked of you now" : `asked are ${namesOf(waiting)}`;
+        return err(
+          protocolError("G004", matchId === null ? now : `${matchId} asks no move of you now; ${now}`, {}, true),
+        );
+      }
+      if (matchId !== null && meant.length > 1) {
+        return err(protocolError("G004", `which one: ${namesOf(meant)}?`, {}, true));
+      }
       const { turn } = one;
       const game = findGame(turn.game);
       const action = game ? readMove(game, turn.view, turn.role, move) : move;

@@ -33,7 +33,7 @@ async function asked(bot: Pick<LoadedBot, "looksBack">) {
     // A repeated request is answered again, and is no turn of its own.
     for (let time = 0; time < 2; time++) await player.move({ ...request, deadline: "2026-01-01T00:00:00Z" });
   }
-  return { seen, state: player.state() };
+  return { seen, state: player.state(true) };
 }
 
 const turns = [0, 2, 4].map((tick) => ({ tick, view: { at: tick }, action: tick + 1 }));

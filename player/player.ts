@@ -14,7 +14,8 @@ export interface Player {
   move(request: MoveRequest): Promise<{ move: unknown } | { failed: string } | "unknown_match" | "old_epoch">;
   /** Ends a match; resolves with what it was, or null for one that this process does not play. */
   finish(result: GameResult): Promise<MatchInfo | null>;
-  state(): object;
+  /** How it fares. Its actions hold the choice of a turn that is still open, so they are for its owner alone. */
+  state(showsActions: boolean): object;
   close(): void;
 }
 
@@ -120,7 +121,7 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
       return playing.info;
     },
 
-    state: () => ({
+    state: (showsActions) => ({
       bot: bot.name,
       matches_begun: told.matches,
       matches_won: told.wins,
@@ -131,7 +132,7 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
         game: info.game,
         your_role: info.role,
         roles: info.roles,
-        actions,
+        ...(showsActions && { actions }),
       })),
     }),
 

@@ -1,12 +1,14 @@
 import { basename, join } from "node:path";
 import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
+import { equalSecrets } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { flat } from "#shared/lib/text.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { signatureCheck } from "#shared/protocol/signing.ts";
+import { isLoopback } from "#shared/rpc/addresses.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { type Answer, type Caller, operation, toolsOf } from "#shared/rpc/operations.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
@@ -16,6 +18,7 @@ import { fileNameOf } from "#shared/runtime/file-name.ts";
 import { register } from "#shared/runtime/registration.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
+import { createInviters } from "./inviters.ts";
 import { loadBot } from "./load-bot.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
 import { createManualBot, type ManualBot } from "./manual.ts";
@@ -44,6 +47,7 @@ export interface PlayerOptions {
 /** Who this player is once it is registered; until then, or when somebody else registered it, it can check no signature. */
 interface Identity {
   id: string;
+  token: string | null;
   isSigned: ((subject: string, signature: string) => boolean) | null;
 }
 
@@ -52,9 +56,9 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
   const manual = options.bot === "manual" ? createManualBot() : null;
   const bot: LoadedBot = manual?.bot ?? (await loadBot(options.bot));
   const player = createPlayer(bot, (line) => self.warn(line));
-  const identity: Identity = { id: "new", isSigned: null };
+  const identity: Identity = { id: "new", token: null, isSigned: null };
   const news = createNews(self.say, () => identity.id);
-  const operations = [...matchOperations(player, identity, news), ...handOperations(player, manual)];
+  const operations = [...matchOperations(player, identity, news), ...handOperations(player, manual, identity)];
   const mcp = mcpEndpoint(
     {
       serverInfo: { name: "player", version: VERSION },
@@ -135,18 +139,24 @@ async function registerPlayer(
     signal,
   });
   identity.id = response.player_id ?? options.name;
+  identity.token = token;
   identity.isSigned = signatureCheck(token);
   self.say(`registered as ${identity.id} in ${response.league_ids?.join(", ") || "no league"}`);
 }
 
 /** What the manager and the referees tell and ask a player; each message must be signed for this player when it has a token. */
 function matchOperations(player: Player, identity: Readonly<Identity>, news: News) {
+  const inviters = createInviters();
   const signed =
-    <P extends { league_id: string; match_id?: string }>(handle: (payload: P) => Answer | Promise<Answer>) =>
+    <P extends { league_id: string; match_id?: string }>(
+      handle: (payload: P) => Answer | Promise<Answer>,
+      isInvitation = false,
+    ) =>
     (payload: P, caller: Caller): Answer | Promise<Answer> => {
       const { league_id, match_id } = payload;
       const subject = match_id === undefined ? league_id : matchRef(league_id, match_id);
-      const isGenuine = identity.isSigned?.(subject, caller.authToken ?? "") ?? true;
+      const token = caller.authToken ?? "";
+      const isGenuine = identity.isSigned?.(subject, token) ?? inviters.isSame(subject, token, isInvitation);
       return isGenuine ? handle(payload) : err(protocolError("L004", "this message is not signed for me", { subject }));
     };
   const heard = <P extends { league_id: string; match_id?: string }>(
@@ -169,7 +179,7 @@ function matchOperations(player: Player, identity: Readonly<Identity>, news: New
       request: "GAME_INVITE",
       reply: "GAME_INVITE_RESPONSE",
       payload: messages.GameInvite,
-      handle: signed(async (invite) => ok({ match_id: invite.match_id, ...(await player.invite(invite)) })),
+      handle: signed(async (invite) => ok({ match_id: invite.match_id, ...(await player.invite(invite)) }), true),
     }),
     operation({
       request: "MOVE_REQUEST",
@@ -206,7 +216,11 @@ function matchOperations(player: Player, identity: Readonly<Identity>, news: New
   ];
 }
 
-const match_id = z.string().max(200).optional().describe("which match is meant, when several ask; default: the oldest");
+const match_id = z
+  .string()
+  .max(200)
+  .optional()
+  .describe("which match is meant, league_id/match_id, when several ask; a bare match_id when only one league has it");
 const MakeMove = z.union(
   [
     z
@@ -218,7 +232,11 @@ const MakeMove = z.union(
 );
 
 /** The tools of a player run by hand (PROTOCOL.md, section 4). */
-function handOperations(player: Player, manual: ManualBot | null) {
+function handOperations(player: Player, manual: ManualBot | null, identity: Readonly<Identity>) {
+  const isOwner = ({ authToken }: Caller): boolean =>
+    identity.token !== null && authToken !== null && equalSecrets(identity.token, authToken);
+  /** Who may see what a player run by hand sees, and move for it: the people at its machine, from elsewhere who has its token. */
+  const isNear = (caller: Caller): boolean => isLoopback(caller.remoteAddress) || isOwner(caller);
   return [
     operation({
       request: "MAKE_MOVE",
@@ -239,9 +257,11 @@ function handOperations(player: Player, manual: ManualBot | null) {
         }),
         annotations: { readOnlyHint: false, destructiveHint: false },
       },
-      handle: ({ move, match_id }) =>
-        manual?.makeMove(move, match_id ?? null) ??
-        err(protocolError("G004", "this player's bot decides its own moves")),
+      handle({ move, match_id }, caller) {
+        if (!manual) return err(protocolError("G004", "this player's bot decides its own moves"));
+        if (!isNear(caller)) return err(protocolError("L004", "from another machine, bring this player's token"));
+        return manual.makeMove(move, match_id ?? null);
+      },
     }),
     operation({
       request: "GET_MY_STATE",
@@ -261,7 +281,8 @@ function handOperations(player: Player, manual: ManualBot | null) {
         }),
         annotations: { readOnlyHint: true },
       },
-      handle: () => ok({ ...player.state(), ...(manual && { asked: manual.asked() }) }),
+      handle: (_, caller) =>
+        ok({ ...player.state(isOwner(caller)), ...(manual && isNear(caller) && { asked: manual.asked() }) }),
     }),
   ];
 }

@@ -1,7 +1,6 @@
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Role } from "#shared/games/game.ts";
-import { newToken } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
@@ -131,7 +130,8 @@ function orderFor(host: MatchDriver["host"], sessionId: string, role: Role, bot:
   const seat = (one: Role) => ({
     player_id: one === role ? bot : one,
     endpoint: one === role ? endpoint : "",
-    match_token: newToken(),
+    // The same after a restart: a player takes what is said of a match only from who invited it.
+    match_token: host.secret(sessionId, `match_token/${one}`) ?? "",
     dialect: "native",
     legal_actions: false,
     round_results: false,
