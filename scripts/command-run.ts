@@ -3,6 +3,7 @@ import type { Config } from "#shared/runtime/config.ts";
 import { loadConfig } from "#shared/runtime/config-file.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { faultOfRun, withAbsolutePaths } from "./agents.ts";
+import { DEFAULT_CONFIG } from "./default-config.ts";
 import { createProgress, silentProgress, standingsTable } from "./progress.ts";
 import { runLeagues } from "./run.ts";
 import { beginRun, resumeRun } from "./run-folder.ts";
@@ -35,7 +36,7 @@ export async function run(configFile: string, flags: RunFlags): Promise<number> 
   const progress = flags.quiet ? silentProgress : createProgress(process.stderr);
   if (flags.resume && !flags.quiet) progress.line(`going on with ${resolve(folder.path)}, by its own config and seed`);
   const begun = performance.now();
-  return runLeagues({
+  const exitCode = await runLeagues({
     folder,
     progress,
     warn: (line) => (flags.quiet ? process.stderr.write(`${line}\n`) : progress.line(line)),
@@ -55,4 +56,9 @@ export async function run(configFile: string, flags: RunFlags): Promise<number> 
       if (flags.keep) process.stderr.write("Ctrl-C stops the league.\n");
     },
   });
+  if (folder.isUnfinished() && !flags.quiet) {
+    const named = configFile === DEFAULT_CONFIG ? "" : `${configFile} `;
+    process.stderr.write(`not all is played; go on with: npm start -- ${named}--resume\n`);
+  }
+  return exitCode;
 }

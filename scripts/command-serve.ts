@@ -24,7 +24,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
   const read = readConfig(configFile);
   const config = { ...read, players: read.players.filter((player) => "endpoint" in player || "self" in player) };
   const served = join(config.data, "serve.json");
-  mkdirSync(config.data, { recursive: true });
+  mkdirSync(config.data, { recursive: true, mode: 0o700 });
   writeFileSync(served, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
 
   const progress = createProgress(process.stderr);

@@ -1,5 +1,7 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { cleanUp, documentOf, RPS, run, testLeague } from "./testing.ts";
+import { cleanUp, documentOf, RPS, run, runFolders, start, testLeague } from "./testing.ts";
 
 afterEach(cleanUp);
 
@@ -38,5 +40,22 @@ describe("a bot that speaks to the command which started it", () => {
     const { stderr } = await run(test).ended;
     expect(stderr).toMatch(/^Player1: .*hello/m);
     expect(stderr.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+  }, 30_000);
+});
+
+describe("what a run keeps", () => {
+  it("is for its user alone, and its settings are not told to bots", async () => {
+    const files = {
+      "nosy.ts": `console.log(Object.keys(process.env).filter((name) => /league/i.test(name)));\n${ROCK}`,
+    };
+    const test = await testLeague(["./nosy.ts", "cycle"], RPS, { files });
+    const env = { LEAGUE__MANAGER__OPERATOR_TOKEN: "a token of sixteen characters" };
+    const { code, stderr } = await start("scripts/league.ts", ["run", test.file], env).ended;
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain("Player1: []");
+    const [folder = ""] = runFolders(test);
+    const kept = readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)));
+    expect(kept.length).toBeGreaterThan(8);
+    expect([folder, ...kept].filter((name) => (statSync(name).mode & 0o077) !== 0)).toEqual([]);
   }, 30_000);
 });

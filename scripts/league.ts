@@ -6,10 +6,10 @@ import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { countOption, endpointOption, playersOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
 import { COMPILE_CACHE } from "#shared/runtime/supervisor.ts";
 import { VERSION } from "#shared/runtime/version.ts";
+import { DEFAULT_CONFIG } from "./default-config.ts";
 
 /** Beside the project, not where the command was started: an MCP host may start it anywhere. */
 const MCP_DATA = fileURLToPath(new URL("../data/mcp", import.meta.url));
-const DEFAULT_CONFIG = fileURLToPath(new URL("../config/league.json", import.meta.url));
 
 // Each command loads most of what it needs after this: somebody waits for it.
 enableCompileCache(COMPILE_CACHE);
@@ -113,9 +113,11 @@ async function exitWith(command: Promise<number>): Promise<void> {
   try {
     code = await command;
   } catch (thrown) {
-    if (!(thrown instanceof StartError)) throw thrown;
-    process.stderr.write(`${thrown.message}\n`);
-    code = thrown.exitCode;
+    const { syscall, path } = thrown as NodeJS.ErrnoException;
+    if (!(thrown instanceof StartError) && (syscall === undefined || path === undefined)) throw thrown;
+    // A folder that cannot be written, or a file in its place, is no fault of ours.
+    process.stderr.write(`${(thrown as Error).message}\n`);
+    code = thrown instanceof StartError ? thrown.exitCode : EXIT.failed;
   }
   process.stdout.write("", () => process.exit(code));
 }

@@ -97,6 +97,10 @@ function drawnProgress(stream: NodeJS.WriteStream): Progress {
       if (event.type === "league_started") {
         leagues.set(event.league_id, { completed: 0, matches: event.matches, round: 1, standings: [] });
       }
+      if (event.type === "match_completed" && !leagues.has(event.league_id)) {
+        // A league that goes on was started by an earlier run.
+        leagues.set(event.league_id, { completed: 0, matches: 0, round: event.match.round_id, standings: [] });
+      }
       const shown = "league_id" in event ? leagues.get(event.league_id) : undefined;
       if (shown && event.type === "round_started") shown.round = event.round_id;
       if (shown && event.type === "match_completed") {

@@ -15,6 +15,8 @@ export interface RunFolder {
   readonly isResumed: boolean;
   /** Marks the run as finished, or as one that cannot go on: `--resume` passes both by. */
   finish(status: "completed" | "failed"): void;
+  /** Whether `--resume` can go on with it. */
+  isUnfinished(): boolean;
 }
 
 interface RunRecord {
@@ -29,7 +31,8 @@ const runsOf = (data: string): string => join(data, "runs");
 export function beginRun(config: Config, seed: string | null): RunFolder {
   const stamp = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
   const path = join(runsOf(config.data), `${stamp}-${randomBytes(3).toString("hex")}`);
-  mkdirSync(path, { recursive: true });
+  // Logs hold what players may not see of each other: they are not for the other users of the machine.
+  mkdirSync(path, { recursive: true, mode: 0o700 });
   const record: RunRecord = { seed: seed ?? newToken(), started_at: new Date().toISOString(), status: "running" };
   writeFileSync(join(path, "config.json"), `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
   return folderOf(path, config, record, false);
@@ -51,9 +54,12 @@ export function resumeRun(data: string): RunFolder {
 }
 
 function folderOf(path: string, config: Config, record: RunRecord, isResumed: boolean): RunFolder {
+  let isUnfinished = true;
   const write = (status: RunRecord["status"]): void => {
+    isUnfinished = status === "running";
     writeFileSync(join(path, "run.json"), `${JSON.stringify({ ...record, status }, null, 2)}\n`, { mode: 0o600 });
   };
   write("running");
-  return { path, config, seed: record.seed, isResumed, configFile: join(path, "config.json"), finish: write };
+  const told = { path, config, seed: record.seed, isResumed, configFile: join(path, "config.json") };
+  return { ...told, finish: write, isUnfinished: () => isUnfinished };
 }

@@ -29,7 +29,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   const supervisor = createSupervisor({
     onEvent(event) {
       const told = event as LeagueEvent;
-      hasBegun = true;
+      hasBegun ||= told.type === "league_started" || told.type === "match_completed";
       progress.event(told);
       if (told.type === "all_completed") finish(told.document);
       else endWhereStuck(told);

@@ -37,6 +37,8 @@ export async function runAgentProcess(
   dataFolder: string | null,
   start: (self: AgentProcess) => Promise<RunningAgent>,
 ): Promise<void> {
+  // What agents write holds seeds and sealed choices: it is not for the other users of the machine.
+  process.umask(0o077);
   const log = openOwnLog(name, dataFolder);
   const underParent = process.send !== undefined;
   const write = (line: string): void => {

@@ -16,7 +16,7 @@ export interface AgentSpec {
   readonly args: readonly string[];
   /** A player: if it cannot be kept alive the rest goes on without it. */
   readonly isExpendable?: boolean;
-  /** Whether what it reports as events is passed on: it runs no code but ours. */
+  /** The league manager, which runs no code but ours: what it reports as events is passed on, and it has the settings of the environment. */
   readonly tellsEvents?: boolean;
 }
 
@@ -61,6 +61,12 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Compiled code of the last run: spares each process half of its start. */
 export const COMPILE_CACHE = `${root}node_modules/.cache/agent-league`;
 
+/** Settings, the operator's token among them, are for agents that run no code but ours. */
+function environmentFor({ tellsEvents = false }: AgentSpec): NodeJS.ProcessEnv {
+  const all = Object.entries(process.env);
+  return tellsEvents ? process.env : Object.fromEntries(all.filter(([name]) => !name.startsWith("LEAGUE__")));
+}
+
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const children = new Map<string, ChildProcess>();
   const exits = new Set<Promise<void>>();
@@ -73,7 +79,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const child = spawn(process.execPath, [`${root}${spec.script}`, ...spec.args], {
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       detached: true,
-      env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...startEnv(after !== undefined) },
+      env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...environmentFor(spec), ...startEnv(after !== undefined) },
     });
     void after?.then(() => release(child));
     children.set(spec.name, child);
