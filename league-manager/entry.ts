@@ -76,6 +76,10 @@ export function createEntry(options: EntryOptions): Entry {
   const whyNot = (league: League, player: Agent, request: PlayerRegisterRequest): ProtocolError | null => {
     const { league_id, game } = league.config;
     if (league.entrants.has(player.id)) return null;
+    if (player.state === "SHUTDOWN" && isPlaying(player)) {
+      const why = "you are shut down, until the leagues that you are in are over";
+      return protocolError("L001", why, { league_id });
+    }
     if (!request.game_types.some((type) => type === game || game.startsWith(`${type}.`))) {
       return protocolError("L001", `league ${league_id} plays ${game}, which is not in your game_types`, { league_id });
     }
@@ -83,6 +87,10 @@ export function createEntry(options: EntryOptions): Entry {
       return protocolError("L001", `league ${league_id} is ${league.status}`, { league_id });
     return isFull(league, player) ? protocolError("L002", `league ${league_id} is full`, { league_id }) : null;
   };
+
+  const isOpen = (leagueId: string): boolean => manager.leagues.get(leagueId)?.status === "open";
+  const isPlaying = ({ id }: Agent): boolean =>
+    [...manager.leagues.values()].some((league) => league.status === "running" && league.entrants.has(id));
 
   /** Whether a league has no seat left for a player: seats of kept places are for those they are kept for. */
   const isFull = (league: League, player: Agent): boolean => {
@@ -178,6 +186,7 @@ export function createEntry(options: EntryOptions): Entry {
       if (!registered.ok) return ok({ player_id: null, ...rejected(registered.error) });
       const { agent, token, isNew, leagueIds } = registered.value;
       if (isNew) emit({ type: "registered", agent_id: agent.id, name: agent.name, kind: "player" });
+      else if (agent.state === "SHUTDOWN" && leagueIds.some(isOpen) && !isPlaying(agent)) await registry.renew(agent);
       else await registry.move(agent, "recover");
       startComplete();
       return ok({

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Game } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { invariant } from "#shared/lib/result.ts";
@@ -111,23 +112,49 @@ export function standingsOf(league: League, nameOf: (playerId: string) => string
   return foldStandings(players, results);
 }
 
+/** What is wrong with a result that has no log, or null: nobody can have won anything in it but by the others' absence. */
+export function faultOfUnplayed(
+  roles: Match["roles"],
+  result: Pick<RecordedResult, "winner" | "match_points" | "final_scores" | "faults" | "termination" | "log_head">,
+): string | null {
+  const { winner, match_points, final_scores, faults, log_head, termination } = result;
+  if (termination === "normal" || log_head !== "") return "a result without its log";
+  if (termination === "aborted") {
+    const given = [...Object.keys({ ...match_points, ...final_scores }), ...faults];
+    const isEmpty = winner === null && given.length === 0;
+    return isEmpty ? null : "an aborted match without a log has neither winner nor points nor faults";
+  }
+  const absent = faults.map((fault) => fault.player_id);
+  const forfeited = forfeitOf(roles, absent, faults[0]?.detail ?? "");
+  const told = { winner, match_points, final_scores, faults };
+  return absent.length > 0 && isDeepStrictEqual(told, forfeited)
+    ? null
+    : "a forfeit without a log is lost by who was absent";
+}
+
+function forfeitOf(roles: Match["roles"], absent: readonly string[], detail: string) {
+  const players = Object.entries(roles);
+  const present = players.filter(([, id]) => !absent.includes(id)).map(([, id]) => id);
+  return {
+    winner: present.length === 1 ? (present[0] ?? null) : null,
+    final_scores: Object.fromEntries(players.map(([, id]) => [id, 0])),
+    match_points: Object.fromEntries(players.map(([, id]) => [id, present.includes(id) ? POINTS.win : POINTS.loss])),
+    faults: players
+      .filter(([, id]) => absent.includes(id))
+      .map(([role, player_id]) => ({ player_id, role, code: "G002" as const, cause: "timeout", detail })),
+  };
+}
+
 /** The result of a match that cannot be played because players of it are shut down: nobody asks them any more. */
 export function forfeitUnplayed(match: Match, absent: readonly string[], detail: string): RecordedResult {
-  const players = Object.entries(match.roles);
-  const present = players.filter(([, id]) => !absent.includes(id)).map(([, id]) => id);
   return {
     league_id: match.leagueId,
     round_id: match.roundId,
     match_id: match.matchId,
     epoch: match.epoch,
-    winner: present.length === 1 ? (present[0] ?? null) : null,
-    final_scores: Object.fromEntries(players.map(([, id]) => [id, 0])),
-    match_points: Object.fromEntries(players.map(([, id]) => [id, present.includes(id) ? POINTS.win : POINTS.loss])),
+    ...forfeitOf(match.roles, absent, detail),
     termination: "forfeit",
     reason: "shut_down",
-    faults: players
-      .filter(([, id]) => absent.includes(id))
-      .map(([role, player_id]) => ({ player_id, role, code: "G002" as const, cause: "timeout", detail })),
     log_head: "",
   };
 }

@@ -71,6 +71,8 @@ export interface AgentRegistry {
    * that is on disk.
    */
   move(agent: Agent, event: AgentEvent): Promise<void>;
+  /** A player whose leagues are over, and who has entered another: what it was is past. */
+  renew(agent: Agent): Promise<void>;
   /** A match lost by TIMEOUT suspends, the third in a row shuts down. */
   countTimeout(agent: Agent): Promise<void>;
   /** A match finished without one: recovered, and the count begins anew. */
@@ -131,15 +133,16 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
         return err(protocolError("L001", why, { endpoint }));
       }
       const known = authenticate(registration.token);
-      const same = [...agents.values()].find(
+      const alike = [...agents.values()].filter(
         (one) => one.kind === kind && (one.name === name || sameEndpoint(one.endpoint, endpoint)),
       );
-      if (same && same !== known) {
-        const taken = same.name === name ? `the name ${name}` : `the endpoint ${endpoint}`;
-        const why = `${taken} is registered already; send its token to come back`;
+      const other = alike.find((one) => one !== known);
+      if (other) {
+        const taken = other.name === name ? `the name ${name}` : `the endpoint ${endpoint}`;
+        const why = `${taken} is registered already: take another, or send its token to come back`;
         return err(protocolError("L003", why, { display_name: name, endpoint }));
       }
-      const returns = known?.kind === kind && same === known ? known : null;
+      const returns = known && alike.includes(known) ? known : null;
       const agent = returns ?? newAgent(freeId(registration), registration);
       const leagues = leaguesFor(agent);
       if (!leagues.ok) return leagues;
@@ -175,6 +178,11 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
     all: (kind) => [...agents.values()].filter((agent) => agent.kind === kind).sort((a, b) => (a.id < b.id ? -1 : 1)),
     async move(agent, event) {
       if (step(agent, event)) await keepState(agent);
+    },
+    async renew(agent) {
+      agent.state = "REGISTERED";
+      agent.fails = 0;
+      await keepState(agent);
     },
     async countTimeout(agent) {
       agent.fails++;

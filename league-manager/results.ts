@@ -6,7 +6,7 @@ import type { MatchResult } from "#shared/protocol/messages.ts";
 import { faultsOfMatch } from "#shared/session/match-result.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import type { LeagueEvent } from "./events.ts";
-import { type League, type Match, rowOf } from "./league.ts";
+import { faultOfUnplayed, type League, type Match, rowOf } from "./league.ts";
 import type { Agent } from "./registry.ts";
 import type { Rounds } from "./rounds.ts";
 import type { ManagerStore } from "./tables.ts";
@@ -108,9 +108,5 @@ function faultOfResult({ config, game }: League, match: Match, seed: string, res
     const told = { ...result, game: game.id, options: config.options, seed, roles: match.roles };
     return faultsOfMatch(told)[0] ?? null;
   }
-  // The referee had nothing that it could play.
-  const { winner, match_points, final_scores, faults, log_head } = result;
-  const given = [...Object.keys({ ...match_points, ...final_scores }), ...faults];
-  const isEmpty = winner === null && given.length === 0 && log_head === "";
-  return isEmpty ? null : "an aborted match without a log has neither winner nor points nor faults";
+  return faultOfUnplayed(match.roles, result); // the referee had nothing that it could play
 }

@@ -3,6 +3,7 @@ import { dirname, join, relative } from "node:path";
 import { z } from "zod";
 import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { WireFault } from "#shared/protocol/messages.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import type { RecordedResult } from "../league-manager/league.ts";
@@ -26,7 +27,7 @@ export const ExportedMatch = z.strictObject({
   final_scores: z.record(z.string(), z.number()),
   termination: z.enum(["normal", "forfeit", "aborted"]),
   reason: z.string(),
-  faults: z.array(z.unknown()),
+  faults: z.array(WireFault),
   log_head: z.string(),
   /** HMAC-SHA256(run seed, league_id/match_id), base64url. */
   seed: z.string(),

@@ -84,6 +84,24 @@ describe("league verify", () => {
     expect(verifyExport(sound).unplayed).toEqual(new Map());
   });
 
+  const unplayed = { log: [], log_head: "" };
+  test.each<[string, object, string]>([
+    ["points for both", { ...unplayed, termination: "forfeit" }, "lost by who was absent"],
+    [
+      "a winner nobody knows",
+      { ...unplayed, termination: "forfeit", winner: "P77", faults: [] },
+      "lost by who was absent",
+    ],
+    ["a winner of an aborted match", { ...unplayed, termination: "aborted", faults: [] }, "neither winner nor points"],
+    ["a normal end", unplayed, "a result without its log"],
+  ])("a match without a log that tells of %s", (_, change, message) => {
+    const file = matchFile("rps", "R1M1");
+    const faults = faultsAfter(forge(file, (match: object) => void Object.assign(match, change)));
+    expect(faults.filter((one) => one.file === file).map((one) => one.message)).toEqual([
+      expect.stringContaining(message),
+    ]);
+  });
+
   test("an export takes the place of one that is there, also of one cut short, and of nothing else", () => {
     const folder = join(root, "again");
     const texts = new Map(filesOf(sound).map((name) => [name, readFileSync(join(sound, name), "utf8")]));

@@ -6,6 +6,7 @@ import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import { faultsOfMatch } from "#shared/session/match-result.ts";
+import { faultOfUnplayed } from "../league-manager/league.ts";
 import type { Standing } from "../league-manager/standings.ts";
 import {
   canonical,
@@ -148,8 +149,9 @@ function read<T>(file: string, schema: z.ZodType<T>, texts: ReadonlyMap<string, 
   return null;
 }
 
-/** What does not hold between a match's log and its result. A match that nobody played (shut down) has no log. */
+/** What does not hold between a match's log and its result. A match that nobody played has no log. */
 function faultsIn(match: ExportedMatch): readonly string[] {
   if (match.log.length > 0) return faultsOfMatch(match);
-  return match.log_head === "" && match.termination !== "normal" ? [] : ["a result without its log"];
+  const fault = faultOfUnplayed(match.roles, match);
+  return fault === null ? [] : [fault];
 }

@@ -1,0 +1,85 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { newToken } from "#shared/lib/ids.ts";
+import type { RunningAgent } from "#shared/runtime/agent.ts";
+import { Config } from "#shared/runtime/config.ts";
+import { freePorts } from "#shared/runtime/free-ports.ts";
+import { openLog } from "#shared/runtime/logger.ts";
+import { startManager } from "./service.ts";
+
+let dataFolder = "";
+let url = "";
+let manager: RunningAgent;
+
+beforeEach(async () => {
+  dataFolder = mkdtempSync(join(tmpdir(), "returns-"));
+  const [port = 0] = await freePorts(1);
+  url = `http://127.0.0.1:${port}/mcp`;
+  const config = Config.parse({ manager: { port }, leagues: [{ league_id: "rps", game: "rps.v1" }] });
+  const quiet = { log: openLog(null, "manager"), say: () => {}, warn: () => {}, report: () => {} };
+  const base = { config, host: "127.0.0.1", port, dataFolder, seed: "s", onEvent: () => {} };
+  manager = await startManager({ ...base, startWhen: "count" }, quiet);
+});
+afterEach(async () => {
+  await manager.stop();
+  rmSync(dataFolder, { recursive: true, force: true });
+});
+
+async function tool(name: string, args: object): Promise<ReturnType<typeof JSON.parse>> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
+  const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  const { result } = (await response.json()) as ReturnType<typeof JSON.parse>;
+  return JSON.parse(result.content[0].text);
+}
+
+const register = (kind: "player" | "referee", name: string, at: number, auth_token?: string) =>
+  tool(`register_${kind}`, {
+    [`${kind}_name`]: name,
+    endpoint: `http://127.0.0.1:${at}/mcp`,
+    ...(auth_token && { auth_token }),
+  });
+
+const stateOf = (playerId: string): unknown => {
+  const db = new DatabaseSync(join(dataFolder, "league-manager.sqlite"), { readOnly: true });
+  try {
+    return db.prepare("SELECT state FROM agents WHERE agent_id = ?").get(playerId)?.state;
+  } finally {
+    db.close();
+  }
+};
+
+it.each(["player", "referee"] as const)(
+  "a %s that returns takes neither name nor endpoint of another: L003",
+  async (kind) => {
+    const [first, second] = [newToken(), newToken()];
+    await register(kind, "A", 9001, first);
+    await register(kind, "B", 9002, second);
+    for (const [name, at, token] of [
+      ["A", 9002, first],
+      ["B", 9001, first],
+      ["A", 9002, second],
+      ["B", 9001, second],
+    ] as const) {
+      expect(await register(kind, name, at, token)).toMatchObject({ status: "REJECTED", error_code: "L003" });
+    }
+    const [a, b] = [await register(kind, "A", 9003, first), await register(kind, "B", 9002, second)];
+    expect([a.status, b.status]).toEqual(["ACCEPTED", "ACCEPTED"]);
+  },
+);
+
+it("a player that was taken out and comes back plays again", async () => {
+  const token = newToken();
+  const { player_id } = await register("player", "A", 9001, token);
+  const operator = readFileSync(join(dataFolder, "operator-token"), "utf8").trim();
+  await tool("remove_player", { player_id, auth_token: operator });
+  expect(stateOf(player_id)).toBe("SHUTDOWN");
+  expect(await register("player", "A", 9001, token)).toMatchObject({
+    status: "ACCEPTED",
+    player_id,
+    league_ids: ["rps"],
+  });
+  expect(stateOf(player_id)).toBe("REGISTERED");
+});
