@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises";
 interface Message {
   type: string;
   message_id: string;
-  payload: { match_id: string; tick: number; legal_actions: unknown[]; auth_token: string; player_id: string };
+  payload: { match_id: string; tick: number; legal_actions: unknown[] };
 }
 
 /** A whole player from PROTOCOL.md alone, without anything of this repository: `hand-written-player.ts MANAGER NAME PORT`. */
@@ -48,8 +48,9 @@ export async function startHandWrittenPlayer(manager: string, name: string, port
     response = await ask().catch(() => null);
   }
   const reply = (await response.json()) as { result: { content: { text: string }[] } };
-  const registered = JSON.parse(reply.result.content[0]?.text ?? "") as Message;
-  sender = `player:${registered.payload.player_id}`;
+  const { status, reason, player_id } = JSON.parse(reply.result.content[0]?.text ?? "").payload;
+  if (status !== "ACCEPTED") throw new Error(`the league manager says no: ${reason}`);
+  sender = `player:${player_id}`;
   return { stop: async () => void server.close().closeAllConnections() };
 }
 

@@ -33,7 +33,9 @@ export interface McpService {
 }
 
 const ANSWER_WITHIN_MS = 10 * 60_000;
-const MAX_SUBSCRIPTIONS = 1_000;
+/** Both limits together bound what a client that only subscribes can make this process keep. */
+const MAX_SUBSCRIPTIONS = 256;
+const URI_CHARACTERS = 300;
 
 /** Methods that the SDK leaves to the server, as far as a service has them. */
 const METHODS = [
@@ -96,6 +98,12 @@ export function serverOf(
     }
   }
   server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
+    if (uri.length > URI_CHARACTERS) {
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `No resource here has a URI of ${uri.length} characters`,
+      );
+    }
     if (subscriptions && subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri)) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No more than ${MAX_SUBSCRIPTIONS} subscriptions`);
     }

@@ -105,10 +105,11 @@ test("a session ends when its client says so", async () => {
   expect((await post("ping", {}, session)).status).toBe(404);
 });
 
-test("a session has at most 1,000 subscriptions", async () => {
+test("a session has at most 256 subscriptions, of URIs that a resource can have", async () => {
   const client = await connect();
-  for (let number = 0; number < 1_000; number++) await client.subscribeResource({ uri: `test://${number}` });
-  await expect(client.subscribeResource({ uri: "test://more" })).rejects.toThrow(/1000 subscriptions/);
+  await expect(client.subscribeResource({ uri: `test://${"x".repeat(294)}` })).rejects.toThrow(/URI of 301 characters/);
+  for (let number = 0; number < 256; number++) await client.subscribeResource({ uri: `test://${number}` });
+  await expect(client.subscribeResource({ uri: "test://more" })).rejects.toThrow(/256 subscriptions/);
   await client.subscribeResource({ uri: "test://7" });
   await client.unsubscribeResource({ uri: "test://7" });
   await client.subscribeResource({ uri: "test://more" });

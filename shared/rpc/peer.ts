@@ -201,8 +201,9 @@ function resultOf(answer: RawReply, id: number): Result<unknown, CallFault> {
     return ok2xx ? fault("bad_reply", "the answer is not a JSON-RPC response") : fault("http_error", `HTTP ${status}`);
   }
   if (reply.error) {
-    const { code, message } = reply.error;
-    const detail = `JSON-RPC error ${toldAs(code).slice(0, 20)}: ${toldAs(message).slice(0, 200)}`;
+    const { code, message, data } = reply.error;
+    const more = data === undefined ? "" : ` ${jsonOf(data).slice(0, 300)}`;
+    const detail = `JSON-RPC error ${toldAs(code).slice(0, 20)}: ${toldAs(message).slice(0, 200)}${more}`;
     return ok2xx ? fault("bad_reply", detail) : fault("http_error", `HTTP ${status}, ${detail}`);
   }
   if (!ok2xx) return fault("http_error", `HTTP ${status}`);

@@ -33,7 +33,7 @@ export function playersOption(text: string): number {
 export function endpointOption(text: string): string {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new InvalidArgumentError("give a URL such as http://127.0.0.1:8001/mcp.");
+    throw new InvalidArgumentError("give a URL such as http://127.0.0.1:8000/mcp.");
   if (url.pathname === "/") url.pathname = "/mcp";
   return url.href;
 }
