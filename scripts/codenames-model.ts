@@ -24,6 +24,8 @@ export interface ModelOptions {
  */
 export type Model = (prompt: Extract<Ask, { kind: "prompt" }>) => Promise<Said>;
 
+/** No pause is longer: a timer holds no more than 24 days. */
+const A_DAY_S = 86_400;
 const FAILURES_IN_A_ROW = 3;
 const MAX_REPLY_BYTES = 1024 * 1024;
 const MAX_PAUSES = 5;
@@ -80,7 +82,7 @@ export function createModel(options: ModelOptions): Model {
     const retryAfter = Number(response.headers.get("retry-after") ?? Number.NaN);
     return {
       status: response.status,
-      retryAfterS: Number.isFinite(retryAfter) ? Math.max(0, retryAfter) : null,
+      retryAfterS: Number.isFinite(retryAfter) ? Math.min(Math.max(0, retryAfter), A_DAY_S) : null,
       text: await bodyOf(response),
     };
   };

@@ -36,9 +36,8 @@ export async function startHandWrittenPlayer(manager: string, name: string, port
   });
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
 
-  const contact_endpoint = `http://127.0.0.1:${port}/mcp`;
   const game_types = ["even_odd.v1", "rps.v1", "chess.v1", "tic_tac_toe.v1", "connect_four.v1", "kuhn_poker.v1"];
-  const me = { display_name: name, version: "1.0.0", game_types, contact_endpoint };
+  const me = { display_name: name, version: "1.0.0", game_types, contact_endpoint: `http://127.0.0.1:${port}/mcp` };
   const params = { name: "league_message", arguments: envelope("PLAYER_REGISTER_REQUEST", me) };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
   const ask = () => fetch(manager, { method: "POST", headers: { "content-type": "application/json" }, body });
