@@ -75,6 +75,7 @@ export async function codenames(flags: CodenamesFlags): Promise<number> {
       }),
     ]);
     if (called === null) {
+      people.close(); // a secret form stands on a screen of its own, and what is told there goes with it
       tell(token === null ? "\ninterrupted" : `\n${howToGoOn(flags, token)}`);
       return EXIT.interrupted;
     }
