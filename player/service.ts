@@ -15,11 +15,12 @@ import { createPeers } from "#shared/rpc/peer.ts";
 import { REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
 import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
 import { fileNameOf } from "#shared/runtime/file-name.ts";
+import { endWithParent } from "#shared/runtime/orphan.ts";
 import { register } from "#shared/runtime/registration.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import { createInviters } from "./inviters.ts";
-import { loadBot } from "./load-bot.ts";
+import { isBotFile, loadBot } from "./load-bot.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
 import { createManualBot, type ManualBot } from "./manual.ts";
 import { createNews, type News } from "./news.ts";
@@ -53,6 +54,7 @@ interface Identity {
 
 /** Starts a player: its endpoint first, so that it can be called as soon as it is registered. */
 export async function startPlayer(options: PlayerOptions, self: AgentProcess): Promise<RunningAgent> {
+  if (isBotFile(options.bot)) endWithParent(); // what a file does is its own affair, and it may never end
   const manual = options.bot === "manual" ? createManualBot() : null;
   const bot: LoadedBot = manual?.bot ?? (await loadBot(options.bot));
   const player = createPlayer(bot, (line) => self.warn(line));

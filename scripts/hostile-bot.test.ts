@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { cleanUp, documentOf, RPS, run, runFolders, start, testLeague } from "./testing.ts";
+import { agentsIn, cleanUp, documentOf, eventually, RPS, run, runFolders, start, testLeague } from "./testing.ts";
 
 afterEach(cleanUp);
 
@@ -59,3 +59,13 @@ describe("what a run keeps", () => {
     expect([folder, ...kept].filter((name) => (statSync(name).mode & 0o077) !== 0)).toEqual([]);
   }, 30_000);
 });
+
+it("a bot that never comes back to its event loop does not outlive a league that was killed", async () => {
+  const files = { "spin.ts": "export default (turn) => { console.log('spinning'); for (;;) turn.role; };\n" };
+  const test = await testLeague(["./spin.ts", "cycle"], RPS, { files });
+  const league = run(test);
+  await league.line(/^Player1: spinning/);
+  league.signal("SIGKILL");
+  await league.ended;
+  await eventually("every agent to be gone", () => agentsIn(test.folder).length === 0);
+}, 30_000);
