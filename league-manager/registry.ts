@@ -33,6 +33,8 @@ export interface Place {
   readonly name: string | null;
   /** null: any endpoint, the name tells. */
   readonly endpoint: string | null;
+  /** Of an agent that the run starts itself: where it listens and who may come, so that nobody comes in its place. */
+  readonly own: { readonly endpoint: string; readonly tokenHash: string } | null;
 }
 
 export interface Registration {
@@ -131,6 +133,15 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
       if (!mayContact(url, registration.remoteAddress, allowedHosts)) {
         const why = `contact_endpoint must be at the address you register from (${registration.remoteAddress}) or allowed by the config`;
         return err(protocolError("L001", why, { endpoint }));
+      }
+      const tokenHash = sha256Hex(registration.token ?? "");
+      const kept = places.find(
+        ({ own, ...place }) =>
+          place.kind === kind && own && (place.name === name || sameEndpoint(own.endpoint, endpoint)),
+      );
+      if (kept?.own && !equalSecrets(kept.own.tokenHash, tokenHash)) {
+        const why = `${kept.name === name ? `the name ${name}` : `the endpoint ${endpoint}`} is kept for an agent of this run`;
+        return err(protocolError("L003", why, { display_name: name, endpoint }));
       }
       const known = authenticate(registration.token);
       const alike = [...agents.values()].filter(

@@ -14,14 +14,16 @@ let dataFolder = "";
 let url = "";
 let manager: RunningAgent;
 
-beforeEach(async () => {
-  dataFolder = mkdtempSync(join(tmpdir(), "returns-"));
+const start = async (more: object, startWhen: "count" | "roster"): Promise<void> => {
   const [port = 0] = await freePorts(1);
   url = `http://127.0.0.1:${port}/mcp`;
-  const config = Config.parse({ manager: { port }, leagues: [{ league_id: "rps", game: "rps.v1" }] });
+  const config = Config.parse({ manager: { port }, leagues: [{ league_id: "rps", game: "rps.v1" }], ...more });
   const quiet = { log: openLog(null, "manager"), say: () => {}, warn: () => {}, report: () => {} };
   const base = { config, host: "127.0.0.1", port, dataFolder, seed: "s", onEvent: () => {} };
-  manager = await startManager({ ...base, startWhen: "count" }, quiet);
+  manager = await startManager({ ...base, startWhen }, quiet);
+};
+beforeEach(() => {
+  dataFolder = mkdtempSync(join(tmpdir(), "returns-"));
 });
 afterEach(async () => {
   await manager.stop();
@@ -54,6 +56,7 @@ const stateOf = (playerId: string): unknown => {
 it.each(["player", "referee"] as const)(
   "a %s that returns takes neither name nor endpoint of another: L003",
   async (kind) => {
+    await start({}, "count");
     const [first, second] = [newToken(), newToken()];
     await register(kind, "A", 9001, first);
     await register(kind, "B", 9002, second);
@@ -71,6 +74,7 @@ it.each(["player", "referee"] as const)(
 );
 
 it("a player that was taken out and comes back plays again", async () => {
+  await start({}, "count");
   const token = newToken();
   const { player_id } = await register("player", "A", 9001, token);
   const operator = readFileSync(join(dataFolder, "operator-token"), "utf8").trim();
@@ -82,4 +86,24 @@ it("a player that was taken out and comes back plays again", async () => {
     league_ids: ["rps"],
   });
   expect(stateOf(player_id)).toBe("REGISTERED");
+});
+
+it("what a run starts itself is known by its token, and nobody else takes its name or endpoint: L003", async () => {
+  const players = [
+    { name: "Ann", bot: "random" },
+    { name: "Guest", self: true },
+  ];
+  await start({ players, playersFirstPort: 9101, referees: { count: 1, firstPort: 9001 } }, "roster");
+  const strangers = [
+    await register("player", "Ann", 9109),
+    await register("player", "Guest", 9101),
+    await register("player", "Ann", 9101, newToken()),
+    await register("referee", "Rogue", 9001),
+  ];
+  for (const answer of strangers) expect(answer).toMatchObject({ status: "REJECTED", error_code: "L003" });
+  const tokenOf = (name: string): string => readFileSync(join(dataFolder, "tokens", name), "utf8").trim();
+  const own = await register("player", "Ann", 9101, tokenOf("player-Ann"));
+  const referee = await register("referee", "Referee 1", 9001, tokenOf("referee-9001"));
+  const guest = await register("player", "Guest", 9109);
+  expect([own.player_id, referee.referee_id, guest.player_id]).toEqual(["P01", "REF01", "P02"]);
 });

@@ -11,6 +11,7 @@ import { REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
 import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { StartError } from "#shared/runtime/exit.ts";
+import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import { openSqlite, takeFile } from "#shared/store/sqlite.ts";
@@ -57,7 +58,7 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
   const seed = kept.meta.get("seed") ?? options.seed ?? newToken();
   await store.setMeta("seed", seed);
 
-  const places = placesOf(config);
+  const places = placesOf(config, options.startWhen === "roster" ? dataFolder : null);
   const operator = operatorToken(config, dataFolder);
   const registry = createRegistry({
     store,
@@ -132,27 +133,33 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
   };
 }
 
-/** The places that the config keeps: the nth player is P0n, the nth referee REF0n, whoever registers first. */
-function placesOf(config: Config): readonly Place[] {
+/**
+ * The places that the config keeps: the nth player is P0n, the nth referee REF0n, whoever registers first. In the data folder of a run
+ * its own agents find the tokens by which they are known from the start.
+ */
+function placesOf(config: Config, runFolder: string | null): readonly Place[] {
+  const ownAt = (port: number, kind: Place["kind"], name: string): Place["own"] =>
+    runFolder === null
+      ? null
+      : { endpoint: localEndpoint(port), tokenHash: sha256Hex(ownSecret(tokenFileOf(runFolder, kind, name))) };
   const players = config.players.map(
     (player, index): Place => ({
       id: playerId(index + 1),
       kind: "player",
       name: player.name,
       endpoint: "endpoint" in player ? player.endpoint : null,
+      own: "bot" in player || "uci" in player ? ownAt(config.playersFirstPort + index, "player", player.name) : null,
     }),
   );
-  const referees = Array.from(
-    { length: config.referees.count },
-    (_, index): Place => ({
-      id: refereeId(index + 1),
-      kind: "referee",
-      name: null,
-      endpoint: `http://127.0.0.1:${config.referees.firstPort + index}/mcp`,
-    }),
-  );
+  const referees = Array.from({ length: config.referees.count }, (_, index): Place => {
+    const port = config.referees.firstPort + index;
+    const place = { id: refereeId(index + 1), kind: "referee", name: null, endpoint: localEndpoint(port) } as const;
+    return { ...place, own: ownAt(port, "referee", String(port)) };
+  });
   return [...players, ...referees];
 }
+
+const localEndpoint = (port: number): string => `http://127.0.0.1:${port}/mcp`;
 
 /** Hosts that agents may be reached at: what the config allows and what it lists itself. */
 const allowedHosts = (config: Config): readonly string[] => [

@@ -1,4 +1,4 @@
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
 import { equalSecrets } from "#shared/lib/hash.ts";
@@ -14,9 +14,9 @@ import { type Answer, type Caller, operation, toolsOf } from "#shared/rpc/operat
 import { createPeers } from "#shared/rpc/peer.ts";
 import { REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
 import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
-import { fileNameOf } from "#shared/runtime/file-name.ts";
 import { endWithParent } from "#shared/runtime/orphan.ts";
 import { register } from "#shared/runtime/registration.ts";
+import { tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import { createInviters } from "./inviters.ts";
@@ -136,7 +136,7 @@ async function registerPlayer(
     },
     response: messages.PlayerRegisterResponse,
     timeoutMs: options.registerTimeoutMs,
-    tokenFile: join(options.dataFolder, "tokens", `player-${fileNameOf(options.name)}`),
+    tokenFile: tokenFileOf(options.dataFolder, "player", options.name),
     self,
     signal,
   });

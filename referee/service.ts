@@ -13,7 +13,7 @@ import { type Credentials, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/ra
 import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
 import { StartError } from "#shared/runtime/exit.ts";
 import { register } from "#shared/runtime/registration.ts";
-import { ownSecret } from "#shared/runtime/secret-file.ts";
+import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import { openSqlite, takeFile } from "#shared/store/sqlite.ts";
@@ -180,7 +180,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
       },
       response: messages.RefereeRegisterResponse,
       timeoutMs: registerTimeoutMs,
-      tokenFile: join(dataFolder, "tokens", `referee-${port}`),
+      tokenFile: tokenFileOf(dataFolder, "referee", String(port)),
       self,
       signal: stopping.signal,
     });

@@ -1,6 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { newToken } from "../lib/ids.ts";
+import { fileNameOf } from "./file-name.ts";
+
+/** Where an agent keeps its token: a player by its name, a referee by its port. */
+export const tokenFileOf = (dataFolder: string, kind: "player" | "referee", name: string): string =>
+  join(dataFolder, "tokens", `${kind}-${fileNameOf(name)}`);
 
 /** The secret in a file; undefined when there is none. */
 export const readSecret = (file: string): string | undefined =>
