@@ -221,6 +221,7 @@ export function createManager(options: ManagerOptions): Manager {
         await store.removeEntrant(league.config.league_id, player.id);
       }
       await registry.move(player, "league_end");
+      emit({ type: "notice", message: `${player.name} (${player.id}) was taken out by the operator` });
     },
 
     welcomeReferee(referee) {

@@ -4,11 +4,14 @@ import type { League } from "./league.ts";
 import type { Manager } from "./manager.ts";
 
 const STYLE = `
-  body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #1a1a2e; }
-  table { border-collapse: collapse; width: 100%; margin: .5rem 0 2rem; }
-  th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #ddd; }
+  :root { color-scheme: light dark; }
+  body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem;
+    color: light-dark(#1a1a2e, #e8e8f0); background: light-dark(#fff, #16161d); }
+  .wide { overflow-x: auto; margin: .5rem 0 2rem; }
+  table { border-collapse: collapse; width: 100%; }
+  th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid light-dark(#ddd, #3a3a48); }
   td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
-  small { color: #555; }
+  small { color: light-dark(#555, #a8a8b8); }
 `;
 
 /** The manager's page: standings and schedule of every league, made anew at each request and reloaded by the browser. */
@@ -27,12 +30,15 @@ export const leaguePages =
 
 function page(manager: Manager): string {
   const leagues = [...manager.leagues.values()].map((league) => leagueSection(manager, league)).join("");
+  const isOver = [...manager.leagues.values()].every((league) => league.status === "completed");
+  const refresh = isOver ? "" : '<meta http-equiv="refresh" content="2">';
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<meta http-equiv="refresh" content="2"><title>League</title><style>${STYLE}</style></head><body><h1>League</h1>${leagues}</body></html>`;
+${refresh}<title>League</title><style>${STYLE}</style></head><body><h1>League</h1>${leagues}</body></html>`;
 }
 
 function leagueSection(manager: Manager, league: League): string {
-  const { league_id, game } = league.config;
+  const { league_id } = league.config;
+  const { name } = league.game.info;
   const standings = manager.standings(league);
   const rows = standings.map(
     (row) =>
@@ -47,10 +53,10 @@ function leagueSection(manager: Manager, league: League): string {
     const result = match.result ? escapeHtml(resultLine(match.result, standings)) : "";
     return `<tr><td>${escapeHtml(match.matchId)}</td><td>${pairing.join(" – ")}</td><td>${match.status}</td><td>${result}</td></tr>`;
   });
-  return `<h2>${escapeHtml(league_id)} <small>${escapeHtml(game)}, ${league.status}</small></h2>
-<table><thead><tr><th class="n">#</th><th>Player</th><th class="n">Played</th><th class="n">Won</th><th class="n">Drawn</th>
-<th class="n">Lost</th><th class="n">Points</th></tr></thead><tbody>${rows.join("")}</tbody></table>
-<table><thead><tr><th>Match</th><th>Players</th><th>Status</th><th>Result</th></tr></thead><tbody>${schedule.join("")}</tbody></table>`;
+  return `<h2>${escapeHtml(league_id)} <small>${escapeHtml(name)}, ${league.status}</small></h2>
+<div class="wide"><table><thead><tr><th class="n">#</th><th>Player</th><th class="n">Played</th><th class="n">Won</th><th class="n">Drawn</th>
+<th class="n">Lost</th><th class="n">Points</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>
+<div class="wide"><table><thead><tr><th>Match</th><th>Players</th><th>Status</th><th>Result</th></tr></thead><tbody>${schedule.join("")}</tbody></table></div>`;
 }
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -110,6 +110,7 @@ export function faultOfRun(
     ),
   ];
   for (const [index, { port, path }] of ports.entries()) {
+    if (port > 65_535) return { path, message: `leads to port ${port}, and the last one is 65535` };
     const other = ports.slice(index + 1).find((one) => one.port === port);
     if (other) return { path, message: `port ${port} is given to two agents; see also ${other.path.join(".")}` };
   }

@@ -80,7 +80,7 @@ export const Config = z
       })
       .prefault({}),
     /** Host names, besides loopback, that agents may be reached at and may call by. */
-    allowed_hosts: z.array(z.string()).default([]),
+    allowed_hosts: z.array(z.string().toLowerCase()).default([]),
   })
   .superRefine((config, context) => {
     unique(config.leagues, (league) => league.league_id, "leagues", "league_id", context);
