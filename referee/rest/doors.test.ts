@@ -56,6 +56,14 @@ describe("bodies", () => {
     refused(await host.call("POST", path, { token: white.token, body }), 413, "INVALID_REQUEST");
   });
 
+  it("of 65,536 bytes are taken, one of a byte more is 413", async () => {
+    const body = JSON.stringify({ template: "chess.v1", participants: participants() });
+    const taken = await host.call("POST", "/sessions", { token: white.token, body: body.padEnd(65_536, " ") });
+    expect(taken.status).toBe(201);
+    const more = await host.call("POST", "/sessions", { token: white.token, body: body.padEnd(65_537, " ") });
+    refused(more, 413, "INVALID_REQUEST");
+  });
+
   it("1 MB that is sent without its length is 413", async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { authorization: `Bearer ${white.token}` };

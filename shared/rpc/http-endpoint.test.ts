@@ -121,6 +121,18 @@ describe("the door (PROTOCOL.md, section 3: body limit, Host and Origin, JSON co
   });
 
   test.each([
+    ["GET", "/mcp"],
+    ["DELETE", "/mcp"],
+    ["GET", "/"],
+    ["GET", "/health"],
+  ])("%s %s by a foreign Origin: 403", async (method, path) => {
+    for (const origin of ["http://evil.example", "null"]) {
+      expect((await send("", { method, path, headers: { origin } })).status).toBe(403);
+    }
+    expect(taken).toEqual([]);
+  });
+
+  test.each([
     "localhost",
     "LOCALHOST:8000",
     "127.0.0.1:1",

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { mayContact, parseEndpoint } from "./addresses.ts";
+
+const STRANGER = "203.0.113.7";
+const ALLOWED = ["league.example", "198.51.100.1", "fd00::5"];
+
+test.each([
+  ["http://127.0.0.1:8101/mcp", "127.0.0.1", true],
+  ["http://localhost:8101/mcp", "::1", true],
+  ["http://[::1]:8101/mcp", "127.0.0.1", true],
+  ["http://127.9.9.9:8101/mcp", "::ffff:127.0.0.1", true],
+  ["http://127.0.0.1:8101/mcp", STRANGER, false],
+  ["http://127.1:8101/mcp", STRANGER, false],
+  ["http://2130706433:8101/mcp", STRANGER, false],
+  ["http://localhost:8101/mcp", STRANGER, false],
+  ["http://[::1]:8101/mcp", STRANGER, false],
+  ["http://[::ffff:127.0.0.1]:8101/mcp", STRANGER, false],
+  ["http://0.0.0.0:8101/mcp", STRANGER, false],
+  ["http://127.0.0.1:8101/mcp", `::ffff:${STRANGER}`, false],
+  [`http://${STRANGER}:8101/mcp`, STRANGER, true],
+  [`http://${STRANGER}:8101/mcp`, `::ffff:${STRANGER}`, true],
+  ["http://[2001:db8::1]:8101/mcp", "2001:db8::1", true],
+  ["http://203.0.113.8:8101/mcp", STRANGER, false],
+  ["http://203.0.113.70:8101/mcp", STRANGER, false],
+  ["http://third.example:8101/mcp", STRANGER, false],
+  [`http://${STRANGER}.third.example/mcp`, STRANGER, false],
+  [`http://${STRANGER}:8101/mcp`, "127.0.0.1", false],
+  ["http://league.example:8101/mcp", STRANGER, true],
+  ["http://League.Example/mcp", "127.0.0.1", true],
+  ["http://198.51.100.1/mcp", STRANGER, true],
+  ["http://[fd00::5]/mcp", STRANGER, true],
+  ["http://sub.league.example/mcp", STRANGER, false],
+  ["http://league.example.third.example/mcp", STRANGER, false],
+])("an agent may be reached at %s when it registers from %s: %s", (endpoint, from, verdict) => {
+  expect(mayContact(new URL(endpoint), from, ALLOWED)).toBe(verdict);
+});
+
+test.each(["http://127.0.0.1:8101/mcp", "https://league.example/mcp", "HTTP://localhost"])(
+  "%s is an endpoint",
+  (text) => {
+    expect(parseEndpoint(text)?.href).toBe(new URL(text).href);
+  },
+);
+
+test.each([
+  "http://me:secret@127.0.0.1/mcp",
+  "http://me@127.0.0.1/mcp",
+  "http://:secret@127.0.0.1/mcp",
+  "ftp://127.0.0.1/mcp",
+  "file:///etc/passwd",
+  "ws://127.0.0.1/mcp",
+  "javascript:http://127.0.0.1",
+  "127.0.0.1:8101/mcp",
+  "//127.0.0.1/mcp",
+  "",
+])("%j is none", (text) => {
+  expect(parseEndpoint(text)).toBeNull();
+});
