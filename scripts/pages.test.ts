@@ -39,7 +39,7 @@ describe("what an agent answers besides /mcp", () => {
     expect(html).toContain("&#60;img src=x onerror=alert(1)&#62;");
     expect(html).not.toContain("<img");
     expect(html).toContain("Bob &#38; Söhne");
-    expect(html).toMatch(/<h2>rps <small>rps\.v1, completed<\/small><\/h2>/);
+    expect(html).toMatch(/<h2>rps <small>Rock, paper, scissors, completed<\/small><\/h2>/);
     expect(html).toContain("<td>R1M1</td>");
   });
 });
