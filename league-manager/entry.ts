@@ -35,6 +35,9 @@ export interface Entry {
 /** How long a complete roster waits for the rest of the configured referees, so that matches are dealt out alike each time. */
 const REFEREE_GRACE_MS = 3_000;
 
+/** Of a league that says no number itself: a round robin of more has more matches than anybody waits for, and strangers would fill it. */
+const MOST_PLAYERS = 500;
+
 export function createEntry(options: EntryOptions): Entry {
   const { manager, registry, places, startWhen, emit, onError } = options;
   const playerPlaces = places.filter((place) => place.kind === "player");
@@ -94,8 +97,7 @@ export function createEntry(options: EntryOptions): Entry {
 
   /** Whether a league has no seat left for a player: seats of kept places are for those they are kept for. */
   const isFull = (league: League, player: Agent): boolean => {
-    const limit =
-      league.config.max_players ?? (startWhen === "roster" ? playerPlaces.length : Number.POSITIVE_INFINITY);
+    const limit = league.config.max_players ?? (startWhen === "roster" ? playerPlaces.length : MOST_PLAYERS);
     const keptFree = playerPlaces.filter((place) => place.id !== player.id && !league.entrants.has(place.id)).length;
     const held = startWhen === "roster" ? keptFree : 0;
     const isExpected = playerPlaces.some((place) => place.id === player.id);

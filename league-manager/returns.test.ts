@@ -107,3 +107,10 @@ it("what a run starts itself is known by its token, and nobody else takes its na
   const guest = await register("player", "Guest", 9109);
   expect([own.player_id, referee.referee_id, guest.player_id]).toEqual(["P01", "REF01", "P02"]);
 });
+
+it("a league that names no number takes 500 players: L002 for the next", async () => {
+  await start({}, "count");
+  const many = Array.from({ length: 500 }, (_, n) => register("player", `P${n}`, 10_000 + n));
+  expect(new Set((await Promise.all(many)).map(({ status }) => status))).toEqual(new Set(["ACCEPTED"]));
+  expect(await register("player", "more", 9_999)).toMatchObject({ status: "REJECTED", error_code: "L002" });
+}, 20_000);
