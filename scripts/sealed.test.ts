@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { createRandom } from "#shared/lib/rng.ts";
+import { signFor } from "#shared/protocol/signing.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { startTestLeague, type TestLeague, type TestPlace } from "./testing-league.ts";
 
@@ -10,6 +11,7 @@ import { startTestLeague, type TestLeague, type TestPlace } from "./testing-leag
 interface Heard {
   readonly open: string[];
   readonly tokens: string[];
+  readonly messages: Message[];
   /** What the player learned of its own: it may see that. */
   own: string[];
 }
@@ -65,6 +67,7 @@ function scriptedPlayer(heard: Heard, choose: (tick: number) => unknown, before:
       let body = "";
       for await (const chunk of request.setEncoding("utf8")) body += chunk;
       const { id, params } = JSON.parse(body) as { id: number; params: { arguments: Message } };
+      heard.messages.push(params.arguments);
       if (params.arguments.type !== "GAME_RESULT") heard.open.push(JSON.stringify(request.headers) + body);
       const result = { content: [{ type: "text", text: JSON.stringify(await answer(params.arguments)) }] };
       response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
@@ -100,7 +103,7 @@ async function lookAround(ask: Ask): Promise<void> {
   await ask("manager", "tools/call", tool("get_standings", { league_id: "game" }));
 }
 
-const newHeard = (): Heard => ({ open: [], tokens: [], own: [] });
+const newHeard = (): Heard => ({ open: [], tokens: [], messages: [], own: [] });
 const nothing = async (): Promise<void> => {};
 
 /** Ids and times differ from run to run and say nothing; the rest must not differ. */
@@ -191,5 +194,52 @@ describe("nothing sealed leaves (PROTOCOL.md, section 3; DESIGN.md, section 5)",
       expect(bytes).not.toContain(sha256Hex(secret));
     }
     for (const entry of log) expect(bytes).not.toContain(sha256Hex(entry));
+  });
+});
+
+/** Plays one match to its end and until both players have heard all of the news. */
+async function heardByBoth(): Promise<readonly [Heard, Heard]> {
+  const both = [newHeard(), newHeard()] as const;
+  league = await startTestLeague({
+    leagues: [{ league_id: "game", game: "rps.v1", options: { best_of: 3 } }],
+    timeouts: { move_ms: 5_000, join_ms: 5_000 },
+    players: both.map((heard, index) => ({
+      name: `Player${index + 1}`,
+      start: scriptedPlayer(heard, () => ["rock", "paper"][index], nothing),
+    })),
+  });
+  await league.completed;
+  const last = ["GAME_RESULT", "ROUND_END", "LEAGUE_STANDINGS_UPDATE"];
+  const typesOf = ({ messages }: Heard) => messages.map(({ type }) => type);
+  await vi.waitFor(() => both.map((heard) => expect(typesOf(heard)).toEqual(expect.arrayContaining(last))), {
+    timeout: 10_000,
+  });
+  return both;
+}
+
+describe("what each player is told is for that player alone", () => {
+  test("each role's bot seed is its own, and comes from the match's seed", async () => {
+    const both = await heardByBoth();
+    const invitations = both.map(({ messages }) => messages.find(({ type }) => type === "GAME_INVITE")?.payload);
+    const seeds = invitations.map((payload) => String(payload?.bot_seed));
+    const seed = hmacBase64Url("test", "game/R1M1");
+    expect(seeds).toEqual(invitations.map((payload) => hmacBase64Url(seed, String(payload?.your_role))));
+    expect(new Set(seeds).size).toBe(2);
+    for (const [index, { messages }] of both.entries()) {
+      expect(JSON.stringify(messages)).toContain(seeds[index]);
+      expect(JSON.stringify(messages)).not.toContain(seeds[1 - index]);
+    }
+  });
+
+  test("every message is signed with its player's token, for its match or, as news, for its league", async () => {
+    const both = await heardByBoth();
+    for (const { tokens, messages } of both) {
+      const own = sha256Hex(tokens[0] ?? "");
+      const subjectOf = ({ payload: { match_id } }: Message) => (match_id === undefined ? "game" : `game/${match_id}`);
+      const signatures = messages.map((one) => [one.type, subjectOf(one), one.auth_token]);
+      expect(signatures).toEqual(signatures.map(([type, subject]) => [type, subject, signFor(own, String(subject))]));
+      const news = signatures.filter(([, subject]) => subject === "game").map(([type]) => type);
+      expect(news).toEqual(["ROUND_ANNOUNCEMENT", "ROUND_START", "ROUND_END", "LEAGUE_STANDINGS_UPDATE"]);
+    }
   });
 });

@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import type { MessageType } from "#shared/protocol/messages.ts";
+import { signFor } from "#shared/protocol/signing.ts";
+import { openLog } from "#shared/runtime/logger.ts";
+import { startPlayer } from "./service.ts";
+
+const TOKEN = "the player's own token";
+const signed = (subject: string): string => signFor(sha256Hex(TOKEN), subject);
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
+type Wire = any;
+
+const ends: (() => void | Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** A registered player whose moves are made by hand, and all that it says. */
+async function startRegistered(limitLoopback = false) {
+  const manager = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request.setEncoding("utf8")) text += chunk;
+    const accepted = { status: "ACCEPTED", player_id: "P01", auth_token: TOKEN, league_ids: ["rps"] };
+    const reply = newEnvelope("PLAYER_REGISTER_RESPONSE", "league_manager:LM01", accepted);
+    const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(text).id, result }));
+  });
+  await new Promise<void>((resolve) => manager.listen(0, "127.0.0.1", resolve));
+  ends.push(() => void manager.close().closeAllConnections());
+  const dataFolder = mkdtempSync(join(tmpdir(), "refusals-"));
+  ends.push(() => rmSync(dataFolder, { recursive: true, force: true }));
+  const said: string[] = [];
+  const ready = Promise.withResolvers<string>();
+  const registered = Promise.withResolvers<void>();
+  const self = {
+    ...{ log: openLog(null, "player"), warn: () => {}, report: (report: Wire) => ready.resolve(report.url) },
+    say(line: string) {
+      said.push(line);
+      if (line.startsWith("registered")) registered.resolve();
+    },
+  };
+  const place = { host: "127.0.0.1", ports: [0], dataFolder, limitLoopback };
+  const at = { manager: `http://127.0.0.1:${(manager.address() as AddressInfo).port}/mcp`, leagueIds: null };
+  const player = await startPlayer({ bot: "manual", name: "P", ...place, ...at, registerTimeoutMs: 10_000 }, self);
+  ends.push(() => player.stop());
+  const url = `${await ready.promise}/mcp`;
+  await registered.promise;
+  const post = (name: string, args: object): Promise<Response> => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
+    return fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  };
+  const tool = async (name: string, args: object): Promise<Wire> => {
+    const { result, error } = (await (await post(name, args)).json()) as Wire;
+    return error ?? { isError: result.isError ?? false, ...JSON.parse(result.content[0].text) };
+  };
+  const message = (type: MessageType, payload: object, authToken?: string): Promise<Wire> =>
+    tool("league_message", newEnvelope(type, "referee:REF01", payload, { authToken }));
+  return { said, post, tool, message, state: () => tool("get_my_state", { auth_token: TOKEN }) };
+}
+
+const match = { league_id: "rps", match_id: "R1M1" };
+const invite = (epoch = 1) => ({
+  ...{ ...match, round_id: 1, epoch, game: "rps.v1", options: { best_of: 3 }, your_role: "player_1" },
+  ...{ roles: { player_1: "P01", player_2: "P02" }, seed_commitment: "0".repeat(64), bot_seed: "seed" },
+});
+const moveRequest = (epoch: number, seconds: number) => ({
+  ...{ ...match, epoch, tick: 0, your_role: "player_1", game_state: { phase: "choosing" } },
+  ...{ legal_actions: ["rock", "paper", "scissors"], time_limit_seconds: seconds },
+  deadline: new Date(Date.now() + seconds * 1000).toISOString(),
+});
+
+describe("an epoch that is over", () => {
+  it("is declined and asked about in vain, and the bot is not asked", async () => {
+    const { tool, message, state } = await startRegistered();
+    const mine = signed("rps/R1M1");
+    expect(await message("GAME_INVITE", invite(2), mine)).toMatchObject({ payload: { accept: true } });
+    const declined = await message("GAME_INVITE", invite(1), mine);
+    expect(declined).toMatchObject({ isError: false, payload: { accept: false, reason: expect.any(String) } });
+    const refused = await message("MOVE_REQUEST", moveRequest(1, 0.2), mine);
+    expect(refused).toMatchObject({ isError: true, type: "GAME_ERROR", payload: { error_code: "G003" } });
+    expect(await state()).toMatchObject({ matches_begun: 1, asked: [], playing: [{ match_id: "R1M1", actions: [] }] });
+    const moving = message("MOVE_REQUEST", moveRequest(2, 20), mine);
+    await vi.waitFor(async () => expect((await state()).asked).toHaveLength(1), { timeout: 10_000 });
+    await tool("make_move", { move: "rock" });
+    expect((await moving).payload).toMatchObject({ tick: 0, move: "rock" });
+  });
+
+  it("does not end the match with its result", async () => {
+    const { said, message, state } = await startRegistered();
+    await message("GAME_INVITE", invite(2), signed("rps/R1M1"));
+    const before = [await state(), [...said]];
+    const late = await message("GAME_RESULT", { ...NEWS.GAME_RESULT, epoch: 1 }, signed("rps/R1M1"));
+    expect(late).toMatchObject({ isError: false, type: "ACK" });
+    expect([await state(), said]).toEqual(before);
+  });
+});
+
+const ended = { final_scores: { P01: 2 }, match_points: { P01: 3 }, seed: "s", log_head: "h" };
+const row = { rank: 1, player_id: "P01", display_name: "P", played: 1, wins: 1, draws: 0, losses: 0, points: 3 };
+/** Whatever a player is told and answers with an ACK. */
+const NEWS = {
+  GAME_START: { ...match, game_config: {}, players: [] },
+  ROUND_RESULT: { ...match, game_round: 1, moves: {}, round_winner: null, scores: {} },
+  GAME_RESULT: { ...match, epoch: 1, winner: "P01", termination: "normal", reason: "won", ...ended },
+  ROUND_ANNOUNCEMENT: { league_id: "rps", round_id: 1, matches: [] },
+  ROUND_START: { league_id: "rps", round_id: 1 },
+  LEAGUE_STANDINGS_UPDATE: { league_id: "rps", round_id: 1, standings: [row] },
+  ROUND_END: { league_id: "rps", round_id: 1, matches_completed: 1, next_round_id: null, summary: {} },
+} as const satisfies Partial<Record<MessageType, object>>;
+
+describe("news", () => {
+  it.each(Object.keys(NEWS) as (keyof typeof NEWS)[])("%s is taken with its own signature alone", async (type) => {
+    const { said, message, state } = await startRegistered();
+    await message("GAME_INVITE", invite(), signed("rps/R1M1"));
+    const before = [await state(), [...said]];
+    const subjects = ["rps/R1M1", "rps/R1M2", "go/R1M1", "rps", "go"];
+    const own = "match_id" in NEWS[type] ? "rps/R1M1" : "rps";
+    const others = subjects.filter((subject) => subject !== own).map(signed);
+    const wrong = [undefined, "", "wrong", TOKEN, sha256Hex(TOKEN), signFor(TOKEN, own), ...others];
+    for (const token of wrong) {
+      const refused = await message(type, NEWS[type], token);
+      expect(refused, `signed ${token}`).toMatchObject({ isError: true, payload: { error_code: "L004" } });
+    }
+    expect([await state(), said]).toEqual(before);
+    expect(await message(type, NEWS[type], signed(own))).toMatchObject({ isError: false, type: "ACK" });
+  });
+});
+
+describe("the rate limit", () => {
+  it("holds a stranger whatever token it makes up, and not who signs as the manager does", async () => {
+    const { post } = await startRegistered(true);
+    const call = async (authToken: string) => {
+      const said = newEnvelope("ROUND_START", "league_manager:LM01", NEWS.ROUND_START, { authToken });
+      const response = await post("league_message", said);
+      return { status: response.status, text: await response.text() };
+    };
+    const made = ["made up", signed("go"), signed("rps/R1M1"), sha256Hex(TOKEN), signFor("x", "rps")];
+    for (const token of [...made, ...made]) {
+      expect(await call(token), token).toMatchObject({ status: 200, text: expect.stringContaining("L004") });
+    }
+    for (const token of made) expect((await call(token)).status, token).toBe(429);
+    for (const _ of made) {
+      expect(await call(signed("rps"))).toMatchObject({ status: 200, text: expect.stringContaining("ACK") });
+    }
+    expect((await call("made up")).status).toBe(429);
+  });
+});

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, it, vi } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
+import { createPeers } from "#shared/rpc/peer.ts";
+import { openLog } from "#shared/runtime/logger.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
+import { localWriter } from "#shared/store/writer.ts";
+import { createAsker } from "./ask.ts";
+import { createHost } from "./host.ts";
+import { createReferee } from "./referee.ts";
+import { MATCH_SCHEMA, matchTable } from "./tables.ts";
+import { startOthers, startTable, TOKEN } from "./testing-match.ts";
+
+const ends: (() => void | Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+it("a player that always answers illegally is asked three times, and told from the second on what was wrong", async () => {
+  const table = await startTable({ move: ({ to }) => (to === "P02" ? "lizard" : null) });
+  ends.push(() => table.stop());
+  await table.begin();
+  const { payload } = await table.told("manager", "MATCH_RESULT");
+  expect(payload).toMatchObject({ termination: "forfeit", winner: "P01" });
+  expect(payload.faults).toMatchObject([{ player_id: "P02", code: "G001", cause: "illegal_move" }]);
+  const asked = table.heard.filter(({ to, type }) => to === "P02" && type === "MOVE_REQUEST");
+  const wrong = { error_code: "G001", message: expect.stringContaining("illegal move: "), retryable: true };
+  expect(asked.map((one) => one.payload.error ?? null)).toEqual([
+    null,
+    expect.objectContaining(wrong),
+    expect.objectContaining(wrong),
+  ]);
+  expect(new Set(asked.map((one) => one.payload.tick))).toEqual(new Set([0]));
+  expect(table.heard.filter(({ to, type }) => to === "P01" && type === "MOVE_REQUEST")).toHaveLength(1);
+});
+
+it("an order that comes while a referee stops is nobody's forfeit: it is played when the referee is started anew", async () => {
+  const others = await startOthers();
+  ends.push(() => others.close());
+  const folder = mkdtempSync(join(tmpdir(), "asking-"));
+  ends.push(() => rmSync(folder, { recursive: true, force: true }));
+  const open = () => {
+    const db = openSqlite(join(folder, "referee.sqlite"), SESSION_SCHEMA + MATCH_SCHEMA);
+    const peers = createPeers();
+    const referee = createReferee({
+      host: createHost(sqliteLog(db, localWriter(db)), systemClock),
+      ...{ asker: createAsker(peers, () => "referee:REF01"), matches: matchTable(db), peers },
+      ...{ log: openLog(null, "referee"), manager: others.manager, reportTimeoutMs: 10_000 },
+      identity: { id: "REF01", token: TOKEN },
+    });
+    ends.push(async () => {
+      await referee.stop();
+      await peers.close();
+      if (db.isOpen) db.close();
+    });
+    return { db, peers, referee, entries: () => db.prepare("SELECT type FROM log ORDER BY seq").all() };
+  };
+  const order = others.order();
+  const first = open();
+  // In the order in which the service stops its parts.
+  await first.referee.stop();
+  const started = await first.referee.start(order);
+  await first.peers.close();
+  await vi.waitFor(() => expect(first.referee.running()).toEqual([]), { timeout: 10_000 });
+  expect(first.entries().map(({ type }) => type)).toEqual(["created"]);
+  expect(others.heard).toEqual([]);
+  first.db.close();
+
+  const second = open();
+  expect(await second.referee.start(order)).toEqual(started);
+  const { payload } = await others.told("manager", "MATCH_RESULT");
+  expect(payload).toMatchObject({ termination: "normal", winner: "P01", epoch: 1, faults: [] });
+});
