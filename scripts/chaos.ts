@@ -136,7 +136,8 @@ async function playUnderFire(
   return isOver;
 }
 
-async function check(folder: RunFolder, seenFile: string) {
+/** What does not hold of a league that has come to its end: of its results, its logs, its standings and of what players were shown. */
+export async function check(folder: Pick<RunFolder, "path" | "config">, seenFile: string) {
   const out = join(folder.path, "export");
   const files = await exportedFiles(findStore(folder.path));
   writeExport(out, files);

@@ -140,3 +140,43 @@ describe("a player that does not answer in time", () => {
     await vi.waitFor(() => expect(keptState(dataFolder, "P01")).toMatchObject({ state: "SHUTDOWN" }));
   });
 });
+
+describe("a player that declines", () => {
+  it("is asked for every match and never shut down: it answers, and that is no timeout", async () => {
+    const events: LeagueEvent[] = [];
+    const states: unknown[] = [];
+    let player: FaultyPlayer | undefined;
+    let folder = "";
+    const { completed, match } = await start({
+      leagues: rps,
+      players: [
+        {
+          name: "Decliner",
+          start: async (place) => {
+            folder = place.dataFolder;
+            player = await startFaultyPlayer({ ...place, fault: "decline", at: "GAME_INVITE" });
+            return player;
+          },
+        },
+        ...["B", "C", "D", "E", "F"].map(good),
+      ],
+      timeouts: { join_ms: 10_000, move_ms: 10_000 },
+      onEvent: (event) => {
+        events.push(event);
+        if (event.type === "round_started") states.push(keptState(folder, "P01"));
+      },
+    });
+    await completed;
+    const lost = matchesOfP01(events);
+    expect(lost.map(({ termination, reason }) => [termination, reason])).toEqual(
+      Array(5).fill(["forfeit", "declined"]),
+    );
+    for (const one of lost) {
+      const { faults } = (await match("rps", one.match_id)).result;
+      expect(faults).toMatchObject([{ player_id: "P01", code: "G001", cause: "declined" }]);
+    }
+    expect(player?.asked.filter(({ type }) => type === "GAME_INVITE")).toHaveLength(5);
+    expect(states).toEqual(Array(5).fill({ state: "ACTIVE", fails: 0 }));
+    expect(events.filter((event) => event.type === "notice")).toEqual([]);
+  });
+});

@@ -32,6 +32,8 @@ export interface TestLeagueOptions {
   readonly referees?: number;
   readonly timeouts?: { readonly move_ms?: number; readonly join_ms?: number; readonly match_ms?: number };
   readonly onEvent?: (event: LeagueEvent) => void;
+  /** Of the run; "test" if absent. */
+  readonly seed?: string;
 }
 
 /** A league of real services in this process. The nth player of the options is P0n. */
@@ -68,7 +70,7 @@ const silentProcess = (name: string): AgentProcess => ({
 
 /** Starts manager, referees and players, the players last: the league begins as soon as all are registered. */
 export async function startTestLeague(options: TestLeagueOptions): Promise<TestLeague> {
-  const { players, referees = 1, leagues, timeouts } = options;
+  const { players, referees = 1, leagues, timeouts, seed = "test" } = options;
   const ports = await freePorts(1 + referees + players.length);
   const [managerPort = 0, firstRefereePort = 0] = ports;
   const manager = `http://127.0.0.1:${managerPort}/mcp`;
@@ -94,7 +96,7 @@ export async function startTestLeague(options: TestLeagueOptions): Promise<TestL
   try {
     agents.push(
       await startManager(
-        { config, host: base.host, port: managerPort, dataFolder, seed: "test", startWhen: "roster", onEvent },
+        { config, host: base.host, port: managerPort, dataFolder, seed, startWhen: "roster", onEvent },
         silentProcess("manager"),
       ),
     );

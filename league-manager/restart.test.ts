@@ -1,0 +1,167 @@
+import { describe, expect, it, vi } from "vitest";
+import { aborted, PATIENCE, played, startScriptedLeague, timedOut } from "./testing-manager.ts";
+
+const RECORDED = { payload: { status: "RECORDED" } };
+const REFUSED = { isError: true, payload: { error_code: "L004" } };
+const NOT_WELL = (): boolean => false;
+
+describe.concurrent("a manager that starts again on its folder", () => {
+  it("takes a match's result from the referee that has it now, not from the one that lost it", async (test) => {
+    const league = await startScriptedLeague(test, { referees: 2 });
+    await league.begin();
+    const lost = await league.order("REF01", "R1M1");
+    expect(lost.epoch).toBe(1);
+    league.referee("REF01").isWell = NOT_WELL;
+    expect(await league.order("REF02", "R1M1")).toMatchObject({ epoch: 2 });
+    await league.restart();
+    const given = await league.order("REF02", "R1M1");
+    expect(given).toMatchObject({ epoch: 2, seed: lost.seed });
+    expect(await league.report("REF01", played(lost))).toMatchObject(REFUSED);
+    expect(await league.report("REF02", played(given))).toMatchObject(RECORDED);
+  });
+
+  it("knows the new epoch of a match that nobody has taken yet", async (test) => {
+    const league = await startScriptedLeague(test);
+    await league.begin();
+    const lost = await league.order("REF01", "R1M1");
+    league.referee("REF01").isWell = NOT_WELL;
+    const ofMatch = "SELECT epoch, status, referee_id FROM matches";
+    await vi.waitFor(
+      () => expect(league.rows(ofMatch)).toEqual([{ epoch: 2, status: "scheduled", referee_id: null }]),
+      PATIENCE,
+    );
+    await league.restart(() => {
+      league.referee("REF01").isWell = () => true;
+    });
+    const given = await league.order("REF01", "R1M1");
+    expect(given.epoch).toBe(2);
+    expect(await league.report("REF01", played(lost))).toMatchObject(REFUSED);
+    expect(await league.report("REF01", played(given))).toMatchObject(RECORDED);
+  });
+
+  it("leaves a match with its referee, though it would deal it to another now", async (test) => {
+    const league = await startScriptedLeague(test, { referees: 2 });
+    await league.begin();
+    await league.report("REF01", aborted(await league.order("REF01", "R1M1")));
+    expect(await league.order("REF02", "R1M1")).toMatchObject({ epoch: 2 });
+    await league.restart();
+    const given = await league.order("REF02", "R1M1");
+    expect(given.epoch).toBe(2);
+    expect(await league.report("REF02", played(given))).toMatchObject(RECORDED);
+    await league.over();
+    expect(league.referee("REF01").orders()).toEqual([]);
+  });
+
+  it("goes on counting how often a match was aborted", async (test) => {
+    const league = await startScriptedLeague(test, { maxConcurrent: 1 });
+    await league.begin(1);
+    await league.report("REF01", aborted(await league.order("REF01", "R1M1")));
+    // Its referee has no place for it now: it waits, and the file alone knows of its new epoch.
+    await league.order("REF01", "R1M2");
+    await league.restart();
+    await league.report("REF01", played(await league.order("REF01", "R1M2")));
+    const second = await league.order("REF01", "R1M1");
+    expect(second.epoch).toBe(2);
+    await league.report("REF01", aborted(second));
+    const orders = () => league.referee("REF01").orders();
+    await vi.waitFor(() => expect(orders().at(-1)).toMatchObject({ match_id: "R1M1", epoch: 3 }), PATIENCE);
+    const third = orders().at(-1);
+    expect(await league.report("REF01", aborted(third ?? second))).toMatchObject(RECORDED);
+    const [rps] = (await league.over()).leagues;
+    expect(rps?.matches.map(({ match_id, termination }) => [match_id, termination])).toEqual([
+      ["R1M1", "aborted"],
+      ["R1M2", "normal"],
+    ]);
+  });
+
+  it("keeps the seed that it has chosen itself", async (test) => {
+    const league = await startScriptedLeague(test, { seed: null });
+    await league.begin();
+    const { seed } = await league.order("REF01", "R1M1");
+    await league.restart();
+    expect((await league.order("REF01", "R1M1")).seed).toBe(seed);
+  });
+
+  it("has only those matches of a round played that have no result", async (test) => {
+    const league = await startScriptedLeague(test);
+    await league.begin(1);
+    const [first, second] = [await league.order("REF01", "R1M1"), await league.order("REF01", "R1M2")];
+    expect(await league.report("REF01", played(first))).toMatchObject(RECORDED);
+    await league.restart();
+    expect(await league.order("REF01", "R1M2")).toEqual(second);
+    expect(await league.report("REF01", played(second))).toMatchObject(RECORDED);
+    const [rps] = (await league.over()).leagues;
+    expect(rps?.matches.map(({ match_id }) => match_id)).toEqual(["R1M1", "R1M2"]);
+    const given = league.referee("REF01").orders();
+    expect(given.map(({ match_id }) => match_id)).toEqual(["R1M2"]);
+  });
+
+  it("ends a league whose last result it had written and no more", async (test) => {
+    const league = await startScriptedLeague(test);
+    await league.begin();
+    await league.report("REF01", played(await league.order("REF01", "R1M1")));
+    const ended = await league.over();
+    await league.restart(() =>
+      league.change("UPDATE leagues SET status = 'running'; UPDATE agents SET state = 'ACTIVE'"),
+    );
+    expect(await league.over()).toEqual(ended);
+    expect(league.rows("SELECT status FROM leagues")).toEqual([{ status: "completed" }]);
+    expect(new Set(league.rows("SELECT state FROM agents").map(({ state }) => state))).toEqual(new Set(["SHUTDOWN"]));
+  });
+
+  it("goes on counting matches lost by timeout, and leaves who is shut down in peace", async (test) => {
+    const league = await startScriptedLeague(test);
+    await league.begin(3);
+    const lose = async (matchId: string): Promise<void> => {
+      const result = timedOut(await league.order("REF01", matchId), "P01");
+      expect(await league.report("REF01", result)).toMatchObject(RECORDED);
+    };
+    const ofP01 = () => league.rows("SELECT state, fails FROM agents WHERE agent_id = 'P01'")[0];
+    await lose("R1M1");
+    await lose("R1M2");
+    expect(ofP01()).toMatchObject({ fails: 2 });
+    await league.restart();
+    await lose("R1M3");
+    expect(ofP01()).toEqual({ state: "SHUTDOWN", fails: 3 });
+    await league.restart();
+    const [rps] = (await league.over()).leagues;
+    expect(rps?.matches[3]).toMatchObject({ match_id: "R1M4", termination: "forfeit", reason: "shut_down" });
+    expect(league.referee("REF01").orders()).toEqual([]);
+  });
+
+  it("deals out no match before its players listen again", async (test) => {
+    const league = await startScriptedLeague(test);
+    await league.begin();
+    await league.order("REF01", "R1M1");
+    const players = [league.player("P01"), league.player("P02")];
+    for (const player of players) await player.close();
+    await league.restart();
+    // They are slow to start; whoever was asked meanwhile would lose the match after join_ms.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(league.referee("REF01").orders()).toEqual([]);
+    for (const player of players) await player.listen();
+    const given = await league.order("REF01", "R1M1");
+    expect(await league.report("REF01", played(given))).toMatchObject(RECORDED);
+    expect((await league.over()).leagues[0]?.matches).toMatchObject([{ termination: "normal" }]);
+  });
+
+  it("tells a referee that registers again which matches are its own, and of no others", async (test) => {
+    const league = await startScriptedLeague(test, { referees: 2 });
+    await league.begin(1);
+    await league.order("REF01", "R1M1");
+    await league.order("REF02", "R1M2");
+    await league.restart();
+    const own = [
+      ["REF01", "R1M1"],
+      ["REF02", "R1M2"],
+    ] as const;
+    for (const [id, matchId] of own) {
+      const order = await league.order(id, matchId);
+      const { url, token } = league.referee(id);
+      const me = { display_name: id, version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: url };
+      const answer = await league.say("REFEREE_REGISTER_REQUEST", `referee:${id}`, me, token);
+      expect(answer.payload).toMatchObject({ status: "ACCEPTED", referee_id: id, auth_token: token });
+      expect(answer.payload.matches).toEqual([order]);
+    }
+  });
+});

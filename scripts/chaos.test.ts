@@ -1,0 +1,131 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { Config } from "#shared/runtime/config.ts";
+import { check } from "./chaos.ts";
+import type { Seen } from "./chaos-bot.ts";
+import { matchFile } from "./export.ts";
+import { cleanUp, start } from "./testing.ts";
+import { startTestLeague } from "./testing-league.ts";
+
+const bot = fileURLToPath(new URL("./chaos-bot.ts", import.meta.url));
+const leagues = [
+  { league_id: "rps", game: "rps.v1", options: { best_of: 3 } },
+  { league_id: "chess", game: "chess.v1", options: { max_plies: 20 } },
+];
+const players = [1, 2, 3, 4].map((number) => ({ name: `player ${number}`, bot }));
+/** Nobody is to lose a match because the machine has much else to do. */
+const PATIENT = { join_ms: 10_000, move_ms: 10_000 };
+
+let root: string;
+let good: string;
+
+/** A league that nobody was killed in, with what its players were shown. */
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), "league-chaos-test-"));
+  good = join(root, "good");
+  process.env.CHAOS_SEEN = join(root, "seen.jsonl");
+  const league = await startTestLeague({ leagues, players, timeouts: PATIENT });
+  try {
+    await league.completed;
+    mkdirSync(good);
+    writeFileSync(join(good, "config.json"), JSON.stringify({ leagues }));
+    cpSync(process.env.CHAOS_SEEN, join(good, "seen.jsonl"));
+    const store = new DatabaseSync(join(league.dataFolder, "league-manager.sqlite"));
+    store.exec(`VACUUM INTO '${join(good, "league-manager.sqlite")}'`);
+    store.close();
+  } finally {
+    await league.stop();
+    delete process.env.CHAOS_SEEN;
+  }
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** What is found in a copy of the good run's folder that something was done to. */
+async function checkAfter(deed: (folder: string) => void = () => {}): ReturnType<typeof check> {
+  const path = mkdtempSync(join(root, "run-"));
+  cpSync(good, path, { recursive: true });
+  deed(path);
+  return check({ path, config: Config.parse({ leagues, players }) }, join(path, "seen.jsonl"));
+}
+
+/** Changes the results of a run, which the manager itself could not. */
+const changed = (statement: string) => (folder: string) => {
+  const db = new DatabaseSync(join(folder, "league-manager.sqlite"));
+  try {
+    db.exec("DROP TRIGGER results_no_update; DROP TRIGGER results_no_delete");
+    expect(db.prepare(statement).run().changes).toBe(1);
+  } finally {
+    db.close();
+  }
+};
+const ofMatch = "WHERE league_id = 'rps' AND match_id = 'R2M1'";
+
+const views = (folder: string): readonly Seen[] =>
+  readFileSync(join(folder, "seen.jsonl"), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+/** Adds a line to what players were shown: a view of a match of a league, changed. */
+const shown =
+  (leagueId: string, change: (seen: Seen) => Partial<Seen>) =>
+  (folder: string): void => {
+    const seen = views(folder).find((one) => one.league_id === leagueId && one.match_id === "R2M1") as Seen;
+    writeFileSync(join(folder, "seen.jsonl"), `${JSON.stringify({ ...seen, ...change(seen) })}\n`, { flag: "a" });
+  };
+
+describe("what is looked at after agents were killed", () => {
+  it("is as it must be in a league that nobody was killed in", async () => {
+    const { faults, matches, seenViews } = await checkAfter();
+    expect(faults).toEqual([]);
+    expect(matches).toHaveLength(12);
+    expect(seenViews).toBe(views(good).length);
+    expect(seenViews).toBeGreaterThan(100);
+  });
+
+  it("a result that is lost is missed", async () => {
+    const { faults } = await checkAfter(changed(`DELETE FROM results ${ofMatch}`));
+    expect(faults).toEqual(["league.json: rps is completed without R2M1", "rps has 5 results, not 6"]);
+  });
+
+  it("a log that was changed is found", async () => {
+    const forged = `UPDATE results SET log = replace(log, '"at\\":\\"20', '"at\\":\\"19') ${ofMatch}`;
+    const { faults } = await checkAfter(changed(forged));
+    const head = /log_head is "\w+", but the log gives "\w+"$/;
+    expect(faults).toEqual([expect.stringMatching(head)]);
+    expect(faults[0]).toContain(`${matchFile("rps", "R2M1")}: `);
+  });
+
+  it.each<[string, string, (seen: Seen) => Partial<Seen>]>([
+    ["in no turn of the match", "rps", () => ({ tick: 999 })],
+    ["in another turn", "chess", ({ tick }) => ({ tick: tick + 2 })],
+    ["of something else", "chess", () => ({ view: { board: "none" } })],
+  ])("a view %s that a player was shown is found", async (_what, leagueId, change) => {
+    const { faults } = await checkAfter(shown(leagueId, change));
+    const told = new RegExp(`^${leagueId}/R2M1: \\w+ was shown a state at tick \\d+ that is not in the log$`);
+    expect(faults).toEqual([expect.stringMatching(told)]);
+  });
+
+  it("neither a view of an epoch that does not count nor half a line is a fault", async () => {
+    const { faults } = await checkAfter((folder) => {
+      shown("rps", () => ({ epoch: 7, tick: 999 }))(folder);
+      writeFileSync(join(folder, "seen.jsonl"), '{"league_id":"rps","mat', { flag: "a" });
+    });
+    expect(faults).toEqual([]);
+  });
+});
+
+describe("chaos", () => {
+  afterEach(cleanUp);
+
+  it("kills three agents of a league, and finds nothing lost", async () => {
+    const { code, stdout, stderr } = await start("scripts/chaos.ts", ["--kills", "3", "--seed", "suite"]).ended;
+    expect(code, stdout + stderr).toBe(0);
+    const { kills, faults, matches } = JSON.parse(stdout);
+    expect(Object.values<number>(kills).reduce((sum, count) => sum + count)).toBe(3);
+    expect({ faults, matches: matches % 18 }).toEqual({ faults: [], matches: 0 });
+  }, 200_000);
+});

@@ -1,0 +1,44 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { MANIFEST, matchFile } from "./export.ts";
+import { cleanUp, type Ended, league, RPS, run, STACK_LINE, testLeague } from "./testing.ts";
+
+afterEach(cleanUp);
+
+const digestIn = ({ stdout }: Ended): string | undefined => /digest ([0-9a-f]{64})$/m.exec(stdout)?.[1];
+
+it("a run is exported and verified; a changed byte makes verify fail and name its file", async () => {
+  const test = await testLeague(["random", "cycle", "greedy"], RPS);
+  const ended = await run(test, "--quiet").ended;
+  expect(ended.code, ended.stderr).toBe(0);
+  const out = join(test.folder, "exported");
+
+  const exported = await league(["export", join(test.folder, "data"), "--out", out]);
+  expect(exported.code, exported.stderr).toBe(0);
+  const { digest } = JSON.parse(readFileSync(join(out, MANIFEST), "utf8"));
+  expect(digestIn(exported)).toBe(digest);
+
+  const [plain, json] = await Promise.all([league(["verify", out]), league(["verify", out, "--json"])]);
+  expect(plain.code, plain.stderr).toBe(0);
+  expect(plain.stdout).toContain(`sound: 3 matches replayed, digest ${digest}`);
+  expect(json.code, json.stderr).toBe(0);
+  expect(JSON.parse(json.stdout)).toMatchObject({ ok: true, matches: 3, digest, faults: [] });
+
+  const file = matchFile("rps", "R2M1");
+  const bytes = readFileSync(join(out, file));
+  const place = bytes.indexOf('"seed": "') + '"seed": "'.length;
+  bytes[place] = bytes[place] === 0x41 ? 0x42 : 0x41;
+  writeFileSync(join(out, file), bytes);
+  const message = "its bytes are not those of the manifest";
+  const [badPlain, badJson] = await Promise.all([league(["verify", out]), league(["verify", out, "--json"])]);
+  expect(badPlain.code).toBe(1);
+  expect(badPlain.stderr).toContain(`${file}: ${message}`);
+  expect(badPlain.stderr).not.toMatch(STACK_LINE);
+  expect(badPlain.stdout).not.toContain("sound");
+  expect(badJson.code).toBe(1);
+  const told = JSON.parse(badJson.stdout);
+  expect(told.ok).toBe(false);
+  expect(told.faults).toContainEqual({ file, message });
+  expect(new Set(told.faults.map((fault: { file: string }) => fault.file))).toEqual(new Set([file]));
+}, 90_000);
