@@ -97,3 +97,26 @@ describe("START_GAME", () => {
     expect(await table.tool("get_game_state", { match_id: "R1M1" })).toMatchObject({ isError: true });
   });
 });
+
+describe("what was withdrawn or is past", () => {
+  const withdraw = (epoch: number) =>
+    table.say("MATCH_WITHDRAWN", { league_id: "rps", match_id: "R1M1", epoch }, signed());
+
+  it("is not begun again by another copy of its order: G005", async () => {
+    letGo.resolve();
+    await Promise.all([table.begin(), withdraw(1)]);
+    expect(await table.begin()).toMatchObject(refused("G005"));
+    // What is newer is another matter.
+    await table.begin({ epoch: 2 });
+    await table.told("manager", "MATCH_RESULT");
+    expect(results("R1M1")).toEqual([{ epoch: 2, termination: "normal", winner: "P01" }]);
+  });
+
+  it("of an older epoch is not begun after a newer one has ended: its seed is known", async () => {
+    letGo.resolve();
+    await table.begin({ epoch: 2 });
+    await table.told("P02", "GAME_RESULT");
+    expect(await table.begin({ epoch: 1 })).toMatchObject(refused("G005"));
+    expect(results("R1M1")).toHaveLength(1);
+  });
+});

@@ -48,6 +48,8 @@ interface Running {
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 2_000;
 const MAX_LOOKED_UP = 1_000;
+/** Withdrawals that are remembered at once. */
+const MAX_WITHDRAWN = 10_000;
 
 export function createReferee(options: RefereeOptions): Referee {
   const { host, matches, peers, asker, log, identity } = options;
@@ -56,7 +58,19 @@ export function createReferee(options: RefereeOptions): Referee {
   const starting = new Map<string, Promise<string>>();
   /** Sessions by match, as they were last asked for, until another match is created: a look into the file locks it twice, 60 µs. */
   const lookedUp = new Map<string, string>();
+  /** Up to which epoch a match was taken from this referee, also while it was only being begun. */
+  const withdrawn = new Map<string, number>();
   let isStopped = false;
+
+  /** Why a match is not to be played under this epoch any more, or null. */
+  const isPast = ({ league_id, match_id, epoch }: StartGame): ProtocolError | null => {
+    const ref = matchRef(league_id, match_id);
+    if (epoch <= (withdrawn.get(ref) ?? 0)) {
+      return protocolError("G005", `${ref} was withdrawn under epoch ${withdrawn.get(ref)}`, { match_id });
+    }
+    const newest = matches.find(league_id, match_id)?.epoch ?? 0;
+    return newest > epoch ? protocolError("G005", `${ref} has been begun under epoch ${newest}`, { match_id }) : null;
+  };
 
   /** The session of an order: the one begun before, or a new one; two copies of one order begin it once. */
   const begin = (order: StartGame): Promise<string> => {
@@ -135,14 +149,13 @@ export function createReferee(options: RefereeOptions): Referee {
     async start(order) {
       const ref = matchRef(order.league_id, order.match_id);
       const now = running.get(ref);
-      if (now && now.order.epoch > order.epoch) {
-        return err(
-          protocolError("G005", `${ref} is being played under epoch ${now.order.epoch}`, { match_id: order.match_id }),
-        );
-      }
+      const past = isPast(order);
+      if (past) return err(past);
       if (now && now.order.epoch === order.epoch) return ok({ match_id: order.match_id, session_id: now.sessionId });
       now?.withdraw.abort();
       const sessionId = await begin(order);
+      const pastNow = isPast(order);
+      if (pastNow) return err(pastNow);
       const again = running.get(ref);
       if (again && again.order.epoch >= order.epoch)
         return ok({ match_id: order.match_id, session_id: again.sessionId });
@@ -161,6 +174,8 @@ export function createReferee(options: RefereeOptions): Referee {
 
     withdraw(leagueId, matchId, epoch) {
       const ref = matchRef(leagueId, matchId);
+      if (withdrawn.size >= MAX_WITHDRAWN) withdrawn.delete(withdrawn.keys().next().value ?? "");
+      withdrawn.set(ref, Math.max(epoch, withdrawn.get(ref) ?? 0));
       const now = running.get(ref);
       if (!now || now.order.epoch > epoch) return;
       log.warn({ match: ref, epoch }, "the match was given to another referee");

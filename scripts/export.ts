@@ -11,6 +11,8 @@ import { type Pairing, roundRobin } from "../league-manager/schedule.ts";
 import { foldStandings, type Standing } from "../league-manager/standings.ts";
 import { MANAGER_SCHEMA, managerStore } from "../league-manager/tables.ts";
 
+const POINTS = "a match gives 3, 1 or 0 points";
+
 /** A match as it is exported: everything that is needed to replay it elsewhere. */
 export const ExportedMatch = z.strictObject({
   league_id: z.string(),
@@ -23,7 +25,10 @@ export const ExportedMatch = z.strictObject({
   referee_id: z.string().nullable(),
   epoch: z.int(),
   winner: z.string().nullable(),
-  match_points: z.record(z.string(), z.number()),
+  match_points: z.record(
+    z.string(),
+    z.number().refine((points) => [0, 1, 3].includes(points), POINTS),
+  ),
   final_scores: z.record(z.string(), z.number()),
   termination: z.enum(["normal", "forfeit", "aborted"]),
   reason: z.string(),

@@ -86,7 +86,11 @@ it("a referee that was killed and comes back has lost its match for good", async
   const timeouts = { move_ms: 60_000 };
   const rps = [{ league_id: "rps", game: "rps.v1", options: { best_of: 15 } }];
   const files = { "slow.ts": SLOW_BOT };
-  const test = await testLeague(["./slow.ts", "./slow.ts"], rps, { referees: 2, files, config: { timeouts } });
+  const players = [
+    { name: "Player1", bot: "./slow.ts" },
+    { name: "Player2", self: true },
+  ];
+  const test = await testLeague([], rps, { referees: 2, files, config: { timeouts, players } });
   const data = join(test.folder, "data");
   const agent = (script: string, port: number, manager: number, ...more: string[]): Running =>
     start(script, [

@@ -29,6 +29,7 @@ const LEAGUES = [
   { league_id: "even-odd", game: "even_odd.v1", options: {} },
 ];
 const players = ["Ann", "Bob", "Cid"].map((name) => ({ name, bot: "random" }));
+const FAULT = { player_id: "P01", role: "player_1", code: "G002", cause: "timeout", detail: "too late" };
 /** Nobody is to lose a match because the machine has much else to do. */
 const PATIENT = { join_ms: 10_000, move_ms: 10_000 };
 
@@ -88,7 +89,7 @@ describe.each(LEAGUES.map(({ league_id, game }) => [league_id, game] as const))(
     ["the scores", (match) => (match.final_scores = { P01: 9 }), /^final_scores is {"P01":9}, but the log gives/],
     ["the termination", (match) => (match.termination = "forfeit"), /^termination is "forfeit", but the log gives/],
     ["the reason", (match) => (match.reason = "luck"), /^reason is "luck", but the log gives/],
-    ["the faults", (match) => (match.faults = [{ player_id: "P01" }]), /^faults is \[{.*}\], but the log gives \[\]/],
+    ["the faults", (match) => (match.faults = [FAULT]), /^faults is \[{.*}\], but the log gives \[\]/],
     ["the head of the log", (match) => (match.log_head = sha256Hex("")), /^log_head is "e3b0c44.*, but the log gives/],
     ["the seed", (match) => (match.seed = newToken()), /^the seed does not follow from the run's/],
     ["an entry's time", (match) => (match.log[1] = match.log[1].replace(/"at":"20/, '"at":"19')), /^log_head is/],
@@ -139,6 +140,21 @@ describe.each(LEAGUES.map(({ league_id, game }) => [league_id, game] as const))(
     const onlyCommitment = faultsOf(RUN_FILE, (run) => (run.seed_commitment = sha256Hex(other)));
     expect(onlyCommitment).toEqual({ [RUN_FILE]: ["the run's seed does not match its commitment"] });
   });
+});
+
+test("points that no match gives are found, and verify goes on", () => {
+  const file = matchFile("rps", "R1M1");
+  const faults = faultsOf(file, (match) => Object.assign(match, { match_points: { P01: 9 } }));
+  expect(faults[file]).toEqual([expect.stringContaining("a match gives 3, 1 or 0 points")]);
+});
+
+test("players left out of a league are missed in its matches", () => {
+  const faults = faultsOf(RUN_FILE, (run) => {
+    for (const league of run.leagues.slice(0, 1)) Object.assign(league, { players: [], standings: [] });
+  });
+  const file = matchFile("rps", "R1M1");
+  expect(faults[file]).toHaveLength(2);
+  expect(faults[file]?.[0]).toMatch(/^P0[123] is no player of rps$/);
 });
 
 test("an export that is made while a league is open does not tell the run's seed, in no file", async () => {

@@ -78,6 +78,8 @@ export function verifyExport(folder: string): Verified {
         blame(file, "the seed does not follow from the run's");
       }
       if (!isDeepStrictEqual(match.options, league.options)) blame(file, "its options are not the league's");
+      const strangers = Object.values(match.roles).filter((id) => !league.players.some((one) => one.player_id === id));
+      for (const id of strangers) blame(file, `${id} is no player of ${league.league_id}`);
       for (const message of faultsIn(match)) blame(file, message);
     }
     for (const missing of missingFrom(league, results))
