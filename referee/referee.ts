@@ -176,9 +176,9 @@ export function createReferee(options: RefereeOptions): Referee {
       const ref = matchRef(leagueId, matchId);
       if (withdrawn.size >= MAX_WITHDRAWN) withdrawn.delete(withdrawn.keys().next().value ?? "");
       withdrawn.set(ref, Math.max(epoch, withdrawn.get(ref) ?? 0));
+      log.warn({ match: ref, epoch }, "the match was given to another referee");
       const now = running.get(ref);
       if (!now || now.order.epoch > epoch) return;
-      log.warn({ match: ref, epoch }, "the match was given to another referee");
       now.withdraw.abort();
       running.delete(ref);
     },

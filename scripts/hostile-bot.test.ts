@@ -46,7 +46,7 @@ describe("a bot that speaks to the command which started it", () => {
 describe("what a run keeps", () => {
   it("is for its user alone, and its settings are not told to bots", async () => {
     const files = {
-      "nosy.ts": `console.log(Object.keys(process.env).filter((name) => /league/i.test(name)));\n${ROCK}`,
+      "nosy.ts": `console.log(Object.keys(process.env).filter((name) => /^league__/i.test(name)));\n${ROCK}`,
     };
     const test = await testLeague(["./nosy.ts", "cycle"], RPS, { files });
     const env = { LEAGUE__MANAGER__OPERATOR_TOKEN: "a token of sixteen characters" };
