@@ -26,7 +26,5 @@ describe("league play", () => {
       /^player_1: illegal move: choose rock, paper or scissors; its answer was .*spock, says player_1/m,
     );
     expect(stdout).toMatch(/\nrandom wins \(illegal move\)\n$/);
-    const json = await league(["play", bot, "random", "--game", "rps", "--json"]);
-    expect(JSON.parse(json.stdout).faults).toMatchObject([{ role: "player_1", code: "G001", cause: "illegal_move" }]);
   }, 30_000);
 });

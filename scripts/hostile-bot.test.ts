@@ -8,40 +8,25 @@ afterEach(cleanUp);
 const ROCK = "export default () => 'rock';\n";
 const FORGED = { leagues: [{ league_id: "rps", matches: [], standings: [{ rank: 1, display_name: "Mallory" }] }] };
 
-describe("a bot that speaks to the command which started it", () => {
-  it.each([
-    [
-      "forges the end of the run",
-      `process.send({ type: "event", event: ${JSON.stringify({ type: "all_completed", document: FORGED })} });\n`,
-    ],
-    [
-      "reports nonsense",
-      'process.send(null); process.send({ type: "event" }); process.send({ type: "ready", url: 7 });\n',
-    ],
-    ["prints a line without an end", 'for (let i = 0; i < 200; i++) process.stdout.write("x".repeat(10_000));\n'],
-  ])(
-    "%s: the league is played as if it had not",
-    async (_, code) => {
-      const files = { "mallory.ts": `${code}${ROCK}` };
-      const test = await testLeague(["./mallory.ts", "cycle", "random"], RPS, { files });
-      const ended = await run(test, "--json").ended;
-      expect(ended.code, ended.stderr).toBe(0);
-      const [league] = documentOf(ended).leagues;
-      expect(league?.matches.map((one) => one.termination)).toEqual(["normal", "normal", "normal"]);
-      expect(league?.standings.map((row) => row.display_name).sort()).toEqual(["Player1", "Player2", "Player3"]);
-      expect(ended.stderr.length).toBeLessThan(10_000);
-    },
-    30_000,
-  );
-
-  it("prints what a terminal would obey: it is shown without", async () => {
-    const files = { "mallory.ts": `console.log("\\x1b]0;pwned\\x07\\x1b[2Jhello\\x9b5n");\n${ROCK}` };
-    const test = await testLeague(["./mallory.ts", "cycle"], RPS, { files });
-    const { stderr } = await run(test).ended;
-    expect(stderr).toMatch(/^Player1: .*hello/m);
-    expect(stderr.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
-  }, 30_000);
-});
+it("what bots say to the command which started them neither ends nor spoils its league", async () => {
+  const forged = JSON.stringify({ type: "event", event: { type: "all_completed", document: FORGED } });
+  const files = {
+    "forger.ts": `process.send(${forged});\n${ROCK}`,
+    "babbler.ts": `process.send(null); process.send({ type: "event" }); process.send({ type: "ready", url: 7 });\n${ROCK}`,
+    "endless.ts": `for (let i = 0; i < 200; i++) process.stdout.write("x".repeat(10_000));\n${ROCK}`,
+    "painter.ts": `console.log("\\x1b]0;pwned\\x07\\x1b[2Jhello\\x9b5n");\n${ROCK}`,
+  };
+  const bots = Object.keys(files).map((file) => `./${file}`);
+  const test = await testLeague(bots, RPS, { files });
+  const ended = await run(test, "--json").ended;
+  expect(ended.code, ended.stderr).toBe(0);
+  const [league] = documentOf(ended).leagues;
+  expect(league?.matches.map((one) => one.termination)).toEqual(Array(6).fill("normal"));
+  expect(league?.standings.map((row) => row.display_name).sort()).toEqual(bots.map((_, n) => `Player${n + 1}`));
+  expect(ended.stderr).toMatch(/^Player4: .*hello/m);
+  expect(ended.stderr.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+  expect(ended.stderr.length).toBeLessThan(10_000);
+}, 30_000);
 
 describe("what a run keeps", () => {
   it("is for its user alone, and its settings are not told to bots", async () => {
