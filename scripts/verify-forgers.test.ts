@@ -1,19 +1,11 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newToken } from "#shared/lib/ids.ts";
-import {
-  canonical,
-  exportedFiles,
-  findStore,
-  MANIFEST,
-  manifestOf,
-  matchFile,
-  RUN_FILE,
-  writeExport,
-} from "./export.ts";
+import { exportedFiles, findStore, matchFile, RUN_FILE, writeExport } from "./export.ts";
+import { forge } from "./testing-export.ts";
 import { startTestLeague } from "./testing-league.ts";
 import { verifyExport } from "./verify.ts";
 
@@ -51,14 +43,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 function faultsOf(file: string, change: (value: Json) => void): Record<string, string[]> {
   const folder = mkdtempSync(join(root, "forged-"));
   cpSync(sound, folder, { recursive: true });
-  const value = JSON.parse(readFileSync(join(folder, file), "utf8"));
-  change(value);
-  writeFileSync(join(folder, file), canonical(value));
-  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name !== MANIFEST)
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
-  const files = new Map(names.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
-  writeFileSync(join(folder, MANIFEST), canonical(manifestOf(files)));
+  forge(file, change)(folder);
   const found: Record<string, string[]> = {};
   for (const fault of verifyExport(folder).faults) found[fault.file] = [...(found[fault.file] ?? []), fault.message];
   return found;

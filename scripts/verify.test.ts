@@ -1,18 +1,10 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createRandom } from "#shared/lib/rng.ts";
-import {
-  canonical,
-  exportedFiles,
-  findStore,
-  MANIFEST,
-  manifestOf,
-  matchFile,
-  RUN_FILE,
-  writeExport,
-} from "./export.ts";
+import { exportedFiles, filesIn, findStore, MANIFEST, matchFile, RUN_FILE, writeExport } from "./export.ts";
+import { forge } from "./testing-export.ts";
 import { startTestLeague } from "./testing-league.ts";
 import { verifyExport } from "./verify.ts";
 
@@ -42,12 +34,6 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-const filesOf = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .sort();
-
 /** A copy of the sound export, changed, with its faults. */
 function faultsAfter(change: (folder: string) => void): ReturnType<typeof verifyExport>["faults"] {
   const folder = mkdtempSync(join(root, "changed-"));
@@ -55,16 +41,6 @@ function faultsAfter(change: (folder: string) => void): ReturnType<typeof verify
   change(folder);
   return verifyExport(folder).faults;
 }
-
-/** Changes a JSON file and makes the manifest fit again, as somebody would who wants to deceive. */
-const forge = (file: string, change: (value: never) => void) => (folder: string) => {
-  const value = JSON.parse(readFileSync(join(folder, file), "utf8"));
-  change(value as never);
-  writeFileSync(join(folder, file), canonical(value));
-  const texts = filesOf(folder).filter((name) => name !== MANIFEST);
-  const files = new Map(texts.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
-  writeFileSync(join(folder, MANIFEST), canonical(manifestOf(files)));
-};
 
 describe("league verify", () => {
   test("a sound export: every match replayed, standings recomputed", () => {
@@ -104,7 +80,7 @@ describe("league verify", () => {
 
   test("an export takes the place of one that is there, also of one cut short, and of nothing else", () => {
     const folder = join(root, "again");
-    const texts = new Map(filesOf(sound).map((name) => [name, readFileSync(join(sound, name), "utf8")]));
+    const texts = new Map(filesIn(sound).map((name) => [name, readFileSync(join(sound, name), "utf8")]));
     texts.delete(MANIFEST);
     const older = new Map([...texts, [matchFile("chess", "R1M1"), "{}"]]);
     writeExport(folder, older);
@@ -118,7 +94,7 @@ describe("league verify", () => {
 
   test("a changed byte anywhere is found and its file named", () => {
     const random = createRandom("bytes");
-    for (const file of filesOf(sound)) {
+    for (const file of filesIn(sound)) {
       for (let trial = 0; trial < 5; trial++) {
         const faults = faultsAfter((folder) => {
           const bytes = readFileSync(join(folder, file));
