@@ -55,7 +55,7 @@ export interface Manager {
     players: readonly [string, string],
     roundId: number,
   ): Promise<Result<Match, ProtocolError>>;
-  /** Takes a player out: of open leagues at once, of running ones by forfeit. */
+  /** Takes a player out: of open leagues at once, of running ones by forfeit. One that is in no other is forgotten. */
   remove(player: Agent): Promise<void>;
   /** A referee has registered: it may be given matches, and is told which are still its own. */
   welcomeReferee(referee: Agent): readonly StartGame[];
@@ -220,7 +220,8 @@ export function createManager(options: ManagerOptions): Manager {
         if (league.status !== "open" || !league.entrants.delete(player.id)) continue;
         await store.removeEntrant(league.config.league_id, player.id);
       }
-      await registry.move(player, "league_end");
+      const hasPlayed = [...leagues.values()].some((league) => league.entrants.has(player.id));
+      await (hasPlayed ? registry.move(player, "league_end") : registry.forget(player));
       emit({ type: "notice", message: `${player.name} (${player.id}) was taken out by the operator` });
     },
 

@@ -72,3 +72,33 @@ describe.concurrent("a player that was suspended for a timeout", () => {
     await league.order("REF01", "R2M1");
   });
 });
+
+describe("a player that was shut down", () => {
+  const stateOf = (league: ScriptedLeague): unknown =>
+    league.rows("SELECT state, fails FROM agents WHERE agent_id = 'P01'")[0];
+  const enterLater = (league: ScriptedLeague) => {
+    const { url, token } = league.player("P01");
+    const me = { display_name: "P01", version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: url };
+    return league.say("PLAYER_REGISTER_REQUEST", "player:P01", { ...me, league_ids: ["later"] }, token);
+  };
+
+  it("because its league was over plays in the next that it enters", async (test) => {
+    const league = await startScriptedLeague(test, { laterLeagues: ["later"] });
+    await league.begin();
+    await league.report("REF01", played(await league.order("REF01", "R1M1")));
+    await vi.waitFor(() => expect(stateOf(league)).toEqual({ state: "SHUTDOWN", fails: 0 }), PATIENCE);
+    expect((await enterLater(league)).payload).toMatchObject({ status: "ACCEPTED", league_ids: ["later"] });
+    expect(stateOf(league)).toEqual({ state: "REGISTERED", fails: 0 });
+  });
+
+  it("in a league that goes on enters no other: it would forfeit there too", async (test) => {
+    const league = await startScriptedLeague(test, { laterLeagues: ["later"] });
+    await league.begin(3);
+    for (const matchId of ["R1M1", "R1M2", "R1M3"]) {
+      await league.report("REF01", timedOut(await league.order("REF01", matchId), "P01"));
+    }
+    expect(stateOf(league)).toEqual({ state: "SHUTDOWN", fails: 3 });
+    expect((await enterLater(league)).payload).toMatchObject({ status: "REJECTED", error_code: "L001" });
+    expect(stateOf(league)).toEqual({ state: "SHUTDOWN", fails: 3 });
+  });
+});

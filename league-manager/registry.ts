@@ -73,6 +73,8 @@ export interface AgentRegistry {
    * that is on disk.
    */
   move(agent: Agent, event: AgentEvent): Promise<void>;
+  /** A player that is in no league, as if it had never come: its name and endpoint are free again. */
+  forget(agent: Agent): Promise<void>;
   /** A player whose leagues are over, and who has entered another: what it was is past. */
   renew(agent: Agent): Promise<void>;
   /** A match lost by TIMEOUT suspends, the third in a row shuts down. */
@@ -189,6 +191,11 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
     all: (kind) => [...agents.values()].filter((agent) => agent.kind === kind).sort((a, b) => (a.id < b.id ? -1 : 1)),
     async move(agent, event) {
       if (step(agent, event)) await keepState(agent);
+    },
+    async forget(agent) {
+      agents.delete(agent.id);
+      byTokenHash.delete(agent.tokenHash);
+      await store.deleteAgent(agent.id);
     },
     async renew(agent) {
       agent.state = "REGISTERED";

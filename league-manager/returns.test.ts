@@ -73,19 +73,15 @@ it.each(["player", "referee"] as const)(
   },
 );
 
-it("a player that was taken out and comes back plays again", async () => {
+it("a player that was taken out before it played leaves its name and endpoint to whoever comes next", async () => {
   await start({}, "count");
-  const token = newToken();
-  const { player_id } = await register("player", "A", 9001, token);
+  const [mistyped, other] = [newToken(), newToken()];
+  const { player_id } = await register("player", "A", 9001, mistyped);
   const operator = readFileSync(join(dataFolder, "operator-token"), "utf8").trim();
   await tool("remove_player", { player_id, auth_token: operator });
-  expect(stateOf(player_id)).toBe("SHUTDOWN");
-  expect(await register("player", "A", 9001, token)).toMatchObject({
-    status: "ACCEPTED",
-    player_id,
-    league_ids: ["rps"],
-  });
-  expect(stateOf(player_id)).toBe("REGISTERED");
+  expect(stateOf(player_id)).toBeUndefined();
+  expect(await register("player", "A", 9002, other)).toMatchObject({ status: "ACCEPTED", league_ids: ["rps"] });
+  expect(await register("player", "B", 9001, mistyped)).toMatchObject({ status: "ACCEPTED", league_ids: ["rps"] });
 });
 
 it("what a run starts itself is known by its token, and nobody else takes its name or endpoint: L003", async () => {

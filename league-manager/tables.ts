@@ -106,6 +106,8 @@ export interface ManagerStore {
   saveAgent(row: AgentRow, leagueIds: readonly string[]): Promise<void>;
   setAgentState(agentId: string, state: string, fails: number): Promise<void>;
   removeEntrant(leagueId: string, playerId: string): Promise<void>;
+  /** Only for one that is in no league. */
+  deleteAgent(agentId: string): Promise<void>;
   setLeagueStatus(leagueId: string, status: LeagueRow["status"], matches: readonly MatchRow[]): Promise<void>;
   addMatch(row: MatchRow): Promise<void>;
   updateMatch(row: MatchRow): Promise<void>;
@@ -152,6 +154,9 @@ export async function managerStore(db: DatabaseSync, onBroken?: (error: Error) =
     async removeEntrant(leagueId, playerId) {
       const query = tables.deleteFrom("entrants").where("league_id", "=", leagueId);
       await query.where("player_id", "=", playerId).execute();
+    },
+    async deleteAgent(agentId) {
+      await tables.deleteFrom("agents").where("agent_id", "=", agentId).execute();
     },
     async setLeagueStatus(league_id, status, matches) {
       await tables.transaction().execute(async (transaction) => {

@@ -64,11 +64,11 @@ export const PATIENCE = { timeout: 20_000, interval: 20 };
 /** `test` is the one that it is for: several may run at a time. */
 export async function startScriptedLeague(
   test: TestContext,
-  { players = 2, referees = 1, maxConcurrent = 64, seed = "s" as string | null } = {},
+  { players = 2, referees = 1, maxConcurrent = 64, seed = "s" as string | null, laterLeagues = [] as string[] } = {},
 ): Promise<ScriptedLeague> {
   const dataFolder = mkdtempSync(join(tmpdir(), "scripted-"));
   const file = join(dataFolder, "league-manager.sqlite");
-  const leagues = [{ league_id: "rps", game: "rps.v1" }];
+  const leagues = ["rps", ...laterLeagues].map((league_id) => ({ league_id, game: "rps.v1" }));
   const config = Config.parse({ leagues, timeouts: { default_ms: 2_000, join_ms: 500 } });
   const agents = new Map<string, ScriptedAgent>();
   let manager: RunningAgent | undefined;
@@ -124,8 +124,9 @@ export async function startScriptedLeague(
   for (const id of [...ids("P", players), ...ids("REF", referees)]) {
     const one = await scriptedAgent();
     agents.set(id, one);
+    const player = { display_name: id, version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: one.url };
     const registered = id.startsWith("P")
-      ? await tool("register_player", { player_name: id, endpoint: one.url })
+      ? (await say("PLAYER_REGISTER_REQUEST", `player:${id}`, { ...player, league_ids: ["rps"] }, "")).payload
       : await tool("register_referee", {
           ...{ referee_name: id, endpoint: one.url, max_concurrent_matches: maxConcurrent },
         });
