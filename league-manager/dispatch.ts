@@ -3,7 +3,7 @@ import { inOneLine, toldAs } from "#shared/lib/text.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
-import type { Peers } from "#shared/rpc/peer.ts";
+import { asRefused, type Peers } from "#shared/rpc/peer.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Match } from "./league.ts";
 import type { Agent, AgentRegistry } from "./registry.ts";
@@ -116,11 +116,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       const authToken = signFor(referee.tokenHash, ref);
       const envelope = newEnvelope("START_GAME", options.sender, orderOf(match), { authToken });
       const call = { timeoutMs: options.timeoutMs };
-      const reply = await peers.message(referee.endpoint, envelope, call).catch((thrown) => {
-        log.error({ err: thrown, match: ref }, "start_game could not be sent");
-        return null;
-      });
-      if (reply === null) continue;
+      const reply = await peers.message(referee.endpoint, envelope, call).catch(asRefused);
       if (reply.ok && reply.value.type === "START_GAME_RESPONSE") {
         unfit.delete(referee.id);
         return;

@@ -222,7 +222,9 @@ const match_id = z
   .string()
   .max(200)
   .optional()
-  .describe("which match is meant, league_id/match_id, when several ask; a bare match_id when only one league has it");
+  .describe(
+    "which match is meant, league_id/match_id, when several ask (default: the oldest); a bare match_id when one league has it",
+  );
 const MakeMove = z.union(
   [
     z

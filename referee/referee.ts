@@ -6,7 +6,7 @@ import { flat } from "#shared/lib/text.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
-import type { Peers } from "#shared/rpc/peer.ts";
+import { asRefused, type Peers } from "#shared/rpc/peer.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Asker } from "./ask.ts";
 import type { SessionHost } from "./host.ts";
@@ -125,18 +125,15 @@ export function createReferee(options: RefereeOptions): Referee {
       const token = identity.token ?? "";
       const envelope = newEnvelope("MATCH_RESULT", flat("referee:", identity.id), result, { authToken: token });
       const call = { timeoutMs: options.reportTimeoutMs, bearer: token, signal };
-      const reply = await peers.message(options.manager, envelope, call).catch((thrown) => {
-        log.error({ err: thrown, match: ref }, "a result could not be sent");
-        return null;
-      });
-      if (reply?.ok) {
+      const reply = await peers.message(options.manager, envelope, call).catch(asRefused);
+      if (reply.ok) {
         const refused = reply.value.type === "MATCH_RESULT_RESPONSE" ? null : reply.value.payload;
         if (refused === null) return true;
         if (refused.retryable !== true) {
           log.warn({ match: ref, refused }, "the manager refused a result for good");
           return false;
         }
-      } else if (reply?.error.cause === "bad_reply") {
+      } else if (reply.error.cause === "bad_reply") {
         log.error({ match: ref, fault: reply.error }, "the manager does not understand a result");
         return false;
       }

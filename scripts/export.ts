@@ -140,7 +140,10 @@ export const unplayedIn = (run: ExportedRun): ReadonlyMap<string, number> =>
   new Map(
     run.leagues
       .filter(({ status }) => status !== "completed")
-      .map((league) => [league.league_id, scheduleOf(league).length - league.matches.length]),
+      .map((league) => {
+        const left = scheduleOf(league).filter(({ match_id }) => !league.matches.includes(match_id));
+        return [league.league_id, left.length];
+      }),
   );
 
 /** Every file of an export, by name, from a manager's store. The config beside the store tells games and options. */
@@ -224,16 +227,17 @@ export const filesIn = (folder: string): readonly string[] =>
 function removeExport(folder: string): void {
   const found = filesIn(folder);
   const known = found.includes(MANIFEST) ? listedIn(readFileSync(join(folder, MANIFEST), "utf8")) : [];
-  const stranger = found.find((name) => name !== MANIFEST && !known.includes(name));
+  const stranger = found.find((name) => !known.includes(name));
   if (stranger !== undefined) {
     throw new StartError(`${folder} holds ${stranger}, which is no part of an export: name an empty folder with --out`);
   }
   for (const name of found) rmSync(join(folder, name));
 }
 
+/** What an export's manifest lists, itself included; nothing when it is another program's. */
 function listedIn(manifest: string): readonly string[] {
   try {
-    return Object.keys(Manifest.parse(JSON.parse(manifest)).files);
+    return [MANIFEST, ...Object.keys(Manifest.parse(JSON.parse(manifest)).files)];
   } catch {
     return [];
   }

@@ -57,6 +57,11 @@ describe("league verify", () => {
       for (const league of run.leagues.slice(0, 1)) Object.assign(league, { status: "running", matches: ["R1M1"] });
     })(folder);
     expect(verifyExport(folder).unplayed).toEqual(new Map([["rps", 2]]));
+    // The operator may add matches of his own: they are none of those that are missed.
+    forge(RUN_FILE, (run: Listed) => {
+      for (const league of run.leagues.slice(0, 1)) league.matches = ["R1M1", "R1M2", "R1M3", "R1M4"];
+    })(folder);
+    expect(verifyExport(folder).unplayed).toEqual(new Map([["rps", 2]]));
     expect(verifyExport(sound).unplayed).toEqual(new Map());
   });
 
@@ -90,6 +95,10 @@ describe("league verify", () => {
     writeFileSync(join(folder, "homework.txt"), "mine");
     expect(() => writeExport(folder, texts)).toThrow("homework.txt");
     expect(readFileSync(join(folder, RUN_FILE), "utf8")).toBe(texts.get(RUN_FILE));
+    const web = mkdtempSync(join(root, "web-"));
+    writeFileSync(join(web, MANIFEST), '{"name":"a web application","icons":[]}');
+    expect(() => writeExport(web, texts)).toThrow(MANIFEST);
+    expect(filesIn(web)).toEqual([MANIFEST]);
   });
 
   test("a changed byte anywhere is found and its file named", () => {

@@ -110,7 +110,7 @@ export function createPeers(): Peers {
       try {
         reply = await post(endpoint, ++lastId, envelope, options);
       } catch (thrown) {
-        return refused(messageOf(thrown)); // news that could not be told hurts nobody
+        return asRefused(thrown); // news that could not be told hurts nobody
       }
       if (!reply.ok || is2xx(reply.value)) return reply.ok ? ok(null) : reply;
       return err({ cause: "http_error", detail: `HTTP ${reply.value.status}` });
@@ -131,6 +131,9 @@ export function createPeers(): Peers {
     },
   };
 }
+
+/** What this machine lacked as a refused call, for those who will call again and blame nobody. */
+export const asRefused = (thrown: unknown) => err({ cause: "refused", detail: messageOf(thrown) } as const);
 
 const refused = async (detail: string) => err({ cause: "refused", detail } as const);
 

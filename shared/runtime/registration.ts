@@ -1,9 +1,8 @@
 import type { z } from "zod";
 import { pause } from "../lib/clock.ts";
-import { err, messageOf } from "../lib/result.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
 import type { MessageType } from "../protocol/messages.ts";
-import type { Peers } from "../rpc/peer.ts";
+import { asRefused, type Peers } from "../rpc/peer.ts";
 import type { CallFault } from "../rpc/pending.ts";
 import type { AgentProcess } from "./agent.ts";
 import { StartError } from "./exit.ts";
@@ -46,9 +45,7 @@ export async function register<
   for (let attempt = 0; ; attempt++) {
     const envelope = newEnvelope(options.type, options.sender, options.payload, { authToken: own });
     const call = { timeoutMs: options.timeoutMs, maxReplyBytes: REPLY_BYTES, signal };
-    const reply = await peers
-      .message(manager, envelope, call)
-      .catch((thrown) => err({ cause: "refused", detail: messageOf(thrown) } as CallFault));
+    const reply = await peers.message(manager, envelope, call).catch(asRefused);
     if (signal.aborted) throw new StartError("stopped before it was registered");
     if (reply.ok) {
       const response = options.response.safeParse(reply.value.payload);
