@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInThisContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import type { GameInvite } from "#shared/protocol/messages.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
@@ -35,6 +37,54 @@ async function asked(bot: Pick<LoadedBot, "looksBack">) {
   }
   return { seen, state: player.state(true) };
 }
+
+/** The turns that a match showed its bot. */
+async function shown(): Promise<Turn[]> {
+  const turns: Turn[] = [];
+  const choose = (turn: Turn): number => turns.push(turn);
+  const player = createPlayer({ looksBack: false, name: "bot", file: null, create: () => ({ choose }) }, () => {});
+  await player.invite(invite);
+  for (const tick of [0, 2, 4]) {
+    const { league_id, match_id, epoch, your_role } = invite;
+    const game_state = { phase: "COLLECTING_CHOICES", variant: "sum", choices: { ODD: null, EVEN: null } };
+    const request = { league_id, match_id, epoch, your_role, tick, game_round: 1, game_state, time_limit_seconds: 5 };
+    await player.move({ ...request, deadline: "2026-01-01T00:00:00Z" });
+  }
+  return turns;
+}
+
+describe("a turn", () => {
+  test("can be copied whole by a bot that hands it on", async () => {
+    const [turn] = (await shown()) as [Turn];
+    const copy = { ...turn, role: "EVEN" };
+    expect(copy).toMatchObject({ game: "even_odd.v1", role: "EVEN", tick: 0, legal: [1, 2, 3, 4, 5], history: [] });
+    expect(copy.random).toBe(turn.random);
+    expect(copy.signal.aborted).toBe(false);
+    expect(copy.clock.remainingMs()).toBeGreaterThan(0);
+  });
+
+  test("draws other numbers than the next, and the same ones again", async () => {
+    const drawn = (turns: readonly Turn[]) => turns.map(({ random }) => random.next());
+    const once = drawn(await shown());
+    expect(new Set(once).size).toBe(3);
+    expect(drawn(await shown())).toEqual(once);
+  });
+
+  test("has no getters made for it alone, which would keep its request in memory until the next full collection", async () => {
+    setFlagsFromString("--allow-natives-syntax");
+    const hasFastProperties: (value: object) => boolean = runInThisContext("(value) => %HasFastProperties(value)");
+    const isFast = {
+      withGetter: hasFastProperties({
+        get a() {
+          return 1;
+        },
+      }),
+      turns: (await shown()).map(hasFastProperties),
+    };
+    setFlagsFromString("--no-allow-natives-syntax");
+    expect(isFast).toEqual({ withGetter: false, turns: [true, true, true] });
+  });
+});
 
 const turns = [0, 2, 4].map((tick) => ({ tick, view: { at: tick }, action: tick + 1 }));
 

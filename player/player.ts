@@ -1,11 +1,11 @@
 import { findGame } from "#shared/games/registry.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
-import { createRandom, type Random } from "#shared/lib/rng.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
 import { whereThrown } from "./load-bot.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
-import type { BotObject, MatchInfo, Turn } from "./sdk.ts";
+import type { BotObject, MatchInfo } from "./sdk.ts";
+import { type TurnOf, turnOf } from "./turn.ts";
 
 /** A player's matches: what its bot is asked, at most once for each tick. */
 export interface Player {
@@ -28,6 +28,7 @@ interface Playing {
   /** Ticks that were asked before: a repeated request gets the same answer, unless it says what was wrong with it. */
   readonly answers: Map<number, Promise<unknown>>;
   readonly end: AbortController;
+  readonly turns: TurnOf;
 }
 
 /** Matches held at once; the oldest goes when a referee never says how it ended. */
@@ -47,8 +48,7 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
   };
 
   const choose = async (playing: Playing, request: MoveRequest): Promise<unknown> => {
-    const turn = turnOf(playing, request, say);
-    const action = await playing.bot.choose(turn);
+    const action = await playing.bot.choose(turnOf(playing.turns, request));
     playing.actions.push(action);
     if (bot.looksBack) playing.history.push({ tick: request.tick, view: request.game_state, action });
     return action;
@@ -77,14 +77,16 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
         role: invite.your_role,
         roles: invite.roles,
       };
+      const [history, end]: [Playing["history"], AbortController] = [[], new AbortController()];
       const playing: Playing = {
         info,
         invite,
         bot: bot.create(),
         actions: [],
-        history: [],
+        history,
         answers: new Map(),
-        end: new AbortController(),
+        end,
+        turns: { game, invite, history: history as TurnOf["history"], end: end.signal, log: say },
       };
       matches.set(key, playing);
       told.matches++;
@@ -145,40 +147,4 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
 function drop(matches: Map<string, Playing>, key: string): void {
   matches.get(key)?.end.abort();
   matches.delete(key);
-}
-
-function turnOf(playing: Playing, request: MoveRequest, say: (line: string) => void): Turn {
-  const { info, invite, history, end } = playing;
-  const game = findGame(info.game);
-  if (!game) throw new Error(`unknown game ${info.game}`);
-  const deadline = new Date(Date.now() + request.time_limit_seconds * 1000);
-  let legal = request.legal_actions;
-  let random: Random | undefined;
-  let signal: AbortSignal | undefined;
-  const turn = {
-    game: info.game,
-    role: info.role,
-    view: request.game_state,
-    get legal() {
-      legal ??= [...game.legalActions(request.game_state, info.role)];
-      return legal;
-    },
-    tick: request.tick,
-    history,
-    clock: { deadline, remainingMs: () => deadline.getTime() - Date.now() },
-    // Drawn from match seed, role and tick alone, so that a player that was restarted draws the same.
-    get random() {
-      random ??= createRandom(`${invite.bot_seed}/${request.tick}`);
-      return random;
-    },
-    get signal() {
-      signal ??= AbortSignal.any([
-        end.signal,
-        AbortSignal.timeout(Math.max(0, Math.ceil(request.time_limit_seconds * 1000))),
-      ]);
-      return signal;
-    },
-    log: say,
-  };
-  return turn as unknown as Turn;
 }

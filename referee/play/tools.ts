@@ -221,11 +221,11 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
           return showUi ? { ...said, content: [...said.content, await page(value)] } : said;
         },
       },
-      async handle({ game_id, seat_token, timeout_s }, { authToken, signal, progress }) {
+      async handle({ game_id, seat_token, timeout_s }, { authToken, gone, progress }) {
         const timeoutMs = timeout_s * 1000;
         const waited = await turns.wait(game_id, seat_token ?? authToken, {
           timeoutMs,
-          signal,
+          signal: gone?.(),
           progress: progress && ((doneMs, message) => progress(doneMs / 1000, timeout_s, message)),
         });
         if (!waited.ok) return waited;

@@ -22,10 +22,10 @@ export const Envelope = z.object({
   message_id: z.string().regex(uuidV4Pattern, "must be a UUID v4"),
   type: z.enum(messageTypes, "unknown message type"),
   sender: z.string().regex(senderPattern, "must be agent_type:agent_id"),
-  timestamp: z.string().superRefine((text, context) => {
-    if (!utcPattern.test(text)) context.addIssue("must be ISO 8601 UTC, ending in Z or +00:00");
-    else if (!isCalendarDate(text)) context.addIssue("is not a date");
-  }),
+  timestamp: z
+    .string()
+    .regex(utcPattern, { error: "must be ISO 8601 UTC, ending in Z or +00:00", abort: true })
+    .refine(isCalendarDate, "is not a date"),
   // Checked, not copied: each message's own schema reads it next.
   payload: z.custom<Record<string, unknown>>(
     (value) => typeof value === "object" && value !== null && !Array.isArray(value),

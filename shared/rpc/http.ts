@@ -20,8 +20,8 @@ export interface HttpContext {
   readonly sessionId?: string;
   /** What the caller's user and model can be asked; absent for callers that cannot be asked anything. */
   readonly input?: CallerInput;
-  /** Aborted when the caller has gone or has cancelled its request. */
-  readonly signal?: AbortSignal;
+  /** Makes a signal that is aborted when the caller has gone or has cancelled its request: hardly any request waits for anything. */
+  readonly gone?: () => AbortSignal;
   /** Tells a caller that asked for it how far its request is. */
   readonly progress?: (done: number, total: number, message: string) => void;
 }

@@ -76,7 +76,7 @@ export function serverOf(
         const unfit = name === "tools/call" ? unfitArguments(thrown) : null;
         if (unfit) return unfit as never;
         const isTheirs = thrown instanceof JSONRPCErrorException || thrown instanceof ProtocolError;
-        if (isTheirs || caller.signal.aborted) throw thrown;
+        if (isTheirs || caller.gone().aborted) throw thrown;
         onError(thrown);
         throw new ProtocolError(ProtocolErrorCode.InternalError, "Internal error"); // the SDK would show the message
       }
@@ -93,7 +93,7 @@ export function serverOf(
       const result = await method(params, { ...caller, input }, context);
       if (typeof result !== "object" || result === null || !isInputNeeded(result)) return result;
       if (era === "modern") return asResult(result, (state) => states.mint(state));
-      const said = await ask(result, context, { answerWithinMs, gone: caller.signal });
+      const said = await ask(result, context, { answerWithinMs, gone: caller.gone() });
       input = { ...input, said, state: result.state };
     }
   }
@@ -129,10 +129,11 @@ export const authOf = (http: HttpContext) => ({
 function callerOf(
   { http, mcpReq, sessionId }: ServerContext,
   isResumable: boolean,
-): HttpContext & { readonly signal: AbortSignal } {
+): HttpContext & { readonly gone: () => AbortSignal } {
   const { token = "", clientId = "", extra } = http?.authInfo ?? {};
   const asked = extra?.http as HttpContext | undefined;
-  const gone = isResumable ? undefined : asked?.signal;
+  const gone = isResumable ? undefined : asked?.gone?.();
+  const signal = gone ? AbortSignal.any([mcpReq.signal, gone]) : mcpReq.signal;
   const progressToken = mcpReq._meta?.progressToken;
   const tell = (progress: number, total: number, message: string): void => {
     const params = { progressToken: progressToken ?? "", progress, total, message };
@@ -143,7 +144,7 @@ function callerOf(
     remoteAddress: clientId,
     isMcpClient: true,
     ...(sessionId !== undefined && { sessionId }),
-    signal: gone ? AbortSignal.any([mcpReq.signal, gone]) : mcpReq.signal,
+    gone: () => signal,
     ...(progressToken !== undefined && { progress: tell }),
   };
 }

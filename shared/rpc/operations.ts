@@ -15,8 +15,7 @@ export interface Caller {
   /** From the envelope, else the plain argument `auth_token`, else `Authorization: Bearer`. */
   readonly authToken: string | null;
   readonly remoteAddress: string;
-  /** Aborted when the caller has gone or has cancelled. */
-  readonly signal?: AbortSignal | undefined;
+  readonly gone?: HttpContext["gone"];
   /** Tells a caller that asked for it how far its request is. */
   readonly progress?: HttpContext["progress"];
   readonly sessionId?: string | undefined;
@@ -146,9 +145,7 @@ const callerOf = (
   sender,
   authToken: token ?? http.bearer,
   remoteAddress: http.remoteAddress,
-  get signal() {
-    return http.signal;
-  },
+  gone: http.gone,
   progress: http.progress,
   sessionId: http.sessionId,
   input,

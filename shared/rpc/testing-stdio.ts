@@ -35,9 +35,9 @@ export async function startTestServer(onError: (error: unknown) => void): Promis
         ...about,
         name: "wait",
         annotations: {},
-        async call(_args, { signal }) {
+        async call(_args, { gone }) {
           const cancelled = Promise.withResolvers<void>();
-          signal?.addEventListener("abort", () => cancelled.resolve());
+          gone?.().addEventListener("abort", () => cancelled.resolve());
           calls.push({ cancelled: cancelled.promise });
           await cancelled.promise;
           return { content: [] };
