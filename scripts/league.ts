@@ -1,18 +1,17 @@
 #!/usr/bin/env node
-import { enableCompileCache } from "node:module";
+import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { Command, Option } from "commander";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { countOption, endpointOption, playersOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
-import { COMPILE_CACHE } from "#shared/runtime/supervisor.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { DEFAULT_CONFIG } from "./default-config.ts";
 
 /** Beside the project, not where the command was started: an MCP host may start it anywhere. */
 const MCP_DATA = fileURLToPath(new URL("../data/mcp", import.meta.url));
 
-// Each command loads most of what it needs after this: somebody waits for it.
-enableCompileCache(COMPILE_CACHE);
+// For who starts this file itself, as hosts of `league mcp` do. Each command loads most of what it needs after this.
+createRequire(import.meta.url)("../shared/runtime/compile-cache.cjs");
 
 // `league run --json | head` closes our stdout early: that is the reader's right.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {

@@ -16,7 +16,6 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { COMPILE_CACHE } from "#shared/runtime/supervisor.ts";
 import type { ResultsDocument } from "../league-manager/events.ts";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
@@ -102,7 +101,9 @@ export const agentsIn = (folder: string): readonly AgentFound[] =>
 /** Told of each line of stderr; what it returns is typed into the process, null is nothing, `end` closes its stdin. */
 export type Typist = (line: string) => string | null | { readonly end: true };
 
-/** Starts `node SCRIPT ARGS`; the script's path is taken from the project's root. */
+const PRELOAD = ["--require", join(root, "shared/runtime/compile-cache.cjs")];
+
+/** Starts a script as package.json does; its path is taken from the project's root. */
 export function start(
   script: string,
   args: readonly string[],
@@ -110,9 +111,9 @@ export function start(
   input: "ignore" | "pipe" | Typist = "ignore",
 ): Running {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(LEAGUE__|VITEST|NODE_|FORCE_COLOR)/.test(name));
-  const child = spawn(process.execPath, [join(root, script), ...args], {
+  const child = spawn(process.execPath, [...PRELOAD, join(root, script), ...args], {
     cwd: root,
-    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...Object.fromEntries(inherited), ...environment },
+    env: { ...Object.fromEntries(inherited), ...environment },
     stdio: [input === "ignore" ? "ignore" : "pipe", "pipe", "pipe"],
   });
   started.push(child);

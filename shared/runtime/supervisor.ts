@@ -58,8 +58,6 @@ const LINE_BYTES = 16 * 1024;
 /** An agent that takes so long has probably met something that it waits for, such as a bot's import that never settles. */
 const SLOW_START_MS = 10_000;
 const root = fileURLToPath(new URL("../..", import.meta.url));
-/** Compiled code of the last run: spares each process half of its start. */
-export const COMPILE_CACHE = `${root}node_modules/.cache/agent-league`;
 
 /** Settings, the operator's token among them, are for agents that run no code but ours. */
 function environmentFor({ tellsEvents = false }: AgentSpec): NodeJS.ProcessEnv {
@@ -79,7 +77,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const child = spawn(process.execPath, [`${root}${spec.script}`, ...spec.args], {
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       detached: true,
-      env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...environmentFor(spec), ...startEnv(after !== undefined) },
+      env: { ...environmentFor(spec), ...startEnv(after !== undefined) },
     });
     void after?.then(() => release(child));
     children.set(spec.name, child);
