@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, expect, it } from "vitest";
-import { cleanUp, eventually, processesIn, type Running, start, type TestLeague, testLeague } from "./testing.ts";
+import { agentsIn, cleanUp, eventually, type Running, start, type TestLeague, testLeague } from "./testing.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
 type Wire = any;
@@ -153,5 +153,5 @@ it("a referee that was killed and comes back has lost its match for good", async
     { status: "completed", epoch: 2, referee_id: "REF02" },
   ]);
   // Neither the manager nor a referee has ended for a fault of its own.
-  expect(processesIn(test.folder).filter(({ args }) => args[1]?.endsWith("/main.ts"))).toHaveLength(4);
+  expect(agentsIn(test.folder)).toHaveLength(4);
 }, 90_000);

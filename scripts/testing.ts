@@ -94,9 +94,9 @@ export function processesIn(folder: string): readonly AgentFound[] {
   });
 }
 
-/** The agents that a run in this folder has started: manager, referees and players, not the command itself. */
+/** The agents with this folder: manager, referees and players, not the command itself. */
 export const agentsIn = (folder: string): readonly AgentFound[] =>
-  processesIn(folder).filter(({ args }) => args[1]?.endsWith("/main.ts"));
+  processesIn(folder).filter(({ args }) => args.some((arg) => arg.endsWith("/main.ts")));
 
 /** Told of each line of stderr; what it returns is typed into the process, null is nothing, `end` closes its stdin. */
 export type Typist = (line: string) => string | null | { readonly end: true };
