@@ -48,6 +48,20 @@ describe("the page of a game, on a real host", () => {
     expect(await watcher.locator(".movable, .claim").count()).toBe(0);
   });
 
+  it("a link whose seat was cut off or copied wrongly shows the game, and says that one only watches", async () => {
+    const { gameId, link, answer } = await friendly();
+    const page = await open(link.slice(0, -1));
+    await status(page, "white (human) to move");
+    await page.getByText("This link names no seat of this game, so you are watching.").waitFor();
+    expect(await page.locator(".movable, .claim").count()).toBe(0);
+    const [player, watcher] = [await open(link), await open(`${host.url}/game/${gameId}`)];
+    await move(player, "e2", "e4");
+    await status(player, "Waiting for black");
+    await answer("e7e5");
+    for (const one of [player, watcher]) await one.getByLabel("black pawn, e5, last move").waitFor();
+    for (const one of [player, watcher]) expect(await one.getByText("names no seat").count()).toBe(0);
+  });
+
   it("a false claim is told and moves nothing, a true one wins", async () => {
     const { link } = await friendly({ options: { fen: "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1" } });
     const page = await open(link);

@@ -7,6 +7,9 @@ const LONGEST_PAUSE_MS = 15_000;
 /** The server says at least a comment every 15 s; after so long a silence the line is dead. */
 const SILENCE_MS = 45_000;
 
+/** Of a link that was copied in part, or is another game's. */
+const NO_SEAT = "This link names no seat of this game, so you are watching. Whoever invited you has the right link.";
+
 /** An answer that will not become better by asking again. */
 class Final extends Error {}
 
@@ -20,7 +23,7 @@ export function pageTransport(gameId: string, token: string): Transport {
     for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const show = (game: GameView): void => {
         pauseMs = FIRST_PAUSE_MS;
-        tell({ game, trouble: null });
+        tell({ game, trouble: token !== "" && game.your_role === "spectator" ? NO_SEAT : null });
       };
       try {
         if (await watch(signal, show)) return;
