@@ -4,10 +4,13 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { NodeStreamableHTTPServerTransport } from "@modelcontextprotocol/node";
 import { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { evenOdd } from "#shared/games/even-odd.ts";
+import { ROUNDS } from "./bench-manager.ts";
 
 /**
- * The MCP SDK's own server and client, each a process of its own: `server PORT stream|json` offers one tool that gives a move
- * back, `client URL IN_FLIGHT` calls it in one session and tells its count when asked.
+ * The MCP SDK's own server and client, each a process of its own: `server PORT stream|json` offers one tool that is shown a view and
+ * gives a move, `client URL IN_FLIGHT` calls it in one session, with the view of a match of ours that is half over, and tells its
+ * count when asked.
  */
 const [mode, ...args] = process.argv.slice(2);
 process.on("disconnect", () => process.exit());
@@ -18,9 +21,9 @@ function serve(port: number, enableJsonResponse: boolean): void {
   const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
   const open = async (): Promise<NodeStreamableHTTPServerTransport> => {
     const server = new McpServer({ name: "bench", version: "1.0.0" });
-    const inputSchema = z.object({ match_id: z.string(), tick: z.int(), move: z.int().min(1).max(5) });
-    server.registerTool("make_move", { description: "Gives the move back.", inputSchema }, async (move) => ({
-      content: [{ type: "text", text: JSON.stringify(move) }],
+    const inputSchema = z.object({ match_id: z.string(), tick: z.int(), game_state: z.unknown() });
+    server.registerTool("choose", { description: "Gives a move.", inputSchema }, async ({ match_id, tick }) => ({
+      content: [{ type: "text", text: JSON.stringify({ match_id, tick, move: 1 + (tick % 5) }) }],
     }));
     const transport: NodeStreamableHTTPServerTransport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
@@ -37,14 +40,26 @@ function serve(port: number, enableJsonResponse: boolean): void {
   }).listen(port, "127.0.0.1", () => process.send?.({ type: "ready", url: `http://127.0.0.1:${port}/mcp` }));
 }
 
+/** The view of one role in the middle of a match. */
+function halfOver(): object {
+  const options = evenOdd.options.parse({ rounds_to_win: ROUNDS, max_rounds: ROUNDS });
+  let state = evenOdd.initialState({ options, seed: "" });
+  for (let tick = 0; tick < ROUNDS; tick++) {
+    const next = evenOdd.applyAction(state, evenOdd.roles[tick % 2] ?? "", 1 + (tick % 5));
+    if (next.ok) state = next.value;
+  }
+  return evenOdd.viewState(state, "ODD");
+}
+
 async function call(url: string, inFlight: number): Promise<void> {
   const client = new Client({ name: "bench", version: "1.0.0" });
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  const game_state = halfOver();
   let count = 0;
   const loop = async (seat: number): Promise<never> => {
     for (let tick = 0; ; tick++) {
-      const move = 1 + (tick % 5);
-      const result = await client.callTool({ name: "make_move", arguments: { match_id: `M${seat}`, tick, move } });
+      const asked = { match_id: `M${seat}`, tick, game_state };
+      const result = await client.callTool({ name: "choose", arguments: asked });
       if (result.isError) throw new Error(JSON.stringify(result));
       count++;
     }
