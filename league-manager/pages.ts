@@ -1,4 +1,5 @@
 import type { Express } from "express";
+import { escapeHtml } from "#shared/lib/text.ts";
 import { nameIn, resultLine } from "./events.ts";
 import type { League } from "./league.ts";
 import type { Manager } from "./manager.ts";
@@ -58,5 +59,3 @@ function leagueSection(manager: Manager, league: League): string {
 <th class="n">Lost</th><th class="n">Points</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>
 <div class="wide"><table><thead><tr><th>Match</th><th>Players</th><th>Status</th><th>Result</th></tr></thead><tbody>${schedule.join("")}</tbody></table></div>`;
 }
-
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -10,13 +10,13 @@ process.on("disconnect", () => process.exit());
 if (mode === "echo") echo(Number(args[0]), Number(args[1]));
 else calls(Number(args[0]), Number(args[1]), Number(args[2]), args.slice(3));
 
-function jsonOf(bytes: number): string {
+function padded(bytes: number): string {
   const frame = JSON.stringify({ jsonrpc: "2.0", id: 1, text: "" });
   return JSON.stringify({ jsonrpc: "2.0", id: 1, text: "x".repeat(Math.max(0, bytes - frame.length)) });
 }
 
 function echo(port: number, bytes: number): void {
-  const body = jsonOf(bytes);
+  const body = padded(bytes);
   const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -28,7 +28,7 @@ function echo(port: number, bytes: number): void {
 }
 
 function calls(bytes: number, connections: number, inFlight: number, urls: readonly string[]): void {
-  const body = jsonOf(bytes);
+  const body = padded(bytes);
   const headers = { "content-type": "application/json" };
   const pools = urls.map((url) => new Pool(url, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 }));
   let count = 0;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { pause } from "#shared/lib/clock.ts";
 import { messageOf } from "#shared/lib/result.ts";
+import { parsedJson } from "#shared/lib/text.ts";
 import type { Ask, Said } from "#shared/rpc/input.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 
@@ -124,7 +125,7 @@ export function createModel(options: ModelOptions): Model {
       throw new StartError(`the LLM at ${endpoint} answers ${clean(faultOf(reply))}`, EXIT.failed);
     }
     if (reply.status !== 200) return failed(faultOf(reply), true);
-    const completion = Completion.safeParse(jsonOf(reply.text));
+    const completion = Completion.safeParse(parsedJson(reply.text));
     if (!completion.success) return failed("what came back is no chat completion", true);
     failures = 0;
     const [choice] = completion.data.choices;
@@ -151,7 +152,7 @@ async function bodyOf(response: Response): Promise<string> {
 }
 
 function faultOf({ status, text }: Reply): string {
-  const refused = Refused.safeParse(jsonOf(text));
+  const refused = Refused.safeParse(parsedJson(text));
   const error = refused.success ? refused.data.error : "";
   const message = typeof error === "string" ? error : error.message;
   return `HTTP ${status}${message && `: ${message}`}`;
@@ -163,11 +164,3 @@ const causeOf = (thrown: unknown): string => {
   const { code } = cause as { code?: unknown };
   return messageOf(cause) || String(code ?? "no connection");
 };
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -287,6 +287,7 @@ describe("the command line", () => {
     ["LEAGUE__MANAGER__PORT", "none"],
     ["LEAGUE__MANAGER__PROT", "9000"],
     ["LEAGUE__NO_SUCH", "1"],
+    ["LEAGUE__CONSTRUCTOR__PROTOTYPE__PORT", "1"],
     ["LEAGUE__MANAGER", '{"port":"none"}'],
     ["LEAGUE__PLAYERS__0__BOT", "5"],
     ["LEAGUE__LEAGUES__0__GAME", "go.v1"],

@@ -7,6 +7,7 @@ import {
   type SkipReason,
 } from "#shared/games/codenames.ts";
 import { fold } from "#shared/games/codenames-clues.ts";
+import { parsedJson } from "#shared/lib/text.ts";
 import type { Said } from "#shared/rpc/input.ts";
 
 export const playerTypes = ["user", "llm"] as const;
@@ -133,11 +134,7 @@ function jsonIn(text: string): unknown {
   // No regular expression: over a long run of spaces that one here took minutes.
   const isFenced = whole.length > 2 * FENCE.length && whole.startsWith(FENCE) && whole.endsWith(FENCE);
   const inside = isFenced ? whole.slice(FENCE.length, -FENCE.length).replace(/^json/, "") : whole;
-  try {
-    return JSON.parse(inside);
-  } catch {
-    return undefined;
-  }
+  return parsedJson(inside);
 }
 
 const FENCE = "```";

@@ -1,3 +1,4 @@
+import { parsedJson } from "../lib/text.ts";
 import type { Game, Role } from "./game.ts";
 
 /** A move as a person or an LLM wrote it, as an action of the game; what names none is returned as it is, to be refused. */
@@ -8,7 +9,7 @@ export function readMove(game: Game, view: unknown, role: Role, move: unknown): 
   if (named !== null) return named;
   const legal = game.legalActions(view, role);
   const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
-  return legal.find((action) => same(wordOf(action), text)) ?? jsonOf(text) ?? text;
+  return legal.find((action) => same(wordOf(action), text)) ?? parsedJson(text) ?? text;
 }
 
 /** What a list of legal moves is called: where it may be a sample, nobody shall take it for all there is. */
@@ -17,11 +18,3 @@ export const listName = (game: Game | undefined): string =>
 
 /** An action in one word where it is one, else as JSON. */
 export const wordOf = (action: unknown): string => (typeof action === "string" ? action : JSON.stringify(action));
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

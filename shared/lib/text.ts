@@ -13,6 +13,19 @@ export function jsonOf(value: unknown): string {
   }
 }
 
+/** What somebody else's text says as JSON, which knows no undefined; undefined when it says nothing. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A text to stand in HTML, between tags or in a quoted attribute. */
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+
 /** Somebody else's value for people: a text as it is, anything else as JSON. */
 export const toldAs = (value: unknown): string => (typeof value === "string" ? value : jsonOf(value));
 

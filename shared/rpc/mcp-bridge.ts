@@ -1,7 +1,8 @@
 import { messageOf } from "../lib/result.ts";
+import { parsedJson } from "../lib/text.ts";
 import { bridgeSession } from "./mcp-bridge-session.ts";
 import { isStateless, sendStateless } from "./mcp-bridge-stateless.ts";
-import { createUpstream, type Id, Message, parseJson, type UpstreamReply } from "./mcp-upstream.ts";
+import { createUpstream, type Id, Message, type UpstreamReply } from "./mcp-upstream.ts";
 
 export interface BridgeOptions {
   /** The MCP server's endpoint, e.g. `http://127.0.0.1:8001/mcp`. */
@@ -114,7 +115,7 @@ export const errorFor = (id: Id | null, code: number, message: string, data?: un
 /** What to tell the client when the server's reply holds no answer with the request's id. */
 function refusalOf({ status, text }: UpstreamReply, id: Id, url: string): object {
   // Refused before anybody looked for an id, e.g. because the body was too large.
-  const refusal = Message.safeParse({ ...(parseJson(text) as object), id });
+  const refusal = Message.safeParse({ ...(parsedJson(text) as object), id });
   const error = refusal.data?.error;
   if (error) return errorFor(id, error.code, error.message, error.data);
   const how = status < 300 ? "ended its reply without an answer" : `answered with HTTP status ${status}`;

@@ -1,7 +1,8 @@
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
+import { parsedJson } from "../lib/text.ts";
 import { createBridge, errorFor } from "./mcp-bridge.ts";
-import { type Id, Message, parseJson } from "./mcp-upstream.ts";
+import { type Id, Message } from "./mcp-upstream.ts";
 import { readLines } from "./stdio-lines.ts";
 
 export interface McpStdioOptions {
@@ -51,7 +52,7 @@ export function mcpStdio({ url, input, output, tell }: McpStdioOptions): McpStdi
   };
   readLines(input, MAX_LINE_BYTES, {
     line(text) {
-      const value = parseJson(text);
+      const value = parsedJson(text);
       if (value === undefined) give(errorFor(null, PARSE_ERROR, "Parse error"));
       else if (Array.isArray(value) && value.length > 0) value.forEach(take);
       else take(value);

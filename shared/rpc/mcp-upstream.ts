@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher, request } from "undici";
 import { z } from "zod";
 import { messageOf } from "../lib/result.ts";
+import { parsedJson } from "../lib/text.ts";
 import { eventData } from "./event-stream.ts";
 
 const Id = z.union([z.string(), z.number()]);
@@ -114,18 +115,9 @@ async function takeAnswer(
 }
 
 function takeText(text: string, take: (message: Message) => void): boolean {
-  const message = Message.safeParse(parseJson(text));
+  const message = Message.safeParse(parsedJson(text));
   if (message.success) take(message.data);
   return message.success;
-}
-
-/** What a text says as JSON; undefined when it is none. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function wordsFor(thrown: unknown, url: string): string {

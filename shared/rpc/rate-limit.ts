@@ -1,6 +1,7 @@
 import type { RateLimiterRes } from "rate-limiter-flexible";
 import { z } from "zod";
 import { matchRef } from "../lib/ids.ts";
+import { parsedJson } from "../lib/text.ts";
 import { isLoopback } from "./addresses.ts";
 import type { Gate, HttpContext } from "./http.ts";
 
@@ -76,7 +77,7 @@ export function rateLimit(options: RateLimitOptions): Gate {
 
 /** The calls in a body, each of which is counted; anything that is no batch counts as one. */
 function callsOf(body: string): readonly unknown[] {
-  const message = parsed(body);
+  const message = parsedJson(body);
   return Array.isArray(message) && message.length > 0 ? message : [message];
 }
 
@@ -88,14 +89,6 @@ function credentialsOf(call: unknown, http: HttpContext): readonly Credentials[]
   const { seat_token, game_token } = { ...args, ...args?.payload };
   const tokens = [http.bearer, args?.auth_token, seat_token, game_token];
   return tokens.flatMap((token) => (token ? [{ token, subject }] : []));
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return null;
-  }
 }
 
 const tooMany = (headers: Allowance["headers"], perMinute: number) => ({

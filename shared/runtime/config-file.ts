@@ -10,6 +10,7 @@ import {
 } from "jsonc-parser";
 import { z } from "zod";
 import { err, messageOf, ok, type Result } from "../lib/result.ts";
+import { parsedJson } from "../lib/text.ts";
 import { Config } from "./config.ts";
 
 /** A config that was read, with the folder that its paths are relative to. */
@@ -84,7 +85,9 @@ function override(config: unknown, environment: NodeJS.ProcessEnv, overridden: S
       .slice(8)
       .split("__")
       .map((part) => fieldNames.get(part.toLowerCase()) ?? part.toLowerCase());
-    if (setAt(root, path, parsedValue(text))) overridden.add(path.join("."));
+    // Numbers, booleans and JSON as such, anything else as text.
+    const value = parsedJson(text);
+    if (setAt(root, path, value === undefined ? text : value)) overridden.add(path.join("."));
   }
   return root;
 }
@@ -92,22 +95,14 @@ function override(config: unknown, environment: NodeJS.ProcessEnv, overridden: S
 function setAt(root: unknown, path: readonly string[], value: unknown): boolean {
   let node = root as Record<string, unknown>;
   for (const part of path.slice(0, -1)) {
-    if (typeof node !== "object" || node === null || part === "__proto__") return false;
+    if (typeof node !== "object" || node === null) return false;
+    if (!Object.hasOwn(node, part)) node[part] = {}; // so that nothing is set on what all objects share
     node[part] ??= {};
     node = node[part] as Record<string, unknown>;
   }
   if (typeof node !== "object" || node === null) return false;
   node[path.at(-1) ?? ""] = value;
   return true;
-}
-
-/** Numbers, booleans and JSON as such, anything else as text. */
-function parsedValue(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Every field name of the schema by its lower-case form. */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { escapeHtml } from "../lib/text.ts";
 import { bundle } from "./bundle.ts";
 import type { BoardMode, BoardSetup, GameView, Seat } from "./game-view.ts";
 
@@ -70,5 +71,3 @@ function policyOf(mode: BoardMode, script: string): string {
   const connect = mode === "page" ? "; connect-src 'self'" : "";
   return `default-src 'none'; script-src ${scripts}; style-src 'unsafe-inline'; img-src data:${connect}; base-uri 'none'; form-action 'none'`;
 }
-
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
