@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -46,17 +47,36 @@ async function fromFile(path: string, name: string, file: string | null): Promis
   return { name, file, looksBack: file !== null, create: creatorOf(exported, name) };
 }
 
-/** The three forms of a bot (sdk.ts) as one: a function that makes the object of a match. */
+/** The forms of a bot (sdk.ts) as one: a function that makes the object of a match. */
 function creatorOf(exported: unknown, name: string): () => BotObject {
   if (isBotObject(exported)) return () => exported;
-  if (typeof exported === "function") {
-    const made: unknown = exported.length === 0 ? exported() : null;
-    if (isBotObject(made)) return exported as () => BotObject;
-    return () => ({ choose: exported as BotObject["choose"] });
+  const wrong = (what: string): StartError => new StartError(`${name}: ${what}`, EXIT.config);
+  if (typeof exported !== "function") {
+    throw wrong("its default export must be a function from a turn to an action, or an object with choose");
   }
-  const forms = "a function from a turn to an action, or an object with choose";
-  throw new StartError(`${name}: its default export must be ${forms}`, EXIT.config);
+  if (isClass(exported)) {
+    if (!isBotObject(made(() => new exported()))) throw wrong("its default export is a class without a method choose");
+    return () => new exported();
+  }
+  const object: unknown = exported.length === 0 ? made(() => exported()) : null;
+  if (isBotObject(object)) return exported as () => BotObject;
+  if (hasMethods(object)) throw wrong("what its default export makes has methods, but no choose");
+  return () => ({ choose: exported as BotObject["choose"] });
 }
+
+/** What a bot's maker makes; one that throws will do so in a match, and is told there. */
+function made(make: () => unknown): unknown {
+  try {
+    return make();
+  } catch {
+    return null;
+  }
+}
+
+const isClass = (exported: object): exported is new () => BotObject => /^class\b/.test(String(exported));
+
+const hasMethods = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && Object.values(value).some((one) => typeof one === "function");
 
 const isBotObject = (value: unknown): value is BotObject =>
   typeof value === "object" && value !== null && typeof (value as BotObject).choose === "function";
@@ -65,8 +85,15 @@ const isBotObject = (value: unknown): value is BotObject =>
 export function whereThrown(thrown: unknown, file: string): string {
   if (!(thrown instanceof Error)) return `${file}: threw ${String(thrown)}`;
   const stack = stripVTControlCharacters(thrown.stack ?? "");
-  const escaped = file.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const place = new RegExp(`${escaped}:(\\d+)(?::(\\d+))?`).exec(stack);
-  const at = place ? `${file}:${place[1]}${place[2] ? `:${place[2]}` : ""}` : file;
-  return `${at}: ${thrown.name}: ${thrown.message.split("\n", 1)[0]}`;
+  const place = placeIn(stack, file) ?? (thrown instanceof SyntaxError ? placeIn(checked(file), file) : null);
+  return `${file}${place ?? ""}: ${thrown.name}: ${thrown.message.split("\n", 1)[0]}`;
 }
+
+/** `:line` or `:line:column` where a text names a file. */
+function placeIn(text: string, file: string): string | null {
+  const escaped = file.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(`${escaped}(:\\d+(?::\\d+)?)`).exec(text)?.[1] ?? null;
+}
+
+/** What Node says of a file's syntax: an error of its own loader does not know the line. */
+const checked = (file: string): string => spawnSync(process.execPath, ["--check", file], { encoding: "utf8" }).stderr;

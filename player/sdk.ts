@@ -1,7 +1,7 @@
 /**
  * What a bot sees and what it may be: the public types of the package `agent-league`.
  * A bot file is one `export default`: a function from a turn to an action, an object with `choose`, or a function without
- * parameters that makes such an object anew for each match.
+ * parameters, or a class, that makes such an object anew for each match.
  */
 import type { ActionOf, GameId, ViewOf } from "#shared/games/registry.ts";
 import type { Random } from "#shared/lib/rng.ts";
@@ -49,4 +49,8 @@ export interface BotObject<G extends GameId = GameId> {
   end?(result: GameResult): void | Promise<void>;
 }
 
-export type Bot<G extends GameId = GameId> = ((turn: Turn<G>) => unknown) | BotObject<G> | (() => BotObject<G>);
+export type Bot<G extends GameId = GameId> =
+  | ((turn: Turn<G>) => unknown)
+  | BotObject<G>
+  | (() => BotObject<G>)
+  | (new () => BotObject<G>);

@@ -143,4 +143,21 @@ describe("generated files", () => {
     expect(statSync(SCHEMA_FILE).isFile()).toBe(true);
     expect(readFileSync(SCHEMA_FILE, "utf8")).toBe(configSchema());
   });
+
+  it("says what each field of a config is, for editors to show", () => {
+    interface Node {
+      readonly description?: string;
+      readonly properties?: Readonly<Record<string, Node>>;
+      readonly items?: Node;
+      readonly anyOf?: readonly Node[];
+    }
+    const silent = (node: Node, path: string): readonly string[] => [
+      ...Object.entries(node.properties ?? {}).flatMap(([name, field]) => [
+        ...(field.description === undefined ? [`${path}.${name}`] : []),
+        ...silent(field, `${path}.${name}`),
+      ]),
+      ...[...(node.anyOf ?? []), ...(node.items ? [node.items] : [])].flatMap((one) => silent(one, path)),
+    ];
+    expect(silent(JSON.parse(configSchema()), "config")).toEqual([]);
+  });
 });

@@ -46,12 +46,15 @@ describe("a bot of one's own", () => {
     }
   });
 
-  it("with a syntax error ends the run with exit code 3 and the line of the error", async () => {
-    const files = { "my-bot.ts": 'export default (turn) => {\n  return "rock";\n  const = 5;\n};\n' };
-    const test = await testLeague(["./my-bot.ts", "cycle"], RPS, { files });
+  it.each([
+    "my-bot.ts",
+    "my-bot.js", // of whose errors Node's loader does not know the line
+  ])("with a syntax error ends the run with exit code 3 and the line of the error: %s", async (name) => {
+    const files = { [name]: 'export default (turn) => {\n  return "rock";\n  const = 5;\n};\n' };
+    const test = await testLeague([`./${name}`, "cycle"], RPS, { files });
     const { code, stdout, stderr } = await league(["run", test.file, "--json"]);
     expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: "" });
-    expect(stderr).toMatch(new RegExp(`^Player1: .*${join(test.folder, "my-bot.ts")}:3(:\\d+)?: SyntaxError: `, "m"));
+    expect(stderr).toMatch(new RegExp(`^Player1: .*${join(test.folder, name)}:3(:\\d+)?: SyntaxError: `, "m"));
     expect(stderr).not.toMatch(STACK_LINE);
     expect(processesIn(test.folder)).toEqual([]);
   });

@@ -286,7 +286,6 @@ describe("the command line", () => {
   it.each([
     ["LEAGUE__MANAGER__PORT", "none"],
     ["LEAGUE__MANAGER__PROT", "9000"],
-    ["LEAGUE__NO_SUCH", "1"],
     ["LEAGUE__CONSTRUCTOR__PROTOTYPE__PORT", "1"],
     ["LEAGUE__MANAGER", '{"port":"none"}'],
     ["LEAGUE__PLAYERS__0__BOT", "5"],

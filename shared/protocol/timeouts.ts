@@ -1,23 +1,20 @@
 import { z } from "zod";
 
-const ms = (defaultMs: number) => z.int().min(1).max(86_400_000).default(defaultMs);
+const ms = (defaultMs: number, what: string) =>
+  z.int().min(1).max(86_400_000).default(defaultMs).describe(`${what}, milliseconds`);
 
 /** The timeouts of league-protocol.md in milliseconds, by the source table's operations; every one can be configured. */
 export const Timeouts = z
   .strictObject({
-    referee_register_ms: ms(10_000),
-    league_register_ms: ms(10_000),
-    /** game_join_ack */
-    join_ms: ms(5_000),
-    /** choose_parity: every game's move */
-    move_ms: ms(30_000),
-    game_over_ms: ms(5_000),
-    match_result_report_ms: ms(10_000),
-    default_ms: ms(10_000),
-    /** How long a referee may have a match before it counts as aborted through its fault. */
-    match_ms: ms(86_400_000),
-    /** How long `league run` waits for a player that registers itself. */
-    registration_ms: ms(300_000),
+    referee_register_ms: ms(10_000, "how long one attempt of a referee to register may take"),
+    league_register_ms: ms(10_000, "how long one attempt of a player to register may take"),
+    join_ms: ms(5_000, "how long a player may take to accept an invitation"),
+    move_ms: ms(30_000, "how long a player may take for a move, all its tries together"),
+    game_over_ms: ms(5_000, "how long a player may take to hear a result"),
+    match_result_report_ms: ms(10_000, "how long one attempt to report a result may take"),
+    default_ms: ms(10_000, "how long any other call may take"),
+    match_ms: ms(86_400_000, "how long a referee may have a match before it loses it"),
+    registration_ms: ms(300_000, "how long `league run` waits for players before it starts without them"),
   })
   .prefault({});
 export type Timeouts = z.infer<typeof Timeouts>;

@@ -6,15 +6,31 @@ import { Timeouts } from "../protocol/timeouts.ts";
 const port = z.int().min(1).max(65_535);
 const leagueId = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, "use letters, digits, dot, dash and underscore");
 
+const BOT = "random, another built-in bot, or a .ts or .js file, relative to this one";
+const name = DisplayName.describe("what it is called in the standings");
+
 const Player = z.union(
   [
-    z.strictObject({ name: DisplayName, bot: z.string().min(1) }),
+    z.strictObject({ name, bot: z.string().min(1).describe(BOT) }),
     z.strictObject({
-      name: DisplayName,
-      uci: z.strictObject({ command: z.string().min(1), nodes: z.int().min(1).default(10_000) }),
+      name,
+      uci: z
+        .strictObject({
+          command: z.string().min(1).describe("how the engine is started, e.g. stockfish"),
+          nodes: z.int().min(1).default(10_000).describe("positions that it looks at for each move"),
+        })
+        .describe("a chess engine"),
     }),
-    z.strictObject({ name: DisplayName, endpoint: z.url({ protocol: /^https?$/ }) }),
-    z.strictObject({ name: DisplayName, self: z.literal(true) }),
+    z.strictObject({
+      name,
+      endpoint: z
+        .url({ protocol: /^https?$/ })
+        .describe("where a player is reached that somebody else has started, e.g. http://127.0.0.1:9000/mcp"),
+    }),
+    z.strictObject({
+      name,
+      self: z.literal(true).describe("the league waits until a player of this name registers itself"),
+    }),
   ],
   'a player is {"name", "bot"}, {"name", "uci": {"command"}}, {"name", "endpoint"} or {"name", "self": true}',
 );
@@ -22,14 +38,20 @@ export type PlayerConfig = z.infer<typeof Player>;
 
 const League = z
   .strictObject({
-    league_id: leagueId,
-    game: z.string(),
-    format: z.literal("round-robin").default("round-robin"),
-    options: z.record(z.string(), z.unknown()).default({}),
-    /** Closes the league: whoever comes later gets L002. */
-    max_players: z.int().min(2).max(1_000).optional(),
-    /** Starts the league when so many are registered, whoever they are. */
-    min_players: z.int().min(2).max(1_000).optional(),
+    league_id: leagueId.describe("what it is called in addresses and files"),
+    game: z.string().describe(`one of ${gameIds.join(", ")}`),
+    format: z.literal("round-robin").default("round-robin").describe("everybody against everybody, once"),
+    options: z
+      .record(z.string(), z.unknown())
+      .default({})
+      .describe('the game\'s own, e.g. {"best_of": 5}; its rules name them'),
+    max_players: z.int().min(2).max(1_000).optional().describe("closes the league: whoever comes later gets L002"),
+    min_players: z
+      .int()
+      .min(2)
+      .max(1_000)
+      .optional()
+      .describe("starts the league when so many are registered, whoever they are"),
   })
   .superRefine((league, context) => {
     const game = findGame(league.game);
@@ -42,45 +64,62 @@ const League = z
       const options = game.options.safeParse(league.options);
       for (const issue of options.error?.issues ?? []) {
         const unknown = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
-        const message = unknown.length > 0 ? "unknown option" : issue.message;
+        const message = unknown.length > 0 ? `unknown option; there ${optionsOf(game.options)}` : issue.message;
         context.addIssue({ code: "custom", path: ["options", ...issue.path, ...unknown], message });
       }
     }
   });
 export type LeagueConfig = z.infer<typeof League>;
 
+/** What a game can be told, in words. */
+function optionsOf(options: z.ZodType): string {
+  const { properties = {} } = z.toJSONSchema(options, { io: "input", unrepresentable: "any" });
+  const names = Object.keys(properties);
+  return names.length === 0 ? "are none" : `${names.length === 1 ? "is" : "are"} ${names.join(", ")}`;
+}
+
 /** The config of a league run; the file is JSON with comments, paths in it are relative to it. */
 export const Config = z
   .strictObject({
-    $schema: z.string().optional(),
+    $schema: z.string().optional().describe("for editors: ./league.schema.json"),
     manager: z
       .strictObject({
-        port: port.default(8000),
-        host: z.string().default("127.0.0.1"),
-        /** For start_league, schedule_match and remove_player; random when absent. */
-        operator_token: z.string().min(16).optional(),
+        port: port.default(8000).describe("where the league manager listens"),
+        host: z.string().default("127.0.0.1").describe("the address that it binds to; 0.0.0.0 lets other machines in"),
+        operator_token: z
+          .string()
+          .min(16)
+          .optional()
+          .describe("for start_league, schedule_match and remove_player; a random one when it is left out"),
       })
-      .prefault({}),
+      .prefault({})
+      .describe("the league manager"),
     referees: z
       .strictObject({
-        count: z.int().min(1).max(99).default(1),
-        firstPort: port.default(8001),
-        max_concurrent_matches: z.int().min(1).max(100_000).default(64),
+        count: z.int().min(1).max(99).default(1).describe("how many referees are started"),
+        firstPort: port.default(8001).describe("the first one's port; the others have the next ones"),
+        max_concurrent_matches: z.int().min(1).max(100_000).default(64).describe("matches that each may have at once"),
       })
-      .prefault({}),
-    data: z.string().default("data"),
-    players: z.array(Player).max(1_000).default([]),
-    playersFirstPort: port.default(8101),
-    leagues: z.array(League).min(1).max(100),
-    timeouts: Timeouts,
+      .prefault({})
+      .describe("who run the matches"),
+    data: z.string().default("data").describe("the folder for runs, logs and tokens, relative to this file"),
+    players: z.array(Player).max(1_000).default([]).describe("who plays; each enters every league of its games"),
+    playersFirstPort: port.default(8101).describe("the first player's port; the others have the next ones"),
+    leagues: z.array(League).min(1).max(100).describe("what is played"),
+    timeouts: Timeouts.describe("how long things may take"),
     limits: z
       .strictObject({
-        /** Whether callers on loopback without a token are held to the rate limits too. */
-        loopback: z.boolean().default(false),
+        loopback: z
+          .boolean()
+          .default(false)
+          .describe("true: callers on this machine without a token are held to the rate limits too"),
       })
-      .prefault({}),
-    /** Host names, besides loopback, that agents may be reached at and may call by. */
-    allowed_hosts: z.array(z.string().toLowerCase()).default([]),
+      .prefault({})
+      .describe("how much callers may ask"),
+    allowed_hosts: z
+      .array(z.string().toLowerCase())
+      .default([])
+      .describe("host names, besides this machine's, that agents may be reached at and may call by"),
   })
   .superRefine((config, context) => {
     unique(config.leagues, (league) => league.league_id, "leagues", "league_id", context);
