@@ -23,7 +23,8 @@ export function mcp(flags: McpFlags): Promise<void> {
     const host = dataFolder === null ? null : await startHost(dataFolder, flags.port, self);
     const url = flags.url ?? `${host?.url}/mcp`;
     const stdio = mcpStdio({ url, input: process.stdin, output, tell: (line) => self.say(line) });
-    self.say(`serving ${url} on stdio; its pages are at ${new URL("/", url)}`);
+    if (host) self.say(`serving ${url} on stdio; its pages are at ${new URL("/", url)}`);
+    else self.say(`stdio leads to ${url}`);
     return {
       ended: stdio.ended,
       async stop() {

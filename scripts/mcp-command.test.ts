@@ -115,7 +115,11 @@ describe("league mcp", () => {
     const { command, port, data } = await ownHost();
     await command.ask("ping");
     const { code, stdout, stderr } = await started(["--port", String(port), "--data", data]).ended;
-    expect([code, stdout, stderr]).toEqual([1, "", `mcp: port ${port} on 127.0.0.1 is already in use\n`]);
+    expect([code, stdout, stderr]).toEqual([
+      1,
+      "",
+      `mcp: port ${port} on 127.0.0.1 is already in use; choose another (--port, or its field in the config)\n`,
+    ]);
   });
 
   it.each([

@@ -46,4 +46,30 @@ describe("league serve, and players that join", () => {
     expect(second.code).not.toBe(0);
     expect(second.stderr).toContain("Twin");
   }, 40_000);
+
+  it("refuses a second player of one name in one folder too, which would take the first one's place", async () => {
+    const test = await testLeague([], RPS);
+    const served = serve(test, "--players", "2");
+    await served.line(/takes registrations at /);
+    const first = joins(test, "Twin", test.port + 10);
+    await first.line(/registered as P01/);
+    const place = [
+      "--name",
+      "Twin",
+      "--port",
+      String(test.port + 11),
+      "--data",
+      join(test.folder, String(test.port + 10)),
+    ];
+    const manager = ["--manager", `http://127.0.0.1:${test.port}/mcp`];
+    const second = await start("scripts/league.ts", ["join", "random", ...place, ...manager]).ended;
+    expect({ code: second.code, told: second.stderr.split("\n").at(-2) }).toMatchObject({
+      code: 1,
+      told: expect.stringContaining("Twin: player:Twin runs already, by the token in "),
+    });
+    // Killed outright it leaves nothing that would keep it from coming back.
+    first.signal("SIGKILL");
+    await first.ended;
+    await joins(test, "Twin", test.port + 10).line(/registered as P01/);
+  }, 40_000);
 });

@@ -170,7 +170,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     } catch (thrown) {
       const taken = (thrown as NodeJS.ErrnoException).code === "EADDRINUSE";
       fault = taken
-        ? `port ${port} on ${host} is already in use`
+        ? `port ${port} on ${host} is already in use; choose another (--port, or its field in the config)`
         : `cannot listen on ${host}:${port}: ${messageOf(thrown)}`;
     }
   }

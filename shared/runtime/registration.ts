@@ -4,6 +4,7 @@ import { newEnvelope } from "../protocol/envelope.ts";
 import type { MessageType } from "../protocol/messages.ts";
 import { asRefused, type Peers } from "../rpc/peer.ts";
 import type { CallFault } from "../rpc/pending.ts";
+import { takeFile } from "../store/sqlite.ts";
 import type { AgentProcess } from "./agent.ts";
 import { StartError } from "./exit.ts";
 import { ownSecret, writeSecret } from "./secret-file.ts";
@@ -33,13 +34,20 @@ const isPassing = ({ cause, detail }: CallFault): boolean =>
   cause === "refused" || cause === "timeout" || /^HTTP (429|503)\b/.test(detail);
 
 /**
- * Registers with the manager: keeps trying while none answers, and says so; a rejection is final (StartError).
+ * Registers with the manager: keeps trying while none answers, and says so; a rejection is final (StartError), and so is another process
+ * that holds the same token, until `signal` is aborted.
  * Returns the manager's answer, whose token has been kept: the agent's own, unless the manager knows better.
  */
 export async function register<
   Response extends { status: string; auth_token?: string | null | undefined; reason?: string | null | undefined },
 >(options: RegistrationOptions<Response>): Promise<{ response: Response; token: string }> {
   const { peers, manager, self, signal, tokenFile } = options;
+  // Two with one token would be one to the manager, and the second would take the first one's matches with it when it leaves.
+  const lock = takeFile(tokenFile);
+  if (!lock) {
+    throw new StartError(`${options.sender} runs already, by the token in ${tokenFile}: take another --name or --data`);
+  }
+  signal.addEventListener("abort", () => lock.release());
   // On disk before it is sent: if the answer is lost, because one of the two is killed, the agent is known by it when it asks again.
   const own = ownSecret(tokenFile);
   for (let attempt = 0; ; attempt++) {
