@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
+import { counted } from "#shared/lib/text.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { loadConfig } from "#shared/runtime/config-file.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
@@ -70,7 +71,7 @@ function lineOf(event: LeagueEvent): string | null {
     case "registered":
       return `${event.kind} ${event.agent_id} registered: ${event.name}`;
     case "league_started":
-      return `league ${event.league_id} starts: ${event.game}, ${event.matches} matches`;
+      return `league ${event.league_id} starts: ${event.game}, ${counted(event.matches, "match", "matches")}`;
     case "round_started":
       return `league ${event.league_id}, round ${event.round_id}`;
     case "match_completed": {

@@ -34,6 +34,7 @@ it("a run is exported and verified; a changed byte makes verify fail and name it
   const [badPlain, badJson] = await Promise.all([league(["verify", out]), league(["verify", out, "--json"])]);
   expect(badPlain.code).toBe(1);
   expect(badPlain.stderr).toContain(`${file}: ${message}`);
+  expect(badPlain.stderr).toMatch(/^not sound: \d+ faults?$/m);
   expect(badPlain.stderr).not.toMatch(STACK_LINE);
   expect(badPlain.stdout).not.toContain("sound");
   expect(badJson.code).toBe(1);

@@ -1,4 +1,5 @@
 import { dirname, resolve } from "node:path";
+import { counted } from "#shared/lib/text.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { ExportedRun, exportedFiles, findStore, RUN_FILE, unplayedIn, writeExport } from "./export.ts";
 import { standingsTable } from "./progress.ts";
@@ -11,7 +12,10 @@ export async function exportRun(folder: string, flags: { readonly out: string })
   const out = resolve(flags.out);
   const digest = writeExport(out, files);
   const unplayed = unplayedIn(ExportedRun.parse(JSON.parse(files.get(RUN_FILE) ?? "")));
-  const lines = [`${files.size - 1} matches of ${dirname(store)} written to ${out}`, ...openLines(unplayed)];
+  const lines = [
+    `${counted(files.size - 1, "match", "matches")} of ${dirname(store)} written to ${out}`,
+    ...openLines(unplayed),
+  ];
   process.stdout.write(`${lines.join("\n")}\ndigest ${digest}\n`);
   return EXIT.ok;
 }
@@ -28,10 +32,14 @@ export async function verify(folder: string, flags: { readonly json?: boolean })
     return faults.length === 0 ? EXIT.ok : EXIT.failed;
   }
   if (faults.length > 0) {
-    throw new StartError(faults.map(({ file, message }) => `${file}: ${message}`).join("\n"), EXIT.failed);
+    const lines = faults.map(({ file, message }) => `${file}: ${message}`);
+    throw new StartError([...lines, `not sound: ${counted(faults.length, "fault")}`].join("\n"), EXIT.failed);
   }
   const tables = [...standings].map(([leagueId, rows]) => standingsTable(leagueId, rows));
-  const lines = [...openLines(verified.unplayed), `sound: ${matches} matches replayed, digest ${digest}`];
+  const lines = [
+    ...openLines(verified.unplayed),
+    `sound: ${counted(matches, "match", "matches")} replayed, digest ${digest}`,
+  ];
   process.stdout.write(`${tables.join("\n\n")}\n\n${lines.join("\n")}\n`);
   return EXIT.ok;
 }

@@ -186,7 +186,7 @@ describe("agents started one by one", () => {
     await judge.line(/registered as REF01/);
     expect(alone.stderr()).not.toContain("starts");
     player(test, 2);
-    await alone.line(/league rps starts: rps\.v1, 1 matches/);
+    await alone.line(/league rps starts: rps\.v1, 1 match$/);
     await alone.line(/every league is completed/);
   });
 

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { styleText } from "node:util";
+import { counted } from "#shared/lib/text.ts";
 import { type LeagueEvent, nameIn, resultLine } from "../league-manager/events.ts";
 import type { Standing } from "../league-manager/standings.ts";
 
@@ -47,7 +48,7 @@ function plainLine(event: LeagueEvent): string | null {
     case "registered":
       return `${event.agent_id} registered: ${event.name}`;
     case "league_started":
-      return `${event.league_id}: ${event.game}, ${event.matches} matches`;
+      return `${event.league_id}: ${event.game}, ${counted(event.matches, "match", "matches")}`;
     case "match_completed": {
       const { league_id, match, faults, completed, matches, standings } = event;
       const players = Object.entries(match.roles).map(([role, id]) => `${nameIn(standings, id)} ${role}`);

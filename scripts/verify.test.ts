@@ -121,10 +121,9 @@ describe("league verify", () => {
   });
 
   test("a file that is missing or does not belong there is named", () => {
-    expect(faultsAfter((folder) => rmSync(join(folder, matchFile("rps", "R1M1"))))).toContainEqual({
-      file: matchFile("rps", "R1M1"),
-      message: "is missing",
-    });
+    const missing = { file: matchFile("rps", "R1M1"), message: "is missing" };
+    const faults = faultsAfter((folder) => rmSync(join(folder, missing.file)));
+    expect(faults.filter(({ file }) => file === missing.file)).toEqual([missing]);
     expect(faultsAfter((folder) => writeFileSync(join(folder, "note.txt"), "x"))).toEqual([
       { file: "note.txt", message: "is not in the manifest" },
     ]);

@@ -48,7 +48,8 @@ export interface Verified {
 export function verifyExport(folder: string): Verified {
   const faults: VerifyFault[] = [];
   const blame = (file: string, message: string): void => {
-    faults.push({ file, message });
+    const isKnown = faults.some((one) => one.file === file && one.message === message);
+    if (!isKnown) faults.push({ file, message });
   };
   const texts = new Map(filesIn(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]));
   const digest = checkBytes(folder, texts, blame);

@@ -38,6 +38,9 @@ export const isName = (text: string): boolean => !UNPRINTABLE.test(text) && /[^\
 /** Somebody else's text on one line, with nothing in it that a terminal would obey. */
 export const inOneLine = (text: string): string => text.replace(new RegExp(UNPRINTABLE, "gu"), " ");
 
+/** "1 match", "2 matches". */
+export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+
 /** The beginning of a text that is longer than so many UTF-16 units, with a mark that it was. */
 export const cutTo = (units: number, text: string): string =>
   text.length <= units ? text : `${text.slice(0, units)}…`;
