@@ -29,6 +29,20 @@ const isNamed = (info: MatchInfo | null, name: string): boolean =>
 const namesOf = (waiting: readonly Waiting[]): string =>
   waiting.flatMap(({ info }) => (info ? [matchRef(info.leagueId, info.matchId)] : [])).join(", ");
 
+/** Moves that a line lists; get_my_state has them all. */
+const MOST_NAMED = 30;
+
+/** What a person needs to know to move. */
+function asksFor({ info, turn }: Waiting): string {
+  const where = info ? matchRef(info.leagueId, info.matchId) : turn.game;
+  const seconds = Math.ceil(turn.clock.remainingMs() / 1000);
+  const { legal }: { legal: readonly unknown[] } = turn;
+  const more = legal.length > MOST_NAMED ? `, and ${legal.length - MOST_NAMED} more` : "";
+  const moves = `${listName(findGame(turn.game))}: ${legal.slice(0, MOST_NAMED).map(wordOf).join(", ")}${more}`;
+  const ask = `your move as ${turn.role} in ${where} (${turn.game}), within ${seconds} s: call make_move`;
+  return `${ask}. ${moves}. ${JSON.stringify(turn.view)}`;
+}
+
 export function createManualBot(): ManualBot {
   const waiting: Waiting[] = [];
   const forget = (one: Waiting): void => {
@@ -40,7 +54,7 @@ export function createManualBot(): ManualBot {
     new Promise((resolve, reject) => {
       const one: Waiting = { info, turn, answer: resolve };
       waiting.push(one);
-      turn.log(`your move as ${turn.role} in ${turn.game}: ${JSON.stringify(turn.view)}; call make_move`);
+      turn.log(asksFor(one));
       turn.signal.addEventListener("abort", () => {
         forget(one);
         reject(new Error("no move was made in time"));
