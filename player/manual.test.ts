@@ -1,7 +1,83 @@
 import { expect, test } from "vitest";
 import { chess } from "#shared/games/chess.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import type { GameInvite } from "#shared/protocol/messages.ts";
+import { toolsOf } from "#shared/rpc/operations.ts";
 import { createManualBot } from "./manual.ts";
+import { createPlayer } from "./player.ts";
 import type { MatchInfo, Turn } from "./sdk.ts";
+import { handOperations } from "./service.ts";
+
+/** A player run by hand that was invited to some matches, and what it is asked. */
+async function byHand(...matches: readonly string[]) {
+  const manual = createManualBot();
+  const player = createPlayer(manual.bot, () => {});
+  for (const match_id of matches) {
+    const invite: GameInvite = {
+      ...{ league_id: "l", round_id: 1, match_id, epoch: 1, game: "rps.v1", options: {}, your_role: "player_1" },
+      ...{ roles: { player_1: "P01", player_2: "P02" }, seed_commitment: "0".repeat(64), bot_seed: "seed" },
+    };
+    await player.invite(invite);
+  }
+  const ask = (match_id: string, time_limit_seconds: number) =>
+    player.move({
+      ...{ league_id: "l", match_id, epoch: 1, tick: 0, your_role: "player_1", game_state: { phase: "choosing" } },
+      legal_actions: ["rock", "paper", "scissors"],
+      ...{ time_limit_seconds, deadline: "2026-01-01T00:00:00Z" },
+    });
+  const asked = () => manual.asked().map((one) => (one as { match_id: string }).match_id);
+  return { manual, player, ask, asked };
+}
+
+test("a request whose time is over is asked no more, and takes no move that comes too late", async () => {
+  const { manual, ask, asked } = await byHand("M1", "M2");
+  const [late, other] = [ask("M1", 0.01), ask("M2", 60)];
+  expect(asked()).toEqual(["M1", "M2"]);
+  expect(await late).toEqual({ failed: "no move was made in time" });
+  expect(asked()).toEqual(["M2"]);
+  expect(manual.makeMove("rock", "M1")).toMatchObject({ ok: false, error: { error_code: "G004" } });
+  expect(manual.makeMove("rock", null)).toMatchObject({ ok: true });
+  expect(await other).toEqual({ move: "rock" });
+});
+
+test("a move without a match answers the oldest request, one after the other", async () => {
+  const { manual, ask, asked } = await byHand("M1", "M2");
+  const moves = [ask("M1", 60), ask("M2", 60)];
+  expect(manual.makeMove("rock", null)).toMatchObject({ ok: true });
+  expect(asked()).toEqual(["M2"]);
+  expect(manual.makeMove("paper", null)).toMatchObject({ ok: true });
+  expect(await Promise.all(moves)).toEqual([{ move: "rock" }, { move: "paper" }]);
+  expect(manual.makeMove("paper", null)).toMatchObject({ ok: false, error: { error_code: "G004" } });
+});
+
+test("an illegal move is refused, and the request waits on", async () => {
+  const { manual, ask, asked } = await byHand("M1");
+  const move = ask("M1", 60);
+  expect(manual.makeMove("lizard", null)).toMatchObject({ ok: false, error: { error_code: "G001" } });
+  expect(asked()).toEqual(["M1"]);
+  expect(manual.makeMove("rock", null)).toMatchObject({ ok: true });
+  expect(await move).toEqual({ move: "rock" });
+});
+
+test("from another machine nobody sees what is asked nor moves, but for whoever brings the player's token", async () => {
+  const { manual, player, ask } = await byHand("M1");
+  const move = ask("M1", 60);
+  const token = "t".repeat(43);
+  const identity = { id: "P01", token, isSigned: null };
+  const tools = toolsOf(handOperations(player, manual, identity), () => "player:P01");
+  const call = async (remoteAddress: string, name: string, args: object) => {
+    const tool = tools.find((one) => one.name === name);
+    return JSON.stringify(await tool?.call(args, { bearer: null, remoteAddress }));
+  };
+  for (const auth_token of [undefined, "wrong", sha256Hex(token)]) {
+    expect(await call("192.0.2.1", "get_my_state", { auth_token })).not.toContain("legal_actions");
+    expect(await call("192.0.2.1", "make_move", { move: "paper", auth_token })).toContain("L004");
+  }
+  expect(await call("192.0.2.1", "get_my_state", { auth_token: token })).toContain("legal_actions");
+  expect(await call("127.0.0.1", "get_my_state", {})).toContain("legal_actions");
+  expect(await call("192.0.2.1", "make_move", { move: "rock", auth_token: token })).toContain("SENT");
+  expect(await move).toEqual({ move: "rock" });
+});
 
 /** What a person reads when asked in match R1M1 of league l. */
 function asked(turn: Pick<Turn, "game" | "role" | "view" | "legal">): string {

@@ -22,11 +22,18 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
+interface Start {
+  readonly limitLoopback?: boolean;
+  /** Done before the manager answers, given where the player listens. */
+  readonly meanwhile?: (url: string) => Promise<void>;
+}
+
 /** A registered player whose moves are made by hand, and all that it says. */
-async function startRegistered(limitLoopback = false) {
+async function startRegistered({ limitLoopback = false, meanwhile }: Start = {}) {
   const manager = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
+    await meanwhile?.(await ready.promise);
     const accepted = { status: "ACCEPTED", player_id: "P01", auth_token: TOKEN, league_ids: ["rps"] };
     const reply = newEnvelope("PLAYER_REGISTER_RESPONSE", "league_manager:LM01", accepted);
     const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
@@ -50,11 +57,15 @@ async function startRegistered(limitLoopback = false) {
   const at = { manager: `http://127.0.0.1:${(manager.address() as AddressInfo).port}/mcp`, leagueIds: null };
   const player = await startPlayer({ bot: "manual", name: "P", ...place, ...at, registerTimeoutMs: 10_000 }, self);
   ends.push(() => player.stop());
-  const url = `${await ready.promise}/mcp`;
+  const { port } = new URL(await ready.promise);
   await registered.promise;
   const post = (name: string, args: object): Promise<Response> => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
-    return fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+    return fetch(`http://127.0.0.1:${port}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    });
   };
   const tool = async (name: string, args: object): Promise<Wire> => {
     const { result, error } = (await (await post(name, args)).json()) as Wire;
@@ -62,7 +73,7 @@ async function startRegistered(limitLoopback = false) {
   };
   const message = (type: MessageType, payload: object, authToken?: string): Promise<Wire> =>
     tool("league_message", newEnvelope(type, "referee:REF01", payload, { authToken }));
-  return { said, post, tool, message, state: () => tool("get_my_state", { auth_token: TOKEN }) };
+  return { said, port, post, tool, message, state: () => tool("get_my_state", { auth_token: TOKEN }) };
 }
 
 const match = { league_id: "rps", match_id: "R1M1" };
@@ -135,7 +146,7 @@ describe("news", () => {
 
 describe("the rate limit", () => {
   it("holds a stranger whatever token it makes up, and not who signs as the manager does", async () => {
-    const { post } = await startRegistered(true);
+    const { post } = await startRegistered({ limitLoopback: true });
     const call = async (authToken: string) => {
       const said = newEnvelope("ROUND_START", "league_manager:LM01", NEWS.ROUND_START, { authToken });
       const response = await post("league_message", said);
@@ -151,4 +162,12 @@ describe("the rate limit", () => {
     }
     expect((await call("made up")).status).toBe(429);
   });
+});
+
+it("a player is ready when it is registered, and no sooner", async () => {
+  const statuses: number[] = [];
+  const look = async (url: string) => void statuses.push((await fetch(`${url}/ready`)).status);
+  const { port } = await startRegistered({ meanwhile: look });
+  await look(`http://127.0.0.1:${port}`);
+  expect(statuses).toEqual([503, 200]);
 });

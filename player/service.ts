@@ -236,7 +236,7 @@ const MakeMove = z.union(
 );
 
 /** The tools of a player run by hand (PROTOCOL.md, section 4). */
-function handOperations(player: Player, manual: ManualBot | null, identity: Readonly<Identity>) {
+export function handOperations(player: Player, manual: ManualBot | null, identity: Readonly<Identity>) {
   const isOwner = ({ authToken }: Caller): boolean =>
     identity.token !== null && authToken !== null && equalSecrets(identity.token, authToken);
   /** Who may see what a player run by hand sees, and move for it: the people at its machine, from elsewhere who has its token. */

@@ -139,7 +139,10 @@ export function createAsker(peers: Peers, sender: () => string): Asker {
 function published(result: Result<null, AskFault>, player: Seated): Result<null, AskFault> {
   if (result.ok) return result;
   const { detail, raw, ...fault } = result.error;
-  const clean = (text: string): string => Buffer.from(withoutTokens(text, player)).toString("utf8", 0, SAID_BYTES);
+  // As a part of a stream: a character that is cut in two is left out.
+  const cut = (text: string): string =>
+    new TextDecoder().decode(Buffer.from(text).subarray(0, SAID_BYTES), { stream: true });
+  const clean = (text: string): string => cut(withoutTokens(text, player));
   return err({ ...fault, detail: clean(detail), ...(raw !== undefined && { raw: clean(raw) }) });
 }
 

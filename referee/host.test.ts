@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { chess } from "#shared/games/chess.ts";
+import { codenames } from "#shared/games/codenames.ts";
 import type { Game } from "#shared/games/game.ts";
 import { rps } from "#shared/games/rps.ts";
 import type { Access, ActionLog } from "#shared/store/action-log.ts";
@@ -85,6 +86,21 @@ it("lets go of a session at once when its driver is done, unless it is watched o
   expect([done, written].map((id) => host.read(id)?.session.tick)).toEqual([0, 1]);
 });
 
+it("a session that the log did not take is not there, and nobody is told of it", async () => {
+  const told: string[] = [];
+  const silent = createHost(log, clock, ({ id }) => told.push(id));
+  const made: string[] = [];
+  const broken = (id: string) => {
+    made.push(id);
+    return [{ sql: "INSERT INTO nowhere VALUES (1)", parameters: [] }];
+  };
+  const seats = rps.roles.map((role) => ({ role, agentId: role, tokenHash: role }));
+  const options = rps.options.parse({});
+  const lost = silent.create({ game: rps as never, options, seed: "s", seats, alongside: broken });
+  await expect(lost).rejects.toThrow("nowhere");
+  expect([made.map(silent.read), silent.loaded(), told]).toEqual([[null], 0, []]);
+});
+
 describe("expiry", () => {
   it("ends what nobody has acted in, and nothing else", async () => {
     const [idle, active, driven] = [await begin(chess), await begin(chess), await begin(rps, { actedBy: "driver" })];
@@ -129,6 +145,17 @@ describe("submit", () => {
     await submit(id, "player_1", "rock");
     expect(await submit(id, "player_1", {})).toMatchObject({ ok: false, error: { code: "ALREADY_ACTED" } });
     expect(host.read(id)?.rows).toHaveLength(2);
+  });
+
+  it("takes an action that is the driver's own from the driver alone", async () => {
+    const id = await begin(codenames);
+    const [role = ""] = codenames.toAct(host.read(id)?.session.state as never);
+    const skip = { role, action: { type: "skip", reason: "no_answer" }, expectedTick: 0 };
+    for (const given of [skip, { ...skip, byDriver: false }]) {
+      expect(await host.submit(id, given)).toMatchObject({ ok: false, error: { code: "ILLEGAL_ACTION" } });
+    }
+    expect(host.read(id)?.rows).toHaveLength(1);
+    expect(await host.submit(id, { ...skip, byDriver: true })).toMatchObject({ ok: true, value: { tick: 1 } });
   });
 
   it("an entry that the log did not take leaves the session as it was, and its watchers with it", async () => {

@@ -31,6 +31,8 @@ export interface Heard {
 export interface Answers {
   readonly move?: (asked: Heard) => unknown;
   readonly result?: (reported: Heard) => object | null;
+  /** A player's envelope in place of the usual one. */
+  readonly player?: (asked: Heard) => object | null | Promise<never>;
 }
 
 /** The manager and the players, without a referee. */
@@ -76,6 +78,8 @@ export async function startOthers(answers: Answers = {}): Promise<Others> {
     agent(name, async (message) => {
       const { match_id, tick } = message.payload;
       const say = (type: MessageType, payload: object) => newEnvelope(type, `player:${name}`, payload);
+      const unusual = await answers.player?.(message);
+      if (unusual) return unusual;
       if (message.type === "GAME_INVITE") return say("GAME_INVITE_RESPONSE", { match_id, accept: true });
       if (message.type !== "MOVE_REQUEST") return say("ACK", {});
       const move = (await answers.move?.(message)) ?? usual;

@@ -159,6 +159,48 @@ describe("no answer in time: the deadline covers all, and the connection is clos
     await gone(calls[0]);
   });
 
+  test.each([
+    ["a call", false],
+    ["a batch", true],
+  ])("%s that is given up while the connection is made does not go out", async (_, batch) => {
+    const { url, calls } = await scripted(answer);
+    const abort = new AbortController();
+    const one = () => message(url, { signal: abort.signal, batch });
+    const givenUp = [one(), one()];
+    if (batch) await new Promise((resolve) => setImmediate(resolve));
+    abort.abort();
+    expect(await Promise.all(givenUp)).toEqual(Array(2).fill(failure("timeout", "given up")));
+    expect(await message(url)).toEqual(success);
+    expect(calls.map(({ body }) => body.id)).toEqual([3]);
+  });
+
+  test("a repetition has what the tries before it have left of the time", async () => {
+    const { url } = await scripted(({ request }) => {
+      if (calls++ === 0) request.socket.destroy();
+    });
+    let calls = 0;
+    const reply = await message(url, { timeoutMs: 200, retry: true });
+    const limitMs = Number(/^no answer within (\d+) ms$/.exec(reply.ok ? "" : reply.error.detail)?.[1]);
+    expect(limitMs).toBeLessThan(200);
+  });
+
+  test("an answer that lay in our own socket when this process got to its timer has come in time", async () => {
+    const timeoutMs = 200;
+    const { url } = await scripted((call) => {
+      answer(call);
+      const begun = performance.now();
+      // Busy until the time is over, before anything can be read.
+      const spin = (): void => {
+        while (performance.now() - begun < timeoutMs + 5);
+      };
+      if (isBusy) process.nextTick(() => process.nextTick(spin));
+    });
+    let isBusy = false;
+    await message(url);
+    isBusy = true;
+    expect(await message(url, { timeoutMs })).toEqual(success);
+  });
+
   test("given up before it began: nothing goes out", async () => {
     const { url, calls } = await scripted(() => {});
     expect(await message(url, { signal: AbortSignal.abort(), timeoutMs: 300 })).toEqual(failure("timeout", "given up"));

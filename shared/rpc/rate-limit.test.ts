@@ -45,6 +45,7 @@ test("a stranger is refused when the limit is passed, with the standard headers"
     "retry-after": expect.stringMatching(/^\d+$/),
   });
   expect(refused.headers?.ratelimit).toMatch(/^"default";r=0;t=\d+$/);
+  expect(Number(refused.headers?.["retry-after"])).toBeGreaterThan(30); // of the minute that has just begun
   expect(JSON.parse(refused.body)).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32000 } });
 });
 
@@ -69,6 +70,11 @@ test("whoever has a valid token is not limited: bearer, argument or envelope", a
   const signed = signFor(sha256Hex(TOKEN), "rps/R1M1");
   const move = { auth_token: signed, payload: { league_id: "rps", match_id: "R1M1" } };
   expect(await statuses(doorWith(), STRANGER, call(move))).toEqual(all);
+});
+
+test.each(["auth_token", "seat_token", "game_token"])("a valid token may come as %s", async (name) => {
+  expect(await statuses(doorWith(), STRANGER, call({ [name]: "league token" }))).toEqual([200, 200, 200, 200, 200]);
+  expect(await statuses(doorWith(), STRANGER, call({ [name]: "guess" }))).toEqual([200, 200, 200, 429, 429]);
 });
 
 test("a false token, or one for another match, helps nobody", async () => {

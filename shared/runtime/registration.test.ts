@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { isToken } from "../lib/ids.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
 import { PlayerRegisterResponse } from "../protocol/messages.ts";
@@ -12,42 +12,99 @@ import { collect } from "../rpc/http-endpoint.ts";
 import { createPeers } from "../rpc/peer.ts";
 import { openLog } from "./logger.ts";
 import { register } from "./registration.ts";
+import { readSecret } from "./secret-file.ts";
 
-it("asks again with the same token, written down before it was first sent, when the answer was lost or there were too many callers", async () => {
+interface Asked {
+  readonly id: unknown;
+  readonly token: string;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+const ends: (() => void | Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** Registers a player with a manager that does what a test says. */
+async function registering(manager: (asked: Asked, tokenFile: string) => void, signal?: AbortSignal) {
   const folder = mkdtempSync(join(tmpdir(), "registration-"));
+  ends.push(() => rmSync(folder, { recursive: true }));
   const tokenFile = join(folder, "tokens", "player-Ann");
-  const asked: { readonly token: string; readonly wasKept: boolean }[] = [];
   const server = createServer((request, response) =>
     collect(request, 100_000, (body) => {
       const { id, params } = JSON.parse(body ?? "");
-      const token = params.arguments.auth_token;
-      asked.push({ token, wasKept: existsSync(tokenFile) && readFileSync(tokenFile, "utf8").trim() === token });
-      if (asked.length === 1) return request.socket.destroy();
-      if (asked.length === 2) return response.writeHead(429, { "retry-after": "1" }).end("{}");
-      const payload = { status: "ACCEPTED", player_id: "P01", auth_token: token, league_ids: ["l"] };
-      const reply = newEnvelope("PLAYER_REGISTER_RESPONSE", "league_manager:LM01", payload);
-      const content = [{ type: "text", text: JSON.stringify(reply) }];
-      return response.end(JSON.stringify({ jsonrpc: "2.0", id, result: { content } }));
+      manager({ id, token: params.arguments.auth_token, request, response }, tokenFile);
     }),
   );
   await once(server.listen(0, "127.0.0.1"), "listening");
+  ends.push(() => void server.close().closeAllConnections());
   const peers = createPeers();
+  ends.push(() => peers.close());
   const silent = () => {};
-  const registered = await register({
+  const registered = register({
     ...{ peers, tokenFile, type: "PLAYER_REGISTER_REQUEST", sender: "player:Ann", payload: {}, timeoutMs: 5_000 },
     manager: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
     response: PlayerRegisterResponse,
     self: { log: openLog(null, "player"), say: silent, warn: silent, report: silent },
-    signal: new AbortController().signal,
+    signal: signal ?? new AbortController().signal,
   });
-  const { token } = registered;
+  return { registered, tokenFile };
+}
+
+function reply({ id, response }: Asked, payload: object): void {
+  const envelope = newEnvelope("PLAYER_REGISTER_RESPONSE", "league_manager:LM01", payload);
+  const content = [{ type: "text", text: JSON.stringify(envelope) }];
+  response.end(JSON.stringify({ jsonrpc: "2.0", id, result: { content } }));
+}
+
+it("asks again with the same token, written down before it was first sent, when the answer was lost or there were too many callers", async () => {
+  const asked: { readonly token: string; readonly wasKept: boolean }[] = [];
+  const { registered, tokenFile } = await registering((one, file) => {
+    const { token, request, response } = one;
+    asked.push({ token, wasKept: existsSync(file) && readFileSync(file, "utf8").trim() === token });
+    if (asked.length === 1) return request.socket.destroy();
+    if (asked.length === 2) return response.writeHead(429, { "retry-after": "1" }).end("{}");
+    return reply(one, { status: "ACCEPTED", player_id: "P01", auth_token: token, league_ids: ["l"] });
+  });
+  const { token } = await registered;
   expect(asked).toEqual([
     { token, wasKept: true },
     { token, wasKept: true },
     { token, wasKept: true },
   ]);
   expect([isToken(token), statSync(tokenFile).mode & 0o777]).toEqual([true, 0o600]);
-  await peers.close();
-  await new Promise((resolve) => server.close(resolve));
-  rmSync(folder, { recursive: true });
+});
+
+it("keeps the token that the manager gives instead of the one that was brought", async () => {
+  const { registered, tokenFile } = await registering((asked) =>
+    reply(asked, { status: "ACCEPTED", player_id: "P01", auth_token: "the manager's choice" }),
+  );
+  expect((await registered).token).toBe("the manager's choice");
+  expect([readSecret(tokenFile), statSync(tokenFile).mode & 0o777]).toEqual(["the manager's choice", 0o600]);
+});
+
+it.each([
+  ["a rejection, whatever comes with it", { status: "REJECTED", auth_token: "a token", reason: "full" }, /: full$/],
+  ["an acceptance without a token", { status: "ACCEPTED", player_id: "P01" }, /no reason given/],
+  ["an answer that is none", { status: "PERHAPS" }, /not a registration/],
+])("%s is final, and the agent's own token is kept for another time", async (_, payload, reason) => {
+  const brought: string[] = [];
+  const { registered, tokenFile } = await registering((asked) => {
+    brought.push(asked.token);
+    reply(asked, payload);
+  });
+  await expect(registered).rejects.toThrow(reason);
+  expect(brought).toEqual([readSecret(tokenFile)]);
+});
+
+it("an agent that is stopped meanwhile asks no more", async () => {
+  const stopping = new AbortController();
+  let asked = 0;
+  const { registered } = await registering(() => {
+    asked++;
+    stopping.abort();
+  }, stopping.signal);
+  await expect(registered).rejects.toThrow("stopped before it was registered");
+  expect(asked).toBe(1);
 });

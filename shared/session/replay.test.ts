@@ -214,6 +214,10 @@ describe("a forged log whose chain is sound is found by the rules, and its place
       "a forfeit of a role that is not in the game",
       { ...ends.forfeited, faults: [{ ...fault, role: "x" }] } as unknown as Entry,
     ],
+    [
+      "a forfeit of a role of the game and of one that is not in it",
+      { ...ends.forfeited, faults: [fault, { ...fault, role: "x" }] } as unknown as Entry,
+    ],
     ["an abort at another tick", { ...ends.aborted, tick: 4 } as Entry],
     ["an expiry at another tick", { ...ends.expired, tick: 0 } as Entry],
     ["an entry of unknown type", unknown],
@@ -237,6 +241,10 @@ describe("a forged log whose chain is sound is found by the rules, and its place
     ["an unknown game", [{ ...created, game: "go.v1" }]],
     ["a game named like an object's own property", [{ ...created, game: "__proto__" }]],
     ["options that the game does not take", [{ ...created, options: { best_of: 0 } }]],
+    [
+      "an agent in a role that is not in the game",
+      [{ ...created, participants: { ...created.participants, player_3: "agent of player_3" } }],
+    ],
     ["a role without an agent", [{ ...created, participants: { player_1: "agent of player_1" } }]],
     [
       "another seed's commitment",

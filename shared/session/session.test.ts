@@ -294,6 +294,7 @@ describe("verdict (league-protocol.md, Scoring; PROTOCOL.md, section 2)", () => 
     );
     expect(terminations).toEqual(["aborted", "expired", "forfeit"]);
     expect(() => verdictOf(given(duel))).toThrow(/not ended/);
-    expect(endingOf(duel, given(duel).state, acted(0, "left", 1))).toBe(null);
+    for (const last of [create(setup(duel)).entry, acted(0, "left", 1)])
+      expect(endingOf(duel, given(duel).state, last)).toBe(null);
   });
 });

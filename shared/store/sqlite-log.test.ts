@@ -61,6 +61,15 @@ describe("the action log, SQLite in a file, from outside", () => {
     expect(commits()).toBe(before + 3);
   });
 
+  test("a session is quiet from its latest snapshot on, whatever else was appended to it", async () => {
+    other.exec("UPDATE sessions SET status = 'active', updated_at = '2000-01-01 00:00:00'");
+    const longAgo = Date.parse("2000-01-02");
+    await log.append(ROW2, null);
+    expect(log.quietSince(longAgo)).toEqual(["s1"]);
+    await log.append(ROW3, SNAPSHOT);
+    expect(log.quietSince(longAgo)).toEqual([]);
+  });
+
   const columns = "session_id, seq, type, body, prev_hash, hash";
   const values = `'acted', 'forged', '${ROW0.hash}', 'h'`;
   test.each([

@@ -1,0 +1,136 @@
+import { describe, expect, test } from "vitest";
+import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
+import { createPlayer } from "./player.ts";
+import type { BotObject, Turn } from "./sdk.ts";
+
+const invite: GameInvite = {
+  league_id: "l",
+  round_id: 1,
+  match_id: "M1",
+  epoch: 1,
+  game: "rps.v1",
+  options: {},
+  your_role: "player_1",
+  roles: { player_1: "P01", player_2: "P02" },
+  seed_commitment: "0".repeat(64),
+  bot_seed: "seed",
+};
+const request: MoveRequest = {
+  ...{ league_id: "l", match_id: "M1", epoch: 1, tick: 0, game_round: 1, your_role: "player_1" },
+  ...{ game_state: {}, time_limit_seconds: 60, deadline: "2026-01-01T00:00:00Z" },
+};
+const result: GameResult = {
+  ...{ league_id: "l", match_id: "M1", epoch: 1, winner: null, final_scores: {}, match_points: {} },
+  ...{ termination: "normal", reason: "drawn", seed: "seed", log_head: "" },
+};
+
+function playerOf(bot: BotObject) {
+  const said: string[] = [];
+  const player = createPlayer({ name: "bot", file: null, looksBack: false, create: () => bot }, (line) => {
+    said.push(line);
+  });
+  return { player, said };
+}
+
+/** A player whose bot thinks until it is told that its time is over. */
+async function thinking() {
+  const turns: Turn[] = [];
+  const choose = (turn: Turn): Promise<never> => {
+    turns.push(turn);
+    return new Promise((_, reject) =>
+      turn.signal.addEventListener("abort", () => reject(new Error("told that it is over"))),
+    );
+  };
+  const { player } = playerOf({ choose });
+  await player.invite(invite);
+  const answer = player.move(request);
+  expect(turns.map(({ signal }) => signal.aborted)).toEqual([false]);
+  return { player, answer };
+}
+
+describe("a turn that is still open is over", () => {
+  const over = { failed: "told that it is over" };
+
+  test("when its match has ended", async () => {
+    const { player, answer } = await thinking();
+    expect(await player.finish(result)).toMatchObject({ matchId: "M1" });
+    expect(await answer).toEqual(over);
+  });
+
+  test("when its match begins anew under a newer epoch", async () => {
+    const { player, answer } = await thinking();
+    expect(await player.invite({ ...invite, epoch: 2 })).toEqual({ accept: true });
+    expect(await answer).toEqual(over);
+  });
+
+  test("when the player stops", async () => {
+    const { player, answer } = await thinking();
+    player.close();
+    expect(await answer).toEqual(over);
+  });
+
+  test("when its time has passed", async () => {
+    const choose = (turn: Turn) =>
+      new Promise((resolve) => turn.signal.addEventListener("abort", () => resolve("rock")));
+    const { player } = playerOf({ choose });
+    await player.invite(invite);
+    expect(await player.move({ ...request, time_limit_seconds: 0.01 })).toEqual({ move: "rock" });
+  });
+});
+
+describe("a turn that is asked again", () => {
+  /** A bot with an answer for each time that it is asked. */
+  async function answering(...answers: (string | Error)[]) {
+    const choose = (): string => {
+      const answer = answers.shift();
+      if (typeof answer !== "string") throw answer;
+      return answer;
+    };
+    const { player } = playerOf({ choose });
+    await player.invite(invite);
+    return player;
+  }
+
+  test("is thought over when it comes with what was wrong, and what was said last is said again", async () => {
+    const player = await answering("lizard", "rock");
+    const moves = [
+      await player.move(request),
+      await player.move(request),
+      await player.move({ ...request, error: { error_code: "G001" } }),
+      await player.move(request),
+    ];
+    expect(moves).toEqual(["lizard", "lizard", "rock", "rock"].map((move) => ({ move })));
+  });
+
+  test("is thought over when the bot threw the first time", async () => {
+    const player = await answering(new Error("not yet"), "rock");
+    expect([await player.move(request), await player.move(request)]).toEqual([{ failed: "not yet" }, { move: "rock" }]);
+  });
+});
+
+test("a bot whose start or end throws plays on, and it is told", async () => {
+  const fail = (what: string) => (): never => {
+    throw new Error(what);
+  };
+  const { player, said } = playerOf({ start: fail("no start"), choose: () => "rock", end: fail("no end") });
+  expect(await player.invite(invite)).toEqual({ accept: true });
+  expect(await player.move(request)).toEqual({ move: "rock" });
+  expect(await player.finish({ ...result, winner: "P01" })).toMatchObject({ matchId: "M1" });
+  expect(said).toEqual(["no start", "no end"]);
+  expect(player.state(false)).toMatchObject({ matches_begun: 1, matches_won: 1, playing: [] });
+});
+
+test("an invitation to a game that the bot does not play, or that nobody knows, is declined", async () => {
+  const engine = { name: "engine", file: null, looksBack: false, games: ["chess.v1"] as const };
+  const player = createPlayer({ ...engine, create: () => ({ choose: () => "e2e4" }) }, () => {});
+  const answers = ["rps.v1", "go.v1", "chess.v1"].map((game) => player.invite({ ...invite, game, match_id: game }));
+  expect((await Promise.all(answers)).map(({ accept }) => accept)).toEqual([false, false, true]);
+  expect(await player.move({ ...request, match_id: "rps.v1" })).toBe("unknown_match");
+});
+
+test("of more than 10,000 matches that never ended the oldest goes, and no other", async () => {
+  const { player } = playerOf({ choose: () => "rock" });
+  for (let match = 0; match <= 10_000; match++) await player.invite({ ...invite, match_id: `M${match}` });
+  const asked = [0, 1, 10_000].map((match) => player.move({ ...request, match_id: `M${match}` }));
+  expect(await Promise.all(asked)).toEqual(["unknown_match", { move: "rock" }, { move: "rock" }]);
+});

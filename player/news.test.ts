@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import type { GameResult } from "#shared/protocol/messages.ts";
+import { createNews } from "./news.ts";
+
+function told() {
+  const lines: string[] = [];
+  return {
+    lines,
+    news: createNews(
+      (line) => lines.push(line),
+      () => "P01",
+    ),
+  };
+}
+
+const match = { leagueId: "l", matchId: "R1M1", epoch: 1, game: "rps.v1", options: {}, role: "player_1" };
+const result = {
+  ...{ league_id: "l", match_id: "R1M1", final_scores: {}, match_points: {}, seed: "s", log_head: "h" },
+};
+
+test.each<[string | null, GameResult["termination"], string, string]>([
+  ["P01", "normal", "won_series", "won (won series)"],
+  ["P02", "forfeit", "timeout", "lost (timeout)"],
+  [null, "normal", "drawn", "drawn (drawn)"],
+  [null, "forfeit", "timeout,timeout", "no winner (timeout,timeout)"],
+  [null, "aborted", "expired", "no winner (expired)"],
+])("of a match with winner %s, %s, a player's owner reads how it was for it", (winner, termination, reason, read) => {
+  const { lines, news } = told();
+  news.matchEnded(
+    { ...match, roles: { player_1: "P01", player_2: "P02" } },
+    { ...result, winner, termination, reason },
+  );
+  expect(lines).toEqual([`l R1M1 as player_1: ${read}`]);
+});
+
+test("a league is over with the standings behind its last round, and no other league with it", () => {
+  const { lines, news } = told();
+  const row = { display_name: "P", played: 1, wins: 1, draws: 0, losses: 0, points: 3 };
+  const standings = ["P02", "P01"].map((player_id, index) => ({ ...row, player_id, rank: index + 1 }));
+  const end = (league_id: string, round_id: number, next_round_id: number | null): void => {
+    news.roundEnded({ league_id, round_id, next_round_id, matches_completed: 1, summary: {} });
+    news.standings({ league_id, round_id, standings });
+  };
+  end("l", 1, 2);
+  end("l", 2, null);
+  end("other", 1, 2);
+  news.standings({ league_id: "not mine", round_id: 1, standings: standings.slice(0, 1) });
+  expect(lines).toEqual([
+    "l after round 1: rank 2 of 2, points 3",
+    "l is over: rank 2 of 2, points 3",
+    "other after round 1: rank 2 of 2, points 3",
+  ]);
+});

@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { rps } from "#shared/games/rps.ts";
+import { systemClock } from "#shared/lib/clock.ts";
+import type { StartGame } from "#shared/protocol/messages.ts";
+import { createPeers, type Peers } from "#shared/rpc/peer.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
+import { createAsker } from "./ask.ts";
+import { createHost } from "./host.ts";
+import { MatchWithdrawn, playMatch, playSeats } from "./match.ts";
+import { type MatchDriver, seatsOf } from "./match-messages.ts";
+import { type Others, startOthers } from "./testing-match.ts";
+import { createWaits, type Waits } from "./waits.ts";
+
+let peers: Peers;
+let driver: MatchDriver & { readonly waits: Waits };
+let others: Others;
+/** What P01 thinks about until a test says so. */
+let thought: PromiseWithResolvers<void>;
+const running = new AbortController();
+
+beforeEach(async () => {
+  peers = createPeers();
+  const host = createHost(sqliteLog(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
+  driver = { host, asker: createAsker(peers, () => "referee:REF01"), waits: createWaits(host) };
+  thought = Promise.withResolvers();
+  others = await startOthers({
+    async move({ to }) {
+      if (to === "P01") await thought.promise;
+      return null;
+    },
+  });
+});
+afterEach(async () => {
+  thought.resolve();
+  driver.waits.close();
+  await peers.close();
+  others.close();
+});
+
+/** A session for an order, with what was played in it before. */
+async function begun(order: StartGame, ...played: readonly [role: string, action: string][]): Promise<string> {
+  const options = rps.options.parse(order.options);
+  const { id } = await driver.host.create({ game: rps as never, options, seed: order.seed, seats: seatsOf(order) });
+  for (const [role, action] of played) await driver.host.submit(id, { role, action, expectedTick: null });
+  return id;
+}
+const heard = (type: string) => others.heard.filter((one) => one.type === type);
+
+describe("a match that goes on where another driver left it", () => {
+  it("asks for what is open and tells what is new: no invitation, no start, no round that was told", async () => {
+    thought.resolve();
+    const order = others.order({ options: { best_of: 3 } });
+    const id = await begun(order, ["player_1", "rock"], ["player_2", "scissors"], ["player_1", "rock"]);
+    const result = await playMatch(driver, order, id, running.signal);
+    expect(result).toMatchObject({ termination: "normal", winner: "P01", faults: [] });
+    expect([...heard("GAME_INVITE"), ...heard("GAME_START")]).toEqual([]);
+    const asked = heard("MOVE_REQUEST").map(({ to, payload }) => [to, payload.tick, payload.game_round]);
+    expect(asked).toEqual([["P02", 2, 2]]);
+    await Promise.all([others.told("P01", "ROUND_RESULT"), others.told("P02", "ROUND_RESULT")]);
+    expect(heard("ROUND_RESULT").map(({ payload }) => payload.game_round)).toEqual([2, 2]);
+  });
+});
+
+describe("a seat that is asked while the other is played through another door", () => {
+  /** P01 is asked, and P02 has no endpoint. */
+  async function asking(signal: AbortSignal) {
+    const order = others.order();
+    const { player_1, player_2 } = order.roles;
+    const roles = { player_1, player_2: { ...player_2, endpoint: "" } } as StartGame["roles"];
+    const id = await begun({ ...order, roles });
+    const played = playSeats(driver, { ...order, roles }, id, signal);
+    played.catch(() => {});
+    await others.told("P01", "MOVE_REQUEST");
+    return { id, played, read: () => driver.host.read(id) };
+  }
+
+  it("is charged with nothing when its host stops while it thinks: the session stays as it is", async () => {
+    const stopping = new AbortController();
+    const { played, read } = await asking(stopping.signal);
+    stopping.abort();
+    await expect(played).rejects.toThrow(MatchWithdrawn);
+    expect(read()?.session).toMatchObject({ status: "active", faults: [] });
+    expect(read()?.rows).toHaveLength(1);
+  });
+
+  it("is charged with nothing when the session has ended while it thought, and is told how", async () => {
+    const { id, played, read } = await asking(running.signal);
+    await driver.host.abort(id, "bot_failed");
+    thought.resolve();
+    await played;
+    expect(read()?.session).toMatchObject({ termination: "aborted", faults: [] });
+    const { payload } = await others.told("P01", "GAME_RESULT");
+    expect(payload).toMatchObject({ winner: null, termination: "aborted", reason: "bot_failed" });
+  });
+});

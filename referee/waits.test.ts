@@ -1,0 +1,74 @@
+import { getEventListeners } from "node:events";
+import { beforeEach, describe, expect, it } from "vitest";
+import { chess } from "#shared/games/chess.ts";
+import type { Game } from "#shared/games/game.ts";
+import { systemClock } from "#shared/lib/clock.ts";
+import type { Session } from "#shared/session/session.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
+import { createHost, type SessionHost } from "./host.ts";
+import { createWaits, type Waits } from "./waits.ts";
+
+let host: SessionHost;
+let waits: Waits;
+let session: Session;
+beforeEach(async () => {
+  host = createHost(sqliteLog(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
+  waits = createWaits(host);
+  const { roles, options } = chess as unknown as Game;
+  const seats = roles.map((role) => ({ role, agentId: role, tokenHash: role }));
+  session = await host.create({ game: chess as never, options: options.parse({}), seed: "s", seats, actedBy: "seats" });
+});
+
+const LONG = { timeoutMs: 3_600_000 };
+const hasMoved = (now: Session): boolean => now.tick > 0;
+const move = () => host.submit(session.id, { role: "white", action: "e2e4", expectedTick: 0 });
+const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+
+describe("a wait", () => {
+  const ways: Readonly<Record<string, readonly [boolean, (abort: AbortController) => unknown]>> = {
+    "what it waits for happens": [true, move],
+    "its caller goes": [false, (abort) => abort.abort()],
+    "the server stops": [false, () => waits.close()],
+  };
+  it.each(Object.keys(ways))("leaves nothing behind when %s", async (way) => {
+    const [happened, end] = ways[way] as (typeof ways)[string];
+    const abort = new AbortController();
+    const waiting = waits.until(session, hasMoved, { ...LONG, signal: abort.signal });
+    expect([waits.count(), getEventListeners(abort.signal, "abort")]).toEqual([1, [expect.any(Function)]]);
+    host.forgetIdle(0);
+    expect(host.loaded()).toBe(1);
+    await end(abort);
+    expect(await waiting).toBe(happened);
+    expect([waits.count(), getEventListeners(abort.signal, "abort")]).toEqual([0, []]);
+    host.forgetIdle(0);
+    expect(host.loaded()).toBe(0);
+  });
+
+  it("takes its timer with it", () => {
+    const before = timers();
+    void waits.until(session, hasMoved, LONG);
+    expect(timers()).toBe(before + 1);
+    waits.close();
+    expect(timers()).toBe(before);
+  });
+
+  it("for what is so already, or of a caller that has gone, or with a server that stops, is none", async () => {
+    const { signal } = new AbortController();
+    expect(await waits.until(session, () => true, { ...LONG, signal })).toBe(true);
+    expect(await waits.until(session, hasMoved, { ...LONG, signal: AbortSignal.abort() })).toBe(false);
+    waits.close();
+    expect(await waits.until(session, hasMoved, { ...LONG, signal })).toBe(false);
+    await move();
+    expect(await waits.until(host.read(session.id)?.session ?? session, hasMoved, { ...LONG, signal })).toBe(true);
+    expect(waits.count()).toBe(0);
+  });
+
+  it("of a commit that is not what is waited for goes on", async () => {
+    const waiting = waits.until(session, ({ tick }) => tick > 1, LONG);
+    await move();
+    expect(waits.count()).toBe(1);
+    await host.submit(session.id, { role: "black", action: "e7e5", expectedTick: 1 });
+    expect(await waiting).toBe(true);
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import { codenames } from "../games/codenames.ts";
+import type { Game } from "../games/game.ts";
+import { rps } from "../games/rps.ts";
+import { type LogRow, sealEntry } from "./entry.ts";
+import { faultsOfMatch, outcomeOf, type ToldMatch } from "./match-result.ts";
+import { type Command, create, decide, type Session } from "./session.ts";
+import { verdictOf } from "./verdict.ts";
+
+const AT = "2025-01-01T00:00:00.000Z";
+const SEED = "a seed";
+const players = { player_1: "P01", player_2: "P02" };
+
+/** A session by the rules, with the rows of its log. */
+function play(game: unknown, options: unknown, commands: readonly Command[]): { session: Session; rows: LogRow[] } {
+  const { roles } = game as Game;
+  const participants = Object.fromEntries(roles.map((role) => [role, `agent of ${role}`]));
+  const created = create({ id: "s1", game: game as Game, options, participants, seed: SEED, at: AT });
+  const rows = [sealEntry("s1", null, created.entry)];
+  let session = created.next;
+  for (const command of commands) {
+    const decided = decide(session, command, AT);
+    if (!decided.ok) throw new Error(decided.error.message);
+    rows.push(sealEntry("s1", rows.at(-1) ?? null, decided.value.entry));
+    session = decided.value.next;
+  }
+  return { session, rows };
+}
+
+const act = (role: string, action: string): Command => ({ type: "act", role, action, expectedTick: null });
+const late = (role: string) => ({ role, code: "G002", cause: "timeout", detail: "late" }) as const;
+
+describe("what a session means for a match", () => {
+  test("one that expired is told as aborted, the nearest end that the wire has a word for, without points", () => {
+    const { session, rows } = play(rps, {}, [act("player_1", "rock"), { type: "expire" }]);
+    expect(outcomeOf(session, rows, players)).toMatchObject({
+      winner: null,
+      match_points: { P01: 0, P02: 0 },
+      termination: "aborted",
+      reason: "expired",
+    });
+  });
+
+  test("a team loses with the one of it that is at fault, and the other team wins whole", () => {
+    const [losers, winners] = codenames.info.teams ?? [];
+    const { session } = play(codenames, {}, [{ type: "forfeit", faults: [late(losers?.[1] ?? "")] }]);
+    const points = (roles: readonly string[] | undefined, each: number) => roles?.map((role) => [role, each]) ?? [];
+    expect(verdictOf(session)).toMatchObject({
+      winners,
+      winner: null,
+      points: Object.fromEntries([...points(losers, 0), ...points(winners, 3)]),
+    });
+    expect(winners).toHaveLength(2);
+  });
+});
+
+describe("a told match against its log", () => {
+  const won = [act("player_1", "rock"), act("player_2", "scissors")];
+  const { session, rows } = play(rps, { best_of: 3 }, [...won, ...won]);
+  const told: ToldMatch = {
+    ...outcomeOf(session, rows, players),
+    game: "rps.v1",
+    options: { best_of: 3 },
+    seed: SEED,
+    roles: players,
+    log: rows.map(({ body }) => body),
+  };
+
+  test("holds as it was played", () => {
+    expect(faultsOfMatch(told)).toEqual([]);
+  });
+
+  test.each([[{ best_of: 2 }], [{}], [undefined], [{ best_of: 0 }], [{ best_of: "3" }]])(
+    "does not hold when %j was ordered, though all else follows from the log",
+    (options) => {
+      expect(faultsOfMatch({ ...told, options })).toEqual(["the log is of a match with other options"]);
+    },
+  );
+});
