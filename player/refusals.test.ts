@@ -73,7 +73,8 @@ async function startRegistered({ limitLoopback = false, meanwhile }: Start = {})
   };
   const message = (type: MessageType, payload: object, authToken?: string): Promise<Wire> =>
     tool("league_message", newEnvelope(type, "referee:REF01", payload, { authToken }));
-  return { said, port, post, tool, message, state: () => tool("get_my_state", { auth_token: TOKEN }) };
+  const state = () => tool("get_my_state", { auth_token: TOKEN });
+  return { stop: () => player.stop(), said, port, post, tool, message, state };
 }
 
 const match = { league_id: "rps", match_id: "R1M1" };
@@ -170,4 +171,15 @@ it("a player is ready when it is registered, and no sooner", async () => {
   const { port } = await startRegistered({ meanwhile: look });
   await look(`http://127.0.0.1:${port}`);
   expect(statuses).toEqual([503, 200]);
+});
+
+describe("a player that is stopped", () => {
+  it("breaks off what it is asked, and gives no answer that would count", async () => {
+    const { stop, message, state } = await startRegistered();
+    await message("GAME_INVITE", invite(), signed("rps/R1M1"));
+    const moving = message("MOVE_REQUEST", moveRequest(1, 3_600), signed("rps/R1M1")).catch(() => "broken off");
+    await vi.waitFor(async () => expect((await state()).asked).toHaveLength(1), { timeout: 10_000 });
+    await stop();
+    expect(await moving).toBe("broken off");
+  });
 });

@@ -101,9 +101,10 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
   return {
     async stop() {
       stopping.abort();
-      player.close();
       await mcp.close();
       await server.close();
+      // Behind the server: a bot whose turn is cut must have nobody left to fail before, since that would cost it an answer.
+      player.close();
       await peers.close();
       await bot.close?.();
     },
