@@ -100,3 +100,48 @@ describe("a bot's earlier turns", () => {
     expect(state).toMatchObject({ playing: [{ match_id: "M1", actions: [1, 3, 5] }] });
   });
 });
+
+describe("a turn that is asked again, since its answer was refused", () => {
+  const { league_id, match_id, epoch, your_role } = invite;
+  const ask = { league_id, match_id, epoch, your_role, tick: 2, game_round: 1, game_state: {}, time_limit_seconds: 5 };
+  const request = { ...ask, deadline: "2026-01-01T00:00:00Z" };
+  const error = { error_code: "G001", error_name: "INVALID_MOVE", message: "no", retryable: true, context: {} };
+
+  /** Plays tick 0, then tick 2 in three tries: what each turn drew and was shown. */
+  async function tried() {
+    const drawn: number[] = [];
+    const histories: Turn["history"][] = [];
+    const choose = (turn: Turn): number => {
+      histories.push([...turn.history]);
+      return drawn[drawn.push(turn.random.next()) - 1] ?? 0;
+    };
+    const player = createPlayer({ looksBack: true, name: "bot", file: null, create: () => ({ choose }) }, () => {});
+    await player.invite(invite);
+    await player.move({ ...request, tick: 0 });
+    await player.move(request);
+    await player.move({ ...request, error });
+    await player.move({ ...request, error });
+    await player.move({ ...request, tick: 4 });
+    return { drawn, histories, state: player.state(true) };
+  }
+
+  test("draws other numbers in each try, and the same ones in the next run", async () => {
+    const { drawn } = await tried();
+    expect(new Set(drawn).size).toBe(5);
+    expect((await tried()).drawn).toEqual(drawn);
+  });
+
+  test("shows earlier turns alone, and is told once, with its last answer", async () => {
+    const { drawn, histories, state } = await tried();
+    const [first, , , last, after] = drawn;
+    const earlier = [expect.objectContaining({ tick: 0, action: first })];
+    expect(histories).toEqual([
+      [],
+      earlier,
+      earlier,
+      earlier,
+      [...earlier, expect.objectContaining({ tick: 2, action: last })],
+    ]);
+    expect(state).toMatchObject({ playing: [{ actions: [first, last, after] }] });
+  });
+});

@@ -23,10 +23,13 @@ interface Playing {
   readonly info: MatchInfo;
   readonly invite: GameInvite;
   readonly bot: BotObject;
-  readonly actions: unknown[];
+  /** By tick. Of a turn that is asked again the refused one is neither here nor in the history: both hold earlier turns. */
+  readonly actions: Map<number, unknown>;
   readonly history: { tick: number; view: unknown; action: unknown }[];
   /** Ticks that were asked before: a repeated request gets the same answer, unless it says what was wrong with it. */
   readonly answers: Map<number, Promise<unknown>>;
+  /** How often the bot was asked for the action of the turn that was asked last. */
+  tries: { readonly tick: number; readonly count: number };
   readonly end: AbortController;
   readonly turns: TurnOf;
 }
@@ -48,9 +51,14 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
   };
 
   const choose = async (playing: Playing, request: MoveRequest): Promise<unknown> => {
-    const action = await playing.bot.choose(turnOf(playing.turns, request));
-    playing.actions.push(action);
-    if (bot.looksBack) playing.history.push({ tick: request.tick, view: request.game_state, action });
+    const { tick, game_state: view } = request;
+    const count = playing.tries.tick === tick ? playing.tries.count + 1 : 1;
+    playing.tries = { tick, count };
+    forget(playing, tick);
+    const action = await playing.bot.choose(turnOf(playing.turns, request, count));
+    forget(playing, tick); // an earlier try may have been answered meanwhile
+    playing.actions.set(tick, action);
+    if (bot.looksBack) playing.history.push({ tick, view, action });
     return action;
   };
 
@@ -82,9 +90,10 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
         info,
         invite,
         bot: bot.create(),
-        actions: [],
+        actions: new Map(),
         history,
         answers: new Map(),
+        tries: { tick: -1, count: 0 },
         end,
         turns: { game, invite, history: history as TurnOf["history"], end: end.signal, log: say },
       };
@@ -134,7 +143,7 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
         game: info.game,
         your_role: info.role,
         roles: info.roles,
-        ...(showsActions && { actions }),
+        ...(showsActions && { actions: [...actions.values()] }),
       })),
     }),
 
@@ -142,6 +151,12 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
       for (const key of [...matches.keys()]) drop(matches, key);
     },
   };
+}
+
+/** A turn that is asked again has no action yet. */
+function forget({ actions, history }: Playing, tick: number): void {
+  actions.delete(tick);
+  if (history.at(-1)?.tick === tick) history.pop();
 }
 
 function drop(matches: Map<string, Playing>, key: string): void {

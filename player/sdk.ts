@@ -19,10 +19,10 @@ export interface Turn<G extends GameId = GameId> {
   readonly legal: readonly ActionOf<G>[];
   /** The session's version; the same tick is never asked for two different actions. */
   readonly tick: number;
-  /** This player's earlier turns of the match, oldest first. */
+  /** This player's earlier turns of the match, oldest first; what was refused in this one is not among them. */
   readonly history: readonly { readonly tick: number; readonly view: ViewOf<G>; readonly action: unknown }[];
   readonly clock: { readonly deadline: Date; remainingMs(): number };
-  /** Seeded by the match: the same league with the same seed draws the same numbers. */
+  /** Seeded by the match: the same league with the same seed draws the same numbers; a turn that is asked again draws others. */
   readonly random: Random;
   /** Aborted when the time for this turn is over. */
   readonly signal: AbortSignal;

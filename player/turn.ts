@@ -14,8 +14,9 @@ export interface TurnOf {
   readonly log: (line: string) => void;
 }
 
-/** A turn as its bot sees it. What takes time to make (`legal`, `random`, `signal`) is made when it is first read. */
-export const turnOf = (match: TurnOf, request: MoveRequest): Turn => new PlayedTurn(match, request) as unknown as Turn;
+/** A turn as its bot sees it, at its nth try. What takes time to make (`legal`, `random`, `signal`) is made when it is first read. */
+export const turnOf = (match: TurnOf, request: MoveRequest, nth: number): Turn =>
+  new PlayedTurn(match, request, nth) as unknown as Turn;
 
 class PlayedTurn {
   readonly game: GameId;
@@ -27,11 +28,12 @@ class PlayedTurn {
   readonly log: Turn["log"];
   readonly #match: TurnOf;
   readonly #request: MoveRequest;
+  readonly #nth: number;
   #legal: readonly unknown[] | undefined;
   #random: Random | undefined;
   #signal: AbortSignal | undefined;
 
-  constructor(match: TurnOf, request: MoveRequest) {
+  constructor(match: TurnOf, request: MoveRequest, nth: number) {
     const deadline = new Date(Date.now() + request.time_limit_seconds * 1000);
     this.game = match.invite.game as GameId;
     this.role = match.invite.your_role;
@@ -42,6 +44,7 @@ class PlayedTurn {
     this.log = match.log;
     this.#match = match;
     this.#request = request;
+    this.#nth = nth;
     Object.defineProperties(this, PlayedTurn.#lazy);
   }
 
@@ -60,11 +63,12 @@ class PlayedTurn {
         return this.#legal;
       },
     },
-    // Drawn from match seed, role and tick alone, so that a player that was restarted draws the same.
+    // Drawn from match seed, role and tick alone, so that a player that was restarted draws the same; but what was refused is not drawn again.
     random: {
       enumerable: true,
       get() {
-        this.#random ??= createRandom(`${this.#match.invite.bot_seed}/${this.#request.tick}`);
+        const again = this.#nth === 1 ? "" : `/${this.#nth}`;
+        this.#random ??= createRandom(`${this.#match.invite.bot_seed}/${this.#request.tick}${again}`);
         return this.#random;
       },
     },
