@@ -181,9 +181,11 @@ const rawOf = (reply: Envelope): string => jsonOf({ ...reply, auth_token: undefi
 
 /** Whatever looks like a secret is cut out. */
 function withoutTokens(raw: string, player: Seated): string {
-  return raw
-    .replaceAll(player.matchToken, "[removed]")
-    .replace(/(\\?"[a-z_]*token\\?"\s*:\s*\\?")[^"\\]*/gi, "$1[removed]");
+  const { matchToken } = player;
+  return (matchToken === "" ? raw : raw.replaceAll(matchToken, "[removed]")).replace(
+    /(\\?"[a-z_]*token\\?"\s*:\s*\\?")[^"\\]*/gi,
+    "$1[removed]",
+  );
 }
 
 const firstFault = (parsed: { error?: Parameters<typeof fieldFaults>[0] | undefined }): string => {

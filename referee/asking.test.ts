@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
+import { err } from "#shared/lib/result.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
@@ -12,7 +13,7 @@ import { createAsker } from "./ask.ts";
 import { createHost } from "./host.ts";
 import { createReferee } from "./referee.ts";
 import { MATCH_SCHEMA, matchTable } from "./tables.ts";
-import { startOthers, startTable, TOKEN } from "./testing-match.ts";
+import { signed, startOthers, startTable, TOKEN } from "./testing-match.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
@@ -73,4 +74,52 @@ it("an order that comes while a referee stops is nobody's forfeit: it is played 
   expect(await second.referee.start(order)).toEqual(started);
   const { payload } = await others.told("manager", "MATCH_RESULT");
   expect(payload).toMatchObject({ termination: "normal", winner: "P01", epoch: 1, faults: [] });
+});
+
+it("a match that is started with plain arguments needs no tokens: each player is drawn one of its own", async () => {
+  const table = await startTable();
+  ends.push(() => table.stop());
+  const { player_1, player_2 } = table.order().roles;
+  const players = {
+    ...{ player1_id: "P01", player1_endpoint: player_1?.endpoint },
+    ...{ player2_id: "P02", player2_endpoint: player_2?.endpoint, player2_token: "" },
+  };
+  const match = { match_id: "F1", game: "rps.v1", seed: "seed", auth_token: signed("friendly/F1") };
+  expect(await table.tool("start_game", { ...players, ...match })).toMatchObject({ status: "ACCEPTED" });
+  const { payload } = await table.told("manager", "MATCH_RESULT", "F1");
+  expect(payload).toMatchObject({ winner: "P01", faults: [] });
+  const told = [await table.told("P01", "GAME_INVITE", "F1"), await table.told("P02", "GAME_INVITE", "F1")];
+  const tokens = told.map(({ bytes }) => /"auth_token":"([^"]*)"/.exec(bytes)?.[1]);
+  expect(tokens).toEqual([expect.stringMatching(/^[\w-]{43}$/), expect.stringMatching(/^[\w-]{43}$/)]);
+  expect(new Set(tokens).size).toBe(2);
+});
+
+it("two players with one token are refused: whoever holds it would be both", async () => {
+  const table = await startTable();
+  ends.push(() => table.stop());
+  const { roles } = table.order();
+  const alike = Object.entries(roles).map(([role, player]) => [role, { ...player, match_token: "" }]);
+  const refused = await table.begin({ roles: Object.fromEntries(alike) });
+  expect(refused).toMatchObject({ isError: true, payload: { error_code: "G003" } });
+  expect(refused.payload.message).toContain("token");
+});
+
+it("what a player without a token said is told as it said it", async () => {
+  const others = await startOthers();
+  ends.push(() => others.close());
+  const peers = createPeers();
+  ends.push(() => peers.close());
+  const endpoint = others.order().roles.player_1?.endpoint ?? "";
+  const fault = await createAsker(peers, () => "referee:REF01").move(
+    {
+      ...{ playerId: "P01", role: "player_1", endpoint, matchToken: "", signal: new AbortController().signal },
+      ...{ wantsLegalActions: false, wantsRoundResults: false, takesBatches: false },
+    },
+    {
+      ...{ matchId: "R1M1", tick: 0, limitMs: 20_000, invitation: () => ({}) },
+      payload: () => ({ match_id: "R1M1", tick: 0 }),
+      accept: async () => err("not today"),
+    },
+  );
+  expect(fault).toMatchObject({ error: { detail: "illegal move: not today", raw: expect.stringContaining('"rock"') } });
 });

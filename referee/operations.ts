@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Role } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
-import { isSessionId, matchRef } from "#shared/lib/ids.ts";
+import { isSessionId, matchRef, newToken } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
@@ -26,6 +26,7 @@ export interface RefereeDesk {
 }
 
 const id = z.string().min(1).max(200);
+const token = z.string().max(1000).optional().describe("the player's match token; drawn without it");
 
 /** Plain arguments of start_game: the two players in the order of the game's roles, or `roles` as the manager sends them. */
 const PlainStartGame = z.union(
@@ -38,8 +39,8 @@ const PlainStartGame = z.union(
         match_id: id,
         player1_endpoint: z.string().max(2000),
         player2_endpoint: z.string().max(2000),
-        player1_token: z.string().max(1000).default(""),
-        player2_token: z.string().max(1000).default(""),
+        player1_token: token,
+        player2_token: token,
         league_id: id.default("friendly"),
         round_id: z.int().default(1),
         epoch: z.int().min(1).default(1),
@@ -51,10 +52,10 @@ const PlainStartGame = z.union(
       .transform(
         ({ player1_id, player2_id, player1_endpoint, player2_endpoint, player1_token, player2_token, ...rest }) => {
           const [first = "player_1", second = "player_2"] = findGame(rest.game)?.roles ?? [];
-          const seat = (player_id: string, endpoint: string, match_token: string) => ({
+          const seat = (player_id: string, endpoint: string, match_token: string | undefined) => ({
             player_id,
             endpoint,
-            match_token,
+            match_token: match_token || newToken(),
             dialect: "native",
             legal_actions: true,
             round_results: true,
@@ -191,6 +192,9 @@ function faultOfOrder(order: messages.StartGame): string | null {
   const roles = Object.keys(order.roles);
   if (roles.length !== game.roles.length || !game.roles.every((role) => roles.includes(role))) {
     return `${order.game} is played by ${game.roles.join(" and ")}`;
+  }
+  if (new Set(Object.values(order.roles).map((player) => player.match_token)).size < roles.length) {
+    return "each player needs a match token of its own";
   }
   const options = game.options.safeParse(order.options ?? {});
   return options.success ? null : `options: ${options.error.issues[0]?.message}`;

@@ -48,6 +48,13 @@ describe("the action log, SQLite in a file, from outside", () => {
     return frames.filter((at) => wal.readUInt32BE(at + 4) !== 0).length;
   }
 
+  test("a seat with another agent's token is refused by name, not dropped", async () => {
+    const [first] = rows("s2", 0) as [LogRow];
+    const seats = [{ role: "white", agentId: "thief", tokenHash: "hash of agent-1" }];
+    const created = log.create({ ...newSession("s2"), seats }, first, SNAPSHOT);
+    await expect(created).rejects.toThrow("UNIQUE constraint failed: agents.token");
+  });
+
   test("appends of one turn share one transaction, those of two turns do not", async () => {
     const whole = rows("s2", 40);
     const before = commits();

@@ -82,7 +82,7 @@ export function sqliteLog(db: DatabaseSync, writer: Writer = localWriter(db)): A
   };
 }
 
-const INSERT_AGENT = "INSERT OR IGNORE INTO agents (agent_id, token) VALUES (?, ?)";
+const INSERT_AGENT = "INSERT INTO agents (agent_id, token) VALUES (?, ?) ON CONFLICT (agent_id) DO NOTHING";
 const INSERT_SESSION =
   "INSERT INTO sessions (session_id, template, state, status, tick, seed, acted_by, spectators) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 const INSERT_SEAT = "INSERT INTO participants (session_id, agent_id, role) VALUES (?, ?, ?)";
