@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { err } from "#shared/lib/result.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
@@ -13,7 +13,7 @@ import { createAsker } from "./ask.ts";
 import { createHost } from "./host.ts";
 import { createReferee } from "./referee.ts";
 import { MATCH_SCHEMA, matchTable } from "./tables.ts";
-import { signed, startOthers, startTable, TOKEN } from "./testing-match.ts";
+import { signed, startOthers, startTable, type Table, TOKEN, tokenOf } from "./testing-match.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
@@ -122,4 +122,37 @@ it("what a player without a token said is told as it said it", async () => {
     },
   );
   expect(fault).toMatchObject({ error: { detail: "illegal move: not today", raw: expect.stringContaining('"rock"') } });
+});
+
+describe("the token of a match's seat", () => {
+  const look = (table: Table, auth_token: string) => table.tool("get_game_state", { match_id: "R1M1", auth_token });
+
+  it("shows the match as its player sees it, to the end and after it; a stranger's shows what anyone sees", async () => {
+    const held = Promise.withResolvers<null>();
+    const table = await startTable({ move: ({ to }) => (to === "P02" ? held.promise : null) });
+    ends.push(() => table.stop());
+    await table.begin();
+    await table.told("P02", "MOVE_REQUEST");
+    const [mine, other] = [tokenOf("P01", "R1M1"), tokenOf("P01", "R1M2")];
+    await vi.waitFor(async () => expect((await look(table, mine)).state.choices).toMatchObject({ player_1: "rock" }));
+    expect(await look(table, mine)).toMatchObject({ your_role: "player_1", status: "active" });
+    expect(await look(table, other)).not.toHaveProperty("your_role");
+    held.resolve(null);
+    await table.told("P01", "GAME_RESULT");
+    expect(await look(table, mine)).toMatchObject({ your_role: "player_1", status: "completed" });
+    expect(await look(table, other)).not.toHaveProperty("your_role");
+  });
+
+  it("is held to no rate limit, as a made-up one is", async () => {
+    const held = Promise.withResolvers<null>();
+    const table = await startTable({ move: () => held.promise }, true);
+    ends.push(() => table.stop());
+    await table.begin();
+    await table.told("P02", "MOVE_REQUEST");
+    // 50 a minute pass.
+    for (let time = 0; time < 50; time++) await look(table, "made up");
+    expect(await look(table, "made up")).toMatchObject({ code: -32000 });
+    expect(await look(table, tokenOf("P02", "R1M1"))).toMatchObject({ your_role: "player_2" });
+    held.resolve(null);
+  });
 });

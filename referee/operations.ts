@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { Role } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
-import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { isSessionId, matchRef, newToken } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
@@ -11,7 +10,6 @@ import { isSignedFor } from "#shared/protocol/signing.ts";
 import { type Operation, operation } from "#shared/rpc/operations.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SessionHost } from "./host.ts";
-import { seatsOf } from "./match-messages.ts";
 import type { Play } from "./play/play.ts";
 import type { Referee } from "./referee.ts";
 import { shown } from "./state-view.ts";
@@ -178,9 +176,9 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
         if (game) return ok({ match_id, ...shown(game.kept.session, game.viewer) });
         const found = desk.referee.sessionOf(match_id);
         if (!found.ok) return found;
-        const session = desk.host.read(found.value)?.session;
-        if (!session) return err(protocolError("G003", `no match ${match_id} here`, { match_id }));
-        return ok({ match_id, ...shown(session, seatOfToken(desk, found.value, caller.authToken) ?? "spectator") });
+        const match = desk.play.look(found.value, caller.authToken);
+        if (!match) return err(protocolError("G003", `no match ${match_id} here`, { match_id }));
+        return ok({ match_id, ...shown(match.kept.session, match.viewer) });
       },
     }),
   ];
@@ -240,16 +238,4 @@ function whyIllegal(session: Session, role: Role, move: unknown): string | null 
 /** Whether a message is signed by this referee's league manager (PROTOCOL.md, section 3). */
 export function isManager({ identity }: RefereeDesk, signature: string, subject: string | null): boolean {
   return identity.token !== null && subject !== null && isSignedFor(identity.token, subject, signature);
-}
-
-/** Whether a token is that of a seat in a match that is being played here. */
-export function holdsSeat(desk: RefereeDesk, token: string): boolean {
-  return desk.referee.running().some(({ sessionId }) => seatOfToken(desk, sessionId, token) !== null);
-}
-
-function seatOfToken(desk: RefereeDesk, sessionId: string, token: string | null): Role | null {
-  if (token === null) return null;
-  const mine = desk.referee.running().find((one) => one.sessionId === sessionId);
-  const hash = sha256Hex(token);
-  return (mine && seatsOf(mine.order).find((seat) => equalSecrets(seat.tokenHash, hash))?.role) ?? null;
 }

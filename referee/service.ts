@@ -23,7 +23,7 @@ import { agentDirectory } from "./agents.ts";
 import { createAsker } from "./ask.ts";
 import { CODENAMES_SCHEMA } from "./codenames/table.ts";
 import { createHost } from "./host.ts";
-import { holdsSeat, isManager, type RefereeDesk, refereeOperations } from "./operations.ts";
+import { isManager, type RefereeDesk, refereeOperations } from "./operations.ts";
 import { openPlayRoom, type PlayRoom } from "./play/room.ts";
 import { SEAT_SCHEMA } from "./play/seats.ts";
 import { createReferee } from "./referee.ts";
@@ -143,7 +143,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   const desk = { host, referee, identity, maxConcurrentMatches, play: room.play };
   const stateKey = ownSecret(join(options.dataFolder, "tokens", `rounds-${server.port}`));
   mcp = endpointOf(desk, room, { stateKey, answerWithinMs: options.answerWithinMs }, self);
-  isTrusted = ({ token, subject }) => isManager(desk, token, subject) || holdsSeat(desk, token) || room.isSeated(token);
+  isTrusted = ({ token, subject }) => isManager(desk, token, subject) || room.isSeated(token);
   const lookAfter = (): void => {
     host.forgetIdle(FORGET_AFTER_MS);
     host.expireIdle(options.expireAfterMs).catch((thrown) => self.log.error({ err: thrown }, "could not expire"));

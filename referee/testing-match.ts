@@ -138,7 +138,7 @@ export interface Table extends Others {
   stop(): Promise<void>;
 }
 
-export async function startTable(answers: Answers = {}): Promise<Table> {
+export async function startTable(answers: Answers = {}, limitLoopback = false): Promise<Table> {
   const others = await startOthers(answers);
   const dataFolder = mkdtempSync(join(tmpdir(), "match-"));
   const ready = Promise.withResolvers<string>();
@@ -149,7 +149,7 @@ export async function startTable(answers: Answers = {}): Promise<Table> {
     report: (report: Wire) => ready.resolve(report.url),
   };
   const registered = Promise.withResolvers<void>();
-  const limits = { registerTimeoutMs: 10_000, reportTimeoutMs: 10_000, limitLoopback: false };
+  const limits = { registerTimeoutMs: 10_000, reportTimeoutMs: 10_000, limitLoopback };
   const place = { name: "R", host: "127.0.0.1", manager: others.manager, dataFolder, ports: [0] };
   const alone = { bots: new Map(), isTerminal: false, expireAfterMs: 3_600_000, maxConcurrentMatches: 4 };
   const referee: RunningAgent = await startReferee({ ...place, ...alone, ...limits }, quiet);
