@@ -6,39 +6,51 @@ import type { LoadedBot } from "../loaded-bot.ts";
 import type { Turn } from "../sdk.ts";
 
 const HANDSHAKE_MS = 10_000;
+/** How long an engine may go on with a search that it was told to stop. */
+const STOP_MS = 1_000;
 /** Limited by nodes, not by time, so that a seed repeats a run. */
 const DEFAULT_NODES = 10_000;
 
 /**
  * A chess engine that speaks UCI as a bot: `uci:COMMAND`, with `#nodes=N` at the end for another limit. One process serves all
- * matches, one search at a time. StartError when the command does not answer `uciok`.
+ * matches, one search at a time; one that ended is started again here and not with the whole player, since a position that an engine
+ * dies of should cost the match that it is from and no other. StartError when the command does not answer `uciok`.
  */
 export async function uciBot(spec: string): Promise<LoadedBot> {
-  const [, command = spec, nodes] = /^(.*?)(?:#nodes=(\d+))?$/.exec(spec) ?? [];
-  const engine = await openEngine(command.trim());
+  const [, wanted = spec, nodes] = /^(.*?)(?:#nodes=(\d+))?$/.exec(spec) ?? [];
+  const command = wanted.trim();
+  const closing = new AbortController();
+  let engine = await openEngine(command, closing.signal);
   const limit = Number(nodes ?? DEFAULT_NODES);
   let queue: Promise<unknown> = Promise.resolve();
-  const search = (fen: string): Promise<string> => {
-    const searched = queue.then(() => engine.bestMove(fen, limit));
+  const search = ({ view, signal }: Turn<"chess.v1">): Promise<string> => {
+    const searched = queue.then(async () => {
+      if (signal.aborted) throw new Error("the turn was over before the engine came to it");
+      closing.signal.throwIfAborted();
+      if (!engine.isUp()) engine = await openEngine(command, closing.signal);
+      return engine.bestMove(view.fen, limit, signal);
+    });
     queue = searched.catch(() => {});
     return searched;
   };
   return {
-    name: `uci:${command}`,
+    name: `uci:${wanted}`,
     games: ["chess.v1"],
     file: null,
     looksBack: false,
-    create: () => ({ choose: (turn) => search((turn as Turn<"chess.v1">).view.fen) }),
-    close: async () => engine.quit(),
+    create: () => ({ choose: (turn) => search(turn as Turn<"chess.v1">) }),
+    close: async () => closing.abort(),
   };
 }
 
 interface Engine {
-  bestMove(fen: string, nodes: number): Promise<string>;
-  quit(): void;
+  isUp(): boolean;
+  /** The best move found when the search is over or `signal` has been aborted; an engine that then goes on searching is ended. */
+  bestMove(fen: string, nodes: number, signal: AbortSignal): Promise<string>;
 }
 
-async function openEngine(command: string): Promise<Engine> {
+/** Runs until `closing` is aborted or it ends by itself. */
+async function openEngine(command: string, closing: AbortSignal): Promise<Engine> {
   const engine = spawn(command, { shell: true, stdio: ["pipe", "pipe", "ignore"] });
   let failed: string | null = null;
   let waiting: {
@@ -46,7 +58,10 @@ async function openEngine(command: string): Promise<Engine> {
     readonly resolve: (line: string) => void;
     readonly reject: (error: Error) => void;
   } | null = null;
+  const quit = (): void => end(engine);
+  closing.addEventListener("abort", quit);
   const fail = (why: string): void => {
+    closing.removeEventListener("abort", quit);
     failed ??= why;
     waiting?.reject(new Error(failed));
     waiting = null;
@@ -70,18 +85,34 @@ async function openEngine(command: string): Promise<Engine> {
   try {
     await ask("uci", /^uciok\b/);
   } catch (thrown) {
-    end(engine);
+    quit();
     throw new StartError(messageOf(thrown), EXIT.config);
   } finally {
     clearTimeout(timer);
   }
   return {
-    async bestMove(fen, nodes) {
-      await ask("ucinewgame\nisready", /^readyok\b/);
-      const line = await ask(`position fen ${fen}\ngo nodes ${nodes}`, /^bestmove\b/);
-      return line.split(/\s+/)[1] ?? "";
+    isUp: () => failed === null,
+    async bestMove(fen, nodes, signal) {
+      let timer: NodeJS.Timeout | undefined;
+      const giveUp = (): void => {
+        quit();
+        fail(`engine "${command}" did not stop in ${STOP_MS} ms`);
+      };
+      const stop = (): void => {
+        engine.stdin.write("stop\n");
+        timer = setTimeout(giveUp, STOP_MS);
+      };
+      signal.addEventListener("abort", stop);
+      try {
+        await ask("ucinewgame\nisready", /^readyok\b/);
+        signal.throwIfAborted();
+        const line = await ask(`position fen ${fen}\ngo nodes ${nodes}`, /^bestmove\b/);
+        return line.split(/\s+/)[1] ?? "";
+      } finally {
+        signal.removeEventListener("abort", stop);
+        clearTimeout(timer);
+      }
     },
-    quit: () => end(engine),
   };
 }
 
