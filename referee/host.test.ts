@@ -10,6 +10,7 @@ import { createHost, type SessionHost } from "./host.ts";
 
 const MINUTE = 60_000;
 let now: number;
+let db: ReturnType<typeof openSqlite>;
 let log: ActionLog;
 let host: SessionHost;
 let sessions = 0;
@@ -17,7 +18,8 @@ const clock = { now: () => now, iso: () => new Date(now).toISOString() };
 
 beforeEach(() => {
   now = Date.now();
-  log = sqliteLog(openSqlite(":memory:", SESSION_SCHEMA));
+  db = openSqlite(":memory:", SESSION_SCHEMA);
+  log = sqliteLog(db);
   host = createHost(log, clock);
 });
 
@@ -115,6 +117,22 @@ describe("expiry", () => {
     expect(await submit(idle, "white", "e2e4", 0)).toMatchObject({ ok: false, error: { code: "SESSION_OVER" } });
     await host.expireIdle(30 * MINUTE); // once is enough
     expect(host.read(idle)?.rows).toHaveLength(2);
+  });
+
+  it("ends every other session when one cannot be read, and tells of that one once", async () => {
+    const before = await begin(rps);
+    const unreadable = await begin(rps);
+    const behind = await begin(rps);
+    db.exec("DROP TRIGGER log_no_update");
+    db.prepare("UPDATE log SET body = replace(body, 'rps.v1', 'go.v9') WHERE session_id = ?").run(unreadable);
+    const told: string[] = [];
+    const restarted = createHost(log, clock);
+    for (let time = 0; time < 2; time++) {
+      now += 60 * MINUTE;
+      await restarted.expireIdle(30 * MINUTE, (id, thrown) => told.push(`${id}: ${(thrown as Error).message}`));
+    }
+    expect([before, behind].map((id) => restarted.read(id)?.session.termination)).toEqual(["expired", "expired"]);
+    expect(told).toEqual([expect.stringMatching(`^${unreadable}: log of session ${unreadable}, entry 0: `)]);
   });
 });
 

@@ -65,8 +65,8 @@ export interface SessionHost {
   since(sessionId: string, seq: number): readonly Step[];
   /** Calls `listener` after each commit to a session, and keeps it in memory until the returned function is called. */
   watch(sessionId: string, listener: (kept: Kept) => void): () => void;
-  /** Ends as expired every session whose seats have been idle for so long. */
-  expireIdle(idleMs: number): Promise<void>;
+  /** Ends as expired every session whose seats have been idle for so long; `onFailure` is told, once each, of those that it cannot end. */
+  expireIdle(idleMs: number, onFailure?: (sessionId: string, thrown: unknown) => void): Promise<void>;
   /** Lets go of sessions that nobody has touched for so long; they come back by replay. */
   forgetIdle(idleMs: number): void;
   /** The same of one session at once, whose driver is done with it. */
@@ -99,6 +99,8 @@ const DRIVEN: Access = { actedBy: "driver", spectators: "none" };
 /** `onCommit` is told of every session after each of its entries. */
 export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Session) => void = () => {}): SessionHost {
   const live = new Map<string, Live>();
+  /** Sessions that could not be expired, such as those of a game that this version lacks. */
+  const failing = new Set<string>();
 
   const hold = (session: Session, rows: LogRow[], access: Access): Live => {
     const head = rows.at(-1) as LogRow;
@@ -192,11 +194,16 @@ export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Ses
       // Looked up again: a session that was read anew has another set.
       return () => void live.get(sessionId)?.listeners.delete(listener);
     },
-    async expireIdle(idleMs) {
+    async expireIdle(idleMs, onFailure) {
       const latest = clock.now() - idleMs;
       for (const sessionId of log.quietSince(latest + SNAPSHOT_EVERY_MS)) {
-        const head = find(sessionId)?.pending.head;
-        if (head && Date.parse(parseEntry(head.body).at) <= latest) await run(sessionId, { type: "expire" });
+        try {
+          const head = find(sessionId)?.pending.head;
+          if (head && Date.parse(parseEntry(head.body).at) <= latest) await run(sessionId, { type: "expire" });
+        } catch (thrown) {
+          if (!failing.has(sessionId)) onFailure?.(sessionId, thrown);
+          failing.add(sessionId);
+        }
       }
     },
     forgetIdle(idleMs) {

@@ -146,7 +146,11 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   isTrusted = ({ token, subject }) => isManager(desk, token, subject) || room.isSeated(token);
   const lookAfter = (): void => {
     host.forgetIdle(FORGET_AFTER_MS);
-    host.expireIdle(options.expireAfterMs).catch((thrown) => self.log.error({ err: thrown }, "could not expire"));
+    host
+      .expireIdle(options.expireAfterMs, (session, err) =>
+        self.log.error({ err, session }, "a session could not expire"),
+      )
+      .catch((thrown) => self.log.error({ err: thrown }, "could not expire"));
   };
   lookAfter();
   const housekeeping = setInterval(lookAfter, Math.min(LOOK_EVERY_MS, options.expireAfterMs / 4));
