@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { chess } from "#shared/games/chess.ts";
 import { codenames } from "#shared/games/codenames.ts";
 import type { Game } from "#shared/games/game.ts";
@@ -133,6 +133,33 @@ describe("expiry", () => {
     }
     expect([before, behind].map((id) => restarted.read(id)?.session.termination)).toEqual(["expired", "expired"]);
     expect(told).toEqual([expect.stringMatching(`^${unreadable}: log of session ${unreadable}, entry 0: `)]);
+  });
+});
+
+describe("nextCommit", () => {
+  it("resolves with the session's own next commit, or rejects when it is left, and keeps no session in memory", async () => {
+    const [one, other] = [await begin(rps), await begin(rps)];
+    const leaving = new AbortController();
+    const told: string[] = [];
+    const next = host.nextCommit(one, leaving.signal).then(() => told.push("one"));
+    const left = host.nextCommit(other, leaving.signal).catch(({ name }) => told.push(name));
+    host.forgetIdle(-1);
+    expect(host.loaded()).toBe(0);
+    await submit(one, "player_1", "rock");
+    await next;
+    leaving.abort();
+    await left;
+    expect(told).toEqual(["one", "AbortError"]);
+  });
+
+  it("is waited for by any number of games without a warning of a leak", async () => {
+    const warned = vi.spyOn(process, "emitWarning");
+    const leaving = new AbortController();
+    const waits = Array.from({ length: 100 }, (_, game) => host.nextCommit(`game ${game}`, leaving.signal));
+    leaving.abort();
+    await Promise.allSettled(waits);
+    expect(warned).not.toHaveBeenCalled();
+    warned.mockRestore();
   });
 });
 

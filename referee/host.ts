@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import type { z } from "zod";
 import type { Game, Role } from "#shared/games/game.ts";
 import type { Clock } from "#shared/lib/clock.ts";
@@ -65,6 +66,8 @@ export interface SessionHost {
   since(sessionId: string, seq: number): readonly Step[];
   /** Calls `listener` after each commit to a session, and keeps it in memory until the returned function is called. */
   watch(sessionId: string, listener: (kept: Kept) => void): () => void;
+  /** Resolves with the next commit to a session, and does not keep it in memory until then; rejects once `signal` is aborted. */
+  nextCommit(sessionId: string, signal: AbortSignal): Promise<unknown>;
   /** Ends as expired every session whose seats have been idle for so long; `onFailure` is told, once each, of those that it cannot end. */
   expireIdle(idleMs: number, onFailure?: (sessionId: string, thrown: unknown) => void): Promise<void>;
   /** Lets go of sessions that nobody has touched for so long; they come back by replay. */
@@ -99,6 +102,8 @@ const DRIVEN: Access = { actedBy: "driver", spectators: "none" };
 /** `onCommit` is told of every session after each of its entries. */
 export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Session) => void = () => {}): SessionHost {
   const live = new Map<string, Live>();
+  /** By session; each wait for one listens for errors too, of which there are none. */
+  const commits = new EventEmitter().setMaxListeners(0);
   /** Sessions that could not be expired, such as those of a game that this version lacks. */
   const failing = new Set<string>();
 
@@ -149,6 +154,7 @@ export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Ses
     found.session = next;
     found.rows.push(row);
     for (const listener of found.listeners) listener(found);
+    commits.emit(sessionId);
     onCommit(next);
     return ok(next);
   };
@@ -194,6 +200,7 @@ export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Ses
       // Looked up again: a session that was read anew has another set.
       return () => void live.get(sessionId)?.listeners.delete(listener);
     },
+    nextCommit: (sessionId, signal) => once(commits, sessionId, { signal }),
     async expireIdle(idleMs, onFailure) {
       const latest = clock.now() - idleMs;
       for (const sessionId of log.quietSince(latest + SNAPSHOT_EVERY_MS)) {

@@ -16,7 +16,6 @@ import {
   tellRounds,
   tellStart,
 } from "./match-messages.ts";
-import type { Waits } from "./waits.ts";
 
 /** A match that was taken away from this driver; its session stays as it is. */
 export class MatchWithdrawn extends Error {}
@@ -47,46 +46,41 @@ export async function playMatch(
   return matchResult(driver, order, session);
 }
 
-/** Longer than any session lasts: one that nobody acts in expires. */
-const LONG_MS = 2 ** 31 - 1;
-
 /**
  * Plays the seats of a session that have an endpoint, as they come to act, while others act through other doors; tells them the
  * result. Rejects with MatchWithdrawn once `signal` is aborted.
  */
 export async function playSeats(
-  driver: MatchDriver & { readonly waits: Waits },
+  driver: MatchDriver,
   order: StartGame,
   sessionId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { asker, waits } = driver;
   const game = findGame(order.game);
   if (!game) throw new Error(`unknown game ${order.game}`);
   const players = seatedPlayers(order, signal);
   const match: Match = { order, game, players, listeners: [], signal, closedRounds: 0 };
-  let session = sessionOf(driver, sessionId);
-  const faults = session.status === "active" ? await inviteAll(driver, match) : [];
-  if (faults.length > 0) session = await forfeit(driver, sessionId, faults);
-  const asked = (now: Session) => players.filter(({ role }) => game.toAct(now.state).includes(role));
-  while (session.status === "active") {
-    match.closedRounds = game.rounds?.(session.state).length ?? 0;
-    const turn = session;
-    const answers = await Promise.all(
-      asked(turn).map(async (player) => {
-        const answer = await asker.move(player, questionFor(driver, match, turn, player));
-        return answer.ok ? [] : [{ role: player.role, ...answer.error }];
-      }),
-    );
-    stopIfWithdrawn(match);
-    session = sessionOf(driver, sessionId);
-    if (session.status === "active" && answers.flat().length > 0)
-      session = await forfeit(driver, sessionId, answers.flat());
-    const isDue = (now: Session) => now.status === "completed" || asked(now).length > 0;
-    if (!(await waits.until(session, isDue, { timeoutMs: LONG_MS, signal }))) throw new MatchWithdrawn(sessionId);
-    session = sessionOf(driver, sessionId);
+  const faults = sessionOf(driver, sessionId).status === "active" ? await inviteAll(driver, match) : [];
+  if (faults.length > 0) await forfeit(driver, sessionId, faults);
+  // No session is held here from turn to turn: a game that nobody goes on with leaves memory, until its next commit.
+  for (let due = seatsDue(driver, match, sessionId); due !== null; due = seatsDue(driver, match, sessionId)) {
+    if (due.length > 0) await askSeats(driver, match, sessionId, due);
+    else await driver.host.nextCommit(sessionId, signal).catch(() => stopIfWithdrawn(match));
   }
-  tellResult(driver, order, matchResult(driver, order, session), signal);
+  tellResult(driver, order, matchResult(driver, order, sessionOf(driver, sessionId)), signal);
+}
+
+/** The players that are to act now; null once the session is over. */
+function seatsDue(driver: MatchDriver, { game, players }: Match, sessionId: string): readonly Seated[] | null {
+  const { state, status } = sessionOf(driver, sessionId);
+  return status === "completed" ? null : players.filter(({ role }) => game.toAct(state).includes(role));
+}
+
+async function askSeats(driver: MatchDriver, match: Match, sessionId: string, due: readonly Seated[]): Promise<void> {
+  const session = sessionOf(driver, sessionId);
+  match.closedRounds = match.game.rounds?.(session.state).length ?? 0;
+  const faults = await faultsOfTurn(driver, match, session, due);
+  if (faults.length > 0) await forfeit(driver, sessionId, faults);
 }
 
 function sessionOf({ host }: MatchDriver, sessionId: string): Session {
@@ -110,6 +104,20 @@ async function inviteAll({ asker }: MatchDriver, match: Match): Promise<readonly
 async function playTurn(driver: MatchDriver, match: Match, session: Session): Promise<Session> {
   const { game } = match;
   const players = game.toAct(session.state).map((role) => playerOf(match, role));
+  const faults = await faultsOfTurn(driver, match, session, players);
+  if (faults.length > 0) return forfeit(driver, session.id, faults);
+  const next = sessionOf(driver, session.id);
+  tellRounds(driver, match, next);
+  return next;
+}
+
+/** Asks all of them at once for their actions in the open turn. */
+async function faultsOfTurn(
+  driver: MatchDriver,
+  match: Match,
+  session: Session,
+  players: readonly Seated[],
+): Promise<readonly Fault[]> {
   const answers = await Promise.all(
     players.map(async (player) => {
       const answer = await driver.asker.move(player, questionFor(driver, match, session, player));
@@ -117,11 +125,7 @@ async function playTurn(driver: MatchDriver, match: Match, session: Session): Pr
     }),
   );
   stopIfWithdrawn(match);
-  const faults = answers.flat();
-  if (faults.length > 0) return forfeit(driver, session.id, faults);
-  const next = sessionOf(driver, session.id);
-  tellRounds(driver, match, next);
-  return next;
+  return answers.flat();
 }
 
 function playerOf(match: Match, role: Role): Seated {

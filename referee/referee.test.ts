@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
@@ -7,8 +8,11 @@ import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { createAsker } from "./ask.ts";
 import { createHost, type SessionHost } from "./host.ts";
+import { playSeats } from "./match.ts";
+import { seatsOf } from "./match-messages.ts";
 import { createReferee, type Referee } from "./referee.ts";
 import { MATCH_SCHEMA, matchTable } from "./tables.ts";
+import { startOthers } from "./testing-match.ts";
 
 const NOBODY = "http://127.0.0.1:9/mcp";
 let peers: Peers;
@@ -73,4 +77,32 @@ it("a match that is over, or was taken away, leaves memory with its driver", asy
   referee.withdraw("one", "R1M1", 1);
   await vi.waitFor(() => expect(host.loaded()).toBe(1));
   expect(referee.running().map(({ ref }) => ref)).toEqual(["two/R1M1"]);
+});
+
+it("a game that nobody goes on with leaves memory though a bot plays in it, and the bot is asked again when somebody does", async () => {
+  const others = await startOthers();
+  const { player_1, player_2 } = others.order().roles;
+  if (!player_1 || !player_2) throw new Error("two players");
+  const order = others.order({ options: { best_of: 3 }, roles: { player_1, player_2: { ...player_2, endpoint: "" } } });
+  const options = rps.options.parse(order.options);
+  const { id } = await host.create({ game: rps as never, options, seed: "s", seats: seatsOf(order), actedBy: "seats" });
+  const leaving = new AbortController();
+  const driven = playSeats({ host, asker: createAsker(peers, () => "referee:REF01") }, order, id, leaving.signal);
+  try {
+    for (const tick of [1, 3]) {
+      await vi.waitFor(() => expect(host.read(id)?.session.tick).toBe(tick));
+      await vi.waitFor(() => {
+        host.forgetIdle(-1);
+        expect(host.loaded()).toBe(0);
+      });
+      if (tick === 1) await host.submit(id, { role: "player_2", action: "paper", expectedTick: null });
+    }
+    await host.submit(id, { role: "player_2", action: "paper", expectedTick: null });
+    await driven;
+    expect((await others.told("P01", "GAME_RESULT")).payload).toMatchObject({ winner: "P02", termination: "normal" });
+  } finally {
+    leaving.abort();
+    await driven.catch(() => {});
+    others.close();
+  }
 });

@@ -9,7 +9,6 @@ import type { Logger } from "#shared/runtime/logger.ts";
 import { createSupervisor, type Supervisor } from "#shared/runtime/supervisor.ts";
 import { MatchWithdrawn, playSeats } from "../match.ts";
 import type { MatchDriver } from "../match-messages.ts";
-import type { Waits } from "../waits.ts";
 import type { BotHouse } from "./play.ts";
 
 /** The files of the player's built-in bots, by name; a referee knows players by their programs and addresses alone. */
@@ -17,7 +16,7 @@ const BOT_FILES = fileURLToPath(new URL("../../player/bots/", import.meta.url));
 const builtIn = readdirSync(BOT_FILES).flatMap((file) => (/^(?!uci)\w+\.ts$/.test(file) ? [file.slice(0, -3)] : []));
 
 export interface BotsDesk {
-  readonly driver: MatchDriver & { readonly waits: Waits };
+  readonly driver: MatchDriver;
   /** Bots that run already, by name: their endpoints. */
   readonly known: ReadonlyMap<string, string>;
   readonly dataFolder: string;

@@ -63,7 +63,7 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
   const { db, driver, agents, writer, waits, self } = desk;
   const seats = seatTable(db);
   const bots = createBots({
-    driver: { ...driver, waits },
+    driver,
     known: desk.bots,
     dataFolder: desk.dataFolder,
     log: self.log,
