@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { sealEntry } from "#shared/session/entry.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA } from "#shared/store/sqlite-log.ts";
@@ -32,5 +32,15 @@ it.each([
     ["new", null],
     ["old", null],
   ]);
+  db.close();
+});
+
+it("the list of games is read in its order from an index: no session is sorted for it", async () => {
+  const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA);
+  const prepare = vi.spyOn(db, "prepare");
+  await sessionTable(db).watchable(10);
+  const sql = prepare.mock.calls.map(([text]) => text).find((text) => text.includes('order by "status"')) ?? "";
+  const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all("public", "driver", 10);
+  expect(plan.map(({ detail }) => detail)).toEqual(["SCAN sessions USING INDEX sessions_watchable"]);
   db.close();
 });

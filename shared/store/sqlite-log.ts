@@ -25,6 +25,8 @@ export const SESSION_SCHEMA = `
     spectators TEXT NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS sessions_open ON sessions (updated_at) WHERE status = 'active' AND acted_by = 'seats';
+  CREATE INDEX IF NOT EXISTS sessions_watchable ON sessions (status, created_at DESC, session_id)
+    WHERE spectators = 'public' OR acted_by = 'driver';
   CREATE TABLE IF NOT EXISTS participants (
     session_id TEXT NOT NULL REFERENCES sessions(session_id),
     agent_id TEXT NOT NULL REFERENCES agents(agent_id),
