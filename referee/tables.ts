@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Kysely } from "kysely";
 import type { Game } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
+import { lazily } from "#shared/lib/lazily.ts";
 import { parseEntry } from "#shared/session/entry.ts";
 import { endingOf } from "#shared/session/session.ts";
 import { resultOf } from "#shared/session/verdict.ts";
@@ -101,11 +102,7 @@ export interface SessionTable {
 }
 
 export function sessionTable(db: DatabaseSync): SessionTable {
-  let opened: Promise<Kysely<Tables>> | null = null;
-  const open = (): Promise<Kysely<Tables>> => {
-    opened ??= kyselyOver<Tables>(db);
-    return opened;
-  };
+  const open = lazily(() => kyselyOver<Tables>(db));
   return {
     async watchable(limit) {
       const tables = await open();

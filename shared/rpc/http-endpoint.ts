@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { isIP, type Socket } from "node:net";
+import { lazily } from "../lib/lazily.ts";
 import { bareHost, isLoopback } from "./addresses.ts";
 import type { Gate, HttpContext, HttpReply, McpDoor } from "./http.ts";
 import type { McpSessions } from "./mcp-sessions.ts";
@@ -39,15 +40,11 @@ const PROBE_AFTER_MS = 60_000;
  */
 export function httpEndpoint(options: EndpointOptions): Server {
   const isAllowedCaller = callerCheck(options.allowedHosts, options.anyAddress ?? false);
-  let web: Promise<RequestListener> | null = null;
+  const web = lazily(options.web);
   const takePage: RequestListener = (request, response) => {
-    web ??= options.web();
-    web.then(
+    web().then(
       (listener) => listener(request, response),
-      () => {
-        web = null;
-        refuse(response, 500, "Internal error");
-      },
+      () => refuse(response, 500, "Internal error"),
     );
   };
   const probed = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };

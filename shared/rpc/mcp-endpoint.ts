@@ -1,4 +1,5 @@
 import { newToken } from "../lib/ids.ts";
+import { lazily } from "../lib/lazily.ts";
 import type { McpDoor } from "./http.ts";
 import { jsonRpc } from "./json-rpc.ts";
 import { directTools, type McpSurface, mcpMethods } from "./mcp.ts";
@@ -27,24 +28,20 @@ export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => vo
   const service: McpService = conformance
     ? conformance.withFixtures(surface, stateKey)
     : { serverInfo, methods: mcpMethods(surface), direct: directTools(surface), stateKey, answerWithinMs };
-  let loading: Promise<McpSessions> | null = null;
   let loaded: McpSessions | null = null;
   const pending = new Set<string>();
   const tell = (): void => {
     for (const uri of pending) loaded?.changed(uri);
     pending.clear();
   };
-  const load = async (): Promise<McpSessions> => {
+  const sessions = lazily(async () => {
     const { mcpSessions } = await import("./mcp-sessions.ts");
     loaded = mcpSessions(service, onError);
     return loaded;
-  };
+  });
   return {
     door: jsonRpc(service.methods, onError).answer,
-    sessions: () => {
-      loading ??= load();
-      return loading;
-    },
+    sessions,
     changed(uris) {
       if (!loaded) return;
       if (pending.size === 0) setImmediate(tell);

@@ -1,6 +1,7 @@
 import type { RateLimiterRes } from "rate-limiter-flexible";
 import { z } from "zod";
 import { matchRef } from "../lib/ids.ts";
+import { lazily } from "../lib/lazily.ts";
 import { parsedJson } from "../lib/text.ts";
 import { isLoopback } from "./addresses.ts";
 import type { Gate, HttpContext } from "./http.ts";
@@ -41,18 +42,16 @@ export interface Allowance {
  * first of them: most agents only ever talk to their own machine, which is not limited.
  */
 export function rateLimiter(perMinute: number): (key: string, requests?: number) => Promise<Allowance> {
-  const load = async () => {
+  const load = lazily(async () => {
     const { RateLimiterMemory, RateLimiterRes } = await import("rate-limiter-flexible");
     return { limiter: new RateLimiterMemory({ points: perMinute, duration: 60 }), Refusal: RateLimiterRes };
-  };
-  let loaded: ReturnType<typeof load> | null = null;
+  });
   const headersOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes) => ({
     "ratelimit-policy": `"default";q=${perMinute};w=60`,
     ratelimit: `"default";r=${Math.max(0, remainingPoints)};t=${Math.ceil(msBeforeNext / 1000)}`,
   });
   return async (key, requests = 1) => {
-    loaded ??= load();
-    const { limiter, Refusal } = await loaded;
+    const { limiter, Refusal } = await load();
     try {
       return { isAllowed: true, headers: headersOf(await limiter.consume(key, requests)) };
     } catch (thrown) {

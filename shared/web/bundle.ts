@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
+import { lazily } from "../lib/lazily.ts";
 
 /** All that a document needs besides its data. */
 export interface Bundle {
@@ -16,18 +17,8 @@ export interface Bundle {
 /** Cburnett's pieces (CC BY-SA 3.0), with their licence inside. The package's other set may not be used commercially. */
 const SPRITE = "cm-chessboard/assets/pieces/standard.svg";
 
-let bundled: Promise<Bundle> | null = null;
-
 /** Bundles the browser's part in memory, at the first call only; a call that failed is tried again. */
-export function bundle(): Promise<Bundle> {
-  bundled ??= build().catch((error) => {
-    bundled = null;
-    throw error;
-  });
-  return bundled;
-}
-
-async function build(): Promise<Bundle> {
+export const bundle = lazily(async (): Promise<Bundle> => {
   // Loaded with the first page: most processes never show one.
   const esbuild = await import("esbuild");
   const client = (file: string): string => fileURLToPath(new URL(`client/${file}`, import.meta.url));
@@ -47,4 +38,4 @@ async function build(): Promise<Bundle> {
   const text = (name: string): string => outputFiles.find(({ path }) => path.endsWith(name))?.text ?? "";
   const sprite = await readFile(createRequire(import.meta.url).resolve(SPRITE), "utf8");
   return { board: text("board.js"), games: text("games.js"), style: text("style.css"), sprite };
-}
+});
