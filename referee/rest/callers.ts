@@ -14,10 +14,6 @@ export interface Limits {
   agent(agentId: string, request: Request, response: Response): Promise<void>;
 }
 
-/** The token of `Authorization: Bearer`; null without one. */
-export const bearerOf = (request: Request): string | null =>
-  /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1] ?? null;
-
 /** The whole body as text; throws for one that is too large. */
 export function bodyOf(request: Request, response: Response): Promise<string> {
   return new Promise((resolve, reject) => {

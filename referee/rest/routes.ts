@@ -2,14 +2,14 @@ import type { Express, NextFunction, Request, RequestHandler, Response } from "e
 import type { Role, Viewer } from "#shared/games/game.ts";
 import { findGame, gameIds } from "#shared/games/registry.ts";
 import { newToken } from "#shared/lib/ids.ts";
-import { goneSignal } from "#shared/rpc/http-endpoint.ts";
+import { bearerOf, goneSignal } from "#shared/rpc/http-endpoint.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { AgentDirectory } from "../agents.ts";
 import type { Kept, SessionHost } from "../host.ts";
 import type { SessionTable } from "../tables.ts";
 import type { Waits } from "../waits.ts";
-import { bearerOf, bodyOf, type Limits, limitsOf } from "./callers.ts";
+import { bodyOf, type Limits, limitsOf } from "./callers.ts";
 import { errorAnswers, RestError, restErrorOf } from "./errors.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { openApi } from "./openapi.ts";

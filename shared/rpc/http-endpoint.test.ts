@@ -211,10 +211,11 @@ describe("the door (PROTOCOL.md, section 3: body limit, Host and Origin, JSON co
   });
 
   test("a caller is known by its bearer token and its address; other schemes give none", async () => {
-    for (const authorization of ["Bearer abc.DEF-_", "Basic abc", "Bearer"]) await statusOf({ authorization });
+    const given = ["Bearer abc.DEF-_", "bearer abc", "BEARER  abc ", "Basic abc", "Bearer", "Bearer a b"];
+    for (const authorization of given) await statusOf({ authorization });
     await statusOf({});
-    expect(taken.map(([, http]) => http.bearer)).toEqual(["abc.DEF-_", null, null, null]);
-    expect(taken.map(([, http]) => http.remoteAddress)).toEqual(Array(4).fill("127.0.0.1"));
+    expect(taken.map(([, http]) => http.bearer)).toEqual(["abc.DEF-_", "abc", "abc", null, null, "a b", null]);
+    expect(taken.map(([, http]) => http.remoteAddress)).toEqual(Array(7).fill("127.0.0.1"));
   });
 
   test("a refusal is JSON-RPC too", async () => {
@@ -235,6 +236,13 @@ describe("the door (PROTOCOL.md, section 3: body limit, Host and Origin, JSON co
     expect((await send(body, { path: "/mcp?x=1" })).text).toBe('{"ok":true}');
   });
 
+  test("a path is found in a target that is sent whole, as to a proxy", async () => {
+    const whole = ["http://127.0.0.1/mcp", "HTTP://league.example:80/mcp?x=/", "https://a/mcp"];
+    const replies = await Promise.all(whole.map((path) => send(body, { path })));
+    expect(replies.map(({ text }) => text)).toEqual(Array(3).fill('{"ok":true}'));
+    expect((await send(body, { path: "http://127.0.0.1?/mcp" })).text).toBe("page http://127.0.0.1?/mcp");
+  });
+
   test("pages that cannot be loaded are a 500 and tried again, and /mcp and the probes go on", async () => {
     let loads = 0;
     const web = () => (++loads > 1 && options.web()) || Promise.reject(new Error("secret"));
@@ -250,6 +258,9 @@ describe("the door (PROTOCOL.md, section 3: body limit, Host and Origin, JSON co
     expect(await probe("/ready?x")).toEqual([200, '{"status":"ready"}']);
     expect(await probe("/health")).toEqual([200, '{"status":"ok"}']);
     expect(await probe("/Health/")).toEqual([200, '{"status":"ok"}']);
+    const whole = httpRequest({ ...new URL(url), port: new URL(url).port, path: `${url}/health`, agent: false }).end();
+    const [answer] = await once(whole, "response");
+    expect(answer.resume().statusCode).toBe(200);
     expect(await probe("/health", "HEAD")).toEqual([200, ""]);
     expect([await probe("/"), await probe("/health", "POST")]).toEqual(
       ["/", "/health"].map((path) => [200, `page ${path}`]),

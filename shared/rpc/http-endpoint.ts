@@ -73,8 +73,8 @@ function leaveIfUnread(socket: Socket): void {
   if (socket.writableLength > 0) socket.destroy();
 }
 
-/** As express reads a path: in any case, with a slash at its end, and whole, as a proxy sends it. */
-const PROBE = /^(?:https?:\/\/[^/]+)?\/(health|ready)\/?$/i;
+/** As express reads a path: in any case, with a slash at its end. */
+const PROBE = /^\/(health|ready)\/?$/i;
 
 const PROBED = { "content-type": "application/json; charset=utf-8" };
 
@@ -88,7 +88,13 @@ function probeOf(request: IncomingMessage, isReady: () => boolean): HttpReply | 
     : { status: 503, body: '{"status":"starting"}', headers: PROBED };
 }
 
-const pathOf = (request: IncomingMessage): string => (request.url ?? "/").split("?", 1)[0] ?? "/";
+/** The path of a request's target, which may be sent whole, as to a proxy (RFC 9112, section 3.2.2). */
+const pathOf = ({ url = "/" }: IncomingMessage): string =>
+  url.replace(/^https?:\/\/[^/?]+/i, "").split("?", 1)[0] || "/";
+
+/** The token of `Authorization: Bearer`, whose scheme is in any case (RFC 9110, section 11.1); null without one. */
+export const bearerOf = ({ headers }: Pick<IncomingMessage, "headers">): string | null =>
+  /^Bearer +(\S.*)$/i.exec(headers.authorization ?? "")?.[1] ?? null;
 
 function takeMcp(request: IncomingMessage, response: ServerResponse, options: EndpointOptions): void {
   const isOfSession = (request.method === "GET" || request.method === "DELETE") && options.sessions !== undefined;
@@ -161,9 +167,8 @@ function forMcpClient({ method, headers }: IncomingMessage, body: string): { rea
 }
 
 function contextOf(request: IncomingMessage, response: ServerResponse): HttpContext {
-  const { authorization } = request.headers;
   return {
-    bearer: authorization?.startsWith("Bearer ") ? authorization.slice(7) : null,
+    bearer: bearerOf(request),
     remoteAddress: request.socket.remoteAddress ?? "",
     isMcpClient: acceptsStream(request),
     // No getter: V8 puts that of an object literal in old memory, where it keeps the request until the next full collection.
