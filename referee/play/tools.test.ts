@@ -181,6 +181,12 @@ describe("what is said", () => {
     const moved = await say("FINISH_TURN", { game_id, seat_token, move: "e4" });
     expect(moved).toMatchObject({ type: "FINISH_TURN_RESPONSE", payload: { tick: 1 } });
     expect(await say("FINISH_TURN", { game_id, move: "e5" })).toMatchObject({ payload: { error_code: "L004" } });
+    const over = await say("CREATE_GAME", { template: "chess", options: { fen: "7k/5Q2/6K1/8/8/8/8/8 w - - 0 1" } });
+    const last = { game_id: over.payload.game_id, seat_token: over.payload.seat_token, move: "Qg7" };
+    expect(await say("FINISH_TURN", last)).toMatchObject({ payload: { next: "game_over" } });
+    const late = { error_code: "G004", message: "The game is over: checkmate", retryable: false };
+    expect(await say("FINISH_TURN", last)).toMatchObject({ type: "GAME_ERROR", payload: late });
+    expect(await say("JOIN_GAME", { game_id: last.game_id })).toMatchObject({ payload: { error_code: "G005" } });
 
     const [white, black] = [await host.agent(), await host.agent()];
     const session = await host.session("chess.v1", { white, black });

@@ -134,7 +134,7 @@ class Refused extends Error {
 }
 
 const CODES: Readonly<Record<Refusal["code"] | "NOT_FOUND", ErrorCode>> = {
-  SESSION_OVER: "G003",
+  SESSION_OVER: "G004", // the game is there, and nobody's turn
   ALREADY_ACTED: "G004",
   CONFLICT: "G004",
   NOT_YOUR_TURN: "G004",
