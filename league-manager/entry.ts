@@ -13,8 +13,8 @@ export interface EntryOptions {
   /** The places that the config keeps. */
   readonly places: readonly Place[];
   /**
-   * `roster`: a league starts when every kept place is taken, and is closed to others; `count`: when as many players as the
-   * config has are registered, whoever they are.
+   * `roster`: a league starts when every kept place is taken, and is closed to others; `count`: when as many players are registered
+   * as it says itself, or as the config has, whoever they are.
    */
   readonly startWhen: "roster" | "count";
   /** How long the kept places are waited for: then a league starts without those that have not come. */
@@ -95,13 +95,10 @@ export function createEntry(options: EntryOptions): Entry {
   const isPlaying = ({ id }: Agent): boolean =>
     [...manager.leagues.values()].some((league) => league.status === "running" && league.entrants.has(id));
 
-  /** Whether a league has no seat left for a player: seats of kept places are for those they are kept for. */
+  /** Whether a league has no seat left for a player: those of a roster are for whom they are kept. */
   const isFull = (league: League, player: Agent): boolean => {
-    const limit = league.config.max_players ?? (startWhen === "roster" ? playerPlaces.length : MOST_PLAYERS);
-    const keptFree = playerPlaces.filter((place) => place.id !== player.id && !league.entrants.has(place.id)).length;
-    const held = startWhen === "roster" ? keptFree : 0;
-    const isExpected = playerPlaces.some((place) => place.id === player.id);
-    return league.entrants.size + (isExpected ? 0 : held) >= limit;
+    if (startWhen === "roster") return !playerPlaces.some((place) => place.id === player.id);
+    return league.entrants.size >= (league.config.max_players ?? MOST_PLAYERS);
   };
 
   /** Who referees a match could invent its moves: a league of known players has the referees that it knows. */
@@ -112,10 +109,9 @@ export function createEntry(options: EntryOptions): Entry {
 
   const isComplete = (league: League): boolean => {
     if (league.status !== "open" || league.entrants.size < 2 || registry.all("referee").length === 0) return false;
-    const { min_players } = league.config;
-    if (min_players !== undefined) return league.entrants.size >= min_players;
+    const { min_players = playerPlaces.length } = league.config;
+    if (startWhen === "count") return min_players > 0 && league.entrants.size >= min_players;
     if (playerPlaces.length === 0) return false;
-    if (startWhen === "count") return league.entrants.size >= playerPlaces.length;
     const missing = playerPlaces.filter((place) => !registry.get(place.id));
     const isWaitingOver = Date.now() >= waitingEnds;
     return (missing.length === 0 || isWaitingOver) && refereesAreIn();

@@ -104,6 +104,21 @@ it("what a run starts itself is known by its token, and nobody else takes its na
   expect([own.player_id, referee.referee_id, guest.player_id]).toEqual(["P01", "REF01", "P02"]);
 });
 
+it("the roster of a run counts, whatever numbers its league names: it starts with those players, and takes no others", async () => {
+  const players = ["A", "B", "C"].map((name) => ({ name, self: true }));
+  const leagues = [{ league_id: "rps", game: "rps.v1", min_players: 2, max_players: 4 }];
+  await start({ players, leagues, referees: { count: 1, firstPort: 9001 } }, "roster");
+  const token = readFileSync(join(dataFolder, "tokens", "referee-9001"), "utf8").trim();
+  await register("referee", "Referee 1", 9001, token);
+  const status = async (): Promise<unknown> => (await tool("list_leagues", {})).leagues[0].status;
+  await register("player", "A", 9101);
+  await register("player", "B", 9102);
+  expect(await status()).toBe("open");
+  expect(await register("player", "D", 9104)).toMatchObject({ status: "REJECTED", error_code: "L002" });
+  await register("player", "C", 9103);
+  expect(await status()).toBe("running");
+});
+
 it("a league that names no number takes 500 players: L002 for the next", async () => {
   await start({}, "count");
   const many = Array.from({ length: 500 }, (_, n) => register("player", `P${n}`, 10_000 + n));

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config, PlayerConfig } from "#shared/runtime/config.ts";
 import type { AgentSpec, Supervisor } from "#shared/runtime/supervisor.ts";
+import { UCI_GAMES } from "../player/bots/uci.ts";
 import { builtInBots, isBotFile } from "../player/load-bot.ts";
 
 /** Where the agents of one run live: its own folder, its config as it was read, and the manager to be called. */
@@ -89,16 +90,36 @@ export function withAbsolutePaths(config: Config, folder: string): Config {
 const isBot = (bot: string): boolean =>
   bot.startsWith("uci:") || builtInBots.includes(bot) || (isBotFile(bot) && existsSync(bot));
 
+interface ConfigFault {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** In a run the roster counts: a league that waits for more players would never start, and one with room for fewer would have them race for it. */
+function faultOfNumbers({ leagues, players }: Config): ConfigFault | null {
+  for (const [index, { league_id, game, min_players, max_players }] of leagues.entries()) {
+    const able = players.filter(
+      (player) => !botOf(player)?.startsWith("uci:") || UCI_GAMES.some((one) => one === game),
+    ).length;
+    const has = `league ${league_id} has ${able} of the players in this config`;
+    if (min_players !== undefined && min_players > able)
+      return { path: ["leagues", index, "min_players"], message: `${has}, and would wait for ${min_players} for ever` };
+    if (max_players !== undefined && max_players < able)
+      return { path: ["leagues", index, "max_players"], message: `${has}, and room for ${max_players}` };
+  }
+  return null;
+}
+
 /** Whether the config, its paths absolute, can be played by a run of its own, or what is wrong at which path. */
-export function faultOfRun(
-  config: Config,
-): { readonly path: readonly (string | number)[]; readonly message: string } | null {
+export function faultOfRun(config: Config): ConfigFault | null {
   if (config.players.length < 2) return { path: ["players"], message: "a run needs at least 2" };
   for (const [index, player] of config.players.entries()) {
     if (!("bot" in player) || isBot(player.bot)) continue;
     const message = `no bot "${player.bot}": give ${builtInBots.join(", ")}, an existing .ts or .js file, or uci:COMMAND`;
     return { path: ["players", index, "bot"], message };
   }
+  const misfit = faultOfNumbers(config);
+  if (misfit) return misfit;
   const ports = [
     { port: config.manager.port, path: ["manager", "port"] },
     ...Array.from({ length: config.referees.count }, (_, index) => ({

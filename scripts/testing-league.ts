@@ -23,7 +23,7 @@ export interface TestPlace {
 
 /** A player of a test league: one of ours by its bot, or whatever `start` brings up and registers. */
 export type TestPlayer =
-  | { readonly name: string; readonly bot: string }
+  | { readonly name: string; readonly bot: string; readonly leagueIds?: readonly string[] }
   | { readonly name: string; start(place: TestPlace): Promise<RunningAgent> };
 
 export interface TestLeagueOptions {
@@ -78,7 +78,10 @@ export async function startTestLeague(options: TestLeagueOptions): Promise<TestL
   const config = Config.parse({
     manager: { port: managerPort },
     referees: { count: referees, firstPort: firstRefereePort },
-    players: players.map((player) => ("bot" in player ? player : { name: player.name, self: true })),
+    players: players.map((player) => ({
+      name: player.name,
+      ...("bot" in player ? { bot: player.bot } : { self: true }),
+    })),
     leagues,
     timeouts: { move_ms: 500, join_ms: 500, game_over_ms: 500, default_ms: 1_000, ...timeouts },
   });
@@ -134,10 +137,8 @@ function startOne(
 ): Promise<RunningAgent> {
   const { name } = player;
   if ("start" in player) return player.start({ ...base, name, port });
-  return startPlayer(
-    { ...base, bot: player.bot, name, ports: [port], leagueIds: null, ...LIMITS },
-    silentProcess(name),
-  );
+  const { bot, leagueIds = null } = player;
+  return startPlayer({ ...base, bot, name, ports: [port], leagueIds, ...LIMITS }, silentProcess(name));
 }
 
 /** The last player of a league, a random bot, without whom it does not begin: `before` runs first. */

@@ -143,10 +143,11 @@ test("players left out of a league are missed in its matches", () => {
 });
 
 test("an export that is made while a league is open does not tell the run's seed, in no file", async () => {
-  const leagues = [...LEAGUES.slice(0, 1), { league_id: "later", game: "even_odd.v1", options: {}, min_players: 9 }];
+  const leagues = [...LEAGUES.slice(0, 1), { league_id: "later", game: "even_odd.v1", options: {} }];
+  const inOne = players.map((player) => ({ ...player, leagueIds: ["rps"] }));
   const over = Promise.withResolvers<void>();
   const league = await startTestLeague({
-    ...{ leagues, players, seed: SEED },
+    ...{ leagues, players: inOne, seed: SEED },
     onEvent: (event) => event.type === "league_completed" && over.resolve(),
   });
   try {

@@ -1,9 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import type { GameId } from "#shared/games/registry.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import type { Turn } from "../sdk.ts";
+
+/** What the Universal Chess Interface is for. */
+export const UCI_GAMES: readonly GameId[] = ["chess.v1"];
 
 const HANDSHAKE_MS = 10_000;
 /** How long an engine may go on with a search that it was told to stop. */
@@ -35,7 +39,7 @@ export async function uciBot(spec: string): Promise<LoadedBot> {
   };
   return {
     name: `uci:${wanted}`,
-    games: ["chess.v1"],
+    games: UCI_GAMES,
     file: null,
     looksBack: false,
     create: () => ({ choose: (turn) => search(turn as Turn<"chess.v1">) }),

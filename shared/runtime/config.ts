@@ -45,13 +45,20 @@ const League = z
       .record(z.string(), z.unknown())
       .default({})
       .describe('the game\'s own, e.g. {"best_of": 5}; its rules name them'),
-    max_players: z.int().min(2).max(1_000).optional().describe("closes the league: whoever comes later gets L002"),
+    max_players: z
+      .int()
+      .min(2)
+      .max(1_000)
+      .optional()
+      .describe("closes the league: whoever comes later gets L002; in a run it must have room for the roster"),
     min_players: z
       .int()
       .min(2)
       .max(1_000)
       .optional()
-      .describe("starts the league when so many are registered, whoever they are"),
+      .describe(
+        "starts the league when so many are registered, whoever they are; a run starts with its roster, which must reach this",
+      ),
   })
   .superRefine((league, context) => {
     const game = findGame(league.game);
