@@ -134,6 +134,15 @@ describe("MATCH_RESULT is answered", () => {
     await vi.waitFor(() => expect(steps).toContain("all_completed"), 10_000);
   });
 
+  it("once, when two copies come at the same time", async () => {
+    const copies = [tell(won()), tell(won())];
+    await asked.promise;
+    release();
+    await Promise.all(copies);
+    const told = steps.filter((step) => /disk|RECORDED|match_completed|^L/.test(step));
+    expect(told).toEqual(["on disk", "match_completed", "RECORDED", "ALREADY_RECORDED"]);
+  });
+
   it("when the new try of an aborted match is on disk, and its second copy is late then", async () => {
     const first = tell(abortedR1M1());
     await asked.promise;

@@ -49,8 +49,8 @@ export function createRecorder({ leagues, store, dispatcher, rounds, seedOf, emi
     const league = leagues.get(result.league_id);
     const match = league?.matches.get(result.match_id);
     if (!league || !match) return err(protocolError("G003", `no match ${matchRef(result.league_id, result.match_id)}`));
-    // The same result twice at once: the second copy is judged when the first is on disk.
-    await recording.get(match)?.catch(() => {});
+    // The same result twice at once: each copy is judged when the one before it is on disk, and nothing is awaited between that and its own turn.
+    while (recording.has(match)) await recording.get(match)?.catch(() => {});
     const isTheirs = match.refereeId === referee.id && result.epoch === match.epoch;
     if (!isTheirs) {
       const why = `${nameOf(match)} is not yours under epoch ${result.epoch}`;
