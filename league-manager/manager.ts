@@ -162,6 +162,12 @@ export function createManager(options: ManagerOptions): Manager {
     onAllCompleted,
   });
 
+  /** Everybody in a league that has started; who is active already stays so. */
+  const activate = async ({ entrants }: League): Promise<void> => {
+    const players = [...entrants].flatMap((id) => registry.get(id) ?? []);
+    for (const agent of [...players, ...registry.all("referee")]) await registry.move(agent, "league_start");
+  };
+
   const recorder = createRecorder({ leagues, store, dispatcher, rounds, seedOf, emit });
 
   return {
@@ -185,8 +191,7 @@ export function createManager(options: ManagerOptions): Manager {
       drawUp(league);
       const matches = league.matches.size;
       await store.setLeagueStatus(league_id, "running", [...league.matches.values()].map(rowOf));
-      const players = [...league.entrants].flatMap((id) => registry.get(id) ?? []);
-      for (const agent of [...players, ...registry.all("referee")]) await registry.move(agent, "league_start");
+      await activate(league);
       emit({ type: "league_started", league_id, game: league.game.id, matches });
       await rounds.play(league, currentRound(league) ?? 1);
       return ok({ matches });
@@ -233,6 +238,8 @@ export function createManager(options: ManagerOptions): Manager {
     async resume() {
       for (const league of leagues.values()) tellRestored(league);
       const running = [...leagues.values()].filter((league) => league.status === "running");
+      // The manager may have been killed between the two steps of a start.
+      for (const league of running) await activate(league);
       const inPlay = new Set(running.flatMap((league) => [...league.entrants]));
       const players = [...inPlay].flatMap((id) => registry.get(id) ?? []).filter(({ state }) => state !== "SHUTDOWN");
       await awaitPlayers(players, peers, stopped.signal);

@@ -129,6 +129,19 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect(league.referee("REF01").orders()).toEqual([]);
   });
 
+  it("counts the players of a league whose start it did not survive, too", async (test) => {
+    const league = await startScriptedLeague(test);
+    await league.begin(3);
+    await league.restart(() => league.change("UPDATE agents SET state = 'REGISTERED'"));
+    await league.order("REF01", "R1M1");
+    expect(new Set(league.rows("SELECT state FROM agents").map(({ state }) => state))).toEqual(new Set(["ACTIVE"]));
+    for (const matchId of ["R1M1", "R1M2", "R1M3"]) {
+      await league.report("REF01", timedOut(await league.order("REF01", matchId), "P01"));
+    }
+    const ofP01 = league.rows("SELECT state, fails FROM agents WHERE agent_id = 'P01'");
+    expect(ofP01).toEqual([{ state: "SHUTDOWN", fails: 3 }]);
+  });
+
   it("deals out no match before its players listen again", async (test) => {
     const league = await startScriptedLeague(test);
     await league.begin();
