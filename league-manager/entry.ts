@@ -43,6 +43,8 @@ export function createEntry(options: EntryOptions): Entry {
   const playerPlaces = places.filter((place) => place.kind === "player");
   const refereePlaces = places.filter((place) => place.kind === "referee");
   const starting = new Set<string>();
+  /** Leagues of which it was told that they cannot start. */
+  const stuck = new Set<string>();
   const waitingEnds = Date.now() + options.registrationMs;
   const waitTimer = setTimeout(() => {
     startComplete();
@@ -143,13 +145,15 @@ export function createEntry(options: EntryOptions): Entry {
         .catch(onError)
         .finally(() => starting.delete(league_id));
     }
+    if (playerPlaces.every((place) => registry.get(place.id))) tellStuck();
   };
 
-  /** Nobody else is waited for, so nothing would ever happen. */
+  /** Nobody else is waited for, so nothing would ever happen. A league of two or more lacks referees at most, and those come back. */
   const tellStuck = (): void => {
     if (startWhen === "count") return;
     for (const { config, status, entrants } of manager.leagues.values()) {
-      if (status !== "open" || entrants.size >= 2) continue;
+      if (status !== "open" || entrants.size >= 2 || stuck.has(config.league_id)) continue;
+      stuck.add(config.league_id);
       const why = `a league needs two players, and it has ${entrants.size}`;
       emit({ type: "league_stuck", league_id: config.league_id, why });
     }

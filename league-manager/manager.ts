@@ -9,7 +9,8 @@ import type { Config } from "#shared/runtime/config.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import { createAnnouncer } from "./announce.ts";
 import { createDispatcher } from "./dispatch.ts";
-import { type LeagueEvent, type ResultsDocument, summaryOf } from "./events.ts";
+import { documentOf } from "./document.ts";
+import type { LeagueEvent } from "./events.ts";
 import {
   addMatch,
   currentRound,
@@ -70,8 +71,8 @@ export function createManager(options: ManagerOptions): Manager {
   const leagues = new Map<string, League>(config.leagues.map((one) => [one.league_id, restoreLeague(one, kept)]));
   const leagueOf = (match: Match): League => leagues.get(match.leagueId) as League;
   const seedOf = (match: Match): string => hmacBase64Url(options.seed, matchRef(match.leagueId, match.matchId));
-  const standings = (league: League): readonly Standing[] =>
-    standingsOf(league, (playerId) => registry.get(playerId)?.name ?? playerId);
+  const nameOf = (playerId: string): string => registry.get(playerId)?.name ?? playerId;
+  const standings = (league: League): readonly Standing[] => standingsOf(league, nameOf);
 
   const orderOf = (match: Match): StartGame => {
     const { join_ms, move_ms, game_over_ms } = config.timeouts;
@@ -100,16 +101,8 @@ export function createManager(options: ManagerOptions): Manager {
     };
   };
 
-  const document = (): ResultsDocument => ({
-    leagues: [...leagues.values()].map((league) => ({
-      league_id: league.config.league_id,
-      game: league.game.id,
-      status: league.status,
-      matches: [...league.matches.values()].flatMap((match) => (match.result ? [summaryOf(match, match.result)] : [])),
-      standings: standings(league),
-    })),
-  });
-  const onAllCompleted = (): void => emit({ type: "all_completed", document: document() });
+  const onAllCompleted = (): void =>
+    emit({ type: "all_completed", document: documentOf([...leagues.values()], nameOf) });
 
   /** What is found in the data folder: who starts anew there should learn why nothing begins. */
   const tellRestored = (league: League): void => {

@@ -46,9 +46,9 @@ export async function run(configFile: string, flags: RunFlags): Promise<number> 
         process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
         return;
       }
-      const tables = document.leagues.map((league) =>
-        standingsTable(`${league.league_id} (${league.game})`, league.standings),
-      );
+      const tables = document.leagues
+        .filter(({ status }) => status === "completed")
+        .map(({ league_id, game, standings }) => standingsTable(`${league_id} (${game})`, standings));
       process.stdout.write(`${tables.join("\n\n")}\n`);
       if (flags.quiet) return;
       const seconds = ((performance.now() - begun) / 1000).toFixed(1);

@@ -13,7 +13,7 @@ export interface RunOptions {
   readonly warn: (line: string) => void;
   /** Stay up after the last league until interrupted. */
   readonly keep: boolean;
-  /** Called once every league is completed, before the agents are stopped. */
+  /** Called once: when every league is completed, before the agents are stopped; or after that, when some are and the rest cannot start. */
   readonly onCompleted: (document: ResultsDocument) => void;
 }
 
@@ -53,6 +53,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
 
   const over = new Set<string>();
   const stuck = new Set<string>();
+  let isStuck = false;
   /** A league that cannot start holds up no other; but when all others are over nothing is left to wait for. */
   const endWhereStuck = (event: LeagueEvent): void => {
     if (event.type === "league_started") stuck.delete(event.league_id);
@@ -61,7 +62,8 @@ export async function runLeagues(options: RunOptions): Promise<number> {
       warn(`${event.league_id} cannot start: ${event.why}`);
       stuck.add(event.league_id);
     }
-    if (stuck.size > 0 && stuck.size + over.size === config.leagues.length && !options.keep) ended.resolve(EXIT.failed);
+    isStuck = stuck.size > 0 && stuck.size + over.size === config.leagues.length && !options.keep;
+    if (isStuck) ended.resolve(EXIT.failed);
   };
 
   let signals = 0;
@@ -96,5 +98,9 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   if (exitCode === EXIT.config || (exitCode !== EXIT.ok && !hasBegun)) folder.finish("failed");
   progress.end();
   await supervisor.stop();
+  if (isStuck && over.size > 0 && exitCode === EXIT.failed) {
+    const { keptDocument } = await import("../league-manager/document.ts");
+    options.onCompleted(await keptDocument(config, join(folder.path, "league-manager.sqlite")));
+  }
   return exitCode;
 }
