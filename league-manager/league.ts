@@ -6,7 +6,7 @@ import type { MatchResult } from "#shared/protocol/messages.ts";
 import type { LeagueConfig } from "#shared/runtime/config.ts";
 import { POINTS } from "#shared/session/verdict.ts";
 import { roundRobin } from "./schedule.ts";
-import { foldStandings, type Standing } from "./standings.ts";
+import { createTally, type Standing, type Tally } from "./standings.ts";
 import type { Kept, LeagueRow, MatchRow } from "./tables.ts";
 
 /** A match of a league: scheduled, given to a referee under an epoch, completed by a result. */
@@ -26,19 +26,31 @@ export interface Match {
 /** A match result without its log. */
 export type RecordedResult = Omit<MatchResult, "log">;
 
-/** One league: its players, its schedule and the results so far; standings are a fold of the results. */
+/** One league: its players, its schedule and the results so far; standings are a fold of the results, made as they come. */
 export interface League {
   readonly config: LeagueConfig;
   readonly game: Game;
   status: LeagueRow["status"];
   readonly entrants: Set<string>;
   readonly matches: Map<string, Match>;
+  /** The same matches by their rounds. */
+  readonly rounds: Map<number, Match[]>;
+  /** What the matches that are completed gave, and how many they are: `completeMatch` alone adds to them. */
+  readonly tally: Tally;
+  completed: number;
 }
 
 export function createLeague(config: LeagueConfig): League {
   const game = findGame(config.game);
   invariant(game, `unknown game ${config.game}`);
-  return { config, game, status: "open", entrants: new Set(), matches: new Map() };
+  const empty = {
+    entrants: new Set<string>(),
+    matches: new Map(),
+    rounds: new Map(),
+    tally: createTally(),
+    completed: 0,
+  };
+  return { config, game, status: "open", ...empty };
 }
 
 /** A league as it was kept. */
@@ -51,17 +63,10 @@ export function restoreLeague(config: LeagueConfig, kept: Kept): League {
   const results = new Map(kept.results.filter(mine).map((row) => [row.match_id, row]));
   for (const row of kept.matches.filter(mine)) {
     const recorded = results.get(row.match_id);
-    league.matches.set(row.match_id, {
-      leagueId: league_id,
-      matchId: row.match_id,
-      roundId: row.round_id,
-      roles: JSON.parse(row.roles) as Record<string, string>,
-      status: recorded ? "completed" : row.status,
-      epoch: row.epoch,
-      refereeId: recorded ? recorded.referee_id : row.referee_id,
-      aborts: row.aborts,
-      result: recorded ? (JSON.parse(recorded.result) as RecordedResult) : null,
-    });
+    const match = addMatch(league, row.round_id, row.match_id, JSON.parse(row.roles) as Record<string, string>);
+    const { status, epoch, aborts } = row;
+    Object.assign(match, { status, epoch, aborts, refereeId: row.referee_id });
+    if (recorded) completeMatch(league, match, JSON.parse(recorded.result) as RecordedResult, recorded.referee_id);
   }
   return league;
 }
@@ -92,24 +97,32 @@ export function addMatch(
     result: null,
   };
   league.matches.set(matchId, match);
+  const round = league.rounds.get(roundId);
+  if (round) round.push(match);
+  else league.rounds.set(roundId, [match]);
   return match;
 }
 
-export const matchesOf = (league: League, roundId: number): readonly Match[] =>
-  [...league.matches.values()].filter((match) => match.roundId === roundId);
+/** A match has its result, which is taken once. */
+export function completeMatch(league: League, match: Match, result: RecordedResult, refereeId: string | null): void {
+  invariant(match.result === null, `${match.leagueId}/${match.matchId} has one result`);
+  Object.assign(match, { result, refereeId, status: "completed" });
+  league.completed++;
+  const { match_points: points, termination, winner } = result;
+  league.tally.add({ points, termination, winner });
+}
+
+export const matchesOf = (league: League, roundId: number): readonly Match[] => league.rounds.get(roundId) ?? [];
 
 /** The lowest round with a match still to be completed; null when there is none. */
-export function currentRound(league: League): number | null {
-  const open = [...league.matches.values()].filter((match) => match.status !== "completed");
-  return open.length === 0 ? null : Math.min(...open.map((match) => match.roundId));
+export function currentRound({ rounds }: League): number | null {
+  const open = [...rounds].filter(([, matches]) => matches.some(({ status }) => status !== "completed"));
+  return open.length === 0 ? null : Math.min(...open.map(([roundId]) => roundId));
 }
 
 export function standingsOf(league: League, nameOf: (playerId: string) => string): readonly Standing[] {
-  const results = [...league.matches.values()].flatMap(({ result }) =>
-    result ? [{ points: result.match_points, termination: result.termination, winner: result.winner }] : [],
-  );
   const players = [...league.entrants].sort().map((player_id) => ({ player_id, display_name: nameOf(player_id) }));
-  return foldStandings(players, results);
+  return league.tally.standings(players);
 }
 
 /** What is wrong with a result that has no log, or null: nobody can have won anything in it but by the others' absence. */

@@ -109,9 +109,8 @@ export function createManager(options: ManagerOptions): Manager {
     const { league_id } = league.config;
     if (league.status === "completed") emit({ type: "league_completed", league_id, standings: standings(league) });
     if (league.status !== "running") return;
-    const matches = [...league.matches.values()];
-    const played = matches.filter((match) => match.status === "completed").length;
-    emit({ type: "notice", message: `${league_id} goes on: ${played} of ${matches.length} matches are played` });
+    const { completed, matches } = league;
+    emit({ type: "notice", message: `${league_id} goes on: ${completed} of ${matches.size} matches are played` });
   };
 
   const dispatcher = createDispatcher({

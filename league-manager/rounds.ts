@@ -3,7 +3,15 @@ import type { Logger } from "#shared/runtime/logger.ts";
 import type { Announcer } from "./announce.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import { type LeagueEvent, summaryOf } from "./events.ts";
-import { currentRound, forfeitUnplayed, type League, type Match, matchesOf, type RecordedResult } from "./league.ts";
+import {
+  completeMatch,
+  currentRound,
+  forfeitUnplayed,
+  type League,
+  type Match,
+  matchesOf,
+  type RecordedResult,
+} from "./league.ts";
 import type { Agent, AgentRegistry } from "./registry.ts";
 import type { Standing } from "./standings.ts";
 import type { ManagerStore } from "./tables.ts";
@@ -78,20 +86,17 @@ export function createRounds(options: RoundsOptions): Rounds {
       seed: options.seedOf(match),
       recorded_at: systemClock.iso(),
     });
-    match.result = result;
-    match.status = "completed";
-    match.refereeId = referee?.id ?? null;
+    const league = leagues.get(match.leagueId) as League;
+    completeMatch(league, match, result, referee?.id ?? null);
     dispatcher.release(match);
     const judged = judgePlayers(match, result);
-    const league = leagues.get(match.leagueId) as League;
-    const all = [...league.matches.values()];
     emit({
       type: "match_completed",
       league_id: match.leagueId,
       match: summaryOf(match, result),
       faults: result.faults,
-      completed: all.filter((one) => one.status === "completed").length,
-      matches: all.length,
+      completed: league.completed,
+      matches: league.matches.size,
       standings: standings(league),
     });
     moveOn(league, match.roundId).catch((thrown) => {
@@ -152,7 +157,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     async resume(league) {
       const current = currentRound(league);
       if (current !== null) return play(league, current);
-      const last = Math.max(0, ...[...league.matches.values()].map((match) => match.roundId));
+      const last = Math.max(0, ...league.rounds.keys());
       openRounds.set(league.config.league_id, last);
       await moveOn(league, last);
     },

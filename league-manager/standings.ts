@@ -26,31 +26,49 @@ export interface StandingsResult {
   readonly winner: string | null;
 }
 
+/** The results of a league so far, counted as they come. */
+export interface Tally {
+  /** Counts a result, once. */
+  add(result: StandingsResult): void;
+  /** The table of these players. Every player has a row, also before the first match; players of a result who are not listed have none. */
+  standings(players: readonly StandingsPlayer[]): readonly Standing[];
+}
+
 /**
  * The table of a league (league-protocol.md, Scoring): win 3, draw 1, loss 0; sorted by points, wins and draws, all descending,
- * then player id ascending. A match forfeited by both is a loss for both, an aborted one counts for nobody. Every player
- * has a row, also before the first match; players of a result who are not listed have none.
+ * then player id ascending. A match forfeited by both is a loss for both, an aborted one counts for nobody.
  */
+export function createTally(): Tally {
+  const counts = new Map<string, { wins: number; draws: number; losses: number }>();
+  return {
+    add({ termination, points }) {
+      if (termination === "aborted") return;
+      for (const [playerId, given] of Object.entries(points)) {
+        const count = counts.get(playerId) ?? { wins: 0, draws: 0, losses: 0 };
+        count[columnOf(given)] += 1;
+        counts.set(playerId, count);
+      }
+    },
+    standings: (players) =>
+      players
+        .map(({ player_id, display_name }) => {
+          const { wins, draws, losses } = counts.get(player_id) ?? { wins: 0, draws: 0, losses: 0 };
+          const points = wins * POINTS.win + draws * POINTS.draw + losses * POINTS.loss;
+          return { player_id, display_name, played: wins + draws + losses, wins, draws, losses, points };
+        })
+        .sort(byRule)
+        .map((row, index) => ({ rank: index + 1, ...row })),
+  };
+}
+
+/** The table that these results give, all at once. */
 export function foldStandings(
   players: readonly StandingsPlayer[],
   results: readonly StandingsResult[],
 ): readonly Standing[] {
-  const tally = new Map(players.map(({ player_id }) => [player_id, { wins: 0, draws: 0, losses: 0 }]));
-  for (const result of results) {
-    if (result.termination === "aborted") continue;
-    for (const [playerId, points] of Object.entries(result.points)) {
-      const row = tally.get(playerId);
-      if (row) row[columnOf(points)] += 1;
-    }
-  }
-  return players
-    .map(({ player_id, display_name }) => {
-      const { wins, draws, losses } = tally.get(player_id) ?? { wins: 0, draws: 0, losses: 0 };
-      const points = wins * POINTS.win + draws * POINTS.draw + losses * POINTS.loss;
-      return { player_id, display_name, played: wins + draws + losses, wins, draws, losses, points };
-    })
-    .sort(byRule)
-    .map((row, index) => ({ rank: index + 1, ...row }));
+  const tally = createTally();
+  for (const result of results) tally.add(result);
+  return tally.standings(players);
 }
 
 function columnOf(points: number): "wins" | "draws" | "losses" {
