@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { jsonIn, writeWhole } from "./whole-file.ts";
 
 const Who = z.enum(["user", "llm"]);
 export const Players = z.object({ red_spymaster: Who, red_team: Who, blue_spymaster: Who, blue_team: Who });
@@ -31,16 +32,13 @@ export function openGames(dataFolder: string): OpenGames {
   const folder = join(dataFolder, "codenames");
   const fileOf = (token: string): string => join(folder, `${sha256Hex(token).slice(0, 16)}.json`);
   const read = (file: string): OpenGame | null => {
-    const parsed = existsSync(file) ? OpenGame.safeParse(jsonIn(file)) : null;
-    return parsed?.success ? parsed.data : null;
+    const parsed = OpenGame.safeParse(jsonIn(file));
+    return parsed.success ? parsed.data : null;
   };
   return {
     keep(game) {
       mkdirSync(folder, { recursive: true });
-      const file = fileOf(game.game_token);
-      // Renamed when it is whole: the command may be killed at any moment.
-      writeFileSync(`${file}.new`, `${JSON.stringify(game, null, 2)}\n`, { mode: 0o600 });
-      renameSync(`${file}.new`, file);
+      writeWhole(fileOf(game.game_token), game);
     },
     drop: (token) => rmSync(fileOf(token), { force: true }),
     find(token) {
@@ -50,12 +48,4 @@ export function openGames(dataFolder: string): OpenGames {
       return games.sort((a, b) => a.begun_at.localeCompare(b.begun_at)).at(-1) ?? null;
     },
   };
-}
-
-function jsonIn(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, "utf8"));
-  } catch {
-    return null; // not ours
-  }
 }

@@ -32,14 +32,15 @@ export function readConfig(file: string, faultOf?: typeof faultOfRun): Config {
 /** `league run`: exit code as `runLeagues` gives it. */
 export async function run(configFile: string, flags: RunFlags): Promise<number> {
   const config = readConfig(configFile, faultOfRun);
-  const folder = flags.resume ? resumeRun(config.data) : beginRun(config, flags.seed ?? null);
   const progress = flags.quiet ? silentProgress : createProgress(process.stderr);
+  const warn = (line: string): void => (flags.quiet ? void process.stderr.write(`${line}\n`) : progress.line(line));
+  const folder = flags.resume ? resumeRun(config.data, warn) : beginRun(config, flags.seed ?? null);
   if (flags.resume && !flags.quiet) progress.line(`going on with ${resolve(folder.path)}, by its own config and seed`);
   const begun = performance.now();
   const exitCode = await runLeagues({
     folder,
     progress,
-    warn: (line) => (flags.quiet ? process.stderr.write(`${line}\n`) : progress.line(line)),
+    warn,
     keep: flags.keep ?? false,
     onCompleted(document) {
       if (flags.json) {

@@ -10,6 +10,7 @@ import type { RecordedResult } from "../league-manager/league.ts";
 import { type Pairing, roundRobin } from "../league-manager/schedule.ts";
 import { foldStandings, type Standing } from "../league-manager/standings.ts";
 import { MANAGER_SCHEMA, managerStore } from "../league-manager/tables.ts";
+import { hasFailed } from "./run-folder.ts";
 
 const POINTS = "a match gives 3, 1 or 0 points";
 
@@ -100,12 +101,6 @@ export function findStore(folder: string): string {
 /** When a store was last written, milliseconds: to the file itself or to what waits beside it. */
 const writtenAt = (store: string): number =>
   Math.max(...[store, `${store}-wal`].filter(existsSync).map((file) => statSync(file).mtimeMs));
-
-/** Whether a run never began. */
-function hasFailed(run: string): boolean {
-  const file = join(run, "run.json");
-  return existsSync(file) && (JSON.parse(readFileSync(file, "utf8")) as { status: string }).status === "failed";
-}
 
 const runsIn = (folder: string): readonly string[] =>
   existsSync(folder) && statSync(folder).isDirectory()

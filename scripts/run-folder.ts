@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
 import { newToken } from "#shared/lib/ids.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import { jsonIn, writeWhole } from "./whole-file.ts";
 
 /** One run's folder under `data/runs`: its config, its seed, its agents' stores. */
 export interface RunFolder {
@@ -19,11 +21,12 @@ export interface RunFolder {
   isUnfinished(): boolean;
 }
 
-interface RunRecord {
-  readonly seed: string;
-  readonly started_at: string;
-  readonly status: "running" | "completed" | "failed";
-}
+const RunRecord = z.object({
+  seed: z.string(),
+  started_at: z.string(),
+  status: z.enum(["running", "completed", "failed"]),
+});
+type RunRecord = z.infer<typeof RunRecord>;
 
 const runsOf = (data: string): string => join(data, "runs");
 
@@ -34,21 +37,25 @@ export function beginRun(config: Config, seed: string | null): RunFolder {
   // Logs hold what players may not see of each other: they are not for the other users of the machine.
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const record: RunRecord = { seed: seed ?? newToken(), started_at: new Date().toISOString(), status: "running" };
-  writeFileSync(join(path, "config.json"), `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
+  writeWhole(join(path, "config.json"), config);
   return folderOf(path, config, record, false);
 }
 
-/** The newest run that has not finished; StartError when there is none. */
-export function resumeRun(data: string): RunFolder {
+/** Whether a run is marked as one that never began; what cannot be read is no mark. */
+export const hasFailed = (path: string): boolean =>
+  RunRecord.safeParse(jsonIn(join(path, "run.json"))).data?.status === "failed";
+
+/** The newest run that has not finished; StartError when there is none. One that cannot be read is passed by, which `warn` is told. */
+export function resumeRun(data: string, warn: (line: string) => void): RunFolder {
   const names = existsSync(runsOf(data)) ? readdirSync(runsOf(data)).sort().reverse() : [];
   for (const name of names) {
     const path = join(runsOf(data), name);
-    const file = join(path, "run.json");
-    if (!existsSync(file)) continue;
-    const record = JSON.parse(readFileSync(file, "utf8")) as RunRecord;
-    if (record.status !== "running") continue;
-    const config = Config.parse(JSON.parse(readFileSync(join(path, "config.json"), "utf8")));
-    return folderOf(path, config, record, true);
+    if (!existsSync(join(path, "run.json"))) continue;
+    const record = RunRecord.safeParse(jsonIn(join(path, "run.json"))).data;
+    if (record && record.status !== "running") continue;
+    const config = Config.safeParse(jsonIn(join(path, "config.json"))).data;
+    if (record && config) return folderOf(path, config, record, true);
+    warn(`${path} is passed by: its run.json or config.json cannot be read`);
   }
   throw new StartError(`no unfinished run in ${runsOf(data)}`, EXIT.failed);
 }
@@ -57,7 +64,7 @@ function folderOf(path: string, config: Config, record: RunRecord, isResumed: bo
   let isUnfinished = true;
   const write = (status: RunRecord["status"]): void => {
     isUnfinished = status === "running";
-    writeFileSync(join(path, "run.json"), `${JSON.stringify({ ...record, status }, null, 2)}\n`, { mode: 0o600 });
+    writeWhole(join(path, "run.json"), { ...record, status });
   };
   write("running");
   const told = { path, config, seed: record.seed, isResumed, configFile: join(path, "config.json") };
