@@ -1,12 +1,14 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "#shared/runtime/config.ts";
-import { EXIT } from "#shared/runtime/exit.ts";
+import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
+import { takeFile } from "#shared/store/sqlite.ts";
 import type { LeagueEvent } from "../league-manager/events.ts";
 import { managerUrlOf, startAgents } from "./agents.ts";
 import { readConfig } from "./command-run.ts";
 import { createProgress, standingsTable } from "./progress.ts";
+import { writeWhole } from "./whole-file.ts";
 
 export interface ServeFlags {
   readonly players?: number;
@@ -25,7 +27,10 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
   const config = { ...read, players: read.players.filter((player) => "endpoint" in player || "self" in player) };
   const served = join(config.data, "serve.json");
   mkdirSync(config.data, { recursive: true, mode: 0o700 });
-  writeFileSync(served, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
+  // Its manager, started again, reads this file: it is written by nobody else while this command runs.
+  const lock = takeFile(served);
+  if (!lock) throw new StartError(`${config.data} is served by another process`);
+  writeWhole(served, config);
 
   const progress = createProgress(process.stderr);
   const ended = Promise.withResolvers<number>();
@@ -66,6 +71,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
   const exitCode = await ended.promise;
   progress.end();
   await supervisor.stop();
+  lock.release();
   return exitCode;
 }
 

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { agentsIn, cleanUp, eventually, RPS, type Running, start, type TestLeague, testLeague } from "./testing.ts";
@@ -34,6 +35,30 @@ describe("league serve, and players that join", () => {
     for (const one of [again, early, late]) one.signal("SIGINT");
     expect([(await again.ended).code, (await early.ended).code, (await late.ended).code]).toEqual([130, 130, 130]);
     await eventually("nothing to be left running", () => agentsIn(test.folder).length === 0);
+  }, 40_000);
+
+  it("keeps its config from a second one on its folder, which is refused", async () => {
+    const test = await testLeague([], RPS);
+    const served = serve(test, "--players", "2");
+    await served.line(/takes registrations at /);
+    const file = join(test.folder, "data", "serve.json");
+    const before = readFileSync(file, "utf8");
+    const other = join(test.folder, "other.json");
+    writeFileSync(
+      other,
+      JSON.stringify({ ...JSON.parse(before), leagues: [{ league_id: "eo", game: "even_odd.v1" }] }),
+    );
+    const { code, stderr } = await serve({ ...test, file: other }).ended;
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain(`${join(test.folder, "data")} is served by another process`);
+    expect(readFileSync(file, "utf8")).toBe(before);
+    served.signal("SIGINT");
+    await served.ended;
+    const again = serve({ ...test, file: other });
+    await again.line(/takes registrations at /);
+    expect(JSON.parse(readFileSync(file, "utf8")).leagues).toMatchObject([{ league_id: "eo" }]);
+    again.signal("SIGINT");
+    await again.ended;
   }, 40_000);
 
   it("refuses a second player of one name, which is told so and ends", async () => {
