@@ -41,6 +41,10 @@ export interface Dispatcher {
   welcome(referee: Agent): void;
   /** The matches that are a referee's own now. */
   assignedTo(refereeId: string): readonly Match[];
+  /** The referees that answer no probe, and so have lost their matches: the longest silent first. */
+  silent(): readonly Agent[];
+  /** A silent referee is no longer registered. */
+  forget(referee: Agent): void;
   stop(): void;
 }
 
@@ -165,7 +169,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
 
   const probe = async (referee: Agent): Promise<void> => {
     const alive = await peers.isAlive(new URL("/health", referee.endpoint).href, PROBE_TIMEOUT_MS);
-    if (stopped) return;
+    if (stopped || registry.get(referee.id) !== referee) return;
     const before = isUp(referee);
     misses.set(referee.id, alive ? 0 : (misses.get(referee.id) ?? 0) + 1);
     if (before === isUp(referee)) return;
@@ -208,6 +212,14 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       deal();
     },
     assignedTo: (refereeId) => [...matchesOf(refereeId)],
+    silent: () =>
+      registry
+        .all("referee")
+        .filter((referee) => !isUp(referee) && matchesOf(referee.id).size === 0)
+        .sort((a, b) => (misses.get(b.id) ?? 0) - (misses.get(a.id) ?? 0)),
+    forget({ id }) {
+      for (const known of [misses, unfit, lost, assigned]) known.delete(id);
+    },
     stop() {
       stopped = true;
       clearInterval(timer);

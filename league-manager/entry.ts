@@ -38,6 +38,9 @@ const REFEREE_GRACE_MS = 3_000;
 /** Of a league that says no number itself: a round robin of more has more matches than anybody waits for, and strangers would fill it. */
 const MOST_PLAYERS = 500;
 
+/** Each is probed every second, so strangers could register them without end; as many as there are ports for them. */
+const MOST_REFEREES = 99;
+
 export function createEntry(options: EntryOptions): Entry {
   const { manager, registry, places, startWhen, emit, onError } = options;
   const playerPlaces = places.filter((place) => place.kind === "player");
@@ -104,10 +107,18 @@ export function createEntry(options: EntryOptions): Entry {
   };
 
   /** Who referees a match could invent its moves: a league of known players has the referees that it knows. */
-  const mayReferee = ({ id }: Agent): Result<readonly string[], ProtocolError> =>
-    startWhen === "count" || refereePlaces.some((place) => place.id === id)
-      ? ok([])
-      : err(protocolError("L002", "this league has the referees of its config, and takes no other"));
+  const mayReferee = (referee: Agent): Result<readonly string[], ProtocolError> => {
+    const { id, endpoint } = referee;
+    if (startWhen === "roster") {
+      if (refereePlaces.some((place) => place.id === id)) return ok([]);
+      return err(protocolError("L002", "this league has the referees of its config, and takes no other"));
+    }
+    const isExpected = (url: string): boolean => refereePlaces.some((place) => place.endpoint === url);
+    const hasRoom = registry.all("referee").length < MOST_REFEREES;
+    if (hasRoom || registry.get(id) === referee || isExpected(endpoint)) return ok([]);
+    if (manager.forgetSilent((other) => !isExpected(other.endpoint))) return ok([]);
+    return err(protocolError("L002", `${MOST_REFEREES} referees are registered, and all of them answer`, {}, true));
+  };
 
   const isComplete = (league: League): boolean => {
     if (league.status !== "open" || league.entrants.size < 2 || registry.all("referee").length === 0) return false;

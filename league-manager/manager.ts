@@ -60,6 +60,8 @@ export interface Manager {
   remove(player: Agent): Promise<void>;
   /** A referee has registered: it may be given matches, and is told which are still its own. */
   welcomeReferee(referee: Agent): readonly StartGame[];
+  /** Forgets the referee among these that has been silent for longest, and so has no match; false when all of them answer. */
+  forgetSilent(among: (referee: Agent) => boolean): boolean;
   standings(league: League): readonly Standing[];
   /** Goes on with every league that was running when the manager stopped. */
   resume(): Promise<void>;
@@ -225,6 +227,15 @@ export function createManager(options: ManagerOptions): Manager {
     welcomeReferee(referee) {
       dispatcher.welcome(referee);
       return dispatcher.assignedTo(referee.id).map(orderOf);
+    },
+
+    forgetSilent(among) {
+      const referee = dispatcher.silent().find(among);
+      if (!referee) return false;
+      dispatcher.forget(referee);
+      registry.forget(referee).catch((thrown) => log.error({ err: thrown }, "a referee could not be forgotten"));
+      emit({ type: "notice", message: `referee ${referee.id} is silent and makes room for another` });
+      return true;
     },
 
     async resume() {

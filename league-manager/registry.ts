@@ -73,7 +73,7 @@ export interface AgentRegistry {
    * that is on disk.
    */
   move(agent: Agent, event: AgentEvent): Promise<void>;
-  /** A player that is in no league, as if it had never come: its name and endpoint are free again. */
+  /** A player that is in no league or a referee without a match, as if it had never come: its name and endpoint are free again. */
   forget(agent: Agent): Promise<void>;
   /** A player whose leagues are over, and who has entered another: what it was is past. */
   renew(agent: Agent): Promise<void>;
