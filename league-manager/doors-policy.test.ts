@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newToken } from "#shared/lib/ids.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
-import { startTestManager, type TestManager, type Wire, won } from "./testing-doors.ts";
+import { abortedR1M1, rpcOf, startTestManager, type TestManager, type Wire, won } from "./testing-doors.ts";
 
 let manager: TestManager;
 
@@ -91,6 +91,27 @@ describe("league operations", () => {
     await faulty({ round_id: 1 }, "L005");
     expect(await schedule()).toMatchObject({ status: "SCHEDULED", match_id: "R2M2" });
   });
+});
+
+it("remove_player leaves a round that has begun to be played, forfeits the rounds that follow, and says so", async () => {
+  await manager.register("P01", "P02", "P03", "REF01");
+  await start("rps");
+  // Berger's first round of three: P02 against P03.
+  const played = { roles: { player_1: "P02", player_2: "P03" } };
+  const remove = await tool("remove_player", { player_id: "P02" }, manager.operator);
+  expect(remove).toMatchObject({ status: "REMOVED" });
+  expect(await manager.schedule("rps")).toMatchObject([{ ...played, round_id: 1, status: "assigned" }, {}, {}]);
+  const aborted = { ...abortedR1M1(), league_id: "rps" };
+  for (const epoch of [1, 2, 3]) {
+    const told = await manager.message("MATCH_RESULT", "referee:REF01", { ...aborted, epoch }, manager.tokens.REF01);
+    expect(told).toMatchObject({ payload: { status: "RECORDED" } });
+  }
+  const later = (await manager.schedule("rps")).slice(1);
+  const withP02 = later.filter(({ roles }) => Object.values(roles).includes("P02"));
+  expect(withP02).toMatchObject([{ status: "completed", termination: "forfeit", reason: "shut_down" }]);
+  const { body } = await manager.post(rpcOf("tools/list"));
+  const { description } = body.result.tools.find(({ name }: Wire) => name === "remove_player");
+  expect(description).toContain("a round that has begun is played to its end, and what follows it is forfeited");
 });
 
 describe("an endpoint", () => {

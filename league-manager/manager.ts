@@ -56,7 +56,7 @@ export interface Manager {
     players: readonly [string, string],
     roundId: number,
   ): Promise<Result<Match, ProtocolError>>;
-  /** Takes a player out: of open leagues at once, of running ones by forfeit. One that is in no other is forgotten. */
+  /** Takes a player out: of open leagues at once, of running ones by forfeit of the rounds to come. One that is in no other is forgotten. */
   remove(player: Agent): Promise<void>;
   /** A referee has registered: it may be given matches, and is told which are still its own. */
   welcomeReferee(referee: Agent): readonly StartGame[];

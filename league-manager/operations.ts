@@ -208,7 +208,7 @@ function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): re
         name: "remove_player",
         title: "Remove a player",
         description:
-          "Takes a player out of open leagues; in running ones it forfeits what is left. One that was in open leagues only may register anew, under the same name. Needs the operator token.",
+          "Takes a player out of open leagues; in running ones a round that has begun is played to its end, and what follows it is forfeited. One that was in open leagues only may register anew, under the same name. Needs the operator token.",
         plain: RemovePlayer,
         result: Removed,
         annotations: { readOnlyHint: false, destructiveHint: true },
