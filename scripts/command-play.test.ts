@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { cleanUp, league, newFolder } from "./testing.ts";
@@ -15,6 +15,19 @@ describe("league play", () => {
       /^player_1: random\nplayer_2: cycle\n\n1\. player_1 (rock|paper|scissors)\n2\. player_2 /,
     );
     expect(one.stdout).toMatch(/\n(random wins \(rounds won\)|cycle wins \(rounds won\)|draw)\n$/);
+  }, 30_000);
+
+  it("calls a bot by its file's name, wherever the file lies and however long its name is", async () => {
+    const folder = join(newFolder(), "a-folder-that-is-somewhere".repeat(4), "deep-below".repeat(10));
+    mkdirSync(folder, { recursive: true });
+    const long = `${"long".repeat(40)}.ts`;
+    for (const name of ["bot.ts", long]) writeFileSync(join(folder, name), 'export default () => "rock";\n');
+    const play = (first: string, second: string) => league(["play", first, second, "--game", "rps", "--seed", "7"]);
+    const bot = join(folder, "bot.ts");
+    const [two, same] = await Promise.all([play(bot, join(folder, long)), play(bot, bot)]);
+    expect(two).toMatchObject({ code: 0, stderr: "" });
+    expect(two.stdout).toMatch(/^player_1: bot\.ts\nplayer_2: (long){22}lo…\n/);
+    expect(same.stdout).toMatch(/^player_1: bot\.ts 1\nplayer_2: bot\.ts 2\n/);
   }, 30_000);
 
   it("says what was wrong with an illegal move, and what the bot had answered", async () => {

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import type { Game, Role } from "#shared/games/game.ts";
 import { findGame, gameIds } from "#shared/games/registry.ts";
 import { cutTo, inOneLine } from "#shared/lib/text.ts";
@@ -46,6 +46,12 @@ export async function play(first: string, second: string, flags: PlayFlags): Pro
   }
 }
 
+/** With room for what tells two of one name apart: a name has at most 100 characters. */
+const NAME_CHARACTERS = 90;
+
+/** What a bot is called: by its file's name, not by where it lies. */
+const nameOf = (bot: string): string => inOneLine(cutTo(NAME_CHARACTERS, isBotFile(bot) ? basename(bot) : bot));
+
 async function configOf(first: string, second: string, flags: PlayFlags, data: string): Promise<Config> {
   const id = findGame(flags.game) ? flags.game : `${flags.game.replaceAll("-", "_")}.v1`;
   const game = findGame(id);
@@ -56,7 +62,8 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
   }
   const [manager = 0, referee = 0, player1 = 0] = await freePorts(4);
   const bot = (spec: string): string => (isBotFile(spec) ? resolve(spec) : spec);
-  const names = first === second ? [`${first} 1`, `${second} 2`] : [first, second];
+  const [a, b] = [nameOf(first), nameOf(second)];
+  const names = a === b ? [`${a} 1`, `${b} 2`] : [a, b];
   const parsed = Config.safeParse({
     manager: { port: manager },
     referees: { count: 1, firstPort: referee },
