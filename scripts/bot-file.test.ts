@@ -76,6 +76,17 @@ describe("a bot of one's own", () => {
     expect(stderr).not.toMatch(STACK_LINE);
   });
 
+  it("that ends its process while it loads ends the run with exit code 1, and is named", async () => {
+    const test = await testLeague(["./my-bot.ts", "cycle"], RPS, { files: { "my-bot.ts": "process.exit(0);\n" } });
+    const { code, stdout, stderr } = await league(["run", test.file, "--quiet"]);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "Player1 ended with code 0 before it was up\n",
+    });
+    expect(processesIn(test.folder)).toEqual([]);
+  });
+
   it.each(["./none.ts", "no-such-bot"])(
     "that is not there ends the run with exit code 3 and its place: %s",
     async (bot) => {

@@ -121,7 +121,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     // What ended by itself before it ever listened, or says that it is set up wrongly, would fail again. A player's bot may say what it likes.
     const neverRan = !life.wasReady && signal === null;
     const isSetUpWrongly = code === EXIT.config && (neverRan || !isExpendable);
-    if (neverRan || isSetUpWrongly) options.onFatal(`${name} ${how}`, isSetUpWrongly ? EXIT.config : EXIT.failed);
+    if (isSetUpWrongly) options.onFatal(`${name} ${how}`, EXIT.config);
+    else if (neverRan) options.onFatal(`${name} ${how} before it was up`, EXIT.failed);
     else if (life.restarts < maxRestarts) {
       options.onLine(name, `${how}; it is started again`);
       life.restarts++;
