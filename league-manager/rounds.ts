@@ -87,8 +87,9 @@ export function createRounds(options: RoundsOptions): Rounds {
       recorded_at: systemClock.iso(),
     });
     const league = leagues.get(match.leagueId) as League;
-    completeMatch(league, match, result, referee?.id ?? null);
+    // First, while it still says whose it is: a match that is aborted for good has its result from nobody.
     dispatcher.release(match);
+    completeMatch(league, match, result, referee?.id ?? null);
     const judged = judgePlayers(match, result);
     emit({
       type: "match_completed",

@@ -24,3 +24,18 @@ test("a match that its referee never ends is played again, three times at most, 
   ]);
   expect(notices.filter((text) => text.includes("played again"))).toHaveLength(2);
 });
+
+test("a match that was aborted for good leaves its place at the referee to the next", async () => {
+  league = await startTestLeague({
+    leagues: [{ league_id: "rps", game: "rps.v1" }],
+    players: ["Ann", "Bob", "Cid"].map((name) => ({ name, bot: "manual" })),
+    maxConcurrent: 1,
+    timeouts: { match_ms: 300, move_ms: 600_000, join_ms: 5_000 },
+  });
+  const [rps] = (await league.completed).leagues;
+  expect(rps?.matches.map(({ match_id, termination }) => [match_id, termination])).toEqual([
+    ["R1M1", "aborted"],
+    ["R2M1", "aborted"],
+    ["R3M1", "aborted"],
+  ]);
+});

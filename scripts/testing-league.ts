@@ -30,6 +30,8 @@ export interface TestLeagueOptions {
   readonly leagues: readonly { readonly league_id: string; readonly game: string; readonly options?: object }[];
   readonly players: readonly TestPlayer[];
   readonly referees?: number;
+  /** Matches that a referee takes at a time; 64 if absent. */
+  readonly maxConcurrent?: number;
   readonly timeouts?: { readonly move_ms?: number; readonly join_ms?: number; readonly match_ms?: number };
   readonly onEvent?: (event: LeagueEvent) => void;
   /** Of the run; "test" if absent. */
@@ -70,7 +72,7 @@ const silentProcess = (name: string): AgentProcess => ({
 
 /** Starts manager, referees and players, the players last: the league begins as soon as all are registered. */
 export async function startTestLeague(options: TestLeagueOptions): Promise<TestLeague> {
-  const { players, referees = 1, leagues, timeouts, seed = "test" } = options;
+  const { players, referees = 1, maxConcurrent = 64, leagues, timeouts, seed = "test" } = options;
   const ports = await freePorts(1 + referees + players.length);
   const [managerPort = 0, firstRefereePort = 0] = ports;
   const manager = `http://127.0.0.1:${managerPort}/mcp`;
@@ -107,7 +109,7 @@ export async function startTestLeague(options: TestLeagueOptions): Promise<TestL
       const name = `Referee ${index + 1}`;
       agents.push(
         await startReferee(
-          { ...base, name, ports: [port], maxConcurrentMatches: 64, ...REFEREE, ...LIMITS },
+          { ...base, name, ports: [port], maxConcurrentMatches: maxConcurrent, ...REFEREE, ...LIMITS },
           silentProcess(name),
         ),
       );
