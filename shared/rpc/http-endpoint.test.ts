@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHead
 import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { HttpContext } from "./http.ts";
-import { type EndpointOptions, goneSignal, httpEndpoint } from "./http-endpoint.ts";
+import { type EndpointOptions, httpEndpoint } from "./http-endpoint.ts";
 
 const LIMIT = 256 * 1024;
 const LONG = 1024 * 1024;
@@ -269,22 +269,6 @@ describe("the door (PROTOCOL.md, section 3: body limit, Host and Origin, JSON co
     broken.closeAllConnections();
     await new Promise((resolve) => broken.close(resolve));
   });
-});
-
-test("a caller is known to be gone, whether it goes before or after somebody asks", async () => {
-  const signals: AbortSignal[] = [];
-  const waiting = httpEndpoint({ ...options, door: () => new Promise(() => {}) });
-  const request = httpRequest({ port: await portOf(waiting), method: "POST", path: "/mcp", headers: JSON_BODY });
-  request.on("error", () => {}); // it is broken off on purpose
-  request.end("{}");
-  const [, response] = await once(waiting, "request");
-  signals.push(goneSignal(response));
-  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
-  request.destroy();
-  await once(response, "close");
-  signals.push(goneSignal(response));
-  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
-  await new Promise((resolve) => waiting.close(resolve));
 });
 
 test("an endpoint that is open to a network may be called by any address, but by no foreign name", async () => {
