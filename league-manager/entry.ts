@@ -76,7 +76,7 @@ export function createEntry(options: EntryOptions): Entry {
       const full = [...manager.leagues.values()].some((league) => league.status === "open" && isFull(league, player));
       return err(
         full
-          ? protocolError("L002", "every league of your games is full")
+          ? protocolError("L002", noSeat("every league of your games is full", player))
           : protocolError("L001", "no league of your games is open"),
       );
     };
@@ -93,7 +93,9 @@ export function createEntry(options: EntryOptions): Entry {
     }
     if (league.status !== "open")
       return protocolError("L001", `league ${league_id} is ${league.status}`, { league_id });
-    return isFull(league, player) ? protocolError("L002", `league ${league_id} is full`, { league_id }) : null;
+    return isFull(league, player)
+      ? protocolError("L002", noSeat(`league ${league_id} is full`, player), { league_id })
+      : null;
   };
 
   const isOpen = (leagueId: string): boolean => manager.leagues.get(leagueId)?.status === "open";
@@ -105,6 +107,9 @@ export function createEntry(options: EntryOptions): Entry {
     if (startWhen === "roster") return !playerPlaces.some((place) => place.id === player.id);
     return league.entrants.size >= (league.config.max_players ?? MOST_PLAYERS);
   };
+
+  const noSeat = (full: string, { name }: Agent): string =>
+    startWhen === "roster" ? `no place is kept for "${name}": who plays here stands in the league's config` : full;
 
   /** Who referees a match could invent its moves: a league of known players has the referees that it knows. */
   const mayReferee = (referee: Agent): Result<readonly string[], ProtocolError> => {
@@ -165,7 +170,9 @@ export function createEntry(options: EntryOptions): Entry {
     for (const { config, status, entrants } of manager.leagues.values()) {
       if (status !== "open" || entrants.size >= 2 || stuck.has(config.league_id)) continue;
       stuck.add(config.league_id);
-      const why = `a league needs two players, and it has ${entrants.size}`;
+      const absent = playerPlaces.filter((place) => !registry.get(place.id)).map((place) => place.name);
+      const missed = `; ${absent.join(", ")} did not come within ${options.registrationMs / 1000} s (timeouts.registration_ms)`;
+      const why = `a league needs two players, and it has ${entrants.size}${absent.length > 0 ? missed : ""}`;
       emit({ type: "league_stuck", league_id: config.league_id, why });
     }
   };

@@ -114,7 +114,8 @@ it("the roster of a run counts, whatever numbers its league names: it starts wit
   await register("player", "A", 9101);
   await register("player", "B", 9102);
   expect(await status()).toBe("open");
-  expect(await register("player", "D", 9104)).toMatchObject({ status: "REJECTED", error_code: "L002" });
+  const reason = expect.stringContaining('no place is kept for "D"');
+  expect(await register("player", "D", 9104)).toMatchObject({ status: "REJECTED", error_code: "L002", reason });
   await register("player", "C", 9103);
   expect(await status()).toBe("running");
 });

@@ -115,7 +115,7 @@ export function createRounds(options: RoundsOptions): Rounds {
       const was = player.state;
       kept.push(timedOut ? registry.countTimeout(player) : registry.countGood(player));
       if (was !== "SHUTDOWN" && player.state === "SHUTDOWN") {
-        const why = "too many matches in a row lost by timeout; the rest is forfeited";
+        const why = "too many matches in a row lost for want of an answer; the rest is forfeited";
         emit({ type: "notice", message: `${player.name} (${player.id}) is shut down: ${why}` });
       }
     }

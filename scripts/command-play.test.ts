@@ -30,6 +30,16 @@ describe("league play", () => {
     expect(same.stdout).toMatch(/^player_1: bot\.ts 1\nplayer_2: bot\.ts 2\n/);
   }, 30_000);
 
+  it.each([
+    [["random", "cycle", "--option", "bestof=3"], "--option bestof: unknown option; there is best_of"],
+    [["random", "cycle", "--option", "best_of"], "--option best_of: "],
+    [["manual", "random"], "play has no manual players"],
+  ])("says what cannot be, in the command's own words: %j", async (args, told) => {
+    const { code, stdout, stderr } = await league(["play", ...args, "--game", "rps"]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr.startsWith(told), stderr).toBe(true);
+  });
+
   it("says what was wrong with an illegal move, and what the bot had answered", async () => {
     const bot = join(newFolder(), "bot.ts");
     writeFileSync(bot, "export default ({ role }) => ['spock', role].join(', says ');\n");

@@ -61,6 +61,10 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
     throw new StartError(`${needs}; league play has two`, EXIT.usage);
   }
   const [manager = 0, referee = 0, player1 = 0] = await freePorts(4);
+  if ([first, second].includes("manual")) {
+    const why = "nobody could reach its tools: let it join a league that is served, `npm run league -- join manual`";
+    throw new StartError(`play has no manual players; ${why}`, EXIT.usage);
+  }
   const bot = (spec: string): string => (isBotFile(spec) ? resolve(spec) : spec);
   const [a, b] = [nameOf(first), nameOf(second)];
   const names = a === b ? [`${a} 1`, `${b} 2`] : [a, b];
@@ -76,7 +80,10 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
     leagues: [{ league_id: "play", game: id, options: optionsOf(flags.option ?? []) }],
   });
   if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  // The config is of our own making, but for the options.
+  const whereIn = (path: readonly PropertyKey[]): string =>
+    path.join(".").replace(/^leagues\.0\.options\./, "--option ");
+  const faults = parsed.error.issues.map((issue) => `${whereIn(issue.path)}: ${issue.message}`);
   throw new StartError(faults.join("\n"), EXIT.usage);
 }
 

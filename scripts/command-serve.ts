@@ -33,6 +33,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
   writeWhole(served, config);
 
   const progress = createProgress(process.stderr);
+  let isOver = false;
   const ended = Promise.withResolvers<number>();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => ended.resolve(EXIT.interrupted));
@@ -41,7 +42,10 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
       const told = event as LeagueEvent;
       progress.event(told);
       if (told.type === "league_completed") progress.line(standingsTable(told.league_id, told.standings));
-      if (told.type === "all_completed") progress.line(OVER);
+      if (told.type === "all_completed") {
+        isOver = true;
+        progress.line(OVER);
+      }
     },
     onLine: (agent, line) => progress.line(`${agent}: ${line}`),
     onFatal(message, exitCode) {
@@ -58,6 +62,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     const { manager, others } = startAgents(supervisor, config, place, extra);
     await Promise.all(others);
     const url = await manager;
+    if (isOver) return progress.line(`Their page is ${url}/`);
     progress.line(`The league takes registrations at ${url}/mcp; its page is ${url}/`);
     const elsewhere = config.manager.port === DEFAULT_PORT ? "" : ` --manager ${url}/mcp`;
     progress.line(`A player joins with: npm run league -- join random --name YOUR_NAME${elsewhere}`);

@@ -32,7 +32,9 @@ describe("league serve, and players that join", () => {
     const again = serve(test, "--players", "2");
     await again.line(/^rps: completed$/);
     await again.line(/^Every league is over/);
+    await again.line(/^Their page is http/);
     for (const one of [again, early, late]) one.signal("SIGINT");
+    expect((await again.ended).stderr).not.toMatch(/joins with|takes registrations/);
     expect([(await again.ended).code, (await early.ended).code, (await late.ended).code]).toEqual([130, 130, 130]);
     await eventually("nothing to be left running", () => agentsIn(test.folder).length === 0);
   }, 40_000);

@@ -65,6 +65,11 @@ function environmentFor({ tellsEvents = false }: AgentSpec): NodeJS.ProcessEnv {
   return tellsEvents ? process.env : Object.fromEntries(all.filter(([name]) => !name.startsWith("LEAGUE__")));
 }
 
+const slowWords = ({ isExpendable = false }: AgentSpec): string =>
+  isExpendable
+    ? "has not started yet: does its bot's file end? It is waited for as long as timeouts.registration_ms says"
+    : "has not started yet";
+
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const children = new Map<string, ChildProcess>();
   const exits = new Set<Promise<void>>();
@@ -81,7 +86,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     });
     void after?.then(() => release(child));
     children.set(spec.name, child);
-    const slow = setTimeout(() => options.onLine(spec.name, "has not started yet"), SLOW_START_MS);
+    const slow = setTimeout(() => options.onLine(spec.name, slowWords(spec)), SLOW_START_MS);
     child.on("message", (message) => {
       // A player's bot can say here what it likes.
       const report = AgentReport.safeParse(message).data;
