@@ -58,7 +58,9 @@ describe("uci:COMMAND", () => {
   });
 
   test("a command that is no engine is told with its name", async () => {
-    await expect(uciBot("no-such-engine-at-all")).rejects.toThrow(/engine "no-such-engine-at-all" ended with code 127/);
+    await expect(uciBot("no-such-engine-at-all")).rejects.toThrow(
+      /^there is no engine "no-such-engine-at-all": install it/,
+    );
   });
 
   /** Replaces what the engine does with `go`, the first time that any process of it gets one. */

@@ -53,6 +53,14 @@ interface Engine {
   bestMove(fen: string, nodes: number, signal: AbortSignal): Promise<string>;
 }
 
+/** What a shell answers that finds no such command. */
+const NOT_FOUND = 127;
+
+function endOf(command: string, code: number | null, signal: string | null): string {
+  if (code === NOT_FOUND) return `there is no engine "${command}": install it, or give its path`;
+  return `engine "${command}" ended ${signal === null ? `with code ${code}` : `by ${signal}`}`;
+}
+
 /** Runs until `closing` is aborted or it ends by itself. */
 async function openEngine(command: string, closing: AbortSignal): Promise<Engine> {
   const engine = spawn(command, { shell: true, stdio: ["pipe", "pipe", "ignore"] });
@@ -71,7 +79,7 @@ async function openEngine(command: string, closing: AbortSignal): Promise<Engine
     waiting = null;
   };
   engine.on("error", (error) => fail(`engine "${command}" does not start: ${error.message}`));
-  engine.on("exit", (code) => fail(`engine "${command}" ended with code ${code}`));
+  engine.on("exit", (code, signal) => fail(endOf(command, code, signal)));
   engine.stdin.on("error", () => {}); // its exit tells why
   createInterface({ input: engine.stdout }).on("line", (line) => {
     if (!waiting?.wanted.test(line)) return;
