@@ -19,8 +19,11 @@ export interface Pace {
   readonly followingStarts: number;
 }
 
-/** Processes that get a few hundred calls a second are compiled to their full speed after 10 s only. */
-export const FULL: Pace = { warmupMs: 10_000, windowMs: 3_000, quietMs: 15_000, games: 20, followingStarts: 2 };
+/**
+ * A player that gets two thousand calls a second is compiled to its full speed after half a minute, and takes two thirds of the time then; what a
+ * limit does is so small that it is after seconds. So a quick round, which waits for neither, makes the league look slower than it is.
+ */
+export const FULL: Pace = { warmupMs: 30_000, windowMs: 3_000, quietMs: 15_000, games: 20, followingStarts: 2 };
 export const QUICK: Pace = { warmupMs: 3_000, windowMs: 1_500, quietMs: 5_000, games: 5, followingStarts: 1 };
 
 export interface Starts {

@@ -10,7 +10,7 @@ import { printable, summarise } from "./bench-table.ts";
 /** `npm run bench`: how fast everything is, beside what could be; every figure of one table comes from one run. */
 const options = withUsageExit(new Command("bench"))
   .description("Measures rates, CPU time and start-up, with real processes on loopback. Asserts nothing.")
-  .option("--quick", "one short round")
+  .option("--quick", "one short round, before everything is compiled: of (a) and (c) it shows less than there is")
   .option("--rounds <n>", "how often each measurement is taken", countOption, 3)
   .option("--out <folder>", "where bench.json goes", "data/bench")
   .parse()
