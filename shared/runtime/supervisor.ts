@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { inOneLine } from "../lib/text.ts";
@@ -6,6 +7,9 @@ import { readLines } from "../rpc/stdio-lines.ts";
 import { AgentReport } from "./agent-report.ts";
 import { EXIT } from "./exit.ts";
 import { release, startEnv } from "./held.ts";
+
+// Whoever starts agents, a test or a host of bots too, has them read compiled code.
+createRequire(import.meta.url)("./compile-cache.cjs");
 
 /** One agent to be run as a process of its own. */
 export interface AgentSpec {
