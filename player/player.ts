@@ -34,6 +34,8 @@ interface Playing {
   readonly turns: TurnOf;
 }
 
+/** Made once: an error of its own for each match, with its stack, took as long as a move. */
+const MATCH_OVER = new DOMException("the match is over", "AbortError");
 /** Matches held at once; the oldest goes when a referee never says how it ended. */
 const MAX_MATCHES = 10_000;
 
@@ -74,7 +76,7 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
         const same = known.invite.epoch === invite.epoch;
         return same ? { accept: true } : { accept: false, reason: "the match goes on under a newer epoch" };
       }
-      known?.end.abort();
+      known?.end.abort(MATCH_OVER);
       if (matches.size >= MAX_MATCHES) drop(matches, matches.keys().next().value ?? "");
       const info: MatchInfo = {
         leagueId: invite.league_id,
@@ -160,6 +162,6 @@ function forget({ actions, history }: Playing, tick: number): void {
 }
 
 function drop(matches: Map<string, Playing>, key: string): void {
-  matches.get(key)?.end.abort();
+  matches.get(key)?.end.abort(MATCH_OVER);
   matches.delete(key);
 }

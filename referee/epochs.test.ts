@@ -88,6 +88,28 @@ describe("START_GAME", () => {
     expect(results("R1M1")).toEqual([{ epoch: 2, termination: "normal", winner: "P01" }]);
   });
 
+  it.each([
+    ["older first", [1, 2]],
+    ["newer first", [2, 1]],
+  ] as const)("of two epochs at the same moment is played under the newer one, %s", async (_order, epochs) => {
+    const [one, other] = await Promise.all(epochs.map((epoch) => table.begin({ epoch })));
+    letGo.resolve();
+    await table.told("P02", "GAME_RESULT");
+    expect(results("R1M1")).toEqual([{ epoch: 2, termination: "normal", winner: "P01" }]);
+    const newer = epochs[0] === 2 ? one : other;
+    expect(newer).toMatchObject({ isError: false, payload: { status: "ACCEPTED" } });
+    if (epochs[0] === 2) expect(other).toMatchObject(refused("G005"));
+    expect((await table.tool("get_game_state", { match_id: "R1M1" })).session_id).toBe(newer?.payload.session_id);
+  });
+
+  it("that comes several times at the same moment begins one session", async () => {
+    const answers = await Promise.all([table.begin(), table.begin(), table.begin()]);
+    letGo.resolve();
+    await table.told("P02", "GAME_RESULT");
+    expect(new Set(answers.map(({ payload }) => payload.session_id)).size).toBe(1);
+    expect(results("R1M1")).toHaveLength(1);
+  });
+
   it("signed for the league instead of the match is refused", async () => {
     expect(await table.say("START_GAME", table.order(), signed("rps"))).toMatchObject(refused("L004"));
     expect(await table.tool("start_game", { ...table.order(), auth_token: signed("rps") })).toMatchObject({

@@ -55,37 +55,22 @@ export function createReferee(options: RefereeOptions): Referee {
   const { host, matches, peers, asker, log, identity } = options;
   const driver: MatchDriver = { host, asker };
   const running = new Map<string, Running>();
-  const starting = new Map<string, Promise<string>>();
+  /** Orders of one match are taken one after the other: what one began is known to the next. */
+  const starting = new Map<string, Promise<void>>();
   /** Sessions by match, as they were last asked for, until another match is created: a look into the file locks it twice, 60 µs. */
   const lookedUp = new Map<string, string>();
   /** Up to which epoch a match was taken from this referee, also while it was only being begun. */
   const withdrawn = new Map<string, number>();
   let isStopped = false;
 
-  /** Why a match is not to be played under this epoch any more, or null. */
-  const isPast = ({ league_id, match_id, epoch }: StartGame): ProtocolError | null => {
+  const wasWithdrawn = ({ league_id, match_id, epoch }: StartGame): ProtocolError | null => {
     const ref = matchRef(league_id, match_id);
-    if (epoch <= (withdrawn.get(ref) ?? 0)) {
-      return protocolError("G005", `${ref} was withdrawn under epoch ${withdrawn.get(ref)}`, { match_id });
-    }
-    const newest = matches.find(league_id, match_id)?.epoch ?? 0;
-    return newest > epoch ? protocolError("G005", `${ref} has been begun under epoch ${newest}`, { match_id }) : null;
+    const until = withdrawn.get(ref) ?? 0;
+    return epoch > until ? null : protocolError("G005", `${ref} was withdrawn under epoch ${until}`, { match_id });
   };
 
-  /** The session of an order: the one begun before, or a new one; two copies of one order begin it once. */
-  const begin = (order: StartGame): Promise<string> => {
-    const key = `${matchRef(order.league_id, order.match_id)}#${order.epoch}`;
-    const known = starting.get(key);
-    if (known) return known;
-    const begun = findOrCreate(order).finally(() => starting.delete(key));
-    starting.set(key, begun);
-    return begun;
-  };
-
-  const findOrCreate = async (order: StartGame): Promise<string> => {
+  const create = async (order: StartGame): Promise<string> => {
     const { league_id, match_id, epoch } = order;
-    const known = matches.find(league_id, match_id, epoch);
-    if (known) return known.session_id;
     const game = findGame(order.game);
     if (!game) throw new Error(`unknown game ${order.game}`);
     const parsed = game.options.parse(order.options ?? {});
@@ -142,31 +127,46 @@ export function createReferee(options: RefereeOptions): Referee {
     return false;
   };
 
+  const startNow: Referee["start"] = async (order) => {
+    const { league_id, match_id, epoch } = order;
+    const ref = matchRef(league_id, match_id);
+    const newest = matches.find(league_id, match_id);
+    if (newest && newest.epoch > epoch) {
+      return err(protocolError("G005", `${ref} has been begun under epoch ${newest.epoch}`, { match_id }));
+    }
+    const now = running.get(ref);
+    const past = wasWithdrawn(order);
+    if (past) return err(past);
+    if (now?.order.epoch === epoch) return ok({ match_id, session_id: now.sessionId });
+    now?.withdraw.abort();
+    const sessionId = newest?.epoch === epoch ? newest.session_id : await create(order);
+    const pastNow = wasWithdrawn(order);
+    if (pastNow) return err(pastNow);
+    const withdraw = new AbortController();
+    if (isStopped) withdraw.abort();
+    const entry: Running = { order, sessionId, withdraw };
+    running.set(ref, entry);
+    play(order, sessionId, withdraw)
+      .catch((thrown) => log.error({ err: thrown, match: ref }, "a match could not be finished"))
+      .finally(() => {
+        if (running.get(ref) === entry) running.delete(ref);
+        host.forget(sessionId);
+      });
+    return ok({ match_id, session_id: sessionId });
+  };
+
   return {
-    async start(order) {
+    start(order) {
       const ref = matchRef(order.league_id, order.match_id);
-      const now = running.get(ref);
-      const past = isPast(order);
-      if (past) return err(past);
-      if (now && now.order.epoch === order.epoch) return ok({ match_id: order.match_id, session_id: now.sessionId });
-      now?.withdraw.abort();
-      const sessionId = await begin(order);
-      const pastNow = isPast(order);
-      if (pastNow) return err(pastNow);
-      const again = running.get(ref);
-      if (again && again.order.epoch >= order.epoch)
-        return ok({ match_id: order.match_id, session_id: again.sessionId });
-      const withdraw = new AbortController();
-      if (isStopped) withdraw.abort();
-      const entry: Running = { order, sessionId, withdraw };
-      running.set(ref, entry);
-      play(order, sessionId, withdraw)
-        .catch((thrown) => log.error({ err: thrown, match: ref }, "a match could not be finished"))
-        .finally(() => {
-          if (running.get(ref) === entry) running.delete(ref);
-          host.forget(sessionId);
-        });
-      return ok({ match_id: order.match_id, session_id: sessionId });
+      const before = starting.get(ref);
+      const started = before ? before.then(() => startNow(order)) : startNow(order);
+      const isOver = started.then(
+        () => {},
+        () => {},
+      );
+      starting.set(ref, isOver);
+      isOver.then(() => starting.get(ref) === isOver && starting.delete(ref));
+      return started;
     },
 
     withdraw(leagueId, matchId, epoch) {
