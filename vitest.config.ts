@@ -8,7 +8,9 @@ export default defineConfig({
     reporters: ["default", "./scripts/closing-line.ts"],
     testTimeout: 30_000,
     pool: "forks",
-    // Tests of processes wait for them most of the time.
-    maxWorkers: "150%",
+    // A process for each file would load the same modules two hundred times; so test files share their modules' state, and clean up after themselves.
+    isolate: false,
+    // One more than by default: tests of processes wait for them most of the time.
+    maxWorkers: "100%",
   },
 });

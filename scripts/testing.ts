@@ -215,7 +215,7 @@ export interface TestLeague {
 export const ALL_LEAGUES = [
   { league_id: "even-odd", game: "even_odd.v1" },
   { league_id: "rps", game: "rps.v1", options: { best_of: 3 } },
-  { league_id: "chess", game: "chess.v1" },
+  { league_id: "chess", game: "chess.v1", options: { max_plies: 60 } },
 ];
 export const FOUR_BOTS = ["random", "greedy", "counter", "cycle"];
 
@@ -273,7 +273,7 @@ export const RPS = [{ league_id: "rps", game: "rps.v1", options: { best_of: 3 } 
 /** Leagues with rounds enough that a run is still under way when it is disturbed. */
 export const LONG = [
   { league_id: "long", game: "rps.v1", options: { best_of: 99 } },
-  { league_id: "chess", game: "chess.v1" },
+  { league_id: "chess", game: "chess.v1", options: { max_plies: 100 } },
 ];
 /** `league run` of a test's config, with a seed. */
 export const run = (test: TestLeague, ...flags: string[]): Running =>

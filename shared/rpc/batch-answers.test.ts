@@ -11,7 +11,10 @@ import {
   scripted,
   success,
   texts,
+  usePeers,
 } from "./testing-peer.ts";
+
+usePeers();
 
 const status =
   (code: number, text: string): Script =>

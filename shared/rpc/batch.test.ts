@@ -13,7 +13,10 @@ import {
   type Script,
   scripted,
   success,
+  usePeers,
 } from "./testing-peer.ts";
+
+usePeers();
 
 describe("calls of one turn to one endpoint", () => {
   test("go in one POST, each answered for itself", async () => {

@@ -15,7 +15,10 @@ import {
   scripted,
   success,
   texts,
+  usePeers,
 } from "./testing-peer.ts";
+
+usePeers();
 
 const status =
   (code: number, text = ""): Script =>

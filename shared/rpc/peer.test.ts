@@ -15,7 +15,10 @@ import {
   scripted,
   success,
   texts,
+  usePeers,
 } from "./testing-peer.ts";
+
+usePeers();
 
 const withResult = async (result: unknown) => message((await scripted((call) => answer(call, result))).url);
 

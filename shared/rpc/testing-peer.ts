@@ -70,15 +70,18 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
-beforeEach(() => {
-  peers = createPeers();
-});
-afterEach(async () => {
-  await peers.close();
-  for (const socket of open) socket.destroy();
-  open.clear();
-  await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
-});
+/** For a test file to call: test files share this module, and hooks belong to the file that is being run. */
+export function usePeers(): void {
+  beforeEach(() => {
+    peers = createPeers();
+  });
+  afterEach(async () => {
+    await peers.close();
+    for (const socket of open) socket.destroy();
+    open.clear();
+    await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+  });
+}
 
 export const texts = (value: unknown) => ({ content: [{ type: "text", text: JSON.stringify(value) }] });
 export const answer = ({ body, response }: Call, result: unknown = texts(REPLY)): void => {
