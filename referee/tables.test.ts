@@ -44,3 +44,11 @@ it("the list of games is read in its order from an index: no session is sorted f
   expect(plan.map(({ detail }) => detail)).toEqual(["SCAN sessions USING INDEX sessions_watchable"]);
   db.close();
 });
+
+it("the list of games says when they were made in UTC, whatever the zone of who reads it", async () => {
+  const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA);
+  db.exec(`INSERT INTO sessions (session_id, template, state, created_at, seed, acted_by, spectators)
+    VALUES ('new', 'rps.v1', '{}', '2026-11-22 09:05:00', 'seed', 'seats', 'public')`);
+  expect(await sessionTable(db).watchable(10)).toMatchObject([{ game_id: "new", created_at: "2026-11-22T09:05:00Z" }]);
+  db.close();
+});

@@ -79,6 +79,7 @@ export interface ListedSession {
   readonly status: string;
   readonly tick: number;
   readonly your_role: string;
+  /** ISO 8601, UTC. */
   readonly created_at: string;
 }
 
@@ -87,6 +88,7 @@ export interface ListedGame {
   readonly game_id: string;
   readonly template: string;
   readonly status: string;
+  /** ISO 8601, UTC. */
   readonly created_at: string;
   /** Role to name, in the order of the game's roles. */
   readonly players: Readonly<Record<string, string>>;
@@ -130,6 +132,7 @@ export function sessionTable(db: DatabaseSync): SessionTable {
         return {
           game_id: session_id,
           ...row,
+          created_at: withZone(row.created_at),
           players: Object.fromEntries((game?.roles ?? []).map((role) => [role, names.get(role) ?? ""])),
           result: game && end ? toldOf(game, end) : null,
         };
@@ -169,7 +172,7 @@ export function sessionTable(db: DatabaseSync): SessionTable {
         .orderBy("sessions.session_id", "desc")
         .limit(limit)
         .execute();
-      return rows.map((row) => ({ ...row, tick: Number(row.tick) }));
+      return rows.map((row) => ({ ...row, tick: Number(row.tick), created_at: withZone(row.created_at) }));
     },
   };
 }
@@ -183,6 +186,9 @@ const seatedIn = (tables: Kysely<Tables>, ids: readonly string[]) =>
     .select(["participants.session_id", "participants.role", "participants.agent_id", "seats.name"])
     .where("participants.session_id", "in", ids)
     .execute();
+
+/** SQLite's `datetime` as ISO 8601: without the zone a browser would take it for its own. */
+const withZone = (datetime: string): string => `${datetime.replace(" ", "T")}Z`;
 
 interface KeptEnd {
   readonly state: string;

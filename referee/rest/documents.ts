@@ -25,7 +25,7 @@ export const SessionList = z.strictObject({
       status,
       tick,
       your_role: z.string(),
-      created_at: z.string(),
+      created_at: z.iso.datetime(),
     }),
   ),
 });
@@ -54,7 +54,7 @@ export const SessionLog = z.strictObject({
       role: z.string(),
       action: z.unknown(),
       agent_id: z.string(),
-      created_at: z.string(),
+      created_at: z.iso.datetime(),
     }),
   ),
 });

@@ -24,7 +24,7 @@ async function ask<T>(shape: z.ZodType<T>, status: number, asked: string, option
 const refusal = async (status: number, asked: string, options: CallOptions) =>
   (await ask(documents.Refused, status, asked, options)).error;
 
-const TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 
 describe("the endpoints that are about no session", () => {
   it("GET /health", async () => {
