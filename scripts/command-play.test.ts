@@ -40,14 +40,22 @@ describe("league play", () => {
     expect(stderr.startsWith(told), stderr).toBe(true);
   });
 
+  it("says that a bot threw an error, and on stderr which one and where, without the wire's words", async () => {
+    const bot = join(newFolder(), "bot.ts");
+    writeFileSync(bot, "export default () => {\n  throw new Error('too hard');\n};\n");
+    const { code, stdout, stderr } = await league(["play", bot, "random", "--game", "rps", "--seed", "7"]);
+    expect(code).toBe(0);
+    const fault = "player_1: answered GAME_ERROR: the bot threw an error";
+    expect(stdout.endsWith(`\n${fault}\nrandom wins (bad reply)\n`), stdout).toBe(true);
+    expect(stderr).toContain(`bot.ts: ${bot}:2:9: Error: too hard`);
+  }, 30_000);
+
   it("says what was wrong with an illegal move, and what the bot had answered", async () => {
     const bot = join(newFolder(), "bot.ts");
     writeFileSync(bot, "export default ({ role }) => ['spock', role].join(', says ');\n");
     const { code, stdout } = await league(["play", bot, "random", "--game", "rps", "--seed", "7"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(
-      /^player_1: illegal move: choose rock, paper or scissors; its answer was .*spock, says player_1/m,
-    );
-    expect(stdout).toMatch(/\nrandom wins \(illegal move\)\n$/);
+    const fault = "player_1: illegal move: choose rock, paper or scissors; its answer was spock, says player_1";
+    expect(stdout.endsWith(`\n${fault}\nrandom wins (illegal move)\n`), stdout).toBe(true);
   }, 30_000);
 });

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
+import { z } from "zod";
 import type { Game, Role } from "#shared/games/game.ts";
 import { findGame, gameIds } from "#shared/games/registry.ts";
-import { cutTo, inOneLine } from "#shared/lib/text.ts";
+import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { freePorts } from "#shared/runtime/free-ports.ts";
@@ -120,8 +121,8 @@ async function report(document: ResultsDocument, folder: string, flags: PlayFlag
   return [...players, "", ...lines, "", ...end, ...faults.map(faultLine), result].join("\n");
 }
 
-/** Enough for a whole envelope with its move. */
-const RAW_CHARACTERS = 500;
+/** Enough for an envelope. */
+const SAID_CHARACTERS = 500;
 
 interface Move {
   readonly role: Role;
@@ -141,8 +142,21 @@ function inRoleOrder(moves: readonly Move[], game: Game | undefined): readonly M
 }
 
 /** Why a player lost its turn, and with which answer. */
-const faultLine = ({ role, detail, raw }: Fault): string =>
-  `${role}: ${inOneLine(detail)}${raw === undefined ? "" : `; its answer was ${cutTo(RAW_CHARACTERS, inOneLine(raw))}`}`;
+function faultLine({ role, detail, raw }: Fault): string {
+  const said = raw === undefined ? null : saidIn(raw);
+  return `${role}: ${inOneLine(detail)}${said === null ? "" : `; its answer was ${cutTo(SAID_CHARACTERS, inOneLine(said))}`}`;
+}
+
+/** The move in an answer; null when the fault's detail has told all of it; what is no envelope as it came. */
+function saidIn(raw: string): string | null {
+  const answer = Answer.safeParse(parsedJson(raw));
+  if (!answer.success) return raw;
+  const { type, payload } = answer.data;
+  if (type === "GAME_ERROR" || type === "LEAGUE_ERROR") return null;
+  return payload.move === undefined ? raw : plain(payload.move);
+}
+
+const Answer = z.object({ type: z.string(), payload: z.object({ move: z.unknown().optional() }) });
 
 /** How the game stood at its end, as anybody may see it. */
 function endOf(log: readonly string[], seed: string): string {
