@@ -124,7 +124,9 @@ describe("expiry", () => {
     const unreadable = await begin(rps);
     const behind = await begin(rps);
     db.exec("DROP TRIGGER log_no_update");
-    db.prepare("UPDATE log SET body = replace(body, 'rps.v1', 'go.v9') WHERE session_id = ?").run(unreadable);
+    db.prepare(
+      "UPDATE log SET body = replace(body, 'rps.v1', 'go.v9') WHERE session = (SELECT number FROM sessions WHERE session_id = ?)",
+    ).run(unreadable);
     const told: string[] = [];
     const restarted = createHost(log, clock);
     for (let time = 0; time < 2; time++) {

@@ -24,8 +24,8 @@ it.each([
      VALUES ('old', ?, ?, 'completed', 'seed', 'seats', 'public'), ('new', 'rps.v1', '{}', 'active', 'seed', 'seats', 'public')`,
   ).run(template, state);
   const row = sealEntry("old", null, last as never);
-  db.prepare("INSERT INTO log (session_id, seq, type, body, prev_hash, hash) VALUES (?, ?, ?, ?, ?, ?)").run(
-    ...[row.session_id, row.seq, row.type, row.body, row.prev_hash, row.hash],
+  db.prepare("INSERT INTO log (session, seq, type, body, prev_hash, hash) VALUES (1, ?, ?, ?, ?, ?)").run(
+    ...[row.seq, row.type, row.body, row.prev_hash, row.hash],
   );
   const games = await sessionTable(db).watchable(10);
   expect(games.map(({ game_id, result }) => [game_id, result])).toEqual([

@@ -20,6 +20,7 @@ export interface MatchRow {
 
 interface Tables {
   sessions: {
+    number: number;
     session_id: string;
     template: string;
     state: string;
@@ -30,7 +31,7 @@ interface Tables {
   };
   seats: { session_id: string; role: string; kind: string; name: string };
   participants: { session_id: string; agent_id: string; role: string };
-  log: { session_id: string; seq: number; type: string; body: string };
+  log: { session: number; seq: number; type: string; body: string };
 }
 
 export const MATCH_SCHEMA = `
@@ -151,7 +152,7 @@ export function sessionTable(db: DatabaseSync): SessionTable {
           eb
             .selectFrom("log")
             .select((log) => log.fn.countAll<number>().as("tick"))
-            .whereRef("log.session_id", "=", "sessions.session_id")
+            .whereRef("log.session", "=", "sessions.number")
             .where("type", "=", "acted")
             .as("tick"),
           "role as your_role",
@@ -204,7 +205,7 @@ const endsOf = (tables: Kysely<Tables>, ids: readonly string[]) =>
       eb
         .selectFrom("log")
         .select("body")
-        .whereRef("log.session_id", "=", "sessions.session_id")
+        .whereRef("log.session", "=", "sessions.number")
         .orderBy("seq", "desc")
         .limit(1)
         .as("last"),

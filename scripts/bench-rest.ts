@@ -167,7 +167,7 @@ async function actionRate(
 function rowBytes(file: string): number {
   const db = openSqlite(file, "");
   const texts = ["session_id", "seq", "type", "body", "prev_hash", "hash"].map((column) => `length(${column})`);
-  const row = db.prepare(`SELECT avg(${texts.join(" + ")}) AS bytes FROM (SELECT * FROM log LIMIT 10000)`).get();
+  const row = db.prepare(`SELECT avg(${texts.join(" + ")}) AS bytes FROM (SELECT * FROM entries LIMIT 10000)`).get();
   db.close();
   return Math.round(Number(row?.bytes));
 }

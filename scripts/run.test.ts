@@ -164,7 +164,7 @@ describe("league run", () => {
     for (const file of files) {
       const db = new DatabaseSync(join(folder, file), { readOnly: true });
       for (const { session_id, seed } of db.prepare("SELECT session_id, seed FROM sessions").all()) {
-        const query = "SELECT session_id, seq, type, body, prev_hash, hash FROM log WHERE session_id = ? ORDER BY seq";
+        const query = "SELECT * FROM entries WHERE session_id = ? ORDER BY seq";
         const replayed = replay(db.prepare(query).all(session_id ?? "") as unknown as LogRow[], String(seed));
         if (!replayed.ok) throw new Error(replayed.error.message);
         expect(replayed.value.status).toBe("completed");

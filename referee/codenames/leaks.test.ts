@@ -24,7 +24,7 @@ afterAll(async () => {
 /** The truth about a game at this moment: whatever is covered now was covered when anything was sent that has come. */
 function cardsNow(gameId: string): readonly Card[] {
   const { seed } = db.prepare("SELECT seed FROM sessions WHERE session_id = ?").get(gameId) as { seed: string };
-  const rows = db.prepare("SELECT body FROM log WHERE session_id = ? ORDER BY seq").all(gameId);
+  const rows = db.prepare("SELECT body FROM entries WHERE session_id = ? ORDER BY seq").all(gameId);
   return cardsIn(
     seed,
     rows.map(({ body }) => String(body)),

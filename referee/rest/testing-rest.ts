@@ -148,7 +148,7 @@ export function sizes({ rows }: Observer) {
 
 /** What the log in the database says of a session, entry by entry. */
 function replayed({ observer, world }: Run, { id }: Table): readonly Session[] {
-  const rows: LogRow[] = observer.rows("SELECT * FROM log WHERE session_id = ? ORDER BY seq", id);
+  const rows: LogRow[] = observer.rows("SELECT * FROM entries WHERE session_id = ? ORDER BY seq", id);
   const sessions: Session[] = [];
   expect(replay(rows, world.seedOf(id), (session) => sessions.push(session)).ok).toBe(true);
   return sessions;

@@ -77,19 +77,19 @@ describe("the action log, SQLite in a file, from outside", () => {
     expect(log.quietSince(longAgo)).toEqual([]);
   });
 
-  const columns = "session_id, seq, type, body, prev_hash, hash";
+  const columns = "session, seq, type, body, prev_hash, hash";
   const values = `'acted', 'forged', '${ROW0.hash}', 'h'`;
   test.each([
     "UPDATE log SET body = 'forged'",
     "UPDATE OR REPLACE log SET seq = 0 WHERE seq = 1",
     "DELETE FROM log",
     "DELETE FROM log WHERE seq = 1",
-    `INSERT OR REPLACE INTO log (${columns}) VALUES ('s1', 1, ${values})`,
-    `REPLACE INTO log (${columns}) VALUES ('s1', 1, ${values})`,
-    `REPLACE INTO log (${columns}) VALUES ('s1', 0, 'created', 'forged', '${GENESIS}', 'h')`,
-    `INSERT INTO log (${columns}) VALUES ('s1', 1, ${values}) ON CONFLICT DO UPDATE SET body = 'forged'`,
-    `REPLACE INTO log (rowid, ${columns}) SELECT 1, 's2', 0, 'created', 'forged', '${GENESIS}', 'h'`,
-    `REPLACE INTO log (rowid, ${columns}) SELECT 1, 's1', 2, 'acted', 'forged', hash, 'h' FROM log WHERE seq = 1`,
+    `INSERT OR REPLACE INTO log (${columns}) VALUES (1, 1, ${values})`,
+    `REPLACE INTO log (${columns}) VALUES (1, 1, ${values})`,
+    `REPLACE INTO log (${columns}) VALUES (1, 0, 'created', 'forged', '${GENESIS}', 'h')`,
+    `INSERT INTO log (${columns}) VALUES (1, 1, ${values}) ON CONFLICT DO UPDATE SET body = 'forged'`,
+    `REPLACE INTO log (rowid, ${columns}) SELECT 1, 2, 0, 'created', 'forged', '${GENESIS}', 'h'`,
+    `REPLACE INTO log (rowid, ${columns}) SELECT 1, 1, 2, 'acted', 'forged', hash, 'h' FROM log WHERE seq = 1`,
   ])("nothing updates, deletes or replaces a row: %s", (sql) => {
     other.exec("PRAGMA foreign_keys = OFF");
     for (const connection of [other, db]) expect(() => connection.exec(sql)).toThrow();

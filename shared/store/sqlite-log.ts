@@ -5,7 +5,10 @@ import type { Statement } from "./group-commit.ts";
 import { appendOnly } from "./sqlite.ts";
 import { localWriter, type Writer } from "./writer.ts";
 
-/** The source document's tables (state-machine-host.md, section 5), with columns added; `actions` is a view of the log. */
+/**
+ * The source document's tables (state-machine-host.md, section 5), with columns added; `actions` is a view of the log. The log names a session by
+ * its number (`entries` by its id): what sessions under way write goes to a few pages that lie side by side, where random ids would touch a page for each entry.
+ */
 export const SESSION_SCHEMA = `
   CREATE TABLE IF NOT EXISTS agents (
     agent_id TEXT PRIMARY KEY,
@@ -13,7 +16,8 @@ export const SESSION_SCHEMA = `
     created_at TEXT NOT NULL DEFAULT (datetime('now'))
   ) STRICT;
   CREATE TABLE IF NOT EXISTS sessions (
-    session_id TEXT PRIMARY KEY,
+    number INTEGER PRIMARY KEY,
+    session_id TEXT UNIQUE NOT NULL,
     template TEXT NOT NULL,
     state TEXT NOT NULL,
     status TEXT NOT NULL DEFAULT 'active',
@@ -35,31 +39,32 @@ export const SESSION_SCHEMA = `
   ) STRICT;
   CREATE INDEX IF NOT EXISTS participants_by_agent ON participants (agent_id);
   CREATE TABLE IF NOT EXISTS log (
-    session_id TEXT NOT NULL REFERENCES sessions(session_id),
+    session INTEGER NOT NULL REFERENCES sessions(number),
     seq INTEGER NOT NULL CHECK (seq >= 0),
     type TEXT NOT NULL,
     body TEXT NOT NULL,
     prev_hash TEXT NOT NULL,
     hash TEXT NOT NULL,
-    UNIQUE (session_id, seq)
+    UNIQUE (session, seq)
   ) STRICT;
   CREATE TRIGGER IF NOT EXISTS log_gapless BEFORE INSERT ON log
     WHEN CASE NEW.seq WHEN 0 THEN NEW.prev_hash <> '${GENESIS}' ELSE NOT EXISTS (
-      SELECT 1 FROM log WHERE session_id = NEW.session_id AND seq = NEW.seq - 1 AND hash = NEW.prev_hash) END
+      SELECT 1 FROM log WHERE session = NEW.session AND seq = NEW.seq - 1 AND hash = NEW.prev_hash) END
     BEGIN SELECT RAISE(ABORT, 'log entry does not follow the one before it'); END;
-  ${appendOnly("log", ["session_id", "seq"])}
+  ${appendOnly("log", ["session", "seq"])}
+  CREATE VIEW IF NOT EXISTS entries AS
+    SELECT session_id, seq, type, body, prev_hash, hash FROM log JOIN sessions ON sessions.number = log.session;
   CREATE VIEW IF NOT EXISTS actions AS
     SELECT session_id || ':' || seq AS action_id, session_id,
-      json_extract(body, '$.agent') AS agent_id, json_extract(body, '$.role') AS role,
-      body -> '$.action' AS action, json_extract(body, '$.tick') AS tick,
-      json_extract(body, '$.at') AS created_at
-    FROM log WHERE type = 'acted';
+      body ->> '$.agent' AS agent_id, body ->> '$.role' AS role, body -> '$.action' AS action,
+      body ->> '$.tick' AS tick, body ->> '$.at' AS created_at
+    FROM entries WHERE type = 'acted';
 `;
 
 /** The action log in SQLite's tables: read from `db`, written by `writer` to the same database. */
 export function sqliteLog(db: DatabaseSync, writer: Writer = localWriter(db)): ActionLog {
   const selectRows = db.prepare(
-    "SELECT session_id, seq, type, body, prev_hash, hash FROM log WHERE session_id = ? ORDER BY seq",
+    "SELECT session_id, seq, type, body, prev_hash, hash FROM entries WHERE session_id = ? ORDER BY seq",
   );
   const selectAbout = db.prepare("SELECT seed, acted_by AS actedBy, spectators FROM sessions WHERE session_id = ?");
   const selectQuiet = db.prepare(
@@ -88,7 +93,8 @@ const INSERT_AGENT = "INSERT INTO agents (agent_id, token) VALUES (?, ?) ON CONF
 const INSERT_SESSION =
   "INSERT INTO sessions (session_id, template, state, status, tick, seed, acted_by, spectators) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 const INSERT_SEAT = "INSERT INTO participants (session_id, agent_id, role) VALUES (?, ?, ?)";
-const INSERT_ROW = "INSERT INTO log (session_id, seq, type, body, prev_hash, hash) VALUES (?, ?, ?, ?, ?, ?)";
+const INSERT_ROW = `INSERT INTO log (session, seq, type, body, prev_hash, hash)
+  VALUES ((SELECT number FROM sessions WHERE session_id = ?), ?, ?, ?, ?, ?)`;
 const UPDATE_SESSION =
   "UPDATE sessions SET state = ?, status = ?, tick = ?, updated_at = datetime('now') WHERE session_id = ?";
 

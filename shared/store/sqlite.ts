@@ -48,7 +48,7 @@ export function appendOnly(table: string, key: readonly string[]): string {
     CREATE TRIGGER IF NOT EXISTS ${table}_no_update BEFORE UPDATE ON ${table} ${refuse}
     CREATE TRIGGER IF NOT EXISTS ${table}_no_delete BEFORE DELETE ON ${table} ${refuse}
     CREATE TRIGGER IF NOT EXISTS ${table}_no_replace BEFORE INSERT ON ${table}
-      WHEN EXISTS (SELECT 1 FROM ${table} WHERE (${same}) OR rowid = NEW.rowid) ${refuse}
+      WHEN EXISTS (SELECT 1 FROM ${table} WHERE ${same}) OR EXISTS (SELECT 1 FROM ${table} WHERE rowid = NEW.rowid) ${refuse}
   `;
 }
 
