@@ -11,10 +11,10 @@ import { REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
 import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { StartError } from "#shared/runtime/exit.ts";
+import { ownStore } from "#shared/runtime/own-store.ts";
 import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
-import { openSqlite, takeFile } from "#shared/store/sqlite.ts";
 import { createEntry, type Entry } from "./entry.ts";
 import type { LeagueEvent } from "./events.ts";
 import { createManager, MANAGER_SENDER } from "./manager.ts";
@@ -45,10 +45,8 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
   const { config, dataFolder } = options;
   mkdirSync(dataFolder, { recursive: true });
   const file = join(dataFolder, "league-manager.sqlite");
-  const lock = takeFile(file);
-  if (!lock) throw new StartError(`${file} is in use by another process`);
-  const db = openSqlite(file, MANAGER_SCHEMA);
-  const store = await managerStore(db, (error) => {
+  const own = ownStore(file, MANAGER_SCHEMA);
+  const store = await managerStore(own.db, (error) => {
     // What is in memory is ahead of the file now: whoever starts again reads the file.
     setImmediate(() => {
       throw new StartError(`cannot write to ${file}: ${error.message}`);
@@ -127,8 +125,7 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
       await mcp.close();
       await server.close();
       await peers.close();
-      db.close();
-      lock.release();
+      own.close();
     },
   };
 }

@@ -10,13 +10,12 @@ import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { operation, toolsOf } from "#shared/rpc/operations.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { type Credentials, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
-import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
-import { StartError } from "#shared/runtime/exit.ts";
+import { type AgentProcess, type Listening, listen, type RunningAgent } from "#shared/runtime/agent.ts";
+import { ownStore } from "#shared/runtime/own-store.ts";
 import { register } from "#shared/runtime/registration.ts";
 import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
-import { openSqlite, takeFile } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { threadWriter } from "#shared/store/writer.ts";
 import { agentDirectory } from "./agents.ts";
@@ -102,12 +101,10 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
 
   // The store is named after the port, so it opens behind it; no request is read before this turn of the event loop ends.
   const file = join(options.dataFolder, `referee-${server.port}.sqlite`);
-  const lock = takeFile(file);
-  if (!lock) {
-    await server.close();
-    throw new StartError(`${file} is in use by another process`);
-  }
-  const db = openSqlite(file, SESSION_SCHEMA + MATCH_SCHEMA + REPLY_SCHEMA + SEAT_SCHEMA + CODENAMES_SCHEMA);
+  const store = await orClose(server, () =>
+    ownStore(file, SESSION_SCHEMA + MATCH_SCHEMA + REPLY_SCHEMA + SEAT_SCHEMA + CODENAMES_SCHEMA),
+  );
+  const { db } = store;
   const writer = threadWriter(file, (reason) => {
     throw reason; // ends the process: a referee that cannot write must not ask
   });
@@ -206,10 +203,19 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
       await server.close();
       await peers.close();
       await writer.close();
-      db.close();
-      lock.release();
+      store.close();
     },
   };
+}
+
+/** What is opened behind a server's port; when it cannot be, nobody is answered there any more. */
+async function orClose<T>(server: Listening, open: () => T): Promise<T> {
+  try {
+    return open();
+  } catch (thrown) {
+    await server.close();
+    throw thrown;
+  }
 }
 
 function endpointOf(

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -209,6 +210,19 @@ describe("a data file", () => {
     await first.stop();
     const second = await startTestHost({ ...again, port: first.port });
     await second.remove();
+  });
+
+  it("of another version of this program ends the start, and nobody is left listening", async () => {
+    const first = await startTestHost();
+    await first.stop();
+    const file = join(first.dataFolder, `referee-${first.port}.sqlite`);
+    const db = new DatabaseSync(file);
+    db.exec("ALTER TABLE agents RENAME COLUMN token TO secret");
+    db.close();
+    const again = startTestHost({ dataFolder: first.dataFolder, port: first.port });
+    await expect(again).rejects.toThrow(`${file} was made by another version of this program`);
+    await expect(fetch(`http://127.0.0.1:${first.port}/health`)).rejects.toThrow("fetch failed");
+    rmSync(first.dataFolder, { recursive: true });
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { Kysely } from "kysely";
@@ -35,6 +35,28 @@ export function takeFile(file: string): { release(): void } | null {
     return null;
   }
   return { release: () => lock.close() };
+}
+
+/** The first table of a file, by name, whose columns are not those that a schema gives it; null for none, and for a file that is not there yet. */
+export function foreignTable(file: string, schema: string): string | null {
+  if (!existsSync(file)) return null;
+  const columns = (name: string, schema: string): ReadonlyMap<string, string> => {
+    const db = new DatabaseSync(name);
+    db.exec(schema);
+    const tables = db
+      .prepare(
+        `SELECT t.name AS name, group_concat(c.name || ' ' || c.type || ' ' || c.pk, ', ' ORDER BY c.cid) AS columns
+         FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table' GROUP BY t.name`,
+      )
+      .all();
+    db.close();
+    return new Map(tables.map((table) => [String(table.name), String(table.columns)]));
+  };
+  const kept = columns(file, "");
+  for (const [table, wanted] of columns(":memory:", schema)) {
+    if (kept.has(table) && kept.get(table) !== wanted) return table;
+  }
+  return null;
 }
 
 /**

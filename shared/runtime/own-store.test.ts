@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { openSqlite } from "../store/sqlite.ts";
+import { StartError } from "./exit.ts";
+import { ownStore } from "./own-store.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "own-store-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+let files = 0;
+const newFile = (): string => join(folder, `${++files}.sqlite`);
+const HEN = "CREATE TABLE IF NOT EXISTS hens (name TEXT PRIMARY KEY, eggs INTEGER NOT NULL) STRICT;";
+
+describe("a store of one's own", () => {
+  test("is refused to another process for as long as it is open", () => {
+    const file = newFile();
+    const first = ownStore(file, HEN);
+    expect(() => ownStore(file, HEN)).toThrow(new StartError(`${file} is in use by another process`));
+    first.close();
+    ownStore(file, HEN).close();
+  });
+
+  test.each([
+    ["a column less", "CREATE TABLE hens (name TEXT PRIMARY KEY) STRICT"],
+    ["a column of another name", "CREATE TABLE hens (name TEXT PRIMARY KEY, chicks INTEGER NOT NULL) STRICT"],
+    ["a column of another type", "CREATE TABLE hens (name TEXT PRIMARY KEY, eggs TEXT NOT NULL) STRICT"],
+    ["another key", "CREATE TABLE hens (name TEXT, eggs INTEGER PRIMARY KEY) STRICT"],
+  ])("that another version made, with %s, is refused by name, each time, and left as it is", (_, schema) => {
+    const file = newFile();
+    openSqlite(file, schema).close();
+    const told = /\.sqlite was made by another version of this program \(its table hens has other columns\)/;
+    for (const _time of [1, 2])
+      expect(() => ownStore(file, `${HEN} CREATE TABLE IF NOT EXISTS cocks (n TEXT);`)).toThrow(told);
+    const db = openSqlite(file, "");
+    const tables = db.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table'").all();
+    db.close();
+    expect(tables).toEqual([{ sql: schema }]);
+  });
+
+  test("may get tables that it did not have, and keeps what is in the others", () => {
+    const file = newFile();
+    const before = openSqlite(file, HEN);
+    before.exec("INSERT INTO hens VALUES ('Berta', 3)");
+    before.close();
+    const { db, close } = ownStore(file, `${HEN} CREATE TABLE IF NOT EXISTS cocks (name TEXT) STRICT;`);
+    expect(db.prepare("SELECT * FROM hens").all()).toEqual([{ name: "Berta", eggs: 3 }]);
+    expect(db.prepare("SELECT * FROM cocks").all()).toEqual([]);
+    close();
+  });
+});

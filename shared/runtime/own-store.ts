@@ -1,0 +1,27 @@
+import { foreignTable, openSqlite, takeFile } from "../store/sqlite.ts";
+import { StartError } from "./exit.ts";
+
+/**
+ * Opens an agent's database file and keeps it for this process alone until it is closed. A StartError says that another process has it, or that
+ * another version of this program made it: its entries would not fit the tables that this one knows.
+ */
+export function ownStore(file: string, schema: string) {
+  const lock = takeFile(file);
+  if (!lock) throw new StartError(`${file} is in use by another process`);
+  const foreign = foreignTable(file, schema);
+  if (foreign !== null) {
+    lock.release();
+    const why = `its table ${foreign} has other columns`;
+    throw new StartError(
+      `${file} was made by another version of this program (${why}); move it away, or go on with that version`,
+    );
+  }
+  const db = openSqlite(file, schema);
+  return {
+    db,
+    close(): void {
+      db.close();
+      lock.release();
+    },
+  };
+}
