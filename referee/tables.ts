@@ -48,27 +48,25 @@ export const MATCH_SCHEMA = `
 export interface MatchTable {
   /** What adds a row, for the transaction that creates its session. */
   adding(row: MatchRow): Statement;
-  /** The session of a match, its newest epoch unless one is named; null when this referee never played it. */
-  find(leagueId: string, matchId: string, epoch?: number): MatchRow | null;
+  /** The session of a match, of its newest epoch; null when this referee never played it. */
+  find(leagueId: string, matchId: string): MatchRow | null;
   /** The leagues in which a match id occurs here. */
   leaguesOf(matchId: string): readonly string[];
 }
 
 /** Prepared statements, and no Kysely: every match begins with a look here, and Kysely is a quarter of a second's loading. */
 export function matchTable(db: DatabaseSync): MatchTable {
-  const row = "SELECT league_id, match_id, epoch, session_id FROM matches WHERE league_id = ? AND match_id = ?";
-  const ofEpoch = db.prepare(`${row} AND epoch = ?`);
-  const newest = db.prepare(`${row} ORDER BY epoch DESC LIMIT 1`);
+  const newest = db.prepare(
+    `SELECT league_id, match_id, epoch, session_id FROM matches WHERE league_id = ? AND match_id = ?
+     ORDER BY epoch DESC LIMIT 1`,
+  );
   const leagues = db.prepare("SELECT DISTINCT league_id FROM matches WHERE match_id = ?");
   return {
     adding: ({ league_id, match_id, epoch, session_id }) => ({
       sql: "INSERT INTO matches (league_id, match_id, epoch, session_id) VALUES (?, ?, ?, ?)",
       parameters: [league_id, match_id, epoch, session_id],
     }),
-    find(leagueId, matchId, epoch) {
-      const found = epoch === undefined ? newest.get(leagueId, matchId) : ofEpoch.get(leagueId, matchId, epoch);
-      return (found as MatchRow | undefined) ?? null;
-    },
+    find: (leagueId, matchId) => (newest.get(leagueId, matchId) as MatchRow | undefined) ?? null,
     leaguesOf: (matchId) => leagues.all(matchId).map((found) => String(found.league_id)),
   };
 }

@@ -131,6 +131,14 @@ describe("the house (DESIGN.md, section 3)", () => {
     expect(sources.filter((file) => relative(root, file).split("/").length > 4)).toEqual([]);
   });
 
+  // Test files share their modules: the hooks of a helper would belong to the first file that loads it, and to no other.
+  it("helpers of tests have no hooks of their own", () => {
+    const helpers = sources.filter((file) => /\/testing[^/]*\.ts$/.test(file));
+    expect(helpers.length).toBeGreaterThan(10);
+    const hooked = helpers.filter((file) => /^(before|after)(Each|All)\(/m.test(readFileSync(file, "utf8")));
+    expect(hooked.map((file) => relative(root, file))).toEqual([]);
+  });
+
   it("top-level folders are the fixed ones", () => {
     const tracked = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).trim().split("\n");
     const folders = new Set(tracked.filter((file) => file.includes("/")).map((file) => file.split("/")[0]));
