@@ -84,14 +84,19 @@ export function toolsOf(operations: readonly Operation<unknown>[], self: () => s
   };
 
   const named = operations.flatMap((one) => (one.tool ? [namedTool(one, one.tool, viaEnvelope)] : []));
+  const schemas = { input: shownSchema(Envelope, "input"), output: shownSchema(Envelope, "output") };
   return [
     ...named,
     {
       name: "league_message",
       title: "League message",
       description: `The one door for league.v2 envelopes; takes ${[...byType.keys()].join(", ")}.`,
-      inputSchema: jsonSchema(Envelope, "input"),
-      outputSchema: jsonSchema(Envelope, "output"),
+      get inputSchema() {
+        return schemas.input();
+      },
+      get outputSchema() {
+        return schemas.output();
+      },
       annotations: { readOnlyHint: false, openWorldHint: false },
       call: (args, http) => viaEnvelope(args, http),
     },
@@ -104,12 +109,17 @@ function namedTool(
   viaEnvelope: (args: unknown, http: HttpContext, only: Operation<unknown>) => Promise<ToolResult>,
 ): Tool {
   const { name, title, description, plain, result, annotations, meta, waits } = tool;
+  const schemas = { input: shownSchema(plain, "input"), output: shownSchema(result, "output") };
   return {
     name,
     title,
     description,
-    inputSchema: jsonSchema(plain, "input"),
-    outputSchema: jsonSchema(result, "output"),
+    get inputSchema() {
+      return schemas.input();
+    },
+    get outputSchema() {
+      return schemas.output();
+    },
     annotations: { openWorldHint: false, ...annotations },
     ...(meta && { _meta: meta }),
     ...(waits && { waits }),
@@ -153,8 +163,15 @@ const callerOf = (
 
 const invalid = (faults: readonly FieldFault[]): Error => rpcError(INVALID_PARAMS, "Invalid params", { faults });
 
-/** MCP wants an object at the top, which a union of objects does not say by itself. */
-const jsonSchema = (schema: z.ZodType, io: "input" | "output"): object => {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
-  return { type: "object", ...rest };
-};
+/**
+ * A schema as MCP's clients are shown it, made when somebody first looks: that takes a fifth of a referee's start, and few leagues are asked for
+ * their tools. MCP wants an object at the top, which a union of objects does not say by itself.
+ */
+function shownSchema(schema: z.ZodType, io: "input" | "output"): () => object {
+  let made: object | null = null;
+  const make = (): object => {
+    const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+    return { type: "object", ...rest };
+  };
+  return () => (made ??= make());
+}

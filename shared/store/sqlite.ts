@@ -17,7 +17,8 @@ export function openSqlite(file: string, schema: string): DatabaseSync {
     PRAGMA recursive_triggers = ON;
     PRAGMA busy_timeout = 2000;
   `);
-  db.exec(schema);
+  // One transaction: each table and trigger by itself would wait for the disk.
+  db.exec(`BEGIN; ${schema}; COMMIT;`);
   return db;
 }
 
