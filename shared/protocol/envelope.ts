@@ -17,23 +17,25 @@ function isCalendarDate(text: string): boolean {
 }
 
 /** The league.v2 envelope (PROTOCOL.md, section 1). Unknown fields are ignored. */
-export const Envelope = z.object({
-  protocol: z.literal(PROTOCOL, 'must be "league.v2"'),
-  message_id: z.string().regex(uuidV4Pattern, "must be a UUID v4"),
-  type: z.enum(messageTypes, "unknown message type"),
-  sender: z.string().regex(senderPattern, "must be agent_type:agent_id"),
-  timestamp: z
-    .string()
-    .regex(utcPattern, { error: "must be ISO 8601 UTC, ending in Z or +00:00", abort: true })
-    .refine(isCalendarDate, "is not a date"),
-  // Checked, not copied: each message's own schema reads it next.
-  payload: z.custom<Record<string, unknown>>(
-    (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-    "must be an object",
-  ),
-  auth_token: z.string().max(1000).nullish(),
-  correlation_id: z.string().max(200).nullish(),
-});
+export const Envelope = z.compile(
+  z.object({
+    protocol: z.literal(PROTOCOL, 'must be "league.v2"'),
+    message_id: z.string().regex(uuidV4Pattern, "must be a UUID v4"),
+    type: z.enum(messageTypes, "unknown message type"),
+    sender: z.string().regex(senderPattern, "must be agent_type:agent_id"),
+    timestamp: z
+      .string()
+      .regex(utcPattern, { error: "must be ISO 8601 UTC, ending in Z or +00:00", abort: true })
+      .refine(isCalendarDate, "is not a date"),
+    // Checked, not copied: each message's own schema reads it next.
+    payload: z.custom<Record<string, unknown>>(
+      (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+      "must be an object",
+    ),
+    auth_token: z.string().max(1000).nullish(),
+    correlation_id: z.string().max(200).nullish(),
+  }),
+);
 export type Envelope = z.infer<typeof Envelope>;
 
 /** Whether arguments of a tool are meant as an envelope rather than plain. */

@@ -159,23 +159,25 @@ export const GameStart = z.object({
   players: z.array(z.object({ player_id: id, role: z.string() })),
 });
 
-export const MoveRequest = z.object({
-  ...match,
-  epoch: z.int().nullish(),
-  tick: z.int().min(0),
-  game_round: z.int().nullish(),
-  your_role: z.string(),
-  game_state: z.unknown(),
-  legal_actions: z.array(z.unknown()).nullish(),
-  time_limit_seconds: z.number(),
-  deadline: z.string(),
-  last_round_trip_ms: z.number().nullish(),
-  /** The GAME_ERROR that made this a repeat. */
-  error: z.unknown().optional(),
-});
+export const MoveRequest = z.compile(
+  z.object({
+    ...match,
+    epoch: z.int().nullish(),
+    tick: z.int().min(0),
+    game_round: z.int().nullish(),
+    your_role: z.string(),
+    game_state: z.unknown(),
+    legal_actions: z.array(z.unknown()).nullish(),
+    time_limit_seconds: z.number(),
+    deadline: z.string(),
+    last_round_trip_ms: z.number().nullish(),
+    /** The GAME_ERROR that made this a repeat. */
+    error: z.unknown().optional(),
+  }),
+);
 export type MoveRequest = z.infer<typeof MoveRequest>;
 
-export const MoveResponse = z.object({ match_id: id, tick: z.int(), move: z.unknown() });
+export const MoveResponse = z.compile(z.object({ match_id: id, tick: z.int(), move: z.unknown() }));
 
 export const RoundResult = z.object({
   ...match,

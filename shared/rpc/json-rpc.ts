@@ -27,12 +27,14 @@ const httpStatus: Readonly<Record<number, number>> = {
 
 const MAX_BATCH = 100;
 
-const Request = z.object({
-  jsonrpc: z.literal("2.0"),
-  method: z.string(),
-  params: z.custom<object>((value) => typeof value === "object" && value !== null).optional(),
-  id: z.union([z.string(), z.number(), z.null()]).optional(),
-});
+const Request = z.compile(
+  z.object({
+    jsonrpc: z.literal("2.0"),
+    method: z.string(),
+    params: z.custom<object>((value) => typeof value === "object" && value !== null).optional(),
+    id: z.union([z.string(), z.number(), z.null()]).optional(),
+  }),
+);
 
 export type Method = (params: unknown, http: HttpContext) => unknown;
 

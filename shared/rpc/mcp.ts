@@ -83,7 +83,7 @@ const NEWEST = "2025-11-25";
 const JSON_TYPE = "application/json";
 
 const Initialize = z.object({ protocolVersion: z.string() });
-const CallTool = z.object({ name: z.string(), arguments: z.unknown().optional() });
+const CallTool = z.compile(z.object({ name: z.string(), arguments: z.unknown().optional() }));
 const ReadResource = z.object({ uri: z.string() });
 
 /** The MCP methods of one agent as plain JSON-RPC, for callers without a session (curl, leagues, bots). */

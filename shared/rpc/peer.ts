@@ -31,10 +31,12 @@ const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 1_000;
 const LACK_PAUSE_MS = 100;
 
-const ToolReply = z.object({
-  content: z.array(z.object({ type: z.string(), text: z.string().optional() })).optional(),
-  structuredContent: z.unknown().optional(),
-});
+const ToolReply = z.compile(
+  z.object({
+    content: z.array(z.object({ type: z.string(), text: z.string().optional() })).optional(),
+    structuredContent: z.unknown().optional(),
+  }),
+);
 
 /** Endpoints whose targets are remembered at once. */
 const MAX_TARGETS = 10_000;
