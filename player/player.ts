@@ -34,7 +34,7 @@ interface Playing {
   readonly turns: TurnOf;
 }
 
-/** Made once: an error of its own for each match, with its stack, took as long as a move. */
+/** Made once: an error of its own for each match, with its stack, was a twenty-fifth of a player's work where matches are short. */
 const MATCH_OVER = new DOMException("the match is over", "AbortError");
 /** Matches held at once; the oldest goes when a referee never says how it ended. */
 const MAX_MATCHES = 10_000;

@@ -164,8 +164,8 @@ const callerOf = (
 const invalid = (faults: readonly FieldFault[]): Error => rpcError(INVALID_PARAMS, "Invalid params", { faults });
 
 /**
- * A schema as MCP's clients are shown it, made when somebody first looks: that takes a fifth of a referee's start, and few leagues are asked for
- * their tools. MCP wants an object at the top, which a union of objects does not say by itself.
+ * A schema as MCP's clients are shown it, made when somebody first looks: that took a referee a twelfth of the time of its start, and few leagues are
+ * asked for their tools. MCP wants an object at the top, which a union of objects does not say by itself.
  */
 function shownSchema(schema: z.ZodType, io: "input" | "output"): () => object {
   let made: object | null = null;

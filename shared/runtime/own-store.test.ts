@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -36,6 +36,18 @@ describe("a store of one's own", () => {
     const tables = db.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table'").all();
     db.close();
     expect(tables).toEqual([{ sql: schema }]);
+  });
+
+  test.each([
+    ["no database", "this is no database, but long enough to be taken for one page of it; ".repeat(100)],
+    ["a database cut off", "SQLite format 3\0".padEnd(100, "x")],
+  ])("that is %s is refused in words, and let go", (_, text) => {
+    const file = newFile();
+    writeFileSync(file, text);
+    for (const _time of [1, 2]) {
+      expect(() => ownStore(file, HEN)).toThrow(new StartError(`cannot open ${file}: file is not a database`));
+    }
+    expect(readFileSync(file, "utf8")).toBe(text);
   });
 
   test("may get tables that it did not have, and keeps what is in the others", () => {

@@ -43,15 +43,16 @@ export function foreignTable(file: string, schema: string): string | null {
   if (!existsSync(file)) return null;
   const columns = (name: string, schema: string): ReadonlyMap<string, string> => {
     const db = new DatabaseSync(name);
-    db.exec(schema);
-    const tables = db
-      .prepare(
+    try {
+      db.exec(schema);
+      const tables = db.prepare(
         `SELECT t.name AS name, group_concat(c.name || ' ' || c.type || ' ' || c.pk, ', ' ORDER BY c.cid) AS columns
          FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table' GROUP BY t.name`,
-      )
-      .all();
-    db.close();
-    return new Map(tables.map((table) => [String(table.name), String(table.columns)]));
+      );
+      return new Map(tables.all().map((table) => [String(table.name), String(table.columns)]));
+    } finally {
+      db.close();
+    }
   };
   const kept = columns(file, "");
   for (const [table, wanted] of columns(":memory:", schema)) {
