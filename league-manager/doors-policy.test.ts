@@ -148,6 +148,17 @@ describe("a name or an endpoint that is taken", () => {
     });
   });
 
+  it("stays taken however the endpoint is spelled", async () => {
+    await manager.register("P01");
+    const taken = new URL(manager.endpointOf("P01"));
+    const aliases = ["/P01?x", "/P01/", "/P01#x", "//P01", "/p01", "/%5001"].map((path) => `${taken.origin}${path}`);
+    for (const host of ["[::1]", "127.0.0.2", "LOCALHOST"]) aliases.push(`http://${host}:${taken.port}/P01`);
+    for (const contact_endpoint of aliases) {
+      expect(await asPlayer({ display_name: "Cheat", contact_endpoint }), contact_endpoint).toMatchObject(L003);
+    }
+    expect(manager.endpointsKept()).toEqual({ P01: taken.href });
+  });
+
   it("is not given to a player that comes back with its own token", async () => {
     await manager.register("P01", "P02");
     const { P01, P02 } = manager.tokens;

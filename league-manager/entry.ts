@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/protocol/messages.ts";
+import { sameEndpoint } from "#shared/rpc/addresses.ts";
 import type { Answer, Caller } from "#shared/rpc/operations.ts";
 import type { LeagueEvent } from "./events.ts";
 import type { League } from "./league.ts";
@@ -118,7 +119,8 @@ export function createEntry(options: EntryOptions): Entry {
       if (refereePlaces.some((place) => place.id === id)) return ok([]);
       return err(protocolError("L002", "this league has the referees of its config, and takes no other"));
     }
-    const isExpected = (url: string): boolean => refereePlaces.some((place) => place.endpoint === url);
+    const isExpected = (url: string): boolean =>
+      refereePlaces.some((place) => place.endpoint !== null && sameEndpoint(place.endpoint, url));
     const hasRoom = registry.all("referee").length < MOST_REFEREES;
     if (hasRoom || registry.get(id) === referee || isExpected(endpoint)) return ok([]);
     if (manager.forgetSilent((other) => !isExpected(other.endpoint))) return ok([]);

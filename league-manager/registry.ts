@@ -3,7 +3,7 @@ import { isToken, newToken, playerId, refereeId } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import { type AgentEvent, type AgentState, MAX_FAILS, transition } from "#shared/protocol/lifecycle.ts";
-import { mayContact, parseEndpoint } from "#shared/rpc/addresses.ts";
+import { mayContact, parseEndpoint, sameEndpoint } from "#shared/rpc/addresses.ts";
 import type { AgentRow, ManagerStore } from "./tables.ts";
 
 export type AgentKind = AgentRow["kind"];
@@ -220,16 +220,6 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
 /** Whether an agent may take a kept place: every part that the place names must be its own. */
 const holds = (place: Place, name: string, endpoint: string): boolean =>
   (place.name === null || place.name === name) && (place.endpoint === null || sameEndpoint(place.endpoint, endpoint));
-
-/** Whether two texts name one endpoint, however they are spelled. */
-const sameEndpoint = (a: string, b: string): boolean => spelledOut(a) === spelledOut(b);
-
-function spelledOut(endpoint: string): string {
-  const url = URL.parse(endpoint);
-  if (!url) return endpoint;
-  const host = url.hostname === "localhost" ? "127.0.0.1" : url.hostname;
-  return `${url.protocol}//${host}:${url.port}${url.pathname}${url.search}`;
-}
 
 function newAgent(id: string, registration: Registration): Agent {
   const { kind, name, endpoint, gameTypes, wantsLegalActions, wantsRoundResults, takesBatches, maxConcurrent } =

@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
-import { mayContact, parseEndpoint } from "./addresses.ts";
+import { networkInterfaces } from "node:os";
+import { describe, expect, test } from "vitest";
+import { mayContact, parseEndpoint, sameEndpoint } from "./addresses.ts";
 
 const STRANGER = "203.0.113.7";
 const ALLOWED = ["league.example", "198.51.100.1", "fd00::5"];
@@ -55,4 +56,48 @@ test.each([
   "",
 ])("%j is none", (text) => {
   expect(parseEndpoint(text)).toBeNull();
+});
+
+describe("two spellings name one endpoint", () => {
+  test.each([
+    "http://127.0.0.1:8101/mcp?x",
+    "http://127.0.0.1:8101/mcp#x",
+    "http://127.0.0.1:8101/mcp/",
+    "http://127.0.0.1:8101//mcp",
+    "http://127.0.0.1:8101/%6dcp",
+    "http://127.0.0.1:8101/MCP",
+    "http://127.0.0.2:8101/mcp",
+    "http://127.1:8101/mcp",
+    "http://[::1]:8101/mcp",
+    "http://LocalHost:8101/mcp",
+    "http://localhost.:8101/mcp",
+  ])("http://127.0.0.1:8101/mcp and %s", (other) => {
+    expect(sameEndpoint("http://127.0.0.1:8101/mcp", other)).toBe(true);
+  });
+
+  test.each([
+    ["http://League.Example/mcp", "http://league.example:80/mcp"],
+    ["https://league.example/mcp", "https://league.example.:443/mcp/"],
+    ["http://[2001:db8::1]/", "http://[2001:DB8:0::1]"],
+  ])("%s and %s", (one, other) => {
+    expect(sameEndpoint(one, other)).toBe(true);
+  });
+
+  test("an address of this machine and loopback", () => {
+    const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
+    for (const { address, family } of addresses) {
+      const host = family === "IPv6" ? `[${address}]` : address;
+      expect(sameEndpoint(`http://${host}:8101/mcp`, "http://127.0.0.1:8101/mcp"), host).toBe(true);
+    }
+  });
+});
+
+test.each([
+  ["http://127.0.0.1:8101/mcp", "http://127.0.0.1:8102/mcp"],
+  ["http://127.0.0.1:8101/mcp", "http://127.0.0.1:8101/mcp/2"],
+  ["http://127.0.0.1:8101/mcp", "http://203.0.113.7:8101/mcp"],
+  ["http://league.example/mcp", "https://league.example/mcp"],
+  ["http://league.example/%zz", "http://league.example/%zy"],
+])("%s and %s are two endpoints", (one, other) => {
+  expect(sameEndpoint(one, other)).toBe(false);
 });

@@ -1,3 +1,5 @@
+import { networkInterfaces } from "node:os";
+
 /** The host of a URL without an IPv6 address's brackets. */
 export const bareHost = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "");
 
@@ -21,4 +23,32 @@ export function mayContact(endpoint: URL, remoteAddress: string, allowedHosts: r
   const host = bareHost(endpoint);
   if (isLoopback(host)) return isLoopback(remoteAddress);
   return allowedHosts.includes(host) || host === remoteAddress.replace(/^::ffff:/, "");
+}
+
+/**
+ * The same text for every spelling of one endpoint: host, port and path in lower case, without query, fragment and trailing slash.
+ * All addresses of this machine are one, since a server may listen on all of them.
+ */
+export function endpointKey(endpoint: string): string {
+  const url = URL.parse(endpoint);
+  if (!url) return endpoint;
+  const host = bareHost(url).replace(/\.$/, "");
+  const port = url.port || (url.protocol === "https:" ? "443" : "80");
+  const path = decoded(url.pathname).toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
+  return `${isThisMachine(host) ? "loopback" : host}:${port}${path}`;
+}
+
+/** Whether two texts name one endpoint, however they are spelled. */
+export const sameEndpoint = (a: string, b: string): boolean => endpointKey(a) === endpointKey(b);
+
+const isThisMachine = (host: string): boolean =>
+  isLoopback(host) ||
+  Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === host));
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
