@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { isLoopback } from "#shared/rpc/addresses.ts";
+import { isLoopback, networkOf } from "#shared/rpc/addresses.ts";
 import { collect } from "#shared/rpc/http-endpoint.ts";
 import { REQUESTS_PER_MINUTE, rateLimiter } from "#shared/rpc/rate-limit.ts";
 import { RestError } from "./errors.ts";
@@ -37,7 +37,7 @@ export function limitsOf(limitLoopback: boolean): Limits {
   };
   return {
     stranger: (request: Request, response: Response) =>
-      hold(byAddress, request.socket.remoteAddress ?? "", request, response),
+      hold(byAddress, networkOf(request.socket.remoteAddress ?? ""), request, response),
     agent: (agentId: string, request: Request, response: Response) => hold(byAgent, agentId, request, response),
   };
 }

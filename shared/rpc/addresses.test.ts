@@ -1,6 +1,6 @@
 import { networkInterfaces } from "node:os";
 import { describe, expect, test } from "vitest";
-import { mayContact, parseEndpoint, sameEndpoint } from "./addresses.ts";
+import { mayContact, networkOf, parseEndpoint, sameEndpoint } from "./addresses.ts";
 
 const STRANGER = "203.0.113.7";
 const ALLOWED = ["league.example", "198.51.100.1", "fd00::5"];
@@ -100,4 +100,16 @@ test.each([
   ["http://league.example/%zz", "http://league.example/%zy"],
 ])("%s and %s are two endpoints", (one, other) => {
   expect(sameEndpoint(one, other)).toBe(false);
+});
+
+test.each([
+  ["10.0.0.9", "10.0.0.9"],
+  ["::ffff:10.0.0.9", "10.0.0.9"],
+  ["2001:db8:1:2::1", "2001:db8:1:2::/64"],
+  ["2001:DB8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+  ["2001:db8::1", "2001:db8:0:0::/64"],
+  ["fe80::1%eth0", "fe80:0:0:0::/64"],
+  ["1::2:3:4:5:6", "1:0:0:2::/64"],
+])("%s counts as %s for limits", (address, network) => {
+  expect(networkOf(address)).toBe(network);
 });

@@ -8,6 +8,21 @@ export function isLoopback(host: string): boolean {
   return /^(localhost|::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/i.test(host);
 }
 
+/**
+ * The network that a remote address counts as for limits: an IPv4 address itself; of an IPv6 address its /64 prefix, because one
+ * machine usually holds all addresses of a /64.
+ */
+export function networkOf(remoteAddress: string): string {
+  const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/i, "").replace(/%.*$/, "");
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.split("::");
+  const first = head === "" ? [] : head.split(":");
+  const last = tail ? tail.split(":") : [];
+  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - first.length - last.length)).fill("0");
+  const prefix = [...first, ...zeros, ...last].slice(0, 4);
+  return `${prefix.map((group) => group.replace(/^0+(?=.)/, "").toLowerCase()).join(":")}::/64`;
+}
+
 /** The URL of an agent's endpoint, or null for anything but a plain http(s) URL without credentials. */
 export function parseEndpoint(text: string): URL | null {
   const url = URL.parse(text);

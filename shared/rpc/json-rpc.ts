@@ -25,7 +25,7 @@ const httpStatus: Readonly<Record<number, number>> = {
   [INTERNAL_ERROR]: 500,
 };
 
-const MAX_BATCH = 100;
+export const MAX_BATCH = 100;
 
 const Request = z.compile(
   z.object({
@@ -101,8 +101,8 @@ function reply(response: JSONRPCResponse | null): HttpReply {
   return { status, body: JSON.stringify(response) };
 }
 
-/** The id of a request that is otherwise invalid, where it can be told. */
-function idOf(request: unknown): JSONRPCID {
+/** The id of a request, also of one that is otherwise invalid; null where there is none. */
+export function idOf(request: unknown): JSONRPCID {
   const id = typeof request === "object" && request !== null && "id" in request ? request.id : null;
   return typeof id === "string" || typeof id === "number" ? id : null;
 }

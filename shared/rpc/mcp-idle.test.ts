@@ -26,6 +26,9 @@ const tools: Tool[] = [
     },
   },
 ];
+const fail = (error: unknown): void => {
+  throw error;
+};
 const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools, resources: [], templates: [] };
 
 let all: McpSessions;
@@ -37,9 +40,7 @@ beforeEach(async () => {
   // Only what this code and the SDK set: a minute passes when the test says so, and connections know nothing of it.
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout", "Date"] });
   const doors = { methods: mcpMethods(surface), direct: directTools(surface), stateKey: "k".repeat(43) };
-  all = mcpSessions({ ...surface, ...doors }, (error) => {
-    throw error;
-  });
+  all = mcpSessions({ ...surface, ...doors }, fail);
   server = httpEndpoint({
     door: () => Promise.reject(),
     sessions: async () => all,
@@ -83,12 +84,19 @@ interface Client {
   status(): Promise<number | undefined>;
 }
 
-async function connect(): Promise<Client> {
-  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1.0.0" } };
-  const opened = await send("POST", {}, { jsonrpc: "2.0", id: 1, method: "initialize", params });
+const INITIALIZE = {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  clientInfo: { name: "test", version: "1.0.0" },
+};
+
+/** Opens a session; like every SDK's client it says that it has been initialized, unless it is one that says nothing. */
+async function connect({ isSilent = false } = {}): Promise<Client> {
+  const opened = await send("POST", {}, { jsonrpc: "2.0", id: 1, method: "initialize", params: INITIALIZE });
   const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]) };
   await textOf(opened);
   const post = (message: object) => send("POST", session, { jsonrpc: "2.0", ...message });
+  if (!isSilent) await textOf(await post({ method: "notifications/initialized" }));
   return {
     post,
     listen: () => send("GET", session),
@@ -153,6 +161,12 @@ describe("a session whose client has left without a word", () => {
     expect(await client.status()).toBe(404);
   });
 
+  it("is collected within a minute when nothing has come since it was opened", async () => {
+    const [silent, initialized] = [await connect({ isSilent: true }), await connect()];
+    await pass(1);
+    expect([await silent.status(), await initialized.status()]).toEqual([404, 200]);
+  });
+
   it("is collected after its stream has broken off", async () => {
     const client = await connect();
     const asked = once(server, "request");
@@ -198,6 +212,41 @@ describe("a session is kept", () => {
     release.resolve();
     expect(await textOf(answer)).toContain("waited");
     expect(await client.status()).toBe(200);
+  });
+});
+
+describe("when the table of sessions is full", () => {
+  beforeEach(async () => {
+    await all.close();
+    const doors = { methods: mcpMethods(surface), direct: directTools(surface), stateKey: "k".repeat(43) };
+    all = mcpSessions({ ...surface, ...doors }, fail, undefined, { total: 3, perNetwork: 3 });
+  });
+
+  it("a new session takes the place of the one that has been idle for longest", async () => {
+    const [first, second, third] = [await connect(), await connect(), await connect()];
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await first.status()).toBe(200);
+    const fourth = await connect();
+    const statuses = [await first.status(), await second.status(), await third.status(), await fourth.status()];
+    expect(statuses).toEqual([200, 404, 200, 200]);
+  });
+
+  it("sessions with a stream or a call keep their place, and a new one is refused", async () => {
+    const [listening, calling, another] = [await connect(), await connect(), await connect()];
+    const streams = [await listening.listen(), await another.listen()];
+    const answer = await calling.post({ id: 3, method: "tools/call", params: { name: "wait" } });
+    await called.promise;
+    const refused = await send("POST", {}, { jsonrpc: "2.0", id: 8, method: "initialize", params: INITIALIZE });
+    expect([refused.statusCode, JSON.parse(await textOf(refused)).id]).toEqual([503, 8]);
+    release.resolve();
+    expect(await textOf(answer)).toContain("waited");
+    for (const stream of streams) stream.destroy();
+  });
+
+  it("requests that come at the same moment count each other", async () => {
+    const opened = await Promise.all(Array.from({ length: 8 }, () => connect()));
+    const statuses = await Promise.all(opened.map((client) => client.status()));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(3);
   });
 });
 

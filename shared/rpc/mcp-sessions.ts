@@ -14,6 +14,7 @@ import type { HttpContext, HttpReply } from "./http.ts";
 import { directCalls } from "./mcp-direct.ts";
 import type { Era } from "./mcp-input.ts";
 import { authOf, type McpService, serverOf } from "./mcp-server.ts";
+import { SESSION_LIMITS, type SessionLimits, SessionTable } from "./mcp-session-table.ts";
 
 /** MCP clients of both eras at one endpoint: sessions of 2024-11-05 to 2025-11-25, and the stateless 2026-07-28. */
 export interface McpSessions {
@@ -27,6 +28,7 @@ export interface McpSessions {
 }
 
 interface Session {
+  readonly remoteAddress: string;
   readonly transport: NodeStreamableHTTPServerTransport;
   readonly server: Server;
   readonly subscriptions: Set<string>;
@@ -36,21 +38,24 @@ interface Session {
   readonly streams: Set<ServerResponse>;
   /** When it last asked or was answered something. */
   usedAt: number;
+  /** Whether anything has come since `initialize`. */
+  isUsed: boolean;
   isPinged: boolean;
 }
 
 /** When a session is taken for forgotten, milliseconds. */
 export interface SessionTimes {
   readonly idle: number;
+  /** The same for a session in which nothing has come since `initialize`. */
+  readonly unused: number;
   readonly lookEvery: number;
   /** How long a client whose stream is open may take to say that it is still there. */
   readonly ping: number;
 }
 
-const TIMES: SessionTimes = { idle: 10 * 60_000, lookEvery: 60_000, ping: 60_000 };
+const TIMES: SessionTimes = { idle: 10 * 60_000, unused: 45_000, lookEvery: 15_000, ping: 60_000 };
 /** A game that was left over night goes on the next day. */
 const STATE_TTL_S = 30 * 24 * 3600;
-const MAX_SESSIONS = 5_000;
 /** How long a stopping server lets the answers under way go out. */
 const LAST_ANSWERS_MS = 300;
 /** How soon a client may reconnect to a stream that can be resumed. */
@@ -59,12 +64,14 @@ const RETRY_MS = 500;
 /**
  * The SDK's transports before one service. Nothing of it is written twice: each method is the plain router's own. A session
  * whose client has left without a word is collected when it has been idle; one that holds a stream is asked first whether it is
- * there, because a client that hangs or has lost its network closes nothing. A session that awaits an answer is kept.
+ * there, because a client that hangs or has lost its network closes nothing. A session that awaits an answer is kept. One in which
+ * nothing has come since `initialize` is collected within a minute.
  */
 export function mcpSessions(
   service: McpService,
   onError: (error: unknown) => void,
   times: SessionTimes = TIMES,
+  limits: SessionLimits = SESSION_LIMITS,
 ): McpSessions {
   const sessions = new Map<string, Session>();
   const answering = new Set<Promise<void>>();
@@ -82,6 +89,7 @@ export function mcpSessions(
     // A reader that has stopped would keep its connection for ever.
     for (const response of [...calls, ...streams]) response.destroy();
   };
+  const table = new SessionTable<Session>(limits, collect);
 
   const ping = async (session: Session): Promise<void> => {
     const { usedAt } = session;
@@ -97,34 +105,41 @@ export function mcpSessions(
   };
 
   const look = setInterval(() => {
-    const latest = Date.now() - times.idle;
-    for (const session of sessions.values()) {
-      if (session.usedAt >= latest || session.calls.size > 0 || session.isPinged) continue;
+    const now = Date.now();
+    for (const session of table.all) {
+      const idleMs = now - session.usedAt;
+      if (idleMs <= (session.isUsed ? times.idle : times.unused) || session.calls.size > 0 || session.isPinged)
+        continue;
       if (session.streams.size > 0) void ping(session);
       else collect(session);
     }
   }, times.lookEvery);
   look.unref();
 
-  const begin = async (): Promise<Session> => {
+  const begin = async (remoteAddress: string): Promise<Session> => {
     const subscriptions = new Set<string>();
     const server = build("session", subscriptions);
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
       onsessioninitialized: (id) => void sessions.set(id, session),
-      onsessionclosed: (id) => void sessions.delete(id),
       ...(service.eventStore && { eventStore: service.eventStore(), retryInterval: RETRY_MS }),
     });
     const session: Session = {
+      remoteAddress,
       transport,
       server,
       subscriptions,
       calls: new Set(),
       streams: new Set(),
       usedAt: Date.now(),
+      isUsed: false,
       isPinged: false,
     };
-    server.onclose = () => void sessions.delete(transport.sessionId ?? "");
+    server.onclose = () => {
+      sessions.delete(transport.sessionId ?? "");
+      table.delete(session);
+    };
+    table.add(session); // before the first wait, so that requests that come together count each other
     await server.connect(transport);
     return session;
   };
@@ -156,12 +171,18 @@ export function mcpSessions(
       const as = Object.assign(request, { auth: authOf(http), method: request.method ?? "", url: request.url ?? "" });
       const id = request.headers["mcp-session-id"];
       const known = typeof id === "string" ? sessions.get(id) : undefined;
-      if (known) return inSession(known, as, response, body);
+      if (known) {
+        known.isUsed = true;
+        return inSession(known, as, response, body);
+      }
       if (typeof id === "string") return unknownSession(response, body);
       if (!(await isLegacyRequest(await toWebRequest(as, body), body))) return answerModern(as, response, body);
       if (!isInitialize(body)) return answerStateless(as, response, body);
-      if (sessions.size >= MAX_SESSIONS) return refuse(response, 503, body, "Too many sessions");
-      return inSession(await begin(), as, response, body);
+      if (!table.makeRoom(http.remoteAddress))
+        return refuse(response, 503, body, "Too many open sessions: close one, or try again later");
+      const session = await begin(http.remoteAddress);
+      await inSession(session, as, response, body);
+      if (session.transport.sessionId === undefined) await session.transport.close(); // its `initialize` was refused
     },
     changed(uri) {
       modern.notify.resourceUpdated(uri);

@@ -46,7 +46,33 @@ test("a stranger is refused when the limit is passed, with the standard headers"
   });
   expect(refused.headers?.ratelimit).toMatch(/^"default";r=0;t=\d+$/);
   expect(Number(refused.headers?.["retry-after"])).toBeGreaterThan(30); // of the minute that has just begun
-  expect(JSON.parse(refused.body)).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32000 } });
+  expect(JSON.parse(refused.body)).toMatchObject({ jsonrpc: "2.0", id: 1, error: { code: -32000 } });
+});
+
+test("a refusal carries the id of each request that it answers", async () => {
+  const door = doorWith({ perMinute: 1 });
+  await door(call({}), { bearer: null, remoteAddress: STRANGER });
+  const idsOf = async (body: string): Promise<unknown> => {
+    const { status, body: text } = await door(body, { bearer: null, remoteAddress: STRANGER });
+    expect(status).toBe(429);
+    const answer = JSON.parse(text);
+    return Array.isArray(answer) ? answer.map(({ id }) => id) : answer.id;
+  };
+  expect(await idsOf('{"jsonrpc":"2.0","id":"a","method":"ping"}')).toBe("a");
+  expect(await idsOf('[{"id":1,"method":"ping"},{"method":"ping"},{"id":"b","method":"ping"}]')).toEqual([
+    1,
+    null,
+    "b",
+  ]);
+  expect(await idsOf(JSON.stringify(Array(101).fill({ id: 1 })))).toBe(null);
+  expect(await idsOf("not JSON")).toBe(null);
+});
+
+test("an IPv6 caller is counted by its /64 prefix", async () => {
+  const door = doorWith();
+  expect(await statuses(door, "2001:db8:0:1::1")).toEqual([200, 200, 200, 429, 429]);
+  expect(await statuses(door, "2001:db8:0:1:ffff::2")).toEqual([429, 429, 429, 429, 429]);
+  expect(await statuses(door, "2001:db8:0:2::1")).toEqual([200, 200, 200, 429, 429]);
 });
 
 test("each address has its own count", async () => {

@@ -3,8 +3,9 @@ import { z } from "zod";
 import { matchRef } from "../lib/ids.ts";
 import { lazily } from "../lib/lazily.ts";
 import { parsedJson } from "../lib/text.ts";
-import { isLoopback } from "./addresses.ts";
-import type { Gate, HttpContext } from "./http.ts";
+import { isLoopback, networkOf } from "./addresses.ts";
+import type { Gate, HttpContext, HttpReply } from "./http.ts";
+import { idOf, MAX_BATCH } from "./json-rpc.ts";
 
 /** Requests a minute of a stranger (league-api.md, Rate Limiting). */
 export const REQUESTS_PER_MINUTE = { manager: 100, referee: 50, player: 10 } as const;
@@ -67,16 +68,16 @@ export function rateLimit(options: RateLimitOptions): Gate {
   const take = rateLimiter(options.perMinute);
   return async (body, http) => {
     if (!options.loopback && isLoopback(http.remoteAddress)) return null;
-    const untrusted = callsOf(body).filter((call) => !credentialsOf(call, http).some(options.isTrusted));
+    const message = parsedJson(body);
+    const untrusted = callsOf(message).filter((call) => !credentialsOf(call, http).some(options.isTrusted));
     if (untrusted.length === 0) return null;
-    const { isAllowed, headers } = await take(http.remoteAddress, untrusted.length);
-    return isAllowed ? null : tooMany(headers, options.perMinute);
+    const { isAllowed, headers } = await take(networkOf(http.remoteAddress), untrusted.length);
+    return isAllowed ? null : tooMany(headers, options.perMinute, message);
   };
 }
 
-/** The calls in a body, each of which is counted; anything that is no batch counts as one. */
-function callsOf(body: string): readonly unknown[] {
-  const message = parsedJson(body);
+/** The calls of a message, each of which is counted; anything that is no batch counts as one. */
+function callsOf(message: unknown): readonly unknown[] {
   return Array.isArray(message) && message.length > 0 ? message : [message];
 }
 
@@ -90,12 +91,10 @@ function credentialsOf(call: unknown, http: HttpContext): readonly Credentials[]
   return tokens.flatMap((token) => (token ? [{ token, subject }] : []));
 }
 
-const tooMany = (headers: Allowance["headers"], perMinute: number) => ({
-  status: 429,
-  headers,
-  body: JSON.stringify({
-    jsonrpc: "2.0",
-    id: null,
-    error: { code: -32000, message: `Too many requests: ${perMinute} a minute without a token` },
-  }),
-});
+/** Answers each call by its id; a batch that is longer than any that is taken gets one answer. */
+function tooMany(headers: Allowance["headers"], perMinute: number, message: unknown): HttpReply {
+  const error = { code: -32000, message: `Too many requests: ${perMinute} a minute without a token` };
+  const answer = (call: unknown) => ({ jsonrpc: "2.0", id: idOf(call), error });
+  const isBatch = Array.isArray(message) && message.length > 0 && message.length <= MAX_BATCH;
+  return { status: 429, headers, body: JSON.stringify(isBatch ? message.map(answer) : answer(message)) };
+}
