@@ -37,6 +37,8 @@ export interface RefereeOptions {
   readonly name: string | null;
   readonly host: string;
   readonly ports: readonly number[];
+  /** Name of the database file, without its extension; absent for one made from the port. */
+  readonly storeName?: string;
   /** How others reach this agent; null for where it listens. */
   readonly endpoint?: string | null;
   /** The league manager's endpoint; null for a session host alone. */
@@ -99,8 +101,8 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     open.push(streams, pages.streams);
   }
 
-  // The store is named after the port, so it opens behind it; no request is read before this turn of the event loop ends.
-  const file = join(options.dataFolder, `referee-${server.port}.sqlite`);
+  // The store may be named after the port, so it opens behind it; no request is read before this turn of the event loop ends.
+  const file = join(options.dataFolder, `${options.storeName ?? `referee-${server.port}`}.sqlite`);
   const store = await orClose(server, () =>
     ownStore(file, SESSION_SCHEMA + MATCH_SCHEMA + REPLY_SCHEMA + SEAT_SCHEMA + CODENAMES_SCHEMA),
   );
@@ -138,7 +140,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   });
   const { maxConcurrentMatches } = options;
   const desk = { host, referee, identity, maxConcurrentMatches, play: room.play };
-  const stateKey = ownSecret(join(options.dataFolder, "tokens", `rounds-${server.port}`));
+  const stateKey = ownSecret(join(options.dataFolder, "tokens", `rounds-${options.storeName ?? server.port}`));
   mcp = endpointOf(desk, room, { stateKey, answerWithinMs: options.answerWithinMs }, self);
   isTrusted = ({ token, subject }) => isManager(desk, token, subject) || room.isSeated(token);
   const lookAfter = (): void => {

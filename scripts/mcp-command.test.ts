@@ -43,6 +43,12 @@ const ownHost = async (data = newFolder()): Promise<{ command: Command; port: nu
   return { command: started(["--port", String(port), "--data", data]), port, data };
 };
 
+const INITIALIZE = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+
+/** The result of a tool's call. */
+const call = async (command: Command, name: string, args: object): Promise<Answer> =>
+  (await command.ask("tools/call", { name, arguments: args })).result;
+
 describe("league mcp", () => {
   it("ends with 0 when stdin does, has answered by then, and lets only protocol out", async () => {
     const { command, port } = await ownHost();
@@ -102,13 +108,65 @@ describe("league mcp", () => {
     for (const { ended } of both) expect((await ended).code).toBe(0);
   });
 
-  it("passes over a port whose data file is still in use", async () => {
+  it("goes on with its games when another command has taken its file, and when no command uses their file", async () => {
     const data = newFolder();
-    const address = `127.0.0.${2 + (process.pid % 250)}`;
-    const other = start("referee/main.ts", ["--alone", "--host", address, "--port", "8001", "--data", data]);
-    await other.line(/session host at/);
+    const begin = async () => {
+      const command = started(["--data", data]);
+      await command.ask("initialize", INITIALIZE);
+      command.stdin?.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+      return command;
+    };
+    const game = async (command: Command): Promise<{ game_id: string; seat_token: string }> => {
+      const made = await call(command, "createGame", { template: "chess", opponent: "agent" });
+      return made.structuredContent;
+    };
+    const end = async (command: Command) => {
+      command.stdin?.end();
+      expect((await command.ended).code).toBe(0);
+    };
+    const first = await begin();
+    const ofFirst = await game(first);
+    const second = await begin();
+    const ofSecond = await game(second);
+    await end(first);
+    await end(second);
+
+    const isPlayed = async (command: Command, { game_id, seat_token }: typeof ofFirst, move: string) => {
+      const answer = await call(command, "finishTurn", { game_id, seat_token, move });
+      expect(answer.structuredContent).toMatchObject({ game_id, last_action: { action: move } });
+      const read = await command.ask("resources/read", { uri: `game://state/${game_id}` });
+      expect(JSON.parse(read.result.contents[0].text)).toMatchObject({ session_id: game_id, tick: 1 });
+    };
+    // The second command now starts first and takes the first one's file.
+    const secondAgain = await begin();
+    await isPlayed(secondAgain, ofSecond, "e2e4");
+    const firstAgain = await begin();
+    await isPlayed(firstAgain, ofFirst, "d2d4");
+    await end(secondAgain);
+    const joined = await call(firstAgain, "joinGame", { game_id: ofFirst.game_id });
+    expect(joined.structuredContent).toMatchObject({ game_id: ofFirst.game_id, your_role: "black" });
+    await end(firstAgain);
+  });
+
+  it("finds the games that a session host has left in its folder", async () => {
+    const data = newFolder();
+    const port = await freePorts(1);
+    const host = start("referee/main.ts", ["--alone", "--port", String(port), "--data", data]);
+    await host.line(/session host at/);
+    const params = { name: "createGame", arguments: { template: "rps", opponent: "agent" } };
+    const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+    });
+    const { game_id, seat_token } = ((await response.json()) as Answer).result.structuredContent;
     const command = started(["--data", data]);
-    expect(await command.line(/serving/)).not.toContain(":8001/");
+    const wait = { game_id, seat_token, timeout_s: 0 };
+    const refused = await command.ask("tools/call", { name: "waitForNextTurn", arguments: wait });
+    expect(refused.error.message).toMatch(/referee-\d+\.sqlite is in use by a process that does not share its games/);
+    host.signal("SIGTERM");
+    await host.ended;
+    expect((await call(command, "waitForNextTurn", wait)).structuredContent).toMatchObject({ game_id });
   });
 
   it("says in one line which port is taken", async () => {
@@ -143,17 +201,12 @@ describe("league mcp --url", () => {
     const port = await freePorts(1);
     const host = ["--alone", "--port", String(port), "--data", newFolder()];
     const command = started(["--url", `http://127.0.0.1:${port}`]);
-    const initialize = {
-      protocolVersion: "2025-11-25",
-      capabilities: {},
-      clientInfo: { name: "test", version: "1" },
-    };
-    expect((await command.ask("initialize", initialize)).error.message).toMatch(/cannot be reached/);
+    expect((await command.ask("initialize", INITIALIZE)).error.message).toMatch(/cannot be reached/);
     for (const life of [1, 2, 3]) {
       const server = start("referee/main.ts", host);
       await server.line(/session host at/);
       if (life === 1) {
-        expect((await command.ask("initialize", initialize)).result.serverInfo.name).toBe("referee");
+        expect((await command.ask("initialize", INITIALIZE)).result.serverInfo.name).toBe("referee");
         command.stdin?.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
       }
       expect((await command.ask("tools/list")).result.tools).not.toEqual([]);

@@ -52,6 +52,16 @@ it("there are eight of them", () => {
   expect(configured).toHaveLength(8);
 });
 
+it("each of them that keeps games keeps them in a folder of its own", () => {
+  const hosting = configured.flatMap(([, server]) =>
+    "args" in server && !server.args.includes("--url") ? [server] : [],
+  );
+  const folders = hosting.map(({ args }) => args[args.indexOf("--data") + 1] ?? "");
+  expect(hosting).toHaveLength(3);
+  expect(new Set(folders).size).toBe(3);
+  for (const folder of folders) expect(folder).toMatch(/^\/path\/to\/agent-league\/data\/mcp-/);
+});
+
 it.each(configured.map(([name, server], index) => [`${index + 1} ${name}`, server] as const))(
   "%s",
   async (_name, server) => {

@@ -32,7 +32,7 @@ interface Waiting {
 
 const INVALID_REQUEST = -32600;
 /** The code that MCP's SDKs use for a connection that is gone. */
-const NO_CONNECTION = -32000;
+export const NO_CONNECTION = -32000;
 const MAX_WAITING = 1_000;
 const FAREWELL_MS = 500;
 const HANDSHAKE = new Set(["initialize", "notifications/initialized"]);

@@ -1,13 +1,16 @@
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { parsedJson } from "../lib/text.ts";
-import { createBridge, errorFor } from "./mcp-bridge.ts";
+import { errorFor } from "./mcp-bridge.ts";
+import { createRouter, type RouterOptions } from "./mcp-bridge-router.ts";
 import { type Id, Message } from "./mcp-upstream.ts";
 import { readLines } from "./stdio-lines.ts";
 
 export interface McpStdioOptions {
   /** The MCP server's endpoint, e.g. `http://127.0.0.1:8001/mcp`. */
   readonly url: string;
+  /** The server that a message is meant for, where there are several; null for the one at `url`. */
+  readonly serverFor?: RouterOptions["serverFor"] | undefined;
   readonly input: Readable;
   /** Gets one JSON-RPC message a line and nothing else. */
   readonly output: Writable;
@@ -30,13 +33,13 @@ const LAST_ANSWERS_MS = 1_000;
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 /** Serves an MCP server that is reached by HTTP on stdio; a line that is no message is refused and harms nothing. */
-export function mcpStdio({ url, input, output, tell }: McpStdioOptions): McpStdio {
+export function mcpStdio({ url, serverFor = () => null, input, output, tell }: McpStdioOptions): McpStdio {
   const ended = Promise.withResolvers<void>();
   const give = (message: object): void => {
     output.write(`${JSON.stringify(message)}\n`);
     if (output.writableLength > MAX_UNREAD_BYTES) ended.resolve();
   };
-  const bridge = createBridge({ url, give, tell });
+  const bridge = createRouter({ url, give, tell, serverFor });
   const underWay = new Set<Promise<void>>();
 
   const take = (value: unknown): void => {

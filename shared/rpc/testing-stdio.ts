@@ -7,7 +7,7 @@ import { httpEndpoint } from "./http-endpoint.ts";
 import { jsonRpc } from "./json-rpc.ts";
 import type { McpSurface } from "./mcp.ts";
 import { mcpSessions } from "./mcp-sessions.ts";
-import { type McpStdio, mcpStdio } from "./mcp-stdio.ts";
+import { type McpStdio, type McpStdioOptions, mcpStdio } from "./mcp-stdio.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests look into whatever comes
 export type Wire = any;
@@ -92,11 +92,11 @@ export interface TestWire {
   ask(id: string | number, method: string, params?: object): Promise<Wire>;
 }
 
-export function connectWire(url: string): TestWire {
+export function connectWire(url: string, serverFor?: McpStdioOptions["serverFor"]): TestWire {
   const input = new PassThrough();
   const output = new PassThrough();
   const told: string[] = [];
-  const stdio = mcpStdio({ url, input, output, tell: (line) => told.push(line) });
+  const stdio = mcpStdio({ url, serverFor, input, output, tell: (line) => told.push(line) });
   const got: Wire[] = [];
   const fresh: Wire[] = [];
   const watchers = new Set<() => void>();

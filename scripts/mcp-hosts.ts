@@ -1,0 +1,137 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { Timeouts } from "#shared/protocol/timeouts.ts";
+import type { NamedServer } from "#shared/rpc/mcp-bridge-router.ts";
+import type { Message } from "#shared/rpc/mcp-upstream.ts";
+import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
+import { StartError } from "#shared/runtime/exit.ts";
+import { isInUse, StoreInUse } from "#shared/runtime/own-store.ts";
+import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
+
+/** The session hosts of one `league mcp`: its own, and one for each file of its folder that holds a game its client asks for. */
+export interface McpHosts {
+  /** Its own host, e.g. `http://127.0.0.1:8001`. */
+  readonly url: string;
+  /** The host that has the game which a message names, in this process or in another one; null for its own. */
+  serverFor(message: Message): Promise<NamedServer> | null;
+  stop(): Promise<void>;
+}
+
+interface Host extends RunningAgent {
+  readonly url: string;
+  readonly file: string;
+}
+
+const DAY_MS = 86_400_000;
+const MAX_FILES = 99;
+const FREE_PORTS = portsFrom(PORT_RANGES.referee);
+
+/** Starts a session host in this process, on the first database file of the folder that no other process uses. */
+export async function startMcpHosts(
+  dataFolder: string,
+  wanted: number | undefined,
+  self: AgentProcess,
+): Promise<McpHosts> {
+  const { gameFiles } = await import("../referee/game-files.ts");
+  const hosts = new Map<string, Host>();
+  /** Hosts that are being started, by file. */
+  const starting = new Map<string, Promise<Host | null>>();
+
+  const startOn = async (file: string, ports: readonly number[]): Promise<Host> => {
+    const host = await startHost(file, ports, self);
+    hosts.set(file, host);
+    return host;
+  };
+  /** A host on a file that no process uses; null when another process has it. */
+  const startIfFree = async (file: string): Promise<Host | null> => {
+    const underWay = starting.get(file);
+    if (underWay) return underWay;
+    if (isInUse(file)) return null;
+    const started = unlessInUse(startOn(file, FREE_PORTS)).finally(() => starting.delete(file));
+    starting.set(file, started);
+    return started;
+  };
+
+  const own = await onFirstFree(dataFolder, (file) =>
+    unlessInUse(startOn(file, wanted === undefined ? FREE_PORTS : [wanted])),
+  );
+  const files = gameFiles(dataFolder);
+  const serverOn = async (file: string): Promise<NamedServer> => {
+    const url = (hosts.get(file) ?? (await startIfFree(file)))?.url ?? addressOf(file);
+    return { name: file, url: `${url}/mcp` };
+  };
+  return {
+    url: own.url,
+    serverFor(message) {
+      const names = namesIn(message);
+      const file = names.length === 0 ? null : files.fileOf(names);
+      return file === null || file === own.file ? null : serverOn(file);
+    },
+    async stop() {
+      for (const { file } of hosts.values()) rmSync(addressFile(file), { force: true });
+      await Promise.all([...hosts.values()].map((host) => host.stop()));
+    },
+  };
+}
+
+async function startHost(file: string, ports: readonly number[], self: AgentProcess): Promise<Host> {
+  const { startReferee } = await import("../referee/service.ts"); // a bridge does without
+  const { referee_register_ms, match_result_report_ms } = Timeouts.parse({});
+  let url = "";
+  const running = await startReferee(
+    {
+      name: null,
+      host: "127.0.0.1",
+      ports,
+      dataFolder: dirname(file),
+      storeName: basename(file, ".sqlite"),
+      manager: null,
+      expireAfterMs: DAY_MS,
+      maxConcurrentMatches: 64,
+      registerTimeoutMs: referee_register_ms,
+      reportTimeoutMs: match_result_report_ms,
+      limitLoopback: false,
+      bots: new Map(),
+      isTerminal: false,
+    },
+    {
+      ...self,
+      say: (line) => self.log.info(line),
+      report(report) {
+        if (report.type === "ready") url = report.url;
+      },
+    },
+  );
+  writeFileSync(addressFile(file), `${url}\n`);
+  return { ...running, url, file };
+}
+
+async function onFirstFree(dataFolder: string, start: (file: string) => Promise<Host | null>): Promise<Host> {
+  for (let number = 1; number <= MAX_FILES; number++) {
+    const host = await start(join(dataFolder, `mcp-${number}.sqlite`));
+    if (host) return host;
+  }
+  throw new StartError(`all ${MAX_FILES} database files of ${dataFolder} are in use; choose another folder (--data)`);
+}
+
+const unlessInUse = (started: Promise<Host>): Promise<Host | null> =>
+  started.catch((thrown) => {
+    if (thrown instanceof StoreInUse) return null;
+    throw thrown;
+  });
+
+/** Where the process that uses a database file writes the address of its host. */
+const addressFile = (file: string): string => `${file}.url`;
+
+function addressOf(file: string): string {
+  const address = addressFile(file);
+  if (!existsSync(address)) throw new StartError(`${file} is in use by a process that does not share its games`);
+  return readFileSync(address, "utf8").trim();
+}
+
+/** The parameters of a request that may be a session id or a game's token: three arguments of tools, and parts of a resource's URI. */
+function namesIn({ params }: Message): readonly string[] {
+  const { game_id, match_id, game_token } = (params?.arguments ?? {}) as Record<string, unknown>;
+  const parts = typeof params?.uri === "string" ? params.uri.split("/") : [];
+  return [game_id, match_id, game_token, ...parts].filter((one) => typeof one === "string");
+}
