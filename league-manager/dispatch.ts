@@ -7,6 +7,7 @@ import { asRefused, type Peers } from "#shared/rpc/peer.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Match } from "./league.ts";
 import type { Agent, AgentRegistry } from "./registry.ts";
+import { createWithdrawals } from "./withdrawals.ts";
 
 export interface DispatchOptions {
   readonly registry: AgentRegistry;
@@ -37,6 +38,11 @@ export interface Dispatcher {
   enqueue(matches: readonly Match[]): void;
   /** The match has a result, or has failed with this referee: it has a place free, and a failed match goes to another if there is one. */
   release(match: Match, end?: "failed"): void;
+  /**
+   * Takes an overdue match from its referee, which keeps the place occupied until it has acknowledged that. Returns the function that
+   * informs the referee, to be called when it is on disk that the match is no longer the referee's.
+   */
+  withdraw(match: Match): () => void;
   /** A referee has registered or come back. */
   welcome(referee: Agent): void;
   /** The matches that are a referee's own now. */
@@ -66,8 +72,6 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   const unfit = new Set<string>();
   /** With whom a match has failed. */
   const failedWith = new WeakMap<Match, Set<string>>();
-  /** What silent referees have lost and are told when they are heard again. */
-  const lost = new Map<string, { league_id: string; match_id: string; epoch: number }[]>();
   let stopped = false;
 
   const isUp = (referee: Agent): boolean => (misses.get(referee.id) ?? 0) < MAX_MISSES;
@@ -77,8 +81,11 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     return matches;
   };
   const isFit = (referee: Agent): boolean => isUp(referee) && !unfit.has(referee.id);
+  const { sender, timeoutMs } = options;
+  const withdrawals = createWithdrawals({ peers, sender, timeoutMs, isUp, onAcknowledged: () => deal() });
   const plays = (referee: Agent, match: Match): boolean => referee.gameTypes.includes(gameOf(match));
-  const hasPlace = (referee: Agent): boolean => matchesOf(referee.id).size < referee.maxConcurrent;
+  const hasPlace = ({ id, maxConcurrent }: Agent): boolean =>
+    matchesOf(id).size + withdrawals.count(id) < maxConcurrent;
 
   /** The nth match of a round prefers the nth referee, so that the same league is dealt out alike each time. */
   const deal = (): void => {
@@ -142,29 +149,22 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   };
 
   const takeAway = (referee: Agent, orphans: readonly Match[]): void => {
-    for (const match of orphans) {
+    const informs = orphans.map((match) => {
+      const inform = withdrawals.add(referee, match);
       matchesOf(referee.id).delete(match);
-      const { leagueId: league_id, matchId: match_id, epoch } = match;
-      lost.set(referee.id, [...(lost.get(referee.id) ?? []), { league_id, match_id, epoch }]);
       match.epoch++;
       match.refereeId = null;
       match.status = "scheduled";
       waiting.add(match);
-    }
-    if (isUp(referee)) tellLost(referee);
-    Promise.all(orphans.map(save)).then(deal, (thrown) =>
-      log.error({ err: thrown }, "matches could not be given away"),
+      return inform;
+    });
+    Promise.all(orphans.map(save)).then(
+      () => {
+        for (const inform of informs) inform();
+        deal();
+      },
+      (thrown) => log.error({ err: thrown }, "matches could not be given away"),
     );
-  };
-
-  /** A referee that only slept stops asking about what is no longer its own. */
-  const tellLost = (referee: Agent): void => {
-    for (const payload of lost.get(referee.id) ?? []) {
-      const authToken = signFor(referee.tokenHash, matchRef(payload.league_id, payload.match_id));
-      const envelope = newEnvelope("MATCH_WITHDRAWN", options.sender, payload, { authToken });
-      void peers.notify(referee.endpoint, envelope, { timeoutMs: options.timeoutMs, retry: true });
-    }
-    lost.delete(referee.id);
   };
 
   const probe = async (referee: Agent): Promise<void> => {
@@ -175,7 +175,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     if (before === isUp(referee)) return;
     options.onReferee(referee, alive, registry.all("referee").filter(isUp).length);
     if (alive) {
-      tellLost(referee);
+      withdrawals.inform(referee);
       deal();
     } else takeAway(referee, [...matchesOf(referee.id)]);
   };
@@ -206,9 +206,14 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       limits.delete(match);
       deal();
     },
+    withdraw(match) {
+      const referee = registry.get(match.refereeId ?? "");
+      return referee ? withdrawals.add(referee, match) : () => {};
+    },
     welcome(referee) {
       misses.set(referee.id, 0);
       unfit.delete(referee.id);
+      withdrawals.inform(referee);
       deal();
     },
     assignedTo: (refereeId) => [...matchesOf(refereeId)],
@@ -218,10 +223,12 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
         .filter((referee) => !isUp(referee) && matchesOf(referee.id).size === 0)
         .sort((a, b) => (misses.get(b.id) ?? 0) - (misses.get(a.id) ?? 0)),
     forget({ id }) {
-      for (const known of [misses, unfit, lost, assigned]) known.delete(id);
+      for (const known of [misses, unfit, assigned]) known.delete(id);
+      withdrawals.forget(id);
     },
     stop() {
       stopped = true;
+      withdrawals.stop();
       clearInterval(timer);
       for (const limit of limits.values()) clearTimeout(limit);
     },

@@ -76,9 +76,11 @@ export function createRecorder({ leagues, store, dispatcher, rounds, seedOf, emi
     const { leagueId: league_id, matchId: match_id, roundId: round_id, epoch } = match;
     const nothing = { winner: null, final_scores: {}, match_points: {}, faults: [], log_head: "" };
     const aborted = { league_id, match_id, round_id, epoch, ...nothing, termination: "aborted", reason } as const;
+    const informReferee = dispatcher.withdraw(match);
     const done = match.aborts + 1 < MAX_ABORTS ? playAgain(match, reason) : rounds.complete(match, aborted, [], null);
     recording.set(match, done);
     await done.finally(() => recording.delete(match));
+    informReferee();
   };
 
   return { record, abort };

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import type { LeagueEvent } from "../league-manager/events.ts";
 import { startTestLeague, type TestLeague } from "./testing-league.ts";
 
 let league: TestLeague | undefined;
@@ -38,4 +39,19 @@ test("a match that was aborted for good leaves its place at the referee to the n
     ["R2M1", "aborted"],
     ["R3M1", "aborted"],
   ]);
+});
+
+test("an overdue match is taken from its referee, and healthy players play theirs in its place", async () => {
+  const healthy = Promise.withResolvers<LeagueEvent>();
+  league = await startTestLeague({
+    leagues: [{ league_id: "rps", game: "rps.v1" }],
+    // R1M1 is between the manual players and hangs; R1M2 waits for its place.
+    players: ["manual", "random", "random", "manual"].map((bot, index) => ({ name: `Player ${index + 1}`, bot })),
+    maxConcurrent: 1,
+    timeouts: { match_ms: 1_500, move_ms: 600_000, join_ms: 5_000 },
+    onEvent: (event) => {
+      if (event.type === "match_completed" && event.match.match_id === "R1M2") healthy.resolve(event);
+    },
+  });
+  expect(await healthy.promise).toMatchObject({ match: { termination: "normal", roles: { player_1: "P02" } } });
 });
