@@ -59,6 +59,8 @@ export interface RefereeOptions {
   readonly botTimeouts?: messages.StartGame["timeouts"];
   /** Whether a person started this at a terminal, and a page may be opened in the browser. */
   readonly isTerminal: boolean;
+  /** Shows a line to the people at this host; absent for a line on stderr, which the log does not get: it may hold a secret. */
+  readonly tellPeople?: (line: string) => void;
 }
 
 /** A session host's housekeeping: how often it looks, and when a session leaves memory. */
@@ -137,6 +139,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     botTimeouts: options.botTimeouts,
     dataFolder: options.dataFolder,
     isTerminal: options.isTerminal,
+    tellPeople: options.tellPeople ?? ((line) => void process.stderr.write(`${line}\n`)),
   });
   const { maxConcurrentMatches } = options;
   const desk = { host, referee, identity, maxConcurrentMatches, play: room.play };

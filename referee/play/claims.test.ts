@@ -82,7 +82,7 @@ describe("a claim about the position after a move", () => {
     const own = createHost(sqliteLog(db, writer), systemClock);
     const bots = { names: [], play: () => {} };
     const desk = { host: own, agents: agentDirectory(db, writer), seats: seatTable(db), writer, bots };
-    const play = createPlay({ ...desk, pagesUrl: () => "" });
+    const play = createPlay({ ...desk, pagesUrl: () => "", tellPeople: () => {} });
     const turns = createTurns(own, play, createWaits(own), sqliteReplies(db));
     const creator = { kind: "agent" } as const;
     const made = await play.create({ template: "chess", opponent: "agent", creator, bearer: null });

@@ -1,4 +1,4 @@
-import type { Game, Role, Viewer } from "#shared/games/game.ts";
+import { type Game, type Role, seesMore, type Viewer } from "#shared/games/game.ts";
 import { findGame, gameIds } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newAgentId, newToken } from "#shared/lib/ids.ts";
@@ -29,6 +29,8 @@ export interface PlayDesk {
   readonly bots: BotHouse;
   /** Where people find the pages, e.g. `http://127.0.0.1:8001`. */
   readonly pagesUrl: () => string;
+  /** Shows a line to the people at this host, where no agent reads it; it may hold a secret. */
+  readonly tellPeople: (line: string) => void;
 }
 
 export interface NewGame {
@@ -87,8 +89,11 @@ export interface Play {
   seats(gameId: string): readonly PlaySeat[];
   /** The page of a game; for a person's seat with what lets its owner move. */
   link(gameId: string, role?: Role): string;
-  /** The links of the people who play, by role; only whoever made the game is told those. */
-  personLinks(gameId: string, asker: Role): Readonly<Record<Role, string>>;
+  /**
+   * The links of the people who play, by role, for whoever made the game. Null for a seat that sees more than the asker: its link would show
+   * the asker what it may not know, so it is told to the people at this host instead.
+   */
+  personLinks(gameId: string, asker: Role): Readonly<Record<Role, string | null>>;
   /** The one person's seat of a game, for the board in the host of whoever made it: it holds that person's link as well. */
   userSeat(gameId: string, asker: Role): { readonly role: Role; readonly token: string } | null;
   /** Lets the bots of unfinished games go on, after a restart. */
@@ -140,6 +145,23 @@ export function createPlay(desk: PlayDesk): Play {
     return spectators === "public" || actedBy === "driver" ? { kept, viewer: "spectator" } : null;
   };
 
+  const personLinks: Play["personLinks"] = (gameId, asker) => {
+    const game = host.read(gameId)?.session.game;
+    const linkOf = (role: Role) => (game && !seesMore(game, role, asker) ? link(gameId, role) : null);
+    return Object.fromEntries(peopleFor(gameId, asker).map(({ role }) => [role, linkOf(role)]));
+  };
+
+  /** Tells the people at this host the links that the agent which made the game is not told. */
+  const tellWithheld = (gameId: string, game: Game, asker: Role): void => {
+    for (const [role, told] of Object.entries(personLinks(gameId, asker))) {
+      if (told === null) {
+        desk.tellPeople(
+          `${game.info.name}: whoever plays ${role} moves at ${link(gameId, role)} (keep it from agents)`,
+        );
+      }
+    }
+  };
+
   const open: Play["open"] = ({ game, options, placed, alongside = () => [] }) => {
     const seed = newToken();
     return host.create({
@@ -186,6 +208,7 @@ export function createPlay(desk: PlayDesk): Play {
               },
       );
       const { id } = await open({ game, options: parsed.data, placed });
+      if (creator.kind === "agent") tellWithheld(id, game, role);
       for (const seat of placed) if (seat.kind === "bot") bots.play(id, seat.role, seat.name);
       return ok({ gameId: id, role, token: seatToken(id, role) });
     },
@@ -238,8 +261,7 @@ export function createPlay(desk: PlayDesk): Play {
     viewOf,
     seats: seats.of,
     link,
-    personLinks: (gameId, asker) =>
-      Object.fromEntries(peopleFor(gameId, asker).map(({ role }) => [role, link(gameId, role)])),
+    personLinks,
     userSeat(gameId, asker) {
       const [person, another] = peopleFor(gameId, asker);
       return person && !another ? { role: person.role, token: seatToken(gameId, person.role) } : null;

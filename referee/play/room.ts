@@ -40,6 +40,8 @@ export interface PlayRoomDesk {
   /** Whether a page may be opened in the person's browser. */
   readonly isTerminal: boolean;
   readonly self: AgentProcess;
+  /** Shows a line to the people at this host, where no agent reads it; it may hold a secret. */
+  readonly tellPeople: (line: string) => void;
 }
 
 /** All that lets people and agents play here by themselves: the tools, the board, the pages and the bots. */
@@ -69,7 +71,8 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
     log: self.log,
     timeouts: desk.botTimeouts,
   });
-  const play = createPlay({ host: driver.host, agents, seats, writer, bots, pagesUrl: () => desk.url });
+  const { tellPeople } = desk;
+  const play = createPlay({ host: driver.host, agents, seats, writer, bots, pagesUrl: () => desk.url, tellPeople });
   const turns = createTurns(driver.host, play, waits, desk.replies);
   const table = codenamesTable(db);
   const director = createDirector({ host: driver.host, play, table, writer });

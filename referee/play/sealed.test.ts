@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRandom } from "#shared/lib/rng.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
 import { type Observer, observe } from "../rest/testing-rest.ts";
-import { createGame, joinGame, play, type TestSeat, tokenOf, tool, twoSeats, watchGame } from "./testing-play.ts";
+import { createGame, joinGame, play, type TestSeat, tool, twoSeats, watchGame } from "./testing-play.ts";
 
 let host: TestHost;
 let observer: Observer;
@@ -17,6 +17,10 @@ afterAll(async () => {
 
 const seedOf = (gameId: string): string =>
   observer.rows("SELECT seed FROM sessions WHERE session_id = ?", gameId)[0].seed;
+
+/** The seat token of a person whose link only the people at this host are told. */
+const personOf = (gameId: string): string =>
+  host.toldPeople.flatMap((line) => new RegExp(`/game/${gameId}#seat=(\\S+)`).exec(line)?.[1] ?? []).at(-1) ?? "";
 
 /** Every byte that one viewer can get of a game without moving: through each tool, resource, page and stream, and in each refusal. */
 async function everything(game_id: string, token: string | null): Promise<string[]> {
@@ -113,7 +117,10 @@ describe.each<[string, object, readonly unknown[], readonly unknown[]]>([
     for (const choice of choices) {
       const agent = await createGame(host, { template, options, opponent: "human" });
       const body = { move: choice };
-      const moved = await host.call("POST", `/api/games/${agent.gameId}/moves`, { token: tokenOf(agent.link), body });
+      const moved = await host.call("POST", `/api/games/${agent.gameId}/moves`, {
+        token: personOf(agent.gameId),
+        body,
+      });
       expect(moved.status).toBe(200);
       seen.push(plain(await everything(agent.gameId, agent.token)));
     }
@@ -160,7 +167,7 @@ describe("kuhn_poker", () => {
   it("an agent is not shown the person's card, nor the person the agent's", async () => {
     const agent = await createGame(host, { template: "kuhn_poker", opponent: "human", play_as: "player_2" });
     const shown = await agent.wait({ showUi: true });
-    const person = (await host.call("GET", `/api/games/${agent.gameId}`, { token: tokenOf(agent.link) })).json;
+    const person = (await host.call("GET", `/api/games/${agent.gameId}`, { token: personOf(agent.gameId) })).json;
     const { player_1: theirs } = person.state.cards;
     const { player_2: own } = shown.value.state.cards;
     expect(theirs).toMatch(/jack|queen|king/);
@@ -211,3 +218,55 @@ it.each([1, 2, 3])(
     withoutSecrets(heard.nobody, [...secrets.one, ...secrets.two, seed]);
   },
 );
+
+describe("the people's links in a game with hidden information", () => {
+  const withoutMeta = ({ raw }: { raw: string }): string => {
+    const message = JSON.parse(raw);
+    message.result._meta = undefined; // for the board that the person plays on; hosts show it to no model
+    return JSON.stringify(message);
+  };
+
+  it("a team's agent is not told the links of the spymasters, whom the people at the host are told", async () => {
+    const agent = await createGame(host, { template: "codenames", play_as: "red_team", opponent: "human" });
+    const { link, links, withheld } = agent.told.value;
+    expect(link).not.toContain("#seat=");
+    expect([Object.keys(links), withheld]).toEqual([["blue_team"], ["blue_spymaster", "red_spymaster"]]);
+    expect(agent.told.text).toContain(
+      "A person plays blue_spymaster and red_spymaster. That seat sees what you may not",
+    );
+    const said = host.toldPeople.filter((line) => line.includes(agent.gameId));
+    expect(said.map((line) => /whoever plays (\w+) moves/.exec(line)?.[1])).toEqual(withheld);
+    const shown = [agent.told, await agent.wait({ timeout_s: 0, showUi: true })];
+    for (const line of said) {
+      const [, token = ""] = /#seat=(\S+)/.exec(line) ?? [];
+      const seen = (await host.call("GET", `/api/games/${agent.gameId}`, { token })).json;
+      expect(seen.board).toContain("(assassin)");
+      for (const { raw } of shown) expect(raw).not.toContain(token);
+    }
+  });
+
+  it("a spymaster's agent sees everything, and is told every link", async () => {
+    const agent = await createGame(host, { template: "codenames", play_as: "red_spymaster", opponent: "human" });
+    const { links, withheld } = agent.told.value;
+    expect([Object.keys(links), withheld]).toEqual([["blue_spymaster", "blue_team", "red_team"], undefined]);
+  });
+
+  it.each(["rps", "even_odd", "kuhn_poker"])(
+    "in %s each sees something of its own: no link is told",
+    async (template) => {
+      const agent = await createGame(host, { template, opponent: "human" });
+      const shown = await agent.wait({ timeout_s: 0, showUi: true });
+      const token = personOf(agent.gameId);
+      expect(token).not.toBe("");
+      expect([agent.told.value.links, agent.told.value.withheld]).toEqual([{}, [expect.any(String)]]);
+      for (const told of [agent.told, shown]) expect(withoutMeta(told)).not.toContain(token);
+    },
+  );
+
+  it("where everybody sees the same, the link is told", async () => {
+    const agent = await createGame(host, { template: "chess", opponent: "human" });
+    expect(agent.link).toContain("#seat=");
+    expect(agent.told.value).not.toHaveProperty("withheld");
+    expect(personOf(agent.gameId)).toBe("");
+  });
+});

@@ -226,7 +226,7 @@ describe("a person's seat", () => {
   });
 
   it("is linked to nobody but the game's creator", async () => {
-    const agent = await createGame(host, { template: "rps", opponent: "human" });
+    const agent = await createGame(host, { template: "chess", opponent: "human" });
     const link = tokenOf(agent.link);
     const seen = [
       await host.call("GET", `/api/games/${agent.gameId}`),

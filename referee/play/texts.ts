@@ -12,11 +12,22 @@ export function inWords(view: GameView, next: Next): string {
 }
 
 /** What is told once to whoever has taken a seat: its secret, the people's links, the rules. */
-export function takenSeat(view: GameView, token: string, links: Readonly<Record<string, string>>): string {
+export function takenSeat(
+  view: GameView,
+  token: string,
+  links: Readonly<Record<string, string>>,
+  withheld: readonly string[] = [],
+): string {
   const people = Object.entries(links);
   const pages = people.map(
     ([role, link]) => `Give the person who plays ${role} this link to move in a browser: ${link}`,
   );
+  if (withheld.length > 0) {
+    const whose = withheld.join(" and ");
+    pages.push(
+      `A person plays ${whose}. That seat sees what you may not know, so its link is not told here: it is printed in the terminal where this host runs.`,
+    );
+  }
   const rules = findGame(view.template)?.info.rules;
   return [`Game ${view.game_id}. Your seat_token (secret, told once): ${token}`, ...pages, rules && `\n${rules}`]
     .filter(Boolean)

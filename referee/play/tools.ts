@@ -113,6 +113,10 @@ const Taken = View.extend({
   links: z
     .record(z.string(), z.string())
     .describe("the link of each person who plays, by role; for whoever made the game"),
+  withheld: z
+    .array(z.string())
+    .optional()
+    .describe("people whose links would show you what your role may not know; they are printed where this host runs"),
 });
 
 type Shown = z.infer<typeof View>;
@@ -141,14 +145,20 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
     const waited = await turns.wait(gameId, token, { timeoutMs: 0 });
     if (!waited.ok) throw new Error(waited.error.message);
     const { kept, next } = waited.value;
-    const links = play.personLinks(gameId, role);
-    return { ...view(kept, role, next), seat_token: token, link: play.link(gameId, seat?.role), links };
+    const people = Object.entries(play.personLinks(gameId, role));
+    const links = Object.fromEntries(people.flatMap(([one, link]) => (link === null ? [] : [[one, link]])));
+    const link = (seat && links[seat.role]) ?? play.link(gameId);
+    const withheld = people.flatMap(([one, told]) => (told === null ? [one] : []));
+    return { ...view(kept, role, next), seat_token: token, link, links, ...(withheld.length > 0 && { withheld }) };
   };
-  const takenInWords = (value: Taken) => words(value, takenSeat(value, value.seat_token, value.links));
+  const takenInWords = (value: Taken) => words(value, takenSeat(value, value.seat_token, value.links, value.withheld));
   /** The board as a page for hosts that show those, seen and played by the person where there is one. */
   const page = async (value: Shown): Promise<Content> => {
     const seat = userSeat(value);
-    const text = await embeddedBoard(seat?.view ?? (value as GameView), seat && { role: seat.role, token: seat.token });
+    // The page is part of what an agent reads, so it holds no seat that sees more than the agent's own.
+    const isOwn = seat !== null && play.personLinks(value.game_id, value.your_role)[seat.role] !== null;
+    const holder = isOwn ? { role: seat.role, token: seat.token } : null;
+    const text = await embeddedBoard(seat?.view ?? (value as GameView), holder);
     const uri = `ui://agent-league/game/${value.game_id}`;
     return { type: "resource", resource: { uri, mimeType: "text/html", text } };
   };

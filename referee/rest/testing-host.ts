@@ -9,6 +9,8 @@ export interface TestHost {
   readonly url: string;
   readonly port: number;
   readonly dataFolder: string;
+  /** What the people at this host have been told. */
+  readonly toldPeople: readonly string[];
   /** One request; `body` is sent as it is when it is a string. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   agent(): Promise<TestAgent>;
@@ -54,6 +56,7 @@ export interface TestHostOptions {
 export async function startTestHost(options: TestHostOptions = {}): Promise<TestHost> {
   const { port: wanted = 0, dataFolder = mkdtempSync(join(tmpdir(), "host-")) } = options;
   const ready = Promise.withResolvers<string>();
+  const toldPeople: string[] = [];
   const referee = await startReferee(
     {
       name: null,
@@ -70,6 +73,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
       bots: options.bots ?? new Map(),
       ...(options.botTimeouts && { botTimeouts: options.botTimeouts }),
       isTerminal: false,
+      tellPeople: (line) => toldPeople.push(line),
     },
     {
       log: openLog(null, "host"),
@@ -97,6 +101,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
     url,
     port: Number(new URL(url).port),
     dataFolder,
+    toldPeople,
     call,
     async agent() {
       return RegisteredAgent.parse((await call("POST", "/agents")).json);

@@ -119,6 +119,7 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
     rules: RULES,
     simultaneous: false,
     hiddenInformation: true,
+    seesAll: ["red_spymaster", "blue_spymaster"],
     teams: [
       ["red_spymaster", "red_team"],
       ["blue_spymaster", "blue_team"],

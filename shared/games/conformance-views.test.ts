@@ -1,6 +1,6 @@
 /** What viewers may know: the obligations of game.ts and DESIGN.md section 4 on views, texts and rounds, for every registered game. */
 import { describe, expect, it } from "vitest";
-import type { Game, Viewer } from "./game.ts";
+import { type Game, seesMore, type Viewer } from "./game.ts";
 import { gameIds, games } from "./registry.ts";
 import { applyLegal, canonicalJson, sampleOf, tracesOf, viewersOf } from "./simulate.ts";
 
@@ -45,6 +45,16 @@ describe.each(gameIds)("%s: views", (id) => {
       for (const role of game.roles) {
         const view = (state: unknown, viewer: Viewer) => canonicalJson(game.viewState(state, viewer));
         expectDerivable(states.map((state) => [view(state, role), view(state, "spectator")]));
+      }
+    }
+  });
+
+  it("the view of a role follows from that of every role that is said to see as much", () => {
+    const pairs = game.roles.flatMap((role) => game.roles.map((other) => [role, other] as const));
+    for (const [role, other] of pairs.filter(([role, other]) => !seesMore(game, role, other))) {
+      for (const states of perOptions()) {
+        const view = (state: unknown, viewer: Viewer) => canonicalJson(game.viewState(state, viewer));
+        expectDerivable(states.map((state) => [view(state, other), view(state, role)]));
       }
     }
   });

@@ -34,6 +34,11 @@ export interface GameInfo {
   /** Several roles act in one turn, each without seeing the others' choice. */
   readonly simultaneous: boolean;
   readonly hiddenInformation: boolean;
+  /**
+   * With hidden information: the roles that see everything, where all other roles see what everybody sees. Absent where each role sees
+   * something that the others do not.
+   */
+  readonly seesAll?: readonly Role[];
   /** Roles that win and lose together, every role in one team; absent where each role plays for itself. */
   readonly teams?: readonly (readonly Role[])[];
   /** No game, whatever its options, takes more actions than this. */
@@ -85,6 +90,12 @@ export interface Game<Options = unknown, State = unknown, Action = unknown, View
   readAction?(state: State | View, text: string): Action | null;
   /** The rounds closed so far, oldest first, without the first `from`; absent in games without rounds. */
   rounds?(state: State, from?: number): readonly RoundSummary[];
+}
+
+/** Whether `role` sees something that `other` does not. */
+export function seesMore({ info }: Pick<Game, "info">, role: Role, other: Role): boolean {
+  if (!info.hiddenInformation || role === other) return false;
+  return info.seesAll === undefined || (info.seesAll.includes(role) && !info.seesAll.includes(other));
 }
 
 /** The roles with the highest score; null when all are equal (a draw). */
