@@ -36,6 +36,8 @@ export interface ManagerServiceOptions {
   readonly onEvent: (event: LeagueEvent) => void;
 }
 
+const INSTRUCTIONS =
+  "This server manages leagues of games between programs. list_leagues gives the league ids; get_standings and get_schedule show one league; the resources league://standings and league://schedule show all leagues. start_league, schedule_match and remove_player need the operator token in auth_token. Games are played at the referees and players, not here.";
 const BODY_BYTES = 256 * 1024;
 /** MATCH_RESULT carries a whole log. */
 const REFEREE_BODY_BYTES = 4 * 1024 * 1024;
@@ -85,6 +87,7 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
   const mcp = mcpEndpoint(
     {
       serverInfo: { name: "league-manager", version: VERSION },
+      instructions: INSTRUCTIONS,
       tools: toolsOf(
         managerOperations({ manager, registry, entry, operatorToken: operator.token }),
         () => MANAGER_SENDER,

@@ -22,6 +22,7 @@ import { webApp } from "#shared/runtime/web.ts";
 import { createInviters } from "./inviters.ts";
 import { isBotFile, loadBot } from "./load-bot.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
+import { MakeMove } from "./make-move.ts";
 import { createManualBot, type ManualBot } from "./manual.ts";
 import { createNews, type News } from "./news.ts";
 import { createPlayer, type Player } from "./player.ts";
@@ -64,6 +65,7 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
   const mcp = mcpEndpoint(
     {
       serverInfo: { name: "player", version: VERSION },
+      instructions: `This server is one player of a league of games. ${manual ? "You make its moves: call get_my_state to see the open move requests, answer each with make_move before its deadline, then call get_my_state again." : "Its bot makes the moves: get_my_state shows its matches, and make_move is refused."}`,
       tools: toolsOf(operations, () => flat("player:", identity.id)),
       resources: [],
       templates: [],
@@ -219,23 +221,6 @@ function matchOperations(player: Player, identity: Readonly<Identity>, news: New
   ];
 }
 
-const match_id = z
-  .string()
-  .max(200)
-  .optional()
-  .describe(
-    "which match is meant, league_id/match_id, when several ask (default: the oldest); a bare match_id when one league has it",
-  );
-const MakeMove = z.union(
-  [
-    z
-      .object({ number: z.int().min(1).max(5), match_id })
-      .transform(({ number, match_id }) => ({ move: number as unknown, match_id })),
-    z.object({ move: z.union([z.string(), z.number(), z.looseObject({})]) as z.ZodType<unknown>, match_id }),
-  ],
-  "give {number} from 1 to 5 or {move}",
-);
-
 /** The tools of a player run by hand (PROTOCOL.md, section 4). */
 export function handOperations(player: Player, manual: ManualBot | null, identity: Readonly<Identity>) {
   const isOwner = ({ authToken }: Caller): boolean =>
@@ -251,7 +236,7 @@ export function handOperations(player: Player, manual: ManualBot | null, identit
         name: "make_move",
         title: "Make a move",
         description:
-          "Answers the move request that is waiting, for a player run by hand (--bot manual): {number: 1-5} in even/odd, {move} in any game, as get_my_state lists the legal ones; in chess UCI or SAN. An illegal move is refused and the request waits on.",
+          "Answers the move request that is open, for a player run by hand (--bot manual). Call get_my_state first: it lists the open requests with their legal actions. An illegal move is refused and the request stays open.",
         plain: MakeMove,
         result: z.object({
           status: z.literal("SENT"),
@@ -276,7 +261,7 @@ export function handOperations(player: Player, manual: ManualBot | null, identit
         name: "get_my_state",
         title: "My state",
         description:
-          "The matches this player is in, its last result and, for a player run by hand, what it is asked now: the view, the legal actions and the deadline. Then call make_move.",
+          "Returns the matches of this player, its last result and, for a player run by hand, the open move requests with the view of the game, the legal actions and the deadline. Answer them with make_move.",
         plain: z.object({}),
         result: z.looseObject({
           bot: z.string(),

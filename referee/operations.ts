@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { Role } from "#shared/games/game.ts";
+import { readMove } from "#shared/games/read-move.ts";
 import { findGame } from "#shared/games/registry.ts";
-import { isSessionId, matchRef, newToken } from "#shared/lib/ids.ts";
+import { isSessionId, matchRef } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
@@ -12,6 +13,7 @@ import type { Session } from "#shared/session/session.ts";
 import type { SessionHost } from "./host.ts";
 import type { Play } from "./play/play.ts";
 import type { Referee } from "./referee.ts";
+import { matchOf, orderOf, StartGame, StartGameByPlayers } from "./start-game.ts";
 import { shown } from "./state-view.ts";
 
 export interface RefereeDesk {
@@ -24,54 +26,14 @@ export interface RefereeDesk {
 }
 
 const id = z.string().min(1).max(200);
-const token = z.string().max(1000).optional().describe("the player's match token; drawn without it");
-
-/** Plain arguments of start_game: the two players in the order of the game's roles, or `roles` as the manager sends them. */
-const PlainStartGame = z.union(
-  [
-    messages.StartGame,
-    z
-      .object({
-        player1_id: id,
-        player2_id: id,
-        match_id: id,
-        player1_endpoint: z.string().max(2000),
-        player2_endpoint: z.string().max(2000),
-        player1_token: token,
-        player2_token: token,
-        league_id: id.default("friendly"),
-        round_id: z.int().default(1),
-        epoch: z.int().min(1).default(1),
-        game: id.default("even_odd.v1"),
-        options: z.record(z.string(), z.unknown()).default({}),
-        seed: z.string().max(1000),
-        timeouts: messages.StartGame.shape.timeouts.default({ join_ms: 5_000, move_ms: 30_000, game_over_ms: 5_000 }),
-      })
-      .transform(
-        ({ player1_id, player2_id, player1_endpoint, player2_endpoint, player1_token, player2_token, ...rest }) => {
-          const [first = "player_1", second = "player_2"] = findGame(rest.game)?.roles ?? [];
-          const seat = (player_id: string, endpoint: string, match_token: string | undefined) => ({
-            player_id,
-            endpoint,
-            match_token: match_token || newToken(),
-            dialect: "native",
-            legal_actions: true,
-            round_results: true,
-            batch: false,
-          });
-          const roles = {
-            [first]: seat(player1_id, player1_endpoint, player1_token),
-            [second]: seat(player2_id, player2_endpoint, player2_token),
-          };
-          return { ...rest, roles };
-        },
-      ),
-  ],
-  "give match_id, seed and for each player id and endpoint (player1_id, player1_endpoint, …), or roles as the league manager does",
-) as z.ZodType<messages.StartGame>;
-
-const ValidateMove = z.object({ player_id: id, move: z.unknown(), match_id: id.optional() });
-export const GetGameState = z.object({ match_id: id });
+const ValidateMove = z.object({
+  player_id: id.describe("player of a league match, or the role in a game made with createGame, e.g. white"),
+  move: z.unknown().describe("the move as in finishTurn or make_move"),
+  match_id: id.optional().describe("match_id of a league match, or game_id of a game made with createGame"),
+});
+export const GetGameState = z.object({
+  match_id: id.describe("match_id of a league match, or game_id from createGame"),
+});
 export const GameState = z.object({
   match_id: z.string(),
   session_id: z.string(),
@@ -91,26 +53,30 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
     operation({
       request: "START_GAME",
       reply: "START_GAME_RESPONSE",
-      payload: messages.StartGame,
+      payload: messages.StartGame as z.ZodType<StartGame>,
       tool: {
         name: "start_game",
         title: "Start a match",
         description:
-          "Starts a match between two players; only the league manager may, with its signature in auth_token. Accepted once per league_id, match_id and epoch.",
-        plain: PlainStartGame,
+          "Starts a match between two players. Only the league manager can call it: auth_token is its signature for this match. Repeating a call with the same league_id, match_id and epoch starts nothing new and returns the same session.",
+        plain: StartGame,
+        input: StartGameByPlayers,
         result: z.object({ status: z.literal("ACCEPTED"), match_id: z.string(), session_id: z.string() }),
         annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
       },
-      async handle(order, caller) {
-        const ref = matchRef(order.league_id, order.match_id);
+      async handle(asked, caller) {
+        const running = desk.referee.running();
+        const ref = matchOf(asked, running);
         if (!isManager(desk, caller.authToken ?? "", ref)) {
           return err(
             protocolError("L004", "start_game is taken from this referee's league manager only", { match: ref }),
           );
         }
+        const completed = orderOf(asked, running);
+        if (!completed.ok) return completed;
+        const order = completed.value;
         const fault = faultOfOrder(order);
         if (fault) return err(protocolError("G003", fault, { match: ref }));
-        const running = desk.referee.running();
         if (running.length >= desk.maxConcurrentMatches && !running.some((one) => one.ref === ref)) {
           return err(
             protocolError("G005", "this referee has as many matches as it takes at a time", { match: ref }, true),
@@ -139,7 +105,8 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
       tool: {
         name: "validate_move",
         title: "Would this move be legal?",
-        description: "Whether a player's move would be legal in its running match now; nothing is played.",
+        description:
+          "Checks whether a move would be legal now, without making it. Returns valid, and a reason if the move is not legal.",
         plain: ValidateMove,
         result: z.object({
           valid: z.boolean(),
@@ -150,8 +117,10 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
         }),
         annotations: { readOnlyHint: true },
       },
-      async handle({ player_id, move, match_id }) {
-        const found = await sessionWith(desk, player_id, match_id);
+      handle({ player_id, move, match_id }, caller) {
+        const game =
+          match_id !== undefined && isSessionId(match_id) ? desk.play.look(match_id, caller.authToken) : null;
+        const found = game ? seatIn(game.kept.session, player_id) : sessionWith(desk, player_id, match_id);
         if (!found.ok) return found;
         const { session, role } = found.value;
         const reason = whyIllegal(session, role, move);
@@ -166,7 +135,7 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
         name: "get_game_state",
         title: "State of a match",
         description:
-          "The state of a match as a spectator may see it; with a seat's match token in auth_token, as that player sees it.",
+          "Returns the state of a game or match as a spectator may see it. Hidden information is shown only to the holder of a seat: pass its seat_token or match token in auth_token or as bearer token.",
         plain: GetGameState,
         result: GameState,
         annotations: { readOnlyHint: true },
@@ -198,18 +167,26 @@ function faultOfOrder(order: messages.StartGame): string | null {
   return options.success ? null : `options: ${options.error.issues[0]?.message}`;
 }
 
-async function sessionWith(
-  desk: RefereeDesk,
-  playerId: string,
-  matchId: string | undefined,
-): Promise<Result<{ session: Session; role: Role }, ProtocolError>> {
+type SessionSeat = Result<{ session: Session; role: Role }, ProtocolError>;
+
+/** A seat of a game by its role, or by the agent that holds it. */
+function seatIn(session: Session, playerId: string): SessionSeat {
+  const role = Object.entries(session.participants).find((seat) => seat.includes(playerId))?.[0];
+  if (role !== undefined) return ok({ session, role });
+  return err(protocolError("G003", `player_id: this game has the roles ${session.game.roles.join(" and ")}`, {}, true));
+}
+
+function sessionWith(desk: RefereeDesk, playerId: string, matchId: string | undefined): SessionSeat {
   const playing = desk.referee.running().flatMap(({ ref, order, sessionId }) => {
     const role = Object.entries(order.roles).find(([, player]) => player.player_id === playerId)?.[0];
     const isMeant = matchId === undefined || matchId === ref || matchId === order.match_id;
     return role !== undefined && isMeant ? [{ ref, role, sessionId }] : [];
   });
   const [only, another] = playing;
-  if (!only) return err(protocolError("G003", `${playerId} plays no such match here now`, { player_id: playerId }));
+  if (!only) {
+    const how = "for a game made with createGame give match_id (its game_id) and player_id (the role)";
+    return err(protocolError("G003", `${playerId} plays no such match here now; ${how}`, { player_id: playerId }));
+  }
   if (another) {
     const choices = playing.map((one) => one.ref);
     return err(protocolError("G003", `${playerId} plays several matches; name one of them`, { choices }, true));
@@ -222,8 +199,9 @@ async function sessionWith(
 /** Null when the move would be taken. In a simultaneous turn the answer is the same whether the role has chosen or not. */
 function whyIllegal(session: Session, role: Role, move: unknown): string | null {
   const { game, state } = session;
-  const action = game.action.safeParse(move);
+  const action = game.action.safeParse(readMove(game, game.viewState(state, "spectator"), role, move));
   if (!action.success) return action.error.issues[0]?.message ?? "not an action of this game";
+  if (game.isDriversOwn?.(action.data)) return "not an action of a player";
   if (session.status === "completed") return "The session is over";
   if (game.info.simultaneous) {
     const legal = game.legalActions(game.viewState(state, "spectator"), role);

@@ -22,6 +22,7 @@ import { agentDirectory } from "./agents.ts";
 import { createAsker } from "./ask.ts";
 import { CODENAMES_SCHEMA } from "./codenames/table.ts";
 import { createHost } from "./host.ts";
+import { HOST_INSTRUCTIONS, LEAGUE_TOOLS, REFEREE_INSTRUCTIONS } from "./listing.ts";
 import { isManager, type RefereeDesk, refereeOperations } from "./operations.ts";
 import { openPlayRoom, type PlayRoom } from "./play/room.ts";
 import { SEAT_SCHEMA } from "./play/seats.ts";
@@ -144,7 +145,11 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   const { maxConcurrentMatches } = options;
   const desk = { host, referee, identity, maxConcurrentMatches, play: room.play };
   const stateKey = ownSecret(join(options.dataFolder, "tokens", `rounds-${options.storeName ?? server.port}`));
-  mcp = endpointOf(desk, room, { stateKey, answerWithinMs: options.answerWithinMs }, self);
+  const listing =
+    manager === null
+      ? { instructions: HOST_INSTRUCTIONS, unlisted: LEAGUE_TOOLS }
+      : { instructions: REFEREE_INSTRUCTIONS };
+  mcp = endpointOf(desk, room, { stateKey, answerWithinMs: options.answerWithinMs, ...listing }, self);
   isTrusted = ({ token, subject }) => isManager(desk, token, subject) || room.isSeated(token);
   const lookAfter = (): void => {
     host.forgetIdle(FORGET_AFTER_MS);
@@ -226,7 +231,7 @@ async function orClose<T>(server: Listening, open: () => T): Promise<T> {
 function endpointOf(
   desk: RefereeDesk & { readonly identity: { readonly id: string } },
   room: PlayRoom,
-  rounds: Pick<McpSurface, "stateKey" | "answerWithinMs">,
+  given: Pick<McpSurface, "stateKey" | "answerWithinMs" | "instructions" | "unlisted">,
   self: AgentProcess,
 ) {
   const surface = {
@@ -236,7 +241,7 @@ function endpointOf(
     ),
     resources: [...room.resources, ...gameRules()],
     templates: [...room.templates, ...refereeTemplates(desk)],
-    ...rounds,
+    ...given,
   };
   return mcpEndpoint(surface, (error) => self.log.error({ err: error }, "internal error"));
 }

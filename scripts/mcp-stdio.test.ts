@@ -107,7 +107,7 @@ describe.each(["2025-11-25 of SDK 2", "2026-07-28"])(
       await host.ended;
       await expect(client.tools()).rejects.toThrow(/cannot be reached/);
       await run();
-      expect((await client.tools()).map(({ name }) => name)).toContain("start_game");
+      expect((await client.tools()).map(({ name }) => name)).toContain("finishTurn");
       await vi.waitFor(() => expect(client.updated).toEqual(["game://state/R1M1"]), { timeout: 10_000 });
       expect(client.errors).toEqual([]);
     });

@@ -43,6 +43,7 @@ export interface TestLeague {
   readonly manager: string;
   readonly dataFolder: string;
   readonly operatorToken: string;
+  readonly refereeUrls: readonly string[];
   /** Where each player listens, in the order of the options. */
   readonly playerUrls: readonly string[];
   readonly completed: Promise<ResultsDocument>;
@@ -125,6 +126,7 @@ export async function startTestLeague(options: TestLeagueOptions): Promise<TestL
     manager,
     dataFolder,
     operatorToken: readFileSync(join(dataFolder, "operator-token"), "utf8").trim(),
+    refereeUrls: ports.slice(1, 1 + referees).map((port) => `http://127.0.0.1:${port}/mcp`),
     playerUrls: ports.slice(1 + referees).map((port) => `http://127.0.0.1:${port}/mcp`),
     completed: completed.promise,
     match: async (leagueId, matchId) => MatchRead.parse(await readResource(manager, `match://${leagueId}/${matchId}`)),

@@ -24,38 +24,34 @@ export interface GameToolsDesk {
   readonly embeddedBoard: (view: GameView, seat: { role: Role; token: string } | null) => Promise<string>;
 }
 
-const gameId = z.string().min(1).max(100).describe("from createGame");
-const seatToken = z
-  .string()
-  .max(200)
-  .optional()
-  .describe("the secret that createGame or joinGame gave you: it says which seat is yours");
-const playerName = PlayerName.optional().describe("how you want to be called");
+const gameId = z.string().min(1).max(100).describe("id of the game, from createGame");
+const seatToken = z.string().max(200).optional().describe("secret of your seat, from createGame or joinGame");
+const playerName = PlayerName.optional().describe("your display name");
 
 const CreateGame = z.object({
   template: z
     .string()
     .max(100)
-    .describe(`the game: ${gameIds.join(", ")}`),
-  options: z.record(z.string(), z.unknown()).optional().describe("the game's options; each has a default"),
-  play_as: z.string().max(100).optional().describe("your role, e.g. white; default: the game's first role"),
+    .describe(`game to play: ${gameIds.join(", ")}`),
+  options: z.record(z.string(), z.unknown()).optional().describe("options of the game; all have defaults"),
+  play_as: z.string().max(100).optional().describe("your role, e.g. white; default: the first role of the game"),
   opponent: z
     .string()
     .max(100)
     .default("agent")
-    .describe("agent: another agent calls joinGame; human: a person plays on the board; or the name of a bot"),
+    .describe("agent (another agent calls joinGame), human (a person plays on the board) or the name of a bot"),
   name: playerName,
 });
 const JoinGame = z.object({
   game_id: gameId,
-  role: z.string().max(100).optional().describe("the seat; default: the first open one"),
+  role: z.string().max(100).optional().describe("role to play; default: the first open one"),
   name: playerName,
 });
 const WaitForNextTurn = z.object({
   game_id: gameId,
   seat_token: seatToken,
-  showUi: z.boolean().default(false).describe("true: also return the board as a page, for hosts that show such pages"),
-  timeout_s: z.number().min(0).max(30).default(25).describe("how long to wait at most, seconds"),
+  showUi: z.boolean().default(false).describe("also return the board as an HTML resource, for hosts that render it"),
+  timeout_s: z.number().min(0).max(30).default(25).describe("maximum time to wait, in seconds"),
 });
 const FinishTurn = z
   .object({
@@ -63,19 +59,24 @@ const FinishTurn = z
     seat_token: seatToken,
     move: z
       .union([z.string().max(1_000), z.number(), z.looseObject({})])
-      .describe("one of the legal moves, as waitForNextTurn lists them; in chess UCI (e2e4, e7e8q) or SAN (Nf3, O-O)"),
+      .describe("one of the legal moves that waitForNextTurn lists; in chess UCI (e2e4, e7e8q) or SAN (Nf3, O-O)"),
     claim: z
       .enum(["checkmate", "draw"])
       .nullish()
-      .describe("claim that this move gives mate or a draw; if it does not, it is not made"),
-    claim_win: z.boolean().optional().describe("claim that this move wins the game; if it does not, it is not made"),
-    expected_tick: z.int().min(0).optional().describe("only if the game is still at this tick"),
+      .describe("claims that this move gives checkmate or a draw; if the claim is false, the move is not made"),
+    claim_win: z
+      .boolean()
+      .optional()
+      .describe("claims that this move wins the game; if the claim is false, the move is not made"),
+    expected_tick: z.int().min(0).optional().describe("make the move only if the game is still at this tick"),
     idempotency_key: z
       .string()
       .min(1)
       .max(200)
       .optional()
-      .describe("a word of your choice for this turn: the same call again is answered again and moves once"),
+      .describe(
+        "any string that you use for this turn only: repeating the call returns the same answer and moves once",
+      ),
   })
   .refine(({ claim, claim_win }) => !(claim === "draw" && claim_win), {
     path: ["claim_win"],
@@ -172,7 +173,7 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
       tool: {
         name: "createGame",
         title: "Create a game",
-        description: `Begins a game of chess or another game and gives you a seat in it, with a secret seat_token for waitForNextTurn and finishTurn. The opponent is another agent (which calls joinGame with the game_id), a human (who gets a link, or plays on the board in this host) or a bot (${withBots}). Then call waitForNextTurn.`,
+        description: `Creates a game of chess or another game and gives you a seat in it. Returns the game_id, your secret seat_token and the rules. The opponent is another agent (which calls joinGame with the game_id), a human (who gets a link, or plays on the board in this host) or a bot (${withBots}). Next, call waitForNextTurn.`,
         plain: CreateGame,
         result: Taken,
         annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
@@ -200,7 +201,7 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
         name: "joinGame",
         title: "Join a game",
         description:
-          "Takes an open seat in a game that another agent has created with opponent agent, and gives you its secret seat_token. Then call waitForNextTurn.",
+          "Takes an open seat in a game that another agent created with opponent agent. Returns your secret seat_token and the rules. Next, call waitForNextTurn.",
         plain: JoinGame,
         result: Taken,
         annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
@@ -220,7 +221,7 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
         name: "waitForNextTurn",
         title: "Wait for your turn",
         description:
-          "Waits until it is your turn, up to 25 seconds, and returns the board and your legal moves; at once when it is your turn already, when a person has to move (Waiting for User) or when the game is over. A timeout is normal: call it again immediately.",
+          "Waits until it is your turn, for up to 25 seconds, and returns the board and your legal moves. Returns at once if it is your turn, if a person has to move (Waiting for User) or if the game is over. A timeout is normal: call this tool again immediately.",
         plain: WaitForNextTurn,
         waits: true,
         result: View.extend({ timed_out: z.boolean() }),
@@ -251,7 +252,7 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
         name: "finishTurn",
         title: "Make your move",
         description:
-          "Makes your move and ends your turn; refused when it is not your turn or the move is not legal (the legal moves are then named). With claim or claim_win you assert how the move ends the game: a false claim is told, and the move is not made. Afterwards call waitForNextTurn.",
+          "Makes your move and ends your turn. The call fails, and nothing changes, if it is not your turn or the move is not legal; the error lists the legal moves. With claim or claim_win you assert how the move ends the game; if that is false, the move is not made. Next, call waitForNextTurn.",
         plain: FinishTurn,
         result: View,
         annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },

@@ -55,6 +55,7 @@ export function withFixtures(surface: McpSurface, stateKey: string): McpService 
   };
   return {
     serverInfo: surface.serverInfo,
+    instructions: surface.instructions,
     methods: { ...own, ...methods },
     direct: new Set([...plainTools.map(({ name }) => name), ...directTools(surface)]),
     stateKey,

@@ -24,10 +24,17 @@ export interface McpEndpoint {
 
 /** `onError` is told what no caller may know. */
 export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => void): McpEndpoint {
-  const { serverInfo, answerWithinMs, stateKey = newToken() } = surface;
+  const { serverInfo, instructions, answerWithinMs, stateKey = newToken() } = surface;
   const service: McpService = conformance
     ? conformance.withFixtures(surface, stateKey)
-    : { serverInfo, methods: mcpMethods(surface), direct: directTools(surface), stateKey, answerWithinMs };
+    : {
+        serverInfo,
+        instructions,
+        methods: mcpMethods(surface),
+        direct: directTools(surface),
+        stateKey,
+        answerWithinMs,
+      };
   let loaded: McpSessions | null = null;
   const pending = new Set<string>();
   const tell = (): void => {

@@ -19,6 +19,7 @@ export type McpMethod = (params: unknown, http: HttpContext, context?: ServerCon
 /** What is served at one endpoint, whichever way a caller comes in. */
 export interface McpService {
   readonly serverInfo: McpSurface["serverInfo"];
+  readonly instructions?: string | undefined;
   readonly methods: Readonly<Record<string, McpMethod>>;
   /** The tools that answer by themselves: they neither wait nor talk to the client meanwhile. */
   readonly direct: ReadonlySet<string>;
@@ -58,12 +59,17 @@ export interface Serving {
 
 /** An SDK server that answers with the plain router's methods. */
 export function serverOf(
-  { serverInfo, methods, options, eventStore, answerWithinMs = ANSWER_WITHIN_MS }: McpService,
+  { serverInfo, instructions, methods, options, eventStore, answerWithinMs = ANSWER_WITHIN_MS }: McpService,
   { era, subscriptions, states }: Serving,
   onError: (error: unknown) => void,
 ): Server {
   const capabilities = { tools: {}, resources: { subscribe: true }, ...options?.capabilities };
-  const server = new Server(serverInfo, { requestState: { verify: states.verify }, ...options, capabilities });
+  const server = new Server(serverInfo, {
+    requestState: { verify: states.verify },
+    ...(instructions !== undefined && { instructions }),
+    ...options,
+    capabilities,
+  });
   for (const name of METHODS) {
     const method = methods[name];
     if (!method) continue;

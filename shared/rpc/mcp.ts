@@ -68,7 +68,11 @@ export interface ResourceTemplate {
 
 export interface McpSurface {
   readonly serverInfo: { readonly name: string; readonly version: string };
+  /** What a model should know before it calls a tool; hosts add it to the model's context. */
+  readonly instructions?: string;
   readonly tools: readonly Tool[];
+  /** Names of tools that can be called but are not in `tools/list`. */
+  readonly unlisted?: ReadonlySet<string>;
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplate[];
   /** Signs what travels through callers between the rounds of a call; kept over a restart by who wants calls to go on then. */
@@ -89,6 +93,7 @@ const ReadResource = z.object({ uri: z.string() });
 /** The MCP methods of one agent as plain JSON-RPC, for callers without a session (curl, leagues, bots). */
 export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>> {
   const tools = new Map(surface.tools.map((tool) => [tool.name, tool]));
+  const listed = surface.tools.filter(({ name }) => !surface.unlisted?.has(name));
   const templates = surface.templates.map((template) => ({ ...template, pattern: patternOf(template.uriTemplate) }));
 
   const read = async (uri: string, http: HttpContext): Promise<ReadText> => {
@@ -110,11 +115,12 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
         protocolVersion: known ?? NEWEST,
         capabilities: { tools: {}, resources: {} },
         serverInfo: surface.serverInfo,
+        ...(surface.instructions !== undefined && { instructions: surface.instructions }),
       };
     },
     "notifications/initialized": () => ({}),
     ping: () => ({}),
-    "tools/list": () => ({ tools: surface.tools.map(({ call: _, waits: __, ...listed }) => listed) }),
+    "tools/list": () => ({ tools: listed.map(({ call: _, waits: __, ...shown }) => shown) }),
     "tools/call": (params, http) => {
       const { name, arguments: args } = parse(CallTool, params);
       const tool = tools.get(name);

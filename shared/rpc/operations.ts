@@ -38,6 +38,8 @@ export interface Operation<Payload> {
     readonly title: string;
     readonly description: string;
     readonly plain: z.ZodType<Payload>;
+    /** What clients are shown, where `plain` is a union: LLM hosts refuse a tool whose input schema is no plain object. */
+    readonly input?: z.ZodType;
     /** What it answers when it does not refuse. */
     readonly result: z.ZodType<object>;
     readonly annotations: Tool["annotations"];
@@ -108,8 +110,8 @@ function namedTool(
   tool: NonNullable<Operation<unknown>["tool"]>,
   viaEnvelope: (args: unknown, http: HttpContext, only: Operation<unknown>) => Promise<ToolResult>,
 ): Tool {
-  const { name, title, description, plain, result, annotations, meta, waits } = tool;
-  const schemas = { input: shownSchema(plain, "input"), output: shownSchema(result, "output") };
+  const { name, title, description, plain, input = plain, result, annotations, meta, waits } = tool;
+  const schemas = { input: shownSchema(input, "input"), output: shownSchema(result, "output") };
   return {
     name,
     title,
@@ -165,13 +167,20 @@ const invalid = (faults: readonly FieldFault[]): Error => rpcError(INVALID_PARAM
 
 /**
  * A schema as MCP's clients are shown it, made when somebody first looks: that took a referee a twelfth of the time of its start, and few leagues are
- * asked for their tools. MCP wants an object at the top, which a union of objects does not say by itself.
+ * asked for their tools. MCP wants an object at the top, which a union of objects does not say by itself. Bounds that only repeat what a
+ * JavaScript number or a JSON key is are left out: some hosts refuse keywords that they do not know, and all of them cost tokens.
  */
 function shownSchema(schema: z.ZodType, io: "input" | "output"): () => object {
   let made: object | null = null;
   const make = (): object => {
-    const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+    const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any", override: withoutNoise });
     return { type: "object", ...rest };
   };
   return () => (made ??= make());
+}
+
+function withoutNoise({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (Object.keys(jsonSchema.propertyNames ?? {}).join() === "type") delete jsonSchema.propertyNames;
 }

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { MakeMove } from "./make-move.ts";
+
+test.each([
+  [{ number: 3 }, 3],
+  [{ move: 3 }, 3],
+  [{ number: 3, move: 3 }, 3],
+  [{ number: 3, move: "3" }, "3"],
+  [{ number: 3, move: { number: 3 } }, { number: 3 }],
+  [{ move: "e4" }, "e4"],
+])("make_move %j is the move %j", (args, move) => {
+  expect(MakeMove.parse(args)).toEqual({ move });
+});
+
+test.each([
+  [{ number: 3, move: 4 }, /differs from number/],
+  [{ number: 3, move: "rock" }, /differs from number/],
+  [{ number: 3, move: { number: 4 } }, /differs from number/],
+  [{}, /give {number} from 1 to 5 or {move}/],
+  [{ number: 6 }, /5/],
+])("make_move %j is refused", (args, why) => {
+  expect(MakeMove.safeParse(args).error?.issues[0]?.message).toMatch(why);
+});
