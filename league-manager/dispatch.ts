@@ -29,6 +29,8 @@ export interface DispatchOptions {
   readonly onReferee: (referee: Agent, isUp: boolean, left: number) => void;
   /** How long a referee may refuse a match before it goes to another; for tests. */
   readonly refusalsMs?: number;
+  /** How long a referee that takes no match is offered none while there are others; for tests. */
+  readonly unfitMs?: number;
   /** A referee answers but takes no match. */
   readonly onRefusal: (referee: Agent, why: string) => void;
 }
@@ -61,15 +63,17 @@ const MAX_MISSES = 3;
 const RESEND_MS = 300;
 /** How long a referee may refuse a match: one that was started anew does until it is registered again. */
 const REFUSALS_MS = 3_000;
+/** After this time an unfit referee is offered one match, which decides whether it is fit again. */
+const UNFIT_MS = 10_000;
 
 export function createDispatcher(options: DispatchOptions): Dispatcher {
-  const { registry, peers, log, save, orderOf, gameOf, refusalsMs = REFUSALS_MS } = options;
+  const { registry, peers, log, save, orderOf, gameOf, refusalsMs = REFUSALS_MS, unfitMs = UNFIT_MS } = options;
   const waiting = new Set<Match>();
   const assigned = new Map<string, Set<Match>>();
   const limits = new Map<Match, NodeJS.Timeout>();
   const misses = new Map<string, number>();
-  /** Referees that answer and take no match, as one with a wrong endpoint does: only where there is no other. */
-  const unfit = new Set<string>();
+  /** Referees that answer and take no match, as one with a wrong endpoint does, and until when they are offered none while there are others. */
+  const unfit = new Map<string, number>();
   /** With whom a match has failed. */
   const failedWith = new WeakMap<Match, Set<string>>();
   let stopped = false;
@@ -80,7 +84,11 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     assigned.set(refereeId, matches);
     return matches;
   };
-  const isFit = (referee: Agent): boolean => isUp(referee) && !unfit.has(referee.id);
+  const isFit = (referee: Agent): boolean => {
+    const unfitUntil = unfit.get(referee.id);
+    if (unfitUntil === undefined) return isUp(referee);
+    return isUp(referee) && performance.now() >= unfitUntil && matchesOf(referee.id).size === 0;
+  };
   const { sender, timeoutMs } = options;
   const withdrawals = createWithdrawals({ peers, sender, timeoutMs, isUp, onAcknowledged: () => deal() });
   const plays = (referee: Agent, match: Match): boolean => referee.gameTypes.includes(gameOf(match));
@@ -136,17 +144,29 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
         { match: ref, referee: referee.id, answer: reply.ok ? reply.value.payload : reply.error },
         "start_game failed",
       );
-      // One that is not there is what the probes are for.
+      // Refused connections are handled by the health probes.
       const isRefusal = reply.ok || reply.error.cause !== "refused";
       if (isRefusal && performance.now() - begun > refusalsMs && isStillTheirs()) {
-        const why = reply.ok ? toldAs(reply.value.payload.message) : reply.error.detail;
-        if (!unfit.has(referee.id)) options.onRefusal(referee, inOneLine(why.slice(0, 200)));
-        unfit.add(referee.id);
-        if (registry.all("referee").some((one) => isFit(one) && plays(one, match))) takeAway(referee, [match]);
+        const isFull = reply.ok && reply.value.payload.error_code === "G005" && reply.value.payload.retryable === true;
+        if (!isFull) markUnfit(referee, reply.ok ? toldAs(reply.value.payload.message) : reply.error.detail);
+        const others = registry.all("referee").filter((one) => one !== referee && isFit(one) && plays(one, match));
+        // A match stays with a full referee until another one has a place.
+        if (isFull ? others.some(hasPlace) : others.length > 0) {
+          addFailure(match, referee.id);
+          takeAway(referee, [match]);
+        }
       }
       await new Promise((resolve) => setTimeout(resolve, RESEND_MS));
     }
   };
+
+  const markUnfit = (referee: Agent, why: string): void => {
+    if (!unfit.has(referee.id)) options.onRefusal(referee, inOneLine(why.slice(0, 200)));
+    unfit.set(referee.id, performance.now() + unfitMs);
+  };
+
+  const addFailure = (match: Match, refereeId: string): void =>
+    void failedWith.set(match, new Set(failedWith.get(match)).add(refereeId));
 
   const takeAway = (referee: Agent, orphans: readonly Match[]): void => {
     const informs = orphans.map((match) => {
@@ -181,6 +201,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   };
 
   const timer = setInterval(() => {
+    deal(); // an unfit referee may be due for a match
     for (const referee of registry.all("referee")) {
       probe(referee).catch((thrown) => log.warn({ err: thrown, referee: referee.id }, "a referee could not be probed"));
     }
@@ -199,7 +220,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     release(match, end) {
       if (match.refereeId !== null) {
         matchesOf(match.refereeId).delete(match);
-        if (end) failedWith.set(match, new Set(failedWith.get(match)).add(match.refereeId));
+        if (end) addFailure(match, match.refereeId);
       }
       waiting.delete(match);
       clearTimeout(limits.get(match));

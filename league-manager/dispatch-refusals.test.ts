@@ -1,0 +1,133 @@
+import { describe, expect, test, vi } from "vitest";
+import type { Dispatcher } from "./dispatch.ts";
+import type { Match } from "./league.ts";
+import { matchesOfRound, startDispatcher, startReferee } from "./testing-dispatch.ts";
+
+describe("a referee that answers its probes and takes no match", () => {
+  test("loses its matches to the others, is told so, and gets none while there are others", async () => {
+    const bad = await startReferee("REF01", 2);
+    bad.answer = "foreign";
+    const good = await startReferee("REF02", 2);
+    const dispatcher = startDispatcher([bad, good]);
+    const two = matchesOfRound(2);
+    dispatcher.enqueue(two);
+    await vi.waitFor(() => expect(two.map(({ refereeId }) => refereeId)).toEqual(["REF02", "REF02"]), 5_000);
+    await vi.waitFor(() => expect(good.orders).toHaveLength(2));
+    expect(two.map(({ epoch }) => epoch)).toEqual([2, 1]);
+    expect(dispatcher.refusals).toEqual(["REF01: foreign"]);
+    const asked = bad.orders.length;
+    dispatcher.release(two[0] as Match);
+    const [next] = matchesOfRound(1);
+    dispatcher.enqueue([next as Match]);
+    expect(next?.refereeId).toBe("REF02");
+    // The last thing that it hears is that the match is not its own.
+    await vi.waitFor(() => expect(bad.orders.at(-1)).toEqual({ league_id: "rps", match_id: "R1M1", epoch: 1 }));
+    expect(bad.orders.length).toBeLessThanOrEqual(asked + 1);
+  });
+
+  test("keeps, and gets, the matches of a game that nobody else plays", async () => {
+    const bad = await startReferee("REF01", 2);
+    bad.answer = "foreign";
+    const other = await startReferee("REF02", 2);
+    const dispatcher = startDispatcher([bad, { ...other, agent: { ...other.agent, gameTypes: ["chess.v1"] } }]);
+    const [first, second] = matchesOfRound(2) as [Match, Match];
+    dispatcher.enqueue([first]);
+    await vi.waitFor(() => expect(dispatcher.refusals).toEqual(["REF01: foreign"]), 5_000);
+    dispatcher.enqueue([second]);
+    expect([first, second].map(({ refereeId, epoch }) => [refereeId, epoch])).toEqual([
+      ["REF01", 1],
+      ["REF01", 1],
+    ]);
+    expect(other.orders).toEqual([]);
+  });
+
+  test("keeps what it was given where there is no other", async () => {
+    const bad = await startReferee("REF01", 2);
+    bad.answer = "foreign";
+    const dispatcher = startDispatcher([bad]);
+    const [only] = matchesOfRound(1);
+    dispatcher.enqueue([only as Match]);
+    await vi.waitFor(() => expect(dispatcher.refusals).toEqual(["REF01: foreign"]), 5_000);
+    expect(only).toMatchObject({ refereeId: "REF01", epoch: 1, status: "assigned" });
+  });
+});
+
+/** The referees that so many further matches go to. */
+const givenTo = (dispatcher: Dispatcher, count: number): (string | null)[] => {
+  const given = matchesOfRound(count);
+  dispatcher.enqueue(given);
+  return given.map(({ refereeId }) => refereeId);
+};
+
+describe("a referee that took no match for a while", () => {
+  test("is offered one match after that, and has its share again once it has accepted it", async () => {
+    const accepted = Promise.withResolvers<void>();
+    const late = await startReferee("REF01", 100, () => late.answer === "accepted" && accepted.resolve());
+    const good = await startReferee("REF02", 100);
+    late.answer = "busy";
+    const dispatcher = startDispatcher([late, good], { unfitMs: 1_500 });
+    const [match] = matchesOfRound(1) as [Match];
+    dispatcher.enqueue([match]);
+    await vi.waitFor(() => expect(match.refereeId).toBe("REF02"), 5_000);
+    expect(dispatcher.refusals).toEqual(["REF01: HTTP 503"]);
+    expect(givenTo(dispatcher, 3)).toEqual(["REF02", "REF02", "REF02"]);
+    late.answer = "accepted";
+    // Three matches, two of which it would get if it were fit.
+    const trial = await vi.waitFor(() => {
+      const given = givenTo(dispatcher, 3);
+      expect(given).toContain("REF01");
+      return given;
+    }, 5_000);
+    expect(trial).toEqual(["REF01", "REF02", "REF02"]);
+    await accepted.promise;
+    await vi.waitFor(() => expect(givenTo(dispatcher, 4)).toEqual(["REF01", "REF02", "REF01", "REF02"]), 5_000);
+  });
+
+  test("loses the match that it is offered when it refuses again, and is offered no other at first", async () => {
+    const bad = await startReferee("REF01", 100);
+    const good = await startReferee("REF02", 100);
+    bad.answer = "busy";
+    const dispatcher = startDispatcher([bad, good], { unfitMs: 1_500 });
+    const [first] = matchesOfRound(1) as [Match];
+    dispatcher.enqueue([first]);
+    await vi.waitFor(() => expect(first.refereeId).toBe("REF02"), 5_000);
+    const offered = await vi.waitFor(() => {
+      const [next] = matchesOfRound(1) as [Match];
+      dispatcher.enqueue([next]);
+      expect(next.refereeId).toBe("REF01");
+      return next;
+    }, 5_000);
+    await vi.waitFor(() => expect(offered.refereeId).toBe("REF02"), 5_000);
+    expect(givenTo(dispatcher, 2)).toEqual(["REF02", "REF02"]);
+    expect(dispatcher.refusals).toEqual(["REF01: HTTP 503"]);
+  });
+});
+
+describe("a referee that is full", () => {
+  test("loses a match to one that has a place, and is as fit as before", async () => {
+    const full = await startReferee("REF01", 100);
+    const other = await startReferee("REF02", 100);
+    full.answer = "full";
+    const dispatcher = startDispatcher([full, other]);
+    const [match] = matchesOfRound(1) as [Match];
+    dispatcher.enqueue([match]);
+    await vi.waitFor(() => expect(match).toMatchObject({ refereeId: "REF02", epoch: 2 }), 5_000);
+    expect(dispatcher.refusals).toEqual([]);
+    expect(givenTo(dispatcher, 2)).toEqual(["REF01", "REF02"]);
+  });
+
+  test("keeps a match while the others are full too, and plays it as soon as it can", async () => {
+    const accepted = Promise.withResolvers<void>();
+    const full = await startReferee("REF01", 100, () => full.answer === "accepted" && accepted.resolve());
+    const other = await startReferee("REF02", 1);
+    full.answer = "full";
+    const dispatcher = startDispatcher([full, other], { refusalsMs: 0 });
+    const [first, second] = matchesOfRound(2) as [Match, Match];
+    dispatcher.enqueue([first, second]);
+    await vi.waitFor(() => expect(full.orders.length).toBeGreaterThan(2), 5_000);
+    full.answer = "accepted";
+    await accepted.promise;
+    expect(first).toMatchObject({ refereeId: "REF01", epoch: 1 });
+    expect(second).toMatchObject({ refereeId: "REF02", epoch: 1 });
+  });
+});
