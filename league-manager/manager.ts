@@ -1,4 +1,3 @@
-import { hmacBase64Url } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
@@ -7,6 +6,7 @@ import { signFor } from "#shared/protocol/signing.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
+import { matchSeed } from "#shared/session/match-seed.ts";
 import { createAnnouncer } from "./announce.ts";
 import { createDispatcher } from "./dispatch.ts";
 import { documentOf } from "./document.ts";
@@ -26,6 +26,7 @@ import { awaitPlayers } from "./recovery.ts";
 import type { Agent, AgentRegistry } from "./registry.ts";
 import { createRecorder, type Recorder } from "./results.ts";
 import { createRounds } from "./rounds.ts";
+import type { RunIdentity } from "./run-identity.ts";
 import type { Standing } from "./standings.ts";
 import type { Kept, ManagerStore } from "./tables.ts";
 
@@ -38,8 +39,7 @@ export interface ManagerOptions {
   readonly registry: AgentRegistry;
   readonly peers: Peers;
   readonly log: Logger;
-  /** The one seed from which every match's seed is derived. */
-  readonly seed: string;
+  readonly run: RunIdentity;
   readonly emit: (event: LeagueEvent) => void;
 }
 
@@ -72,7 +72,7 @@ export function createManager(options: ManagerOptions): Manager {
   const { config, store, kept, registry, peers, log, emit } = options;
   const leagues = new Map<string, League>(config.leagues.map((one) => [one.league_id, restoreLeague(one, kept)]));
   const leagueOf = (match: Match): League => leagues.get(match.leagueId) as League;
-  const seedOf = (match: Match): string => hmacBase64Url(options.seed, matchRef(match.leagueId, match.matchId));
+  const seedOf = (match: Match): string => matchSeed(options.run, match.leagueId, match.matchId, match.epoch);
   const nameOf = (playerId: string): string => registry.get(playerId)?.name ?? playerId;
   const standings = (league: League): readonly Standing[] => standingsOf(league, nameOf);
 
@@ -95,6 +95,7 @@ export function createManager(options: ManagerOptions): Manager {
       round_id: match.roundId,
       match_id: match.matchId,
       epoch: match.epoch,
+      run_id: options.run.runId,
       game: leagueOf(match).game.id,
       options: leagueOf(match).config.options,
       seed: seedOf(match),

@@ -15,7 +15,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect(await league.order("REF02", "R1M1")).toMatchObject({ epoch: 2 });
     await league.restart();
     const given = await league.order("REF02", "R1M1");
-    expect(given).toMatchObject({ epoch: 2, seed: lost.seed });
+    expect(given).toMatchObject({ epoch: 2, run_id: lost.run_id });
     expect(await league.report("REF01", played(lost))).toMatchObject(REFUSED);
     expect(await league.report("REF02", played(given))).toMatchObject(RECORDED);
   });

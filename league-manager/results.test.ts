@@ -93,7 +93,7 @@ beforeEach(async () => {
     registry,
     peers,
     log,
-    seed: "s",
+    run: { runId: "run", seed: "s", seedRule: "per_epoch" },
     emit: ({ type }) => steps.push(type),
   });
   close = () => {

@@ -23,6 +23,7 @@ import { leaguePages } from "./pages.ts";
 import { watchSuspended } from "./recovery.ts";
 import { type AgentRegistry, createRegistry, type Place } from "./registry.ts";
 import { changedBy, managerResources, managerTemplates } from "./resources.ts";
+import { openRun } from "./run-identity.ts";
 import { MANAGER_SCHEMA, managerStore } from "./tables.ts";
 
 export interface ManagerServiceOptions {
@@ -55,8 +56,7 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
     });
   });
   const kept = await store.load();
-  const seed = kept.meta.get("seed") ?? options.seed ?? newToken();
-  await store.setMeta("seed", seed);
+  const run = await openRun(store, kept, options.seed);
 
   const places = placesOf(config, options.startWhen === "roster" ? dataFolder : null);
   const operator = operatorToken(config, dataFolder);
@@ -73,7 +73,7 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
     options.onEvent(event);
     mcp.changed(() => changedBy(event));
   };
-  const manager = createManager({ config, store, kept, registry, peers, log: self.log, seed, emit });
+  const manager = createManager({ config, store, kept, registry, peers, log: self.log, run, emit });
   const onError = (thrown: unknown): void => self.log.error({ err: thrown }, "internal error");
   const entry = createEntry({
     manager,
@@ -114,7 +114,7 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
   });
   self.say(`league manager at ${server.url}/mcp, page at ${server.url}/`);
   self.say(`the operator token is in ${operator.file}`);
-  self.say(`seed commitment ${sha256Hex(seed)}`);
+  self.say(`seed commitment ${sha256Hex(run.seed)}`);
   self.report({ type: "ready", url: server.url });
 
   const stopWatching = watchSuspended(registry, peers, onError);

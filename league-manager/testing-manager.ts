@@ -37,6 +37,7 @@ export interface ScriptedAgent {
 
 /** A manager in this process with scripted players P01, P02, … and referees REF01, REF02, …, all registered. */
 export interface ScriptedLeague {
+  readonly dataFolder: string;
   readonly player: (id: string) => ScriptedAgent;
   readonly referee: (id: string) => ScriptedAgent;
   /** Of the manager that runs now. */
@@ -135,6 +136,7 @@ export async function startScriptedLeague(
   }
 
   return {
+    dataFolder,
     player: agent,
     referee: agent,
     events: () => events,

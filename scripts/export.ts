@@ -5,8 +5,10 @@ import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { WireFault } from "#shared/protocol/messages.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import type { SeedRule } from "#shared/session/match-seed.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import type { RecordedResult } from "../league-manager/league.ts";
+import { seedRuleOf } from "../league-manager/run-identity.ts";
 import { type Pairing, roundRobin } from "../league-manager/schedule.ts";
 import { foldStandings, type Standing } from "../league-manager/standings.ts";
 import { MANAGER_SCHEMA, managerStore } from "../league-manager/tables.ts";
@@ -35,7 +37,7 @@ export const ExportedMatch = z.strictObject({
   reason: z.string(),
   faults: z.array(WireFault),
   log_head: z.string(),
-  /** HMAC-SHA256(run seed, league_id/match_id), base64url. */
+  /** By the run's seed rule (`matchSeed`), for this epoch. */
   seed: z.string(),
   /** The session's entries as they were stored, one text each. */
   log: z.array(z.string()),
@@ -54,13 +56,17 @@ export const ExportedLeague = z.strictObject({
 export type ExportedLeague = z.infer<typeof ExportedLeague>;
 
 export const ExportedRun = z.strictObject({
-  format: z.literal("agent-league.export.v1"),
+  format: z.enum(["agent-league.export.v1", "agent-league.export.v2"]),
   /** The seed of the run; null until every league is completed, because the seeds to come follow from it. */
   seed: z.string().nullable(),
   seed_commitment: z.string(),
   leagues: z.array(ExportedLeague),
 });
 export type ExportedRun = z.infer<typeof ExportedRun>;
+
+/** v1: a match has one seed for all its epochs; v2: one for each. Nothing else differs. */
+export const seedRuleOfFormat = ({ format }: ExportedRun): SeedRule =>
+  format === "agent-league.export.v2" ? "per_epoch" : "per_match";
 
 export const Manifest = z.strictObject({
   /** File to the SHA-256 of its bytes, sorted by name. */
@@ -174,7 +180,7 @@ export async function exportedFiles(storeFile: string): Promise<ReadonlyMap<stri
     const isOver = leagues.every((league) => league.status === "completed");
     const seed = kept.meta.get("seed") ?? "";
     const run: ExportedRun = {
-      format: "agent-league.export.v1",
+      format: seedRuleOf(kept.meta) === "per_epoch" ? "agent-league.export.v2" : "agent-league.export.v1",
       seed: isOver ? seed : null,
       seed_commitment: sha256Hex(seed),
       leagues,

@@ -2,10 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
-import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import { faultsOfMatch } from "#shared/session/match-result.ts";
+import { matchSeed } from "#shared/session/match-seed.ts";
 import { faultOfUnplayed } from "../league-manager/league.ts";
 import type { Standing } from "../league-manager/standings.ts";
 import {
@@ -20,6 +21,7 @@ import {
   matchFile,
   RUN_FILE,
   scheduleOf,
+  seedRuleOfFormat,
   standingsOfResults,
   unplayedIn,
 } from "./export.ts";
@@ -75,7 +77,10 @@ export function verifyExport(folder: string): Verified {
       results.push(match);
       const isSame = match.league_id === league.league_id && match.match_id === matchId && match.game === league.game;
       if (!isSame) blame(file, `holds ${matchRef(match.league_id, match.match_id)} of ${match.game}`);
-      if (run?.seed != null && match.seed !== hmacBase64Url(run.seed, matchRef(league.league_id, matchId))) {
+      if (
+        run?.seed != null &&
+        match.seed !== matchSeed(seedsOf(run, run.seed), league.league_id, matchId, match.epoch)
+      ) {
         blame(file, "the seed does not follow from the run's");
       }
       if (!isDeepStrictEqual(match.options, league.options)) blame(file, "its options are not the league's");
@@ -100,6 +105,8 @@ export function verifyExport(folder: string): Verified {
   }
   return { faults, matches, digest, standings, unplayed: run ? unplayedIn(run) : new Map() };
 }
+
+const seedsOf = (run: ExportedRun, seed: string) => ({ seed, seedRule: seedRuleOfFormat(run) });
 
 /** The scheduled matches that a completed league lacks. */
 function missingFrom(league: ExportedLeague, played: readonly ExportedMatch[]): readonly string[] {

@@ -99,6 +99,8 @@ export const StartGame = z.object({
   ...match,
   round_id: z.int(),
   epoch: z.int().min(1),
+  /** The run of the manager: a league that starts afresh has another, though its matches have the same names. */
+  run_id: id.nullish(),
   game: id,
   options: z.unknown(),
   seed: z.string().max(1000),
