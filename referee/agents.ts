@@ -11,9 +11,11 @@ export interface AgentDirectory {
   holderOf(token: string): string | null;
   /** SHA-256 of an agent's token; null for an unknown agent. */
   tokenHashOf(agentId: string): string | null;
+  /** Reads every token's holder from the database again: seats of league matches have been given other tokens. */
+  refresh(): void;
 }
 
-/** Tokens whose holders are remembered at once; the only agents that get another token, open seats, were told none before. */
+/** Tokens whose holders are remembered at once. An open seat gets a token, but has had none before; of other changes `refresh` is told. */
 const MAX_REMEMBERED = 10_000;
 
 export function agentDirectory(db: DatabaseSync, writer: Writer): AgentDirectory {
@@ -38,6 +40,7 @@ export function agentDirectory(db: DatabaseSync, writer: Writer): AgentDirectory
       holders.set(hash, found);
       return found;
     },
+    refresh: () => holders.clear(),
     tokenHashOf: (agentId) => (byId.get(agentId)?.token as string | undefined) ?? null,
   };
 }

@@ -52,7 +52,8 @@ describe("MATCH_WITHDRAWN", () => {
     const questions = table.heard.filter(({ type, payload }) => type === "MOVE_REQUEST" && payload.match_id === "R1M1");
     expect(questions.map(({ to }) => to).sort()).toEqual(["P01", "P02"]);
     const left = await table.tool("get_game_state", { match_id: "R1M1" });
-    expect(left).toMatchObject({ status: "active", termination: null });
+    expect(left).toMatchObject({ status: "completed", termination: "aborted" });
+    expect(left.reason).toBe("the match was given to another referee");
   });
 
   it("of an older epoch leaves the newer one alone", async () => {
@@ -134,7 +135,7 @@ describe("what was withdrawn or is past", () => {
     expect(results("R1M1")).toEqual([{ epoch: 2, termination: "normal", winner: "P01" }]);
   });
 
-  it("of an older epoch is not begun after a newer one has ended: its seed is known", async () => {
+  it("of an older epoch is not begun after a newer one has ended", async () => {
     letGo.resolve();
     await table.begin({ epoch: 2 });
     await table.told("P02", "GAME_RESULT");

@@ -105,8 +105,8 @@ export function tellRounds(driver: MatchDriver, match: Match, session: Session):
 }
 
 /**
- * Tells both players how their match ended, and its seed. Only a result that the manager has recorded is told: a match that is played again
- * has the same seed, and nobody may know it then.
+ * Tells both players how their match ended, and its seed. Called only with a result that the manager has recorded: until then the match may
+ * be played again, in a run of an older version with the same seed.
  */
 export function tellResult({ asker }: MatchDriver, order: StartGame, result: MatchResult, signal: AbortSignal): void {
   const { league_id, match_id, epoch, winner, final_scores, match_points, termination, reason, log_head } = result;

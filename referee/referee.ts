@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import { findGame } from "#shared/games/registry.ts";
 import { pause } from "#shared/lib/clock.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
 import { flat } from "#shared/lib/text.ts";
@@ -12,7 +14,7 @@ import type { Asker } from "./ask.ts";
 import type { SessionHost } from "./host.ts";
 import { MatchWithdrawn, playMatch } from "./match.ts";
 import { type MatchDriver, matchResult, seatsOf, tellResult } from "./match-messages.ts";
-import type { MatchTable } from "./tables.ts";
+import type { MatchRow, MatchTable } from "./tables.ts";
 
 export interface RefereeOptions {
   readonly host: SessionHost;
@@ -50,6 +52,9 @@ const LAST_PAUSE_MS = 2_000;
 const MAX_LOOKED_UP = 1_000;
 /** Withdrawals that are remembered at once. */
 const MAX_WITHDRAWN = 10_000;
+const WITHDRAWN = "the match was given to another referee";
+/** A seat that is known here from an earlier epoch or run may have another token now. */
+const UPDATE_TOKEN = "UPDATE agents SET token = ?1 WHERE agent_id = ?2 AND token <> ?1";
 
 export function createReferee(options: RefereeOptions): Referee {
   const { host, matches, peers, asker, log, identity } = options;
@@ -59,25 +64,55 @@ export function createReferee(options: RefereeOptions): Referee {
   const starting = new Map<string, Promise<void>>();
   /** Sessions by match, as they were last asked for, until another match is created: a look into the file locks it twice, 60 µs. */
   const lookedUp = new Map<string, string>();
-  /** Up to which epoch a match was taken from this referee, also while it was only being begun. */
-  const withdrawn = new Map<string, number>();
+  /** Up to which epoch a match was taken from this referee, also while it was only being begun; of which run, where that is known. */
+  const withdrawn = new Map<string, { readonly epoch: number; readonly runId: string | null }>();
   let isStopped = false;
 
-  const wasWithdrawn = ({ league_id, match_id, epoch }: StartGame): ProtocolError | null => {
+  const wasWithdrawn = ({ league_id, match_id, epoch, run_id = null }: StartGame): ProtocolError | null => {
     const ref = matchRef(league_id, match_id);
-    const until = withdrawn.get(ref) ?? 0;
-    return epoch > until ? null : protocolError("G005", `${ref} was withdrawn under epoch ${until}`, { match_id });
+    const last = withdrawn.get(ref);
+    const isOfRun = last?.runId === null || run_id === null || last?.runId === run_id;
+    if (!last || !isOfRun || epoch > last.epoch) return null;
+    return protocolError("G005", `${ref} was withdrawn under epoch ${last.epoch}`, { match_id });
   };
 
-  const create = async (order: StartGame): Promise<string> => {
-    const { league_id, match_id, epoch } = order;
+  const create = async (order: StartGame, isKnown: boolean): Promise<string> => {
+    const { league_id, match_id, epoch, run_id = null } = order;
     const game = findGame(order.game);
     if (!game) throw new Error(`unknown game ${order.game}`);
     const parsed = game.options.parse(order.options ?? {});
-    const alongside = (session_id: string) => [matches.adding({ league_id, match_id, epoch, session_id })];
-    const session = await host.create({ game, options: parsed, seed: order.seed, seats: seatsOf(order), alongside });
+    const seats = seatsOf(order);
+    const alongside = (session_id: string) => [
+      ...matches.adding({ league_id, match_id, epoch, session_id, run_id }),
+      ...(isKnown
+        ? seats.map(({ agentId, tokenHash }) => ({ sql: UPDATE_TOKEN, parameters: [tokenHash, agentId] }))
+        : []),
+    ];
+    const session = await host.create({ game, options: parsed, seed: order.seed, seats, alongside });
     lookedUp.clear();
     return session.id;
+  };
+
+  /**
+   * Whether a match that is kept here is the one that is ordered, and not one of the same name in an earlier run. A manager that names
+   * no run gives a match one seed for all its epochs.
+   */
+  const isOfRun = (kept: MatchRow, order: StartGame): boolean => {
+    if (kept.run_id !== null && order.run_id != null) {
+      if (kept.run_id !== order.run_id) return false;
+      if (kept.epoch !== order.epoch) return true;
+    }
+    const session = host.read(kept.session_id)?.session;
+    const participants = Object.fromEntries(seatsOf(order).map(({ role, agentId }) => [role, agentId]));
+    return session?.seedCommitment === sha256Hex(order.seed) && isDeepStrictEqual(session.participants, participants);
+  };
+
+  /** Ends a session that is played elsewhere or again, so that it is not listed, watched and kept as active for ever. */
+  const abandon = (sessionId: string, reason: string): void => {
+    host
+      .abort(sessionId, reason)
+      .catch((thrown) => log.error({ err: thrown, session: sessionId }, "a session could not be aborted"))
+      .finally(() => host.forget(sessionId));
   };
 
   const play = async (order: StartGame, sessionId: string, withdraw: AbortController): Promise<void> => {
@@ -130,18 +165,26 @@ export function createReferee(options: RefereeOptions): Referee {
   const startNow: Referee["start"] = async (order) => {
     const { league_id, match_id, epoch } = order;
     const ref = matchRef(league_id, match_id);
-    const newest = matches.find(league_id, match_id);
+    const kept = matches.find(league_id, match_id);
+    const newest = kept && isOfRun(kept, order) ? kept : null;
     if (newest && newest.epoch > epoch) {
       return err(protocolError("G005", `${ref} has been begun under epoch ${newest.epoch}`, { match_id }));
     }
     const now = running.get(ref);
     const past = wasWithdrawn(order);
     if (past) return err(past);
-    if (now?.order.epoch === epoch) return ok({ match_id, session_id: now.sessionId });
+    if (newest?.epoch === epoch && now) return ok({ match_id, session_id: now.sessionId });
     now?.withdraw.abort();
-    const sessionId = newest?.epoch === epoch ? newest.session_id : await create(order);
+    if (kept && !newest) await matches.forget(league_id, match_id);
+    const sessionId = newest?.epoch === epoch ? newest.session_id : await create(order, kept !== null);
+    if (kept && kept.session_id !== sessionId) {
+      abandon(kept.session_id, newest ? `played again under epoch ${epoch}` : "the league was started afresh");
+    }
     const pastNow = wasWithdrawn(order);
-    if (pastNow) return err(pastNow);
+    if (pastNow) {
+      abandon(sessionId, WITHDRAWN);
+      return err(pastNow);
+    }
     const withdraw = new AbortController();
     if (isStopped) withdraw.abort();
     const entry: Running = { order, sessionId, withdraw };
@@ -172,12 +215,15 @@ export function createReferee(options: RefereeOptions): Referee {
     withdraw(leagueId, matchId, epoch) {
       const ref = matchRef(leagueId, matchId);
       if (withdrawn.size >= MAX_WITHDRAWN) withdrawn.delete(withdrawn.keys().next().value ?? "");
-      withdrawn.set(ref, Math.max(epoch, withdrawn.get(ref) ?? 0));
-      log.warn({ match: ref, epoch }, "the match was given to another referee");
-      const now = running.get(ref);
-      if (!now || now.order.epoch > epoch) return;
-      now.withdraw.abort();
+      const runId = running.get(ref)?.order.run_id ?? null;
+      const before = withdrawn.get(ref);
+      withdrawn.set(ref, { epoch: Math.max(epoch, before?.runId === runId ? before.epoch : 0), runId });
+      log.warn({ match: ref, epoch }, WITHDRAWN);
+      const kept = matches.find(leagueId, matchId);
+      if (!kept || kept.epoch > epoch) return;
+      running.get(ref)?.withdraw.abort();
       running.delete(ref);
+      abandon(kept.session_id, WITHDRAWN);
     },
 
     sessionOf(ref) {

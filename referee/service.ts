@@ -125,7 +125,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   const referee = createReferee({
     host,
     asker,
-    matches: matchTable(db),
+    matches: matchTable(db, writer, agents.refresh),
     peers,
     log: self.log,
     manager: manager ?? "",

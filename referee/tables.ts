@@ -8,6 +8,7 @@ import { endingOf } from "#shared/session/session.ts";
 import { resultOf } from "#shared/session/verdict.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 import { kyselyOver } from "#shared/store/sqlite.ts";
+import { localWriter, type Writer } from "#shared/store/writer.ts";
 import type { GameResult } from "#shared/web/game-view.ts";
 
 /** Which session plays which match of which league, under which epoch. */
@@ -16,6 +17,8 @@ export interface MatchRow {
   match_id: string;
   epoch: number;
   session_id: string;
+  /** The manager's run; null when its order named none. */
+  run_id: string | null;
 }
 
 interface Tables {
@@ -43,11 +46,22 @@ export const MATCH_SCHEMA = `
     PRIMARY KEY (league_id, match_id, epoch)
   ) STRICT;
   CREATE INDEX IF NOT EXISTS matches_by_match ON matches (match_id);
+  CREATE TABLE IF NOT EXISTS match_runs (
+    league_id TEXT NOT NULL,
+    match_id TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    PRIMARY KEY (league_id, match_id)
+  ) STRICT, WITHOUT ROWID;
 `;
 
 export interface MatchTable {
-  /** What adds a row, for the transaction that creates its session. */
-  adding(row: MatchRow): Statement;
+  /** The statements that add a row, for the transaction that creates its session. */
+  adding(row: MatchRow): readonly Statement[];
+  /**
+   * Removes every epoch of a match of an earlier run, so that its name is free: its players' match tokens are void, because the next run
+   * may give them to other seats. The sessions stay in the log.
+   */
+  forget(leagueId: string, matchId: string): Promise<void>;
   /** The session of a match, of its newest epoch; null when this referee never played it. */
   find(leagueId: string, matchId: string): MatchRow | null;
   /** The leagues in which a match id occurs here. */
@@ -55,21 +69,40 @@ export interface MatchTable {
 }
 
 /** Prepared statements, and no Kysely: every match begins with a look here, and Kysely is a quarter of a second's loading. */
-export function matchTable(db: DatabaseSync): MatchTable {
+export function matchTable(
+  db: DatabaseSync,
+  writer: Writer = localWriter(db),
+  onForgotten: () => void = () => {},
+): MatchTable {
   const newest = db.prepare(
-    `SELECT league_id, match_id, epoch, session_id FROM matches WHERE league_id = ? AND match_id = ?
-     ORDER BY epoch DESC LIMIT 1`,
+    `SELECT league_id, match_id, epoch, session_id, run_id FROM matches LEFT JOIN match_runs USING (league_id, match_id)
+     WHERE league_id = ? AND match_id = ? ORDER BY epoch DESC LIMIT 1`,
   );
   const leagues = db.prepare("SELECT DISTINCT league_id FROM matches WHERE match_id = ?");
   return {
-    adding: ({ league_id, match_id, epoch, session_id }) => ({
-      sql: "INSERT INTO matches (league_id, match_id, epoch, session_id) VALUES (?, ?, ?, ?)",
-      parameters: [league_id, match_id, epoch, session_id],
-    }),
+    adding: ({ league_id, match_id, epoch, session_id, run_id }) => [
+      {
+        sql: "INSERT INTO matches (league_id, match_id, epoch, session_id) VALUES (?, ?, ?, ?)",
+        parameters: [league_id, match_id, epoch, session_id],
+      },
+      ...(run_id === null ? [] : [{ sql: INSERT_RUN, parameters: [league_id, match_id, run_id] }]),
+    ],
+    async forget(leagueId, matchId) {
+      const parameters = [leagueId, matchId];
+      await writer.commit([VOID_TOKENS, DELETE_MATCH, DELETE_RUN].map((sql) => ({ sql, parameters })));
+      onForgotten();
+    },
     find: (leagueId, matchId) => (newest.get(leagueId, matchId) as MatchRow | undefined) ?? null,
     leaguesOf: (matchId) => leagues.all(matchId).map((found) => String(found.league_id)),
   };
 }
+
+/** No hash of a token has this form. */
+const VOID_TOKENS = `UPDATE agents SET token = 'void ' || agent_id WHERE agent_id IN (
+  SELECT agent_id FROM participants JOIN matches USING (session_id) WHERE league_id = ? AND match_id = ?)`;
+const DELETE_MATCH = "DELETE FROM matches WHERE league_id = ? AND match_id = ?";
+const DELETE_RUN = "DELETE FROM match_runs WHERE league_id = ? AND match_id = ?";
+const INSERT_RUN = "INSERT OR REPLACE INTO match_runs (league_id, match_id, run_id) VALUES (?, ?, ?)";
 
 /** A session in the list of an agent. */
 export interface ListedSession {
