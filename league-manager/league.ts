@@ -158,6 +158,9 @@ function forfeitOf(roles: Match["roles"], absent: readonly string[], detail: str
   };
 }
 
+/** The reason of a match that was forfeited because a player of it was shut down. */
+export const SHUT_DOWN = "shut_down";
+
 /** The result of a match that cannot be played because players of it are shut down: nobody asks them any more. */
 export function forfeitUnplayed(match: Match, absent: readonly string[], detail: string): RecordedResult {
   return {
@@ -167,7 +170,7 @@ export function forfeitUnplayed(match: Match, absent: readonly string[], detail:
     epoch: match.epoch,
     ...forfeitOf(match.roles, absent, detail),
     termination: "forfeit",
-    reason: "shut_down",
+    reason: SHUT_DOWN,
     log_head: "",
   };
 }

@@ -1,5 +1,5 @@
 import { matchRef } from "#shared/lib/ids.ts";
-import { err, ok, type Result } from "#shared/lib/result.ts";
+import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
@@ -114,6 +114,11 @@ export function createManager(options: ManagerOptions): Manager {
     if (league.status !== "running") return;
     const { completed, matches } = league;
     emit({ type: "notice", message: `${league_id} goes on: ${completed} of ${matches.size} matches are played` });
+  };
+
+  const onStuck = ({ config }: League, thrown: unknown): void => {
+    log.error({ err: thrown, league: config.league_id }, "a league could not be restored");
+    emit({ type: "notice", message: `${config.league_id} cannot go on: ${messageOf(thrown)}` });
   };
 
   const dispatcher = createDispatcher({
@@ -248,7 +253,8 @@ export function createManager(options: ManagerOptions): Manager {
       const players = [...inPlay].flatMap((id) => registry.get(id) ?? []).filter(({ state }) => state !== "SHUTDOWN");
       await awaitPlayers(players, peers, stopped.signal);
       if (stopped.signal.aborted) return;
-      for (const league of running) await rounds.resume(league);
+      // A league that cannot be restored must not keep the others from going on.
+      for (const league of running) await rounds.resume(league).catch((thrown) => onStuck(league, thrown));
       if (running.length === 0 && [...leagues.values()].every((league) => league.status === "completed"))
         onAllCompleted();
     },

@@ -109,7 +109,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect(new Set(league.rows("SELECT state FROM agents").map(({ state }) => state))).toEqual(new Set(["SHUTDOWN"]));
   });
 
-  it("goes on counting matches lost by timeout, and leaves who is shut down in peace", async (test) => {
+  it("goes on counting matches lost by timeout", async (test) => {
     const league = await startScriptedLeague(test);
     await league.begin(3);
     const lose = async (matchId: string): Promise<void> => {
@@ -123,10 +123,58 @@ describe.concurrent("a manager that starts again on its folder", () => {
     await league.restart();
     await lose("R1M3");
     expect(ofP01()).toEqual({ state: "SHUTDOWN", fails: 3 });
-    await league.restart();
+  });
+
+  it("plays a round that had begun to its end, also the matches of a player that is shut down", async (test) => {
+    const league = await startScriptedLeague(test, { maxConcurrent: 1 });
+    await league.begin(1);
+    const assigned = await league.order("REF01", "R1M1");
+    await league.restart(() => league.change("UPDATE agents SET state = 'SHUTDOWN' WHERE agent_id = 'P01'"));
+    expect(await league.report("REF01", played(assigned))).toMatchObject(RECORDED);
+    const waiting = await league.order("REF01", "R1M2");
+    expect(await league.report("REF01", played(waiting))).toMatchObject(RECORDED);
     const [rps] = (await league.over()).leagues;
-    expect(rps?.matches[3]).toMatchObject({ match_id: "R1M4", termination: "forfeit", reason: "shut_down" });
+    expect(rps?.matches).toMatchObject([{ termination: "normal" }, { termination: "normal" }]);
+  });
+
+  it("forfeits the matches of a player that is shut down in a round that had not begun", async (test) => {
+    const league = await startScriptedLeague(test, { players: 3 });
+    await league.begin();
+    const first = await league.order("REF01", "R1M1");
+    expect(await league.report("REF01", played(first))).toMatchObject(RECORDED);
+    await league.order("REF01", "R2M1");
+    await league.restart(() => {
+      league.change("UPDATE agents SET state = 'SHUTDOWN' WHERE agent_id = 'P01'");
+      league.change("UPDATE matches SET status = 'scheduled', referee_id = NULL WHERE round_id = 2");
+    });
+    const [rps] = (await league.over()).leagues;
+    expect(rps?.matches.map(({ reason }) => reason)).toEqual([
+      expect.not.stringMatching("shut"),
+      "shut_down",
+      "shut_down",
+    ]);
     expect(league.referee("REF01").orders()).toEqual([]);
+  });
+
+  it("goes on with its other leagues when one cannot be restored", async (test) => {
+    const league = await startScriptedLeague(test, { laterLeagues: ["later"] });
+    await league.begin();
+    await league.order("REF01", "R1M1");
+    const roles = '{"player_1":"P01","player_2":"P02"}';
+    await league.restart(() =>
+      league.change(`
+        INSERT INTO leagues VALUES ('later', 'running');
+        INSERT INTO entrants VALUES ('later', 'P01'), ('later', 'P02');
+        INSERT INTO matches VALUES ('later', 'R1M1', 1, '${roles}', 'scheduled', 1, NULL, 0);
+        UPDATE matches SET status = 'scheduled', referee_id = NULL;
+        UPDATE agents SET state = 'SHUTDOWN' WHERE agent_id = 'P01';
+        CREATE TRIGGER broken BEFORE INSERT ON results WHEN NEW.league_id = 'rps' BEGIN SELECT RAISE(ABORT, 'broken'); END;
+      `),
+    );
+    const completed = () => league.events().filter((event) => event.type === "league_completed");
+    await vi.waitFor(() => expect(completed()).toMatchObject([{ league_id: "later" }]), PATIENCE);
+    const message = expect.stringContaining("rps cannot go on: broken");
+    expect(league.events()).toContainEqual({ type: "notice", message });
   });
 
   it("counts the players of a league whose start it did not survive, too", async (test) => {

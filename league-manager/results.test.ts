@@ -24,6 +24,7 @@ const peers: Peers = {
 };
 
 let manager: Manager;
+let player: Agent;
 let referee: Agent;
 let close: () => void;
 /** What happened, in order. */
@@ -101,7 +102,8 @@ beforeEach(async () => {
     db.close();
     rmSync(folder, { recursive: true, force: true });
   };
-  for (const name of ["P01", "P02"]) await register(registry, "player", name);
+  player = await register(registry, "player", "P01");
+  await register(registry, "player", "P02");
   referee = await register(registry, "referee", "REF01");
   manager.welcomeReferee(referee);
   expect(await manager.start("rps")).toEqual(ok({ matches: 1 }));
@@ -153,4 +155,17 @@ describe("MATCH_RESULT is answered", () => {
     await Promise.all([first, copy]);
     expect(steps).toEqual(["notice", "on disk", "RECORDED", "L004"]);
   });
+});
+
+it("a result that is being written while its round is restored is recorded, and the restoring goes on", async () => {
+  await manager.remove(player);
+  const told = tell(won());
+  await asked.promise;
+  const resumed = manager.resume();
+  await settle();
+  release();
+  await Promise.all([resumed, told]);
+  expect(steps).toContain("RECORDED");
+  expect(steps.filter((step) => step === "on disk")).toHaveLength(1);
+  expect([...(manager.leagues.get("rps")?.matches.values() ?? [])]).toMatchObject([{ result: { winner: "P01" } }]);
 });

@@ -11,6 +11,7 @@ import {
   type Match,
   matchesOf,
   type RecordedResult,
+  SHUT_DOWN,
 } from "./league.ts";
 import type { Agent, AgentRegistry } from "./registry.ts";
 import type { Standing } from "./standings.ts";
@@ -32,7 +33,7 @@ export interface RoundsOptions {
 
 /** The course of running leagues: a round is handed out, its results come in, the next one follows. */
 export interface Rounds {
-  /** Hands out a round's open matches; those of shut-down players are forfeited at once. */
+  /** Begins a round: hands out its open matches; those of shut-down players are forfeited at once. */
   play(league: League, roundId: number): Promise<void>;
   /** Writes a result down and lets everything follow from it; resolves when it is on disk. */
   complete(match: Match, result: RecordedResult, entries: readonly string[], referee: Agent | null): Promise<void>;
@@ -42,6 +43,16 @@ export interface Rounds {
 
 /** How long the last news of a league may take before the end is told. */
 const LAST_NEWS_MS = 1_000;
+
+/**
+ * Whether a round was being played when the manager stopped. Then its matches are played to their end, also those of players that
+ * have been shut down since.
+ */
+const hasBegun = (league: League, roundId: number): boolean =>
+  matchesOf(league, roundId).some(({ status, epoch, result }) => {
+    const isForfeited = result?.reason === SHUT_DOWN;
+    return !isForfeited && (status !== "scheduled" || epoch > 1);
+  });
 
 export function createRounds(options: RoundsOptions): Rounds {
   const { leagues, store, registry, dispatcher, announcer, emit, standings } = options;
@@ -60,7 +71,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     const open = matchesOf(league, round_id).filter((match) => match.status !== "completed");
     const absent = (match: Match): string[] =>
       Object.values(match.roles).filter((id) => registry.get(id)?.state === "SHUTDOWN");
-    const unplayable = open.filter((match) => absent(match).length > 0);
+    const unplayable = hasBegun(league, round_id) ? [] : open.filter((match) => absent(match).length > 0);
     dispatcher.enqueue(open.filter((match) => !unplayable.includes(match)));
     const matches = open.map((match) => ({
       match_id: match.matchId,
@@ -108,7 +119,7 @@ export function createRounds(options: RoundsOptions): Rounds {
 
   /** A loss by TIMEOUT suspends a player, three in a row shut it down; any other result recovers it. */
   const judgePlayers = async (match: Match, result: RecordedResult): Promise<void> => {
-    if (result.termination === "aborted" || result.reason === "shut_down") return;
+    if (result.termination === "aborted" || result.reason === SHUT_DOWN) return;
     const kept: Promise<void>[] = [];
     for (const player of Object.values(match.roles).flatMap((id) => registry.get(id) ?? [])) {
       const timedOut = result.faults.some((fault) => fault.player_id === player.id && fault.code === "G002");
