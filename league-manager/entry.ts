@@ -1,3 +1,4 @@
+import { equalSecrets } from "#shared/lib/hash.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/protocol/messages.ts";
@@ -20,6 +21,8 @@ export interface EntryOptions {
   readonly startWhen: "roster" | "count";
   /** How long the kept places are waited for: then a league starts without those that have not come. */
   readonly registrationMs: number;
+  /** The word that agents must give to register; null without one. An agent that comes back with its token needs none. */
+  readonly joinCode: string | null;
   readonly emit: (event: LeagueEvent) => void;
   readonly onError: (thrown: unknown) => void;
 }
@@ -179,6 +182,12 @@ export function createEntry(options: EntryOptions): Entry {
     }
   };
 
+  const lacksCode = ({ join_code }: { join_code?: string | null | undefined }, { authToken }: Caller): boolean => {
+    const { joinCode } = options;
+    return joinCode !== null && !equalSecrets(join_code ?? "", joinCode) && registry.authenticate(authToken) === null;
+  };
+  const wrongCode = protocolError("L001", "the join code is missing or wrong: ask for it and give --join-code WORD");
+
   const rejected = (error: ProtocolError) =>
     ({
       status: "REJECTED",
@@ -190,6 +199,7 @@ export function createEntry(options: EntryOptions): Entry {
 
   return {
     async player(request, caller) {
+      if (lacksCode(request, caller)) return ok({ player_id: null, ...rejected(wrongCode) });
       const registered = await registry.register(
         {
           kind: "player",
@@ -222,6 +232,7 @@ export function createEntry(options: EntryOptions): Entry {
     },
 
     async referee(request, caller) {
+      if (lacksCode(request, caller)) return ok({ referee_id: null, ...rejected(wrongCode) });
       const registered = await registry.register(
         {
           kind: "referee",

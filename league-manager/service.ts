@@ -81,6 +81,7 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
     places,
     startWhen: options.startWhen,
     registrationMs: config.timeouts.registration_ms,
+    joinCode: config.manager.join_code ?? null,
     emit,
     onError,
   });
@@ -112,7 +113,7 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
     bodyLimit: ({ bearer }) => (registry.authenticate(bearer)?.kind === "referee" ? REFEREE_BODY_BYTES : BODY_BYTES),
     allowedHosts: config.allowed_hosts,
   });
-  self.say(`league manager at ${server.url}/mcp, page at ${server.url}/`);
+  for (const url of server.urls) self.say(`league manager at ${url}/mcp, page at ${url}/`);
   self.say(`the operator token is in ${operator.file}`);
   self.say(`seed commitment ${sha256Hex(run.seed)}`);
   self.report({ type: "ready", url: server.url });
@@ -178,7 +179,13 @@ async function registerOnBehalf(
     if (!("endpoint" in player) || registry.get(playerId(index + 1))) continue;
     const host = bareHost(new URL(player.endpoint));
     const answer = await entry.player(
-      { display_name: player.name, version: "1.0.0", game_types: [...gameIds], contact_endpoint: player.endpoint },
+      {
+        display_name: player.name,
+        version: "1.0.0",
+        game_types: [...gameIds],
+        contact_endpoint: player.endpoint,
+        join_code: config.manager.join_code,
+      },
       { sender: null, authToken: null, remoteAddress: isLoopback(host) ? "127.0.0.1" : host },
     );
     const reason = answer.ok ? (answer.value as { reason: string | null }).reason : answer.error.message;

@@ -12,6 +12,7 @@ export const PlainRegisterPlayer = z
     endpoint: z.string().max(2000),
     version,
     game_types: z.array(id).max(100).optional(),
+    join_code: z.string().max(1000).optional(),
   })
   .transform(({ player_name, endpoint, game_types = [...gameIds], ...rest }) => ({
     ...rest,
@@ -26,6 +27,7 @@ export const PlainRegisterReferee = z
     endpoint: z.string().max(2000),
     version,
     game_types: z.array(id).max(100).optional(),
+    join_code: z.string().max(1000).optional(),
     max_concurrent_matches: z.int().min(1).max(100_000).default(64),
   })
   .transform(({ referee_name, endpoint, game_types = [...gameIds], ...rest }) => ({

@@ -11,9 +11,11 @@ import { signatureCheck } from "#shared/protocol/signing.ts";
 import { isLoopback } from "#shared/rpc/addresses.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { type Answer, type Caller, operation, toolsOf } from "#shared/rpc/operations.ts";
+import { listenHostFor } from "#shared/rpc/own-addresses.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
-import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
+import { type AgentProcess, type Listening, listen, type RunningAgent } from "#shared/runtime/agent.ts";
+import { contactEndpoint, placeName } from "#shared/runtime/contact.ts";
 import { endWithParent } from "#shared/runtime/orphan.ts";
 import { register } from "#shared/runtime/registration.ts";
 import { tokenFileOf } from "#shared/runtime/secret-file.ts";
@@ -30,12 +32,15 @@ import { createPlayer, type Player } from "./player.ts";
 export interface PlayerOptions {
   /** Built-in name, file, `uci:COMMAND`, or `manual`: moves come through the tool make_move. */
   readonly bot: string;
-  /** Display name; null for one made from bot and port. */
+  /** Display name; null for one made from the bot and where it is reached. */
   readonly name: string | null;
-  readonly host: string;
+  /** The address to listen on; null: loopback for a manager on this machine, else every address. */
+  readonly host: string | null;
   readonly ports: readonly number[];
   /** How others reach this agent; null for where it listens. */
   readonly endpoint?: string | null;
+  /** The word that the league asks of whoever registers; null without one. */
+  readonly joinCode?: string | null;
   /** The manager's endpoint; null for a player that is registered on its behalf. */
   readonly manager: string | null;
   readonly leagueIds: readonly string[] | null;
@@ -73,7 +78,7 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
     (error) => self.log.error({ err: error }, "internal error"),
   );
   const server = await listen({
-    host: options.host,
+    host: options.host ?? listenHostFor(options.manager),
     ports: options.ports,
     door: mcp.door,
     sessions: mcp.sessions,
@@ -87,14 +92,13 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
     isReady: () => options.manager === null || identity.isSigned !== null,
     web: webApp(self.log),
   });
-  const name = options.name ?? `${basename(bot.name)} ${server.port}`;
   const peers = createPeers();
   const stopping = new AbortController();
-  self.say(`${bot.name} plays as ${name} at ${server.url}/mcp`);
+  if (options.manager === null) self.say(`${bot.name} plays at ${server.urls[0]}/mcp`);
   self.report({ type: "ready", url: server.url });
 
   const registering = options.manager
-    ? registerPlayer({ ...options, name }, bot, server.url, identity, peers, stopping.signal, self)
+    ? registerPlayer(options, options.manager, bot, server, identity, peers, stopping.signal, self)
     : null;
   registering?.catch((thrown) => {
     if (!stopping.signal.aborted) throw thrown; // StartError: ends the process with its message
@@ -114,36 +118,42 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
 }
 
 async function registerPlayer(
-  options: PlayerOptions & { readonly name: string },
+  options: PlayerOptions,
+  manager: string,
   bot: LoadedBot,
-  url: string,
+  server: Listening,
   identity: Identity,
   peers: ReturnType<typeof createPeers>,
   signal: AbortSignal,
   self: AgentProcess,
 ): Promise<void> {
+  const { endpoint = null, registerTimeoutMs: timeoutMs } = options;
+  const contact = await contactEndpoint({ manager, server, endpoint, timeoutMs, self, signal });
+  const name = options.name ?? `${basename(bot.name)} ${placeName(contact)}`;
+  self.say(`${bot.name} plays as ${name} at ${contact}`);
   const { response, token } = await register({
     peers,
-    manager: options.manager ?? "",
+    manager,
     type: "PLAYER_REGISTER_REQUEST",
-    sender: `player:${options.name}`,
+    sender: `player:${name}`,
     payload: {
-      display_name: options.name,
+      display_name: name,
       version: VERSION,
       game_types: bot.games ?? gameIds,
-      contact_endpoint: options.endpoint ?? `${url}/mcp`,
+      contact_endpoint: contact,
+      ...(options.joinCode && { join_code: options.joinCode }),
       legal_actions: false,
       round_results: false,
       batch: true,
       ...(options.leagueIds && { league_ids: options.leagueIds }),
     },
     response: messages.PlayerRegisterResponse,
-    timeoutMs: options.registerTimeoutMs,
-    tokenFile: tokenFileOf(options.dataFolder, "player", options.name),
+    timeoutMs,
+    tokenFile: tokenFileOf(options.dataFolder, "player", name),
     self,
     signal,
   });
-  identity.id = response.player_id ?? options.name;
+  identity.id = response.player_id ?? name;
   identity.token = token;
   identity.isSigned = signatureCheck(token);
   self.say(`registered as ${identity.id} in ${response.league_ids?.join(", ") || "no league"}`);

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
-import { countOption, endpointOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
+import { countOption, endpointOption, joinCodeOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
 import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
 import { startReferee } from "./service.ts";
 
@@ -10,13 +10,20 @@ const timeouts = Timeouts.parse({});
 const command = withUsageExit(new Command("referee"))
   .description("One referee: plays the matches that the league manager gives it by asking the players for their moves.")
   .option("--port <port>", "port to listen on (default: the first free one of 8001-8099)", portOption)
-  .option("--host <host>", "address to listen on", "127.0.0.1")
-  .option("--name <name>", "display name in the league (default: Referee and its port)")
-  .option("--endpoint <url>", "how others reach this agent (default: where it listens)")
+  .option(
+    "--host <host>",
+    "address to listen on (default: 127.0.0.1; every address if the manager is on another machine)",
+  )
+  .option(
+    "--name <name>",
+    "display name in the league (default: Referee and its port, and its address if the manager is on another machine)",
+  )
+  .option("--endpoint <url>", "how others reach this agent (default: the address by which it reaches the manager)")
   .option("--manager <url>", "the league manager's endpoint", endpointOption, "http://127.0.0.1:8000/mcp")
   .option("--alone", "no manager: a session host for agents that play over REST")
   .option("--expire-s <s>", "sessions played over REST end when nobody has acted for so long", countOption, 86_400)
   .option("--max-matches <n>", "matches played at a time", countOption, 64)
+  .option("--join-code <word>", "the word that the league asks for, if it does", joinCodeOption)
   .option("--register-ms <ms>", "how long one attempt to register may take", countOption, timeouts.referee_register_ms)
   .option("--report-ms <ms>", "how long one report of a result may take", countOption, timeouts.match_result_report_ms)
   .option(
@@ -39,8 +46,9 @@ function botOption(text: string, known: Map<string, string>): Map<string, string
 
 const options = command.opts<{
   port?: number;
-  host: string;
+  host?: string;
   endpoint?: string;
+  joinCode?: string;
   name?: string;
   manager: string;
   alone?: boolean;
@@ -58,8 +66,9 @@ await runAgentProcess(options.name ?? `${role}-${options.port ?? process.pid}`, 
   startReferee(
     {
       name: options.name ?? null,
-      host: options.host,
+      host: options.host ?? null,
       endpoint: options.endpoint ?? null,
+      joinCode: options.joinCode ?? null,
       ports: options.port === undefined ? portsFrom(PORT_RANGES.referee) : [options.port],
       manager: options.alone ? null : options.manager,
       expireAfterMs: options.expireS * 1000,

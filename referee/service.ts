@@ -8,9 +8,11 @@ import * as messages from "#shared/protocol/messages.ts";
 import type { McpSurface } from "#shared/rpc/mcp.ts";
 import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { operation, toolsOf } from "#shared/rpc/operations.ts";
+import { listenHostFor } from "#shared/rpc/own-addresses.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { type Credentials, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
 import { type AgentProcess, type Listening, listen, type RunningAgent } from "#shared/runtime/agent.ts";
+import { contactEndpoint, placeName } from "#shared/runtime/contact.ts";
 import { ownStore } from "#shared/runtime/own-store.ts";
 import { register } from "#shared/runtime/registration.ts";
 import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
@@ -34,14 +36,17 @@ import { MATCH_SCHEMA, matchTable, sessionTable } from "./tables.ts";
 import { createWaits } from "./waits.ts";
 
 export interface RefereeOptions {
-  /** Display name; null for one made from the port. */
+  /** Display name; null for one made from where it is reached. */
   readonly name: string | null;
-  readonly host: string;
+  /** The address to listen on; null: loopback for a manager on this machine or none, else every address. */
+  readonly host: string | null;
   readonly ports: readonly number[];
   /** Name of the database file, without its extension; absent for one made from the port. */
   readonly storeName?: string;
   /** How others reach this agent; null for where it listens. */
   readonly endpoint?: string | null;
+  /** The word that the league asks of whoever registers; null without one. */
+  readonly joinCode?: string | null;
   /** The league manager's endpoint; null for a session host alone. */
   readonly manager: string | null;
   /** A session acted by its seats expires when nobody has acted for so long. */
@@ -79,7 +84,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   const open: Pick<Streams, "close">[] = [];
   let isTrusted: (credentials: Credentials) => boolean = () => false;
   const server = await listen({
-    host: options.host,
+    host: options.host ?? listenHostFor(manager),
     ports: options.ports,
     door: (body, http) => mcp.door(body, http),
     sessions: () => mcp.sessions(),
@@ -135,7 +140,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   const room = openPlayRoom({
     ...{ db, writer, agents, sessions, replies, waits, self },
     driver: { host, asker },
-    url: options.endpoint?.replace(/\/mcp$/, "") ?? server.url,
+    url: options.endpoint?.replace(/\/mcp$/, "") ?? server.urls[0] ?? server.url,
     bots: options.bots,
     botTimeouts: options.botTimeouts,
     dataFolder: options.dataFolder,
@@ -161,7 +166,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   };
   lookAfter();
   const housekeeping = setInterval(lookAfter, Math.min(LOOK_EVERY_MS, options.expireAfterMs / 4));
-  self.say(manager === null ? `session host at ${server.url}` : `referee at ${server.url}/mcp`);
+  self.say(manager === null ? `session host at ${server.urls.join(", ")}` : `referee at ${server.urls[0]}/mcp`);
   self.report({ type: "ready", url: server.url });
 
   room.open();
@@ -172,11 +177,14 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   });
 
   async function registerReferee(
-    { name, endpoint, maxConcurrentMatches, registerTimeoutMs, dataFolder }: RefereeOptions,
+    { name, endpoint = null, joinCode, maxConcurrentMatches, registerTimeoutMs, dataFolder }: RefereeOptions,
     manager: string,
-    { port, url }: { port: number; url: string },
+    server: Listening,
   ): Promise<void> {
-    const display_name = name ?? `Referee ${port}`;
+    const timeoutMs = registerTimeoutMs;
+    const { signal } = stopping;
+    const contact = await contactEndpoint({ manager, server, endpoint, timeoutMs, self, signal });
+    const display_name = name ?? `Referee ${placeName(contact)}`;
     const { response, token } = await register({
       peers,
       manager,
@@ -186,14 +194,15 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
         display_name,
         version: VERSION,
         game_types: gameIds,
-        contact_endpoint: endpoint ?? `${url}/mcp`,
+        contact_endpoint: contact,
+        ...(joinCode && { join_code: joinCode }),
         max_concurrent_matches: maxConcurrentMatches,
       },
       response: messages.RefereeRegisterResponse,
-      timeoutMs: registerTimeoutMs,
-      tokenFile: tokenFileOf(dataFolder, "referee", String(port)),
+      timeoutMs,
+      tokenFile: tokenFileOf(dataFolder, "referee", String(server.port)),
       self,
-      signal: stopping.signal,
+      signal,
     });
     identity.id = response.referee_id ?? display_name;
     identity.token = token;

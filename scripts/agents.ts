@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { isWildcard, localUrl } from "#shared/rpc/own-addresses.ts";
 import type { Config, PlayerConfig } from "#shared/runtime/config.ts";
 import type { AgentSpec, Supervisor } from "#shared/runtime/supervisor.ts";
 import { UCI_GAMES } from "../player/bots/uci.ts";
@@ -13,7 +14,15 @@ export interface RunPlace {
   readonly managerUrl: string;
 }
 
-export const managerUrlOf = (config: Config): string => `http://127.0.0.1:${config.manager.port}/mcp`;
+/** How the agents on this machine reach the manager: by loopback, unless the manager listens on one other address only. */
+export const managerUrlOf = ({ manager }: Config): string => `${localUrl(manager.host, manager.port)}/mcp`;
+
+/** What every agent needs to reach the manager and to be reached: it listens where the manager does, or on loopback. */
+function networkArgs({ manager }: Config, managerUrl: string): readonly string[] {
+  const host = isWildcard(manager.host) ? "127.0.0.1" : manager.host;
+  const code = manager.join_code === undefined ? [] : ["--join-code", manager.join_code];
+  return ["--host", host, "--manager", managerUrl, ...code];
+}
 
 function managerSpec(place: RunPlace, extra: readonly string[]): AgentSpec {
   const args = ["--config", place.configFile, "--data", place.dataFolder, ...extra];
@@ -26,7 +35,8 @@ function refereeSpecs(config: Config, place: RunPlace): readonly AgentSpec[] {
     name: `referee ${index + 1}`,
     script: "referee/main.ts",
     args: [
-      ...["--port", String(firstPort + index), "--name", `Referee ${index + 1}`, "--manager", place.managerUrl],
+      ...["--port", String(firstPort + index), "--name", `Referee ${index + 1}`],
+      ...networkArgs(config, place.managerUrl),
       ...["--max-matches", String(max_concurrent_matches), "--data", place.dataFolder],
       ...["--register-ms", String(config.timeouts.referee_register_ms)],
       ...["--report-ms", String(config.timeouts.match_result_report_ms)],
@@ -49,8 +59,7 @@ function playerSpecs(config: Config, place: RunPlace): readonly AgentSpec[] {
       player.name,
       "--port",
       port,
-      "--manager",
-      place.managerUrl,
+      ...networkArgs(config, place.managerUrl),
       "--data",
       place.dataFolder,
       "--register-ms",

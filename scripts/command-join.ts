@@ -9,6 +9,7 @@ export interface JoinFlags {
   readonly name?: string;
   readonly port?: number;
   readonly league?: string[];
+  readonly joinCode?: string;
   readonly data: string;
 }
 
@@ -19,9 +20,10 @@ export const join = (bot: string, flags: JoinFlags): Promise<void> =>
       {
         bot,
         name: flags.name ?? null,
-        host: "127.0.0.1",
+        host: null,
         ports: flags.port === undefined ? portsFrom(PORT_RANGES.player) : [flags.port],
         manager: flags.manager,
+        joinCode: flags.joinCode ?? null,
         leagueIds: flags.league ?? null,
         registerTimeoutMs: Timeouts.parse({}).league_register_ms,
         limitLoopback: false,

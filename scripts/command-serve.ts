@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { wildcardHost } from "#shared/rpc/own-addresses.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
@@ -8,15 +9,16 @@ import type { LeagueEvent } from "../league-manager/events.ts";
 import { managerUrlOf, startAgents } from "./agents.ts";
 import { readConfig } from "./command-run.ts";
 import { createProgress, standingsTable } from "./progress.ts";
+import { addressLines, managerUrls } from "./serve-addresses.ts";
 import { writeWhole } from "./whole-file.ts";
 
 export interface ServeFlags {
   readonly players?: number;
   readonly seed?: string;
+  /** Listen on every address, so that other machines can join. */
+  readonly lan?: boolean;
+  readonly joinCode?: string;
 }
-
-/** Where `league join` looks for a manager if it is not told. */
-const DEFAULT_PORT = 8000;
 
 const OVER =
   'Every league is over; its standings stay on the page. New ones need another folder as "data" in the config.';
@@ -24,7 +26,15 @@ const OVER =
 /** `league serve`: manager and referees until interrupted. Players of the config that it would have to start are left out. */
 export async function serve(configFile: string, flags: ServeFlags): Promise<number> {
   const read = readConfig(configFile);
-  const config = { ...read, players: read.players.filter((player) => "endpoint" in player || "self" in player) };
+  const config: Config = {
+    ...read,
+    manager: {
+      ...read.manager,
+      ...(flags.lan && { host: wildcardHost() }),
+      ...(flags.joinCode !== undefined && { join_code: flags.joinCode }),
+    },
+    players: read.players.filter((player) => "endpoint" in player || "self" in player),
+  };
   const served = join(config.data, "serve.json");
   mkdirSync(config.data, { recursive: true, mode: 0o700 });
   // Its manager, started again, reads this file: it is written by nobody else while this command runs.
@@ -62,10 +72,8 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     const { manager, others } = startAgents(supervisor, config, place, extra);
     await Promise.all(others);
     const url = await manager;
-    if (isOver) return progress.line(`Their page is ${url}/`);
-    progress.line(`The league takes registrations at ${url}/mcp; its page is ${url}/`);
-    const elsewhere = config.manager.port === DEFAULT_PORT ? "" : ` --manager ${url}/mcp`;
-    progress.line(`A player joins with: npm run league -- join random --name YOUR_NAME${elsewhere}`);
+    if (isOver) return progress.line(`Their page is ${managerUrls(config)[0]}/`);
+    for (const line of addressLines(config)) progress.line(line);
     progress.line(`The operator token is ${readFileSync(join(config.data, "operator-token"), "utf8").trim()}`);
     if (flags.players === undefined && config.players.length === 0) progress.line(startHint(url, config));
   };

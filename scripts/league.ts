@@ -3,7 +3,14 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { Command, Option } from "commander";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
-import { countOption, endpointOption, playersOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
+import {
+  countOption,
+  endpointOption,
+  joinCodeOption,
+  playersOption,
+  portOption,
+  withUsageExit,
+} from "#shared/runtime/options.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { DEFAULT_CONFIG } from "./default-config.ts";
 
@@ -39,14 +46,20 @@ subcommand("serve", "Manager and referees stay up and take registrations.")
   .argument("[config]", "config file, JSON with comments", DEFAULT_CONFIG)
   .option("--players <n>", "start each league when so many players are registered, at least 2", playersOption)
   .option("--seed <seed>", "make matches and results repeatable")
+  .option("--lan", "listen on every address, so that players on other machines can join")
+  .option("--join-code <word>", "only players and referees that give this word may register", joinCodeOption)
   .action(async (config: string, options) => exitWith((await import("./command-serve.ts")).serve(config, options)));
 
 subcommand("join", "Join a league with one player.")
   .argument("<bot>", "a built-in bot, a .ts or .js file, uci:COMMAND, or manual")
   .option("--manager <url>", "the league manager's endpoint", endpointOption, "http://127.0.0.1:8000/mcp")
-  .option("--name <name>", "display name in the league (default: the bot and its port)")
+  .option(
+    "--name <name>",
+    "display name in the league (default: the bot and its port, and its address if the manager is on another machine)",
+  )
   .option("--port <port>", "port to listen on (default: the first free one of 8101-8199)", portOption)
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")
+  .option("--join-code <word>", "the word that the league asks for, if it does", joinCodeOption)
   .option("--data <folder>", "where the log and the token are kept", "data")
   .action(async (bot: string, options) => (await import("./command-join.ts")).join(bot, options));
 

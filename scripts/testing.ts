@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import type { TestHost } from "#shared/rpc/testing-network.ts";
 import type { ResultsDocument } from "../league-manager/events.ts";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
@@ -103,15 +104,16 @@ export type Typist = (line: string) => string | null | { readonly end: true };
 
 const PRELOAD = ["--require", join(root, "shared/runtime/compile-cache.cjs")];
 
-/** Starts a script as package.json does; its path is taken from the project's root. */
+/** Starts a script as package.json does, on this host or on one of a test network; its path is taken from the project's root. */
 export function start(
   script: string,
   args: readonly string[],
   environment: Record<string, string> = {},
   input: "ignore" | "pipe" | Typist = "ignore",
+  on: Pick<TestHost, "spawn"> = { spawn: ([command = "", ...rest], options = {}) => spawn(command, rest, options) },
 ): Running {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(LEAGUE__|VITEST|NODE_|FORCE_COLOR)/.test(name));
-  const child = spawn(process.execPath, [...PRELOAD, join(root, script), ...args], {
+  const child = on.spawn([process.execPath, ...PRELOAD, join(root, script), ...args], {
     cwd: root,
     env: { ...Object.fromEntries(inherited), ...environment },
     stdio: [input === "ignore" ? "ignore" : "pipe", "pipe", "pipe"],

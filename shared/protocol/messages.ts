@@ -69,6 +69,8 @@ const endpoint = z.string().max(2000);
 const roleMap = <T extends z.ZodType>(value: T) => z.record(z.string().max(100), value);
 const match = { league_id: id, match_id: id };
 const points = roleMap(z.number());
+/** Any text: a wrong code is refused as such, not as a malformed message. */
+const join_code = z.string().max(1000).nullish();
 
 export const RefereeRegisterRequest = z.object({
   display_name: DisplayName,
@@ -76,6 +78,8 @@ export const RefereeRegisterRequest = z.object({
   game_types: z.array(id).max(100),
   contact_endpoint: endpoint,
   max_concurrent_matches: z.int().min(1).max(100_000).default(64),
+  /** The word that the league asks of whoever registers. */
+  join_code,
 });
 export type RefereeRegisterRequest = z.infer<typeof RefereeRegisterRequest>;
 
@@ -91,6 +95,8 @@ export const PlayerRegisterRequest = z.object({
   round_results: z.boolean().nullish(),
   /** true: several calls may come in one POST, as a JSON-RPC batch. */
   batch: z.boolean().nullish(),
+  /** The word that the league asks of whoever registers. */
+  join_code,
 });
 export type PlayerRegisterRequest = z.infer<typeof PlayerRegisterRequest>;
 

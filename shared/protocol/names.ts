@@ -3,3 +3,9 @@ import { isName } from "../lib/text.ts";
 
 /** The name of an agent, for people: it is shown at terminals and on pages. */
 export const DisplayName = z.string().trim().min(1).max(100).refine(isName, "must be text on one line");
+
+export const JOIN_CODE_RULE =
+  "a join code is 1 to 100 letters, digits, dots, dashes and underscores, and begins with a letter or digit";
+
+/** The word that a league may ask of whoever registers. It stands in a command that is copied, so it needs no quoting. */
+export const JoinCode = z.string().regex(/^\w[\w.-]{0,99}$/, JOIN_CODE_RULE);

@@ -6,6 +6,7 @@ import { isLoopback } from "../rpc/addresses.ts";
 import type { Gate, HttpContext, McpDoor } from "../rpc/http.ts";
 import { httpEndpoint } from "../rpc/http-endpoint.ts";
 import type { McpSessions } from "../rpc/mcp-sessions.ts";
+import { isWildcard, localUrl, urlsOf } from "../rpc/own-addresses.ts";
 import type { AgentReport } from "./agent-report.ts";
 import { EXIT, StartError } from "./exit.ts";
 import { fileNameOf } from "./file-name.ts";
@@ -133,8 +134,12 @@ export interface ListenOptions {
 }
 
 export interface Listening {
-  /** e.g. `http://127.0.0.1:8001`; the endpoint is this plus `/mcp`. */
+  /** How this machine calls it, e.g. `http://127.0.0.1:8001`; the endpoint is this plus `/mcp`. */
   readonly url: string;
+  /** How other machines call it: one URL for each address that it listens on. */
+  readonly urls: readonly string[];
+  /** Whether it listens on every address of this machine. */
+  readonly isOnEveryAddress: boolean;
   readonly port: number;
   close(): Promise<void>;
 }
@@ -155,11 +160,12 @@ export async function listen(options: ListenOptions): Promise<Listening> {
         server.once("error", reject);
         server.listen(port, host, resolve);
       });
-      const bound = (server.address() as AddressInfo).port;
-      const shown = host.includes(":") ? `[${host}]` : host;
+      const bound = server.address() as AddressInfo;
       return {
-        url: `http://${shown}:${bound}`,
-        port: bound,
+        url: localUrl(bound.address, bound.port),
+        urls: urlsOf(bound.address, bound.port),
+        isOnEveryAddress: isWildcard(bound.address),
+        port: bound.port,
         close: () =>
           new Promise((resolve) => {
             server.close(() => resolve());

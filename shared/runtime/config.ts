@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { findGame, gameIds } from "../games/registry.ts";
-import { DisplayName } from "../protocol/names.ts";
+import { DisplayName, JoinCode } from "../protocol/names.ts";
 import { Timeouts } from "../protocol/timeouts.ts";
 
 const port = z.int().min(1).max(65_535);
@@ -92,12 +92,18 @@ export const Config = z
     manager: z
       .strictObject({
         port: port.default(8000).describe("where the league manager listens"),
-        host: z.string().default("127.0.0.1").describe("the address that it binds to; 0.0.0.0 lets other machines in"),
+        host: z
+          .string()
+          .default("127.0.0.1")
+          .describe(
+            "the address that it listens on; 0.0.0.0 or :: for every address of this machine, so that other machines reach it",
+          ),
         operator_token: z
           .string()
           .min(16)
           .optional()
           .describe("for start_league, schedule_match and remove_player; a random one when it is left out"),
+        join_code: JoinCode.optional().describe("a word that players and referees must give to register"),
       })
       .prefault({})
       .describe("the league manager"),

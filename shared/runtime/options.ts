@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { JOIN_CODE_RULE, JoinCode } from "../protocol/names.ts";
 import { EXIT } from "./exit.ts";
 
 /** Makes a command end with the exit code of DESIGN.md, section 7, when it is used wrongly. */
@@ -27,6 +28,13 @@ export function playersOption(text: string): number {
   const count = countOption(text);
   if (count < 2) throw new InvalidArgumentError("a league needs two players.");
   return count;
+}
+
+/** Parses the word that a league asks of whoever registers. */
+export function joinCodeOption(text: string): string {
+  const code = JoinCode.safeParse(text);
+  if (!code.success) throw new InvalidArgumentError(`${JOIN_CODE_RULE}.`);
+  return code.data;
 }
 
 /** Parses an agent's endpoint; one without a path gets `/mcp`. */

@@ -6,6 +6,7 @@ import { asRefused, type Peers } from "../rpc/peer.ts";
 import type { CallFault } from "../rpc/pending.ts";
 import { takeFile } from "../store/sqlite.ts";
 import type { AgentProcess } from "./agent.ts";
+import { tellUnreached } from "./contact.ts";
 import { StartError } from "./exit.ts";
 import { ownSecret, writeSecret } from "./secret-file.ts";
 
@@ -68,7 +69,7 @@ export async function register<
     if (!isPassing(reply.error)) {
       throw new StartError(`the manager at ${manager} refused the registration: ${reply.error.detail}`);
     }
-    if (attempt % 20 === 0) self.say(`no manager at ${manager} yet (${reply.error.detail}); trying again`);
+    if (attempt % 20 === 0) tellUnreached(self, manager, reply.error.detail, attempt);
     await pause(Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempt), signal);
   }
 }

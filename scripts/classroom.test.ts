@@ -1,0 +1,88 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { canCreateNetworks, createNetwork, type TestHost, type TestNetwork } from "#shared/rpc/testing-network.ts";
+import { cleanUp, newFolder, RPS, type Running, start } from "./testing.ts";
+
+/** Every host has ports of its own, so the tests use the default ones. */
+const MANAGER_PORT = 8000;
+
+describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute2)", () => {
+  let network: TestNetwork<"server" | "ann" | "bob">;
+  beforeAll(async () => {
+    network = await createNetwork("server", "ann", "bob");
+  });
+  afterEach(cleanUp);
+  afterAll(() => network.close());
+
+  /** `league serve` on the host server, with one league and one referee. */
+  const serve = (config: object, ...flags: string[]): Running => {
+    const folder = newFolder();
+    const file = join(folder, "league.json");
+    writeFileSync(file, JSON.stringify({ leagues: RPS, data: join(folder, "data"), ...config }));
+    return start("scripts/league.ts", ["serve", file, ...flags], {}, "ignore", network.hosts.server);
+  };
+  const urlOf = (host: TestHost): string => `http://${host.address}:${MANAGER_PORT}`;
+  const joins = (host: TestHost, manager: string, ...flags: string[]): Running => {
+    const args = ["join", "random", "--manager", manager, ...flags, "--data", newFolder()];
+    return start("scripts/league.ts", args, {}, "ignore", host);
+  };
+
+  it("plays a league of players on other machines that give --manager alone, and shows its page to them", async () => {
+    const { server, ann, bob } = network.hosts;
+    const served = serve({}, "--lan", "--players", "2");
+    const url = urlOf(server);
+    await served.line(new RegExp(`takes registrations at ${url}/mcp; its page is ${url}/$`));
+    await served.line(new RegExp(`A player joins with: npm run league -- join random .* --manager ${url}/mcp$`));
+    const players = [joins(ann, `${url}/mcp`), joins(bob, url)];
+    await Promise.all(players.map((player) => player.line(/rps is over: rank [12] of 2, points [013]$/)));
+    await served.line(/^rps R1M1 \(random 10.* player_1, random 10.* player_2\): .* \[1\/1\]$/);
+    const page = await ann.request(`${url}/`);
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining(`random ${bob.address}:8101`)]);
+    expect(served.stderr()).not.toContain("█"); // a QR code is for terminals
+  }, 60_000);
+
+  it("takes a referee from another machine", async () => {
+    const { server, ann, bob } = network.hosts;
+    const served = serve({}, "--lan", "--players", "2");
+    await served.line(/takes registrations at /);
+    const args = ["--manager", `${urlOf(server)}/mcp`, "--data", newFolder()];
+    const referee = start("referee/main.ts", args, {}, "ignore", bob);
+    await referee.line(/registered as REF02$/);
+    await served.line(new RegExp(`REF02 registered: Referee ${bob.address}:8001$`));
+    const ready = await server.request(`http://${bob.address}:8001/ready`);
+    expect(ready.status).toBe(200);
+    const players = [joins(ann, `${urlOf(server)}/mcp`), joins(bob, `${urlOf(server)}/mcp`)];
+    await Promise.all(players.map((player) => player.line(/rps is over: /)));
+  }, 60_000);
+
+  it("registers players and referees that know the join code, and tells others what is missing", async () => {
+    const { server, ann, bob } = network.hosts;
+    const served = serve({}, "--lan", "--join-code", "maple-7");
+    await served.line(/A player joins with: .* --join-code maple-7$/);
+    await served.line(/REF01 registered/);
+    const without = await joins(ann, `${urlOf(server)}/mcp`).ended;
+    const wrong = await joins(bob, `${urlOf(server)}/mcp`, "--join-code", "maple-8").ended;
+    for (const refused of [without, wrong]) {
+      expect(refused.code).toBe(1);
+      expect(refused.stderr).toContain("registration was rejected: the join code is missing or wrong");
+    }
+    await joins(ann, `${urlOf(server)}/mcp`, "--join-code", "maple-7").line(/registered as P01/);
+  }, 60_000);
+
+  it("plays a league whose manager listens on one address of its machine", async () => {
+    const { server, ann } = network.hosts;
+    const served = serve({ manager: { host: server.address } }, "--players", "2");
+    await served.line(/REF01 registered/);
+    const players = [joins(ann, `${urlOf(server)}/mcp`), joins(server, `${urlOf(server)}/mcp`)];
+    await Promise.all(players.map((player) => player.line(/rps is over: /)));
+  }, 60_000);
+
+  it("tells a player with a wrong address that no manager answers there, and lets it in when one does", async () => {
+    const { server, ann } = network.hosts;
+    const player = joins(ann, `${urlOf(server)}/mcp`);
+    await player.line(/no manager at http:.* yet \(.*ECONNREFUSED.*\); .* Is the address right/);
+    serve({}, "--lan");
+    await player.line(/registered as P01/);
+  }, 60_000);
+});

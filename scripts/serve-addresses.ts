@@ -1,0 +1,31 @@
+import { isLoopback } from "#shared/rpc/addresses.ts";
+import { isWildcard, urlsOf } from "#shared/rpc/own-addresses.ts";
+import type { Config } from "#shared/runtime/config.ts";
+import { PORT_RANGES } from "#shared/runtime/ports.ts";
+
+/** The manager's URLs for other machines, without `/mcp`: one for each address that it listens on, the most likely first. */
+export const managerUrls = ({ manager }: Config): readonly string[] => urlsOf(manager.host, manager.port);
+
+/** Whether other machines can reach the manager. */
+export const isOpenToNetwork = ({ manager }: Config): boolean => isWildcard(manager.host) || !isLoopback(manager.host);
+
+/** The command with which a player joins: complete, except that a name is proposed. */
+export function joinCommand(config: Config): string {
+  const { port, join_code } = config.manager;
+  const isDefault = !isOpenToNetwork(config) && port === PORT_RANGES.manager[0];
+  const manager = isDefault ? "" : ` --manager ${managerUrls(config)[0]}/mcp`;
+  const code = join_code === undefined ? "" : ` --join-code ${join_code}`;
+  return `npm run league -- join random --name YOUR_NAME${manager}${code}`;
+}
+
+/** What the person at the terminal is told once the manager listens: where it is reached and how a player joins. */
+export function addressLines(config: Config): readonly string[] {
+  const [first = "", ...others] = managerUrls(config);
+  const also = others.length === 0 ? [] : [`This machine has other addresses too: ${others.join(", ")}`];
+  const hint = isOpenToNetwork(config) ? also : ["Only this machine can reach it; start it with --lan for a network"];
+  return [
+    `The league takes registrations at ${first}/mcp; its page is ${first}/`,
+    ...hint,
+    `A player joins with: ${joinCommand(config)}`,
+  ];
+}

@@ -1,0 +1,56 @@
+import { pause } from "../lib/clock.ts";
+import { messageOf } from "../lib/result.ts";
+import { bareHost, isLoopback } from "../rpc/addresses.ts";
+import { addressToward, httpUrl } from "../rpc/own-addresses.ts";
+import type { AgentProcess, Listening } from "./agent.ts";
+import { StartError } from "./exit.ts";
+
+export interface ContactOptions {
+  /** The manager's endpoint, `http://…/mcp`. */
+  readonly manager: string;
+  readonly server: Pick<Listening, "url" | "port" | "isOnEveryAddress">;
+  /** Where the agent is reached, as its user says; null for where it listens. */
+  readonly endpoint: string | null;
+  readonly timeoutMs: number;
+  readonly self: Pick<AgentProcess, "say" | "warn">;
+  readonly signal: AbortSignal;
+}
+
+const RETRY_MS = 500;
+const RETRIES_PER_LINE = 20;
+
+/**
+ * The endpoint that an agent gives to the manager. An agent that listens on every address gives the one by which it reaches the
+ * manager, and keeps trying until it reaches it.
+ */
+export async function contactEndpoint(options: ContactOptions): Promise<string> {
+  const { manager, server, endpoint, self, signal, timeoutMs } = options;
+  if (endpoint !== null) return endpoint;
+  if (!server.isOnEveryAddress) return `${server.url}/mcp`;
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return `${httpUrl(await addressToward(manager, timeoutMs), server.port)}/mcp`;
+    } catch (thrown) {
+      if (attempt % RETRIES_PER_LINE === 0) tellUnreached(self, manager, messageOf(thrown), attempt);
+    }
+    if (!(await pause(RETRY_MS, signal))) throw new StartError("stopped before it was registered");
+  }
+}
+
+/** Says that the manager does not answer. After the first attempts it is a warning, which is shown in a run too. */
+export function tellUnreached(self: ContactOptions["self"], manager: string, why: string, attempt: number): void {
+  const hint = isOnThisMachine(new URL(manager))
+    ? ""
+    : ". Is the address right, and is the manager open to other machines (league serve --lan)?";
+  const line = `no manager at ${manager} yet (${why}); trying again${hint}`;
+  if (attempt === 0) self.say(line);
+  else self.warn(line);
+}
+
+const isOnThisMachine = (url: URL): boolean => isLoopback(bareHost(url));
+
+/** How an agent without a name is told apart from others: by its port on this machine, else by its address and port. */
+export function placeName(contact: string): string {
+  const url = new URL(contact);
+  return isOnThisMachine(url) ? url.port : url.host;
+}
