@@ -176,20 +176,29 @@ async function registerOnBehalf(
   self: AgentProcess,
 ): Promise<void> {
   for (const [index, player] of config.players.entries()) {
-    if (!("endpoint" in player) || registry.get(playerId(index + 1))) continue;
-    const host = bareHost(new URL(player.endpoint));
-    const answer = await entry.player(
-      {
-        display_name: player.name,
-        version: "1.0.0",
-        game_types: [...gameIds],
-        contact_endpoint: player.endpoint,
-        join_code: config.manager.join_code,
-      },
-      { sender: null, authToken: null, remoteAddress: isLoopback(host) ? "127.0.0.1" : host },
-    );
-    const reason = answer.ok ? (answer.value as { reason: string | null }).reason : answer.error.message;
-    if (reason !== null) self.warn(`${player.name} could not be registered: ${reason}`);
+    if (!("endpoint" in player)) continue;
+    const id = playerId(index + 1);
+    const { secret } = player;
+    if (!registry.get(id)) {
+      const host = bareHost(new URL(player.endpoint));
+      const answer = await entry.player(
+        {
+          display_name: player.name,
+          version: "1.0.0",
+          game_types: [...gameIds],
+          contact_endpoint: player.endpoint,
+          join_code: config.manager.join_code,
+        },
+        { sender: null, authToken: secret ?? null, remoteAddress: isLoopback(host) ? "127.0.0.1" : host },
+      );
+      const reason = answer.ok ? (answer.value as { reason: string | null }).reason : answer.error.message;
+      if (reason !== null) self.warn(`${player.name} could not be registered: ${reason}`);
+    }
+    if (registry.get(id) && secret !== undefined && registry.authenticate(secret)?.id !== id) {
+      self.warn(
+        `${player.name} is registered with another secret than the config's, and refuses what is signed with it`,
+      );
+    }
   }
 }
 

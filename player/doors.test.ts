@@ -69,7 +69,7 @@ const invite = (more: object = {}) => ({
   options: { best_of: 3 },
   your_role: "player_1",
   roles: { player_1: "P01", player_2: "P02" },
-  seed_commitment: "0".repeat(64),
+  seed_commitment: sha256Hex("s"),
   bot_seed: "seed",
   ...more,
 });
@@ -192,7 +192,7 @@ describe("signatures", () => {
     expect(await tool("get_my_state", {})).toMatchObject({ matches_begun: 0, playing: [] });
   });
 
-  it("of a player that has no token: what is said of a match comes from who invited to it, or is refused", async () => {
+  it("of a player that has no token: a message about a match carries the token of its invitation, or is refused", async () => {
     await player.stop();
     const quiet = { log: openLog(null, "player"), say: () => {}, warn: () => {}, report: () => {} };
     const limits = { leagueIds: null, registerTimeoutMs: 10_000, limitLoopback: false };
@@ -200,7 +200,7 @@ describe("signatures", () => {
     player = await startPlayer({ ...base, ports: [port], manager: null }, quiet);
     expect((await message("GAME_INVITE", invite(), "its match token")).payload).toMatchObject({ accept: true });
     const stranger = await message("MOVE_REQUEST", moveRequest(0), "a stranger's");
-    expect(stranger).toMatchObject({ isError: true, payload: { error_code: "L004" } });
+    expect(stranger).toMatchObject({ isError: true, payload: { error_code: "G003" } });
     expect(JSON.stringify(stranger)).not.toMatch(/rock|paper|scissors/);
     expect(await message("GAME_INVITE", invite({ epoch: 9 }), "")).toMatchObject({ payload: { error_code: "L004" } });
     const move = await message("MOVE_REQUEST", moveRequest(0), "its match token");

@@ -22,6 +22,10 @@ const command = withUsageExit(new Command("player"))
   .option("--endpoint <url>", "how others reach this agent (default: the address by which it reaches the manager)")
   .option("--manager <url>", "the league manager's endpoint", endpointOption, "http://127.0.0.1:8000/mcp")
   .option("--no-manager", "do not register: somebody else does it for this player")
+  .option(
+    "--secret-file <file>",
+    "with --no-manager: the secret that the league's config also has; created when missing",
+  )
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")
   .option("--join-code <word>", "the word that the league asks for, if it does", joinCodeOption)
   .option("--register-ms <ms>", "how long one attempt to register may take", countOption, timeouts.league_register_ms)
@@ -37,11 +41,16 @@ const options = command.opts<{
   endpoint?: string;
   joinCode?: string;
   manager: string | false;
+  secretFile?: string;
   league?: string[];
   registerMs: number;
   limitLoopback?: boolean;
   data: string;
 }>();
+
+if (options.secretFile !== undefined && options.manager !== false) {
+  command.error("error: --secret-file goes with --no-manager: a player that registers itself has a token");
+}
 
 await runAgentProcess(options.name ?? `player-${options.port ?? process.pid}`, resolve(options.data), (self) =>
   startPlayer(
@@ -53,6 +62,7 @@ await runAgentProcess(options.name ?? `player-${options.port ?? process.pid}`, r
       joinCode: options.joinCode ?? null,
       ports: options.port === undefined ? portsFrom(PORT_RANGES.player) : [options.port],
       manager: options.manager === false ? null : options.manager,
+      secretFile: options.secretFile === undefined ? null : resolve(options.secretFile),
       leagueIds: options.league ?? null,
       registerTimeoutMs: options.registerMs,
       limitLoopback: options.limitLoopback ?? false,

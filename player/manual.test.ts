@@ -8,6 +8,8 @@ import { createPlayer } from "./player.ts";
 import type { MatchInfo, Turn } from "./sdk.ts";
 import { handOperations } from "./service.ts";
 
+const TOKEN = "its match token";
+
 /** A player run by hand that was invited to some matches, and what it is asked. */
 async function byHand(...matches: readonly string[]) {
   const manual = createManualBot();
@@ -17,14 +19,17 @@ async function byHand(...matches: readonly string[]) {
       ...{ league_id: "l", round_id: 1, match_id, epoch: 1, game: "rps.v1", options: {}, your_role: "player_1" },
       ...{ roles: { player_1: "P01", player_2: "P02" }, seed_commitment: "0".repeat(64), bot_seed: "seed" },
     };
-    await player.invite(invite);
+    await player.invite(invite, TOKEN);
   }
   const ask = (match_id: string, time_limit_seconds: number) =>
-    player.move({
-      ...{ league_id: "l", match_id, epoch: 1, tick: 0, your_role: "player_1", game_state: { phase: "choosing" } },
-      legal_actions: ["rock", "paper", "scissors"],
-      ...{ time_limit_seconds, deadline: "2026-01-01T00:00:00Z" },
-    });
+    player.move(
+      {
+        ...{ league_id: "l", match_id, epoch: 1, tick: 0, your_role: "player_1", game_state: { phase: "choosing" } },
+        legal_actions: ["rock", "paper", "scissors"],
+        ...{ time_limit_seconds, deadline: "2026-01-01T00:00:00Z" },
+      },
+      TOKEN,
+    );
   const asked = () => manual.asked().map((one) => (one as { match_id: string }).match_id);
   return { manual, player, ask, asked };
 }
@@ -63,7 +68,7 @@ test("from another machine nobody sees what is asked nor moves, but for whoever 
   const { manual, player, ask } = await byHand("M1");
   const move = ask("M1", 60);
   const token = "t".repeat(43);
-  const identity = { id: "P01", token, isSigned: null };
+  const identity = { token };
   const tools = toolsOf(handOperations(player, manual, identity), () => "player:P01");
   const call = async (remoteAddress: string, name: string, args: object) => {
     const tool = tools.find((one) => one.name === name);

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
 import { createPlayer } from "./player.ts";
 import type { BotObject, Turn } from "./sdk.ts";
 
+const TOKEN = "its match token";
 const invite: GameInvite = {
   league_id: "l",
   round_id: 1,
@@ -12,7 +14,7 @@ const invite: GameInvite = {
   options: {},
   your_role: "player_1",
   roles: { player_1: "P01", player_2: "P02" },
-  seed_commitment: "0".repeat(64),
+  seed_commitment: sha256Hex("seed"),
   bot_seed: "seed",
 };
 const request: MoveRequest = {
@@ -42,8 +44,8 @@ async function thinking() {
     );
   };
   const { player } = playerOf({ choose });
-  await player.invite(invite);
-  const answer = player.move(request);
+  await player.invite(invite, TOKEN);
+  const answer = player.move(request, TOKEN);
   expect(turns.map(({ signal }) => signal.aborted)).toEqual([false]);
   return { player, answer };
 }
@@ -53,13 +55,13 @@ describe("a turn that is still open is over", () => {
 
   test("when its match has ended", async () => {
     const { player, answer } = await thinking();
-    expect(await player.finish(result)).toMatchObject({ matchId: "M1" });
+    expect(await player.finish(result, TOKEN)).toMatchObject({ matchId: "M1" });
     expect(await answer).toEqual(over);
   });
 
   test("when its match begins anew under a newer epoch", async () => {
     const { player, answer } = await thinking();
-    expect(await player.invite({ ...invite, epoch: 2 })).toEqual({ accept: true });
+    expect(await player.invite({ ...invite, epoch: 2 }, TOKEN)).toEqual({ accept: true });
     expect(await answer).toEqual(over);
   });
 
@@ -73,8 +75,8 @@ describe("a turn that is still open is over", () => {
     const choose = (turn: Turn) =>
       new Promise((resolve) => turn.signal.addEventListener("abort", () => resolve("rock")));
     const { player } = playerOf({ choose });
-    await player.invite(invite);
-    expect(await player.move({ ...request, time_limit_seconds: 0.01 })).toEqual({ move: "rock" });
+    await player.invite(invite, TOKEN);
+    expect(await player.move({ ...request, time_limit_seconds: 0.01 }, TOKEN)).toEqual({ move: "rock" });
   });
 });
 
@@ -87,25 +89,57 @@ describe("a turn that is asked again", () => {
       return answer;
     };
     const { player } = playerOf({ choose });
-    await player.invite(invite);
+    await player.invite(invite, TOKEN);
     return player;
   }
 
   test("is thought over when it comes with what was wrong, and what was said last is said again", async () => {
     const player = await answering("lizard", "rock");
     const moves = [
-      await player.move(request),
-      await player.move(request),
-      await player.move({ ...request, error: { error_code: "G001" } }),
-      await player.move(request),
+      await player.move(request, TOKEN),
+      await player.move(request, TOKEN),
+      await player.move({ ...request, error: { error_code: "G001" } }, TOKEN),
+      await player.move(request, TOKEN),
     ];
     expect(moves).toEqual(["lizard", "lizard", "rock", "rock"].map((move) => ({ move })));
   });
 
   test("is thought over when the bot threw the first time", async () => {
     const player = await answering(new Error("not yet"), "rock");
-    expect([await player.move(request), await player.move(request)]).toEqual([{ failed: "not yet" }, { move: "rock" }]);
+    expect([await player.move(request, TOKEN), await player.move(request, TOKEN)]).toEqual([
+      { failed: "not yet" },
+      { move: "rock" },
+    ]);
   });
+});
+
+describe("a match of another run under the same name", () => {
+  const another = { ...invite, seed_commitment: sha256Hex("another"), your_role: "player_2", bot_seed: "another" };
+
+  test("is begun anew: it gets neither the role nor an answer of an unfinished one", async () => {
+    const asked: string[] = [];
+    const { player } = playerOf({ choose: ({ role }) => asked[asked.push(role) - 1] });
+    await player.invite({ ...invite, epoch: 3 }, TOKEN);
+    await player.move({ ...request, epoch: 3 }, TOKEN);
+    expect(await player.invite(another, TOKEN)).toEqual({ accept: true });
+    expect(await player.move({ ...request, your_role: "player_2" }, TOKEN)).toEqual({ move: "player_2" });
+    expect(asked).toEqual(["player_1", "player_2"]);
+  });
+
+  test("is not ended by a result whose seed is not that of its invitation", async () => {
+    const { player } = playerOf({ choose: () => "rock" });
+    await player.invite(another, TOKEN);
+    expect(await player.finish(result, TOKEN)).toBeNull();
+    expect(await player.finish({ ...result, seed: "another" }, TOKEN)).toMatchObject({ matchId: "M1" });
+  });
+});
+
+test("a request of a newer epoch than the player was invited to is answered after its invitation alone", async () => {
+  const { player } = playerOf({ choose: () => "rock" });
+  await player.invite(invite, TOKEN);
+  expect(await player.move({ ...request, epoch: 2 }, TOKEN)).toBe("unknown_match");
+  await player.invite({ ...invite, epoch: 2 }, TOKEN);
+  expect(await player.move({ ...request, epoch: 2 }, TOKEN)).toEqual({ move: "rock" });
 });
 
 test("a bot whose start or end throws plays on, and it is told", async () => {
@@ -113,9 +147,9 @@ test("a bot whose start or end throws plays on, and it is told", async () => {
     throw new Error(what);
   };
   const { player, said } = playerOf({ start: fail("no start"), choose: () => "rock", end: fail("no end") });
-  expect(await player.invite(invite)).toEqual({ accept: true });
-  expect(await player.move(request)).toEqual({ move: "rock" });
-  expect(await player.finish({ ...result, winner: "P01" })).toMatchObject({ matchId: "M1" });
+  expect(await player.invite(invite, TOKEN)).toEqual({ accept: true });
+  expect(await player.move(request, TOKEN)).toEqual({ move: "rock" });
+  expect(await player.finish({ ...result, winner: "P01" }, TOKEN)).toMatchObject({ matchId: "M1" });
   expect(said).toEqual(["no start", "no end"]);
   expect(player.state(false)).toMatchObject({ matches_begun: 1, matches_won: 1, playing: [] });
 });
@@ -123,14 +157,16 @@ test("a bot whose start or end throws plays on, and it is told", async () => {
 test("an invitation to a game that the bot does not play, or that nobody knows, is declined", async () => {
   const engine = { name: "engine", file: null, looksBack: false, games: ["chess.v1"] as const };
   const player = createPlayer({ ...engine, create: () => ({ choose: () => "e2e4" }) }, () => {});
-  const answers = ["rps.v1", "go.v1", "chess.v1"].map((game) => player.invite({ ...invite, game, match_id: game }));
+  const answers = ["rps.v1", "go.v1", "chess.v1"].map((game) =>
+    player.invite({ ...invite, game, match_id: game }, TOKEN),
+  );
   expect((await Promise.all(answers)).map(({ accept }) => accept)).toEqual([false, false, true]);
-  expect(await player.move({ ...request, match_id: "rps.v1" })).toBe("unknown_match");
+  expect(await player.move({ ...request, match_id: "rps.v1" }, TOKEN)).toBe("unknown_match");
 });
 
 test("of more than 10,000 matches that never ended the oldest goes, and no other", async () => {
   const { player } = playerOf({ choose: () => "rock" });
-  for (let match = 0; match <= 10_000; match++) await player.invite({ ...invite, match_id: `M${match}` });
-  const asked = [0, 1, 10_000].map((match) => player.move({ ...request, match_id: `M${match}` }));
+  for (let match = 0; match <= 10_000; match++) await player.invite({ ...invite, match_id: `M${match}` }, TOKEN);
+  const asked = [0, 1, 10_000].map((match) => player.move({ ...request, match_id: `M${match}` }, TOKEN));
   expect(await Promise.all(asked)).toEqual(["unknown_match", { move: "rock" }, { move: "rock" }]);
 });

@@ -19,6 +19,8 @@ const invite: GameInvite = {
   bot_seed: "seed",
 };
 
+const TOKEN = "its match token";
+
 /** Asks a bot three times; tells what history each turn showed, and what the player says of itself. */
 async function asked(bot: Pick<LoadedBot, "looksBack">) {
   const seen: Turn["history"][] = [];
@@ -27,13 +29,13 @@ async function asked(bot: Pick<LoadedBot, "looksBack">) {
     return turn.tick + 1;
   };
   const player = createPlayer({ ...bot, name: "bot", file: null, create: () => ({ choose }) }, () => {});
-  await player.invite(invite);
+  await player.invite(invite, TOKEN);
   for (const tick of [0, 2, 4]) {
     const { league_id, match_id, epoch, your_role } = invite;
     const game_state = { at: tick };
     const request = { league_id, match_id, epoch, your_role, tick, game_round: 1, game_state, time_limit_seconds: 5 };
     // A repeated request is answered again, and is no turn of its own.
-    for (let time = 0; time < 2; time++) await player.move({ ...request, deadline: "2026-01-01T00:00:00Z" });
+    for (let time = 0; time < 2; time++) await player.move({ ...request, deadline: "2026-01-01T00:00:00Z" }, TOKEN);
   }
   return { seen, state: player.state(true) };
 }
@@ -43,12 +45,12 @@ async function shown(): Promise<Turn[]> {
   const turns: Turn[] = [];
   const choose = (turn: Turn): number => turns.push(turn);
   const player = createPlayer({ looksBack: false, name: "bot", file: null, create: () => ({ choose }) }, () => {});
-  await player.invite(invite);
+  await player.invite(invite, TOKEN);
   for (const tick of [0, 2, 4]) {
     const { league_id, match_id, epoch, your_role } = invite;
     const game_state = { phase: "COLLECTING_CHOICES", variant: "sum", choices: { ODD: null, EVEN: null } };
     const request = { league_id, match_id, epoch, your_role, tick, game_round: 1, game_state, time_limit_seconds: 5 };
-    await player.move({ ...request, deadline: "2026-01-01T00:00:00Z" });
+    await player.move({ ...request, deadline: "2026-01-01T00:00:00Z" }, TOKEN);
   }
   return turns;
 }
@@ -116,12 +118,12 @@ describe("a turn that is asked again, since its answer was refused", () => {
       return drawn[drawn.push(turn.random.next()) - 1] ?? 0;
     };
     const player = createPlayer({ looksBack: true, name: "bot", file: null, create: () => ({ choose }) }, () => {});
-    await player.invite(invite);
-    await player.move({ ...request, tick: 0 });
-    await player.move(request);
-    await player.move({ ...request, error });
-    await player.move({ ...request, error });
-    await player.move({ ...request, tick: 4 });
+    await player.invite(invite, TOKEN);
+    await player.move({ ...request, tick: 0 }, TOKEN);
+    await player.move(request, TOKEN);
+    await player.move({ ...request, error }, TOKEN);
+    await player.move({ ...request, error }, TOKEN);
+    await player.move({ ...request, tick: 4 }, TOKEN);
     return { drawn, histories, state: player.state(true) };
   }
 

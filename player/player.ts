@@ -1,19 +1,34 @@
 import { findGame } from "#shared/games/registry.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
+import { acceptedWith, type Invitation, judgeInvitation } from "./invitation.ts";
 import { whereThrown } from "./load-bot.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
 import type { BotObject, MatchInfo } from "./sdk.ts";
 import { type TurnOf, turnOf } from "./turn.ts";
 
-/** A player's matches: what its bot is asked, at most once for each tick. */
+/**
+ * A player's matches: what its bot is asked, at most once for each tick. A match is known by its name and by the token of its invitation:
+ * a message with another token is about another match, so a caller can neither read nor disturb a match that it did not invite to.
+ */
 export interface Player {
-  invite(invite: GameInvite): Promise<{ accept: true } | { accept: false; reason: string }>;
-  /** The bot's action; `unknown_match` when no invitation for it has been seen by this process. */
-  move(request: MoveRequest): Promise<{ move: unknown } | { failed: string } | "unknown_match" | "old_epoch">;
-  /** Ends a match; resolves with what it was, or null for one that this process does not play. */
-  finish(result: GameResult): Promise<MatchInfo | null>;
+  /** `messageId` is that of the invitation's envelope: the same envelope begins no second match. */
+  invite(
+    invite: GameInvite,
+    token: string,
+    messageId?: string | null,
+  ): Promise<{ accept: true } | { accept: false; reason: string }>;
+  /** The bot's action; `unknown_match` when this process has accepted no invitation to it with this token. */
+  move(
+    request: MoveRequest,
+    token: string,
+  ): Promise<{ move: unknown } | { failed: string } | "unknown_match" | "old_epoch">;
+  /** Ends a match; resolves with what it was, or null when the result is of no match that this process plays. */
+  finish(result: GameResult, token: string): Promise<MatchInfo | null>;
+  /** Whether a match of this name (`league_id/match_id`) is under way whose invitation came with this token. */
+  isPlaying(ref: string, token: string): boolean;
   /** How it fares. Its actions hold the choice of a turn that is still open, so they are for its owner alone. */
   state(showsActions: boolean): object;
   close(): void;
@@ -22,6 +37,8 @@ export interface Player {
 interface Playing {
   readonly info: MatchInfo;
   readonly invite: GameInvite;
+  /** Invitations to this match in the order of their epochs; the last one is `invite`. */
+  readonly accepted: readonly Invitation[];
   readonly bot: BotObject;
   /** By tick. Of a turn that is asked again the refused one is neither here nor in the history: both hold earlier turns. */
   readonly actions: Map<number, unknown>;
@@ -38,9 +55,13 @@ interface Playing {
 const MATCH_OVER = new DOMException("the match is over", "AbortError");
 /** Matches held at once; the oldest goes when a referee never says how it ended. */
 const MAX_MATCHES = 10_000;
+/** Envelopes of invitations that are remembered at once. */
+const MAX_ENVELOPES = 10_000;
 
 export function createPlayer(bot: LoadedBot, say: (line: string) => void): Player {
   const matches = new Map<string, Playing>();
+  /** Message ids of accepted invitations. */
+  const envelopes = new Set<string>();
   const told = { matches: 0, wins: 0, last: null as GameResult | null };
 
   const explain = (thrown: unknown): string => (bot.file ? whereThrown(thrown, bot.file) : messageOf(thrown));
@@ -65,18 +86,22 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
   };
 
   return {
-    async invite(invite) {
+    async invite(invite, token, messageId = null) {
       const game = findGame(invite.game);
       if (!game || (bot.games && !bot.games.some((id) => id === invite.game))) {
         return { accept: false, reason: `${bot.name} does not play ${invite.game}` };
       }
-      const key = matchRef(invite.league_id, invite.match_id);
+      const key = keyOf(invite, token);
       const known = matches.get(key);
-      if (known && known.invite.epoch >= invite.epoch) {
-        const same = known.invite.epoch === invite.epoch;
-        return same ? { accept: true } : { accept: false, reason: "the match goes on under a newer epoch" };
+      const verdict = judgeInvitation(invite, known?.accepted ?? []);
+      if (verdict === "old_epoch") return { accept: false, reason: "the match goes on under a newer epoch" };
+      if (messageId !== null) {
+        if (verdict === "begin" && envelopes.has(messageId)) return { accept: false, reason: "this match is over" };
+        if (envelopes.size >= MAX_ENVELOPES) envelopes.delete(envelopes.values().next().value ?? "");
+        envelopes.add(messageId);
       }
-      known?.end.abort(MATCH_OVER);
+      if (verdict === "repeat") return { accept: true };
+      drop(matches, key);
       if (matches.size >= MAX_MATCHES) drop(matches, matches.keys().next().value ?? "");
       const info: MatchInfo = {
         leagueId: invite.league_id,
@@ -91,6 +116,7 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
       const playing: Playing = {
         info,
         invite,
+        accepted: acceptedWith(invite, known?.accepted ?? []),
         bot: bot.create(),
         actions: new Map(),
         history,
@@ -105,10 +131,12 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
       return { accept: true };
     },
 
-    async move(request) {
-      const playing = matches.get(matchRef(request.league_id, request.match_id));
-      if (!playing) return "unknown_match";
-      if (request.epoch != null && request.epoch < playing.invite.epoch) return "old_epoch";
+    async move(request, token) {
+      const playing = matches.get(keyOf(request, token));
+      const { epoch = null } = request;
+      // Of a newer epoch it has no invitation yet: who asks then invites again.
+      if (!playing || (epoch !== null && epoch > playing.invite.epoch)) return "unknown_match";
+      if (epoch !== null && epoch < playing.invite.epoch) return "old_epoch";
       let answer = request.error == null ? playing.answers.get(request.tick) : undefined;
       if (!answer) {
         answer = choose(playing, request);
@@ -123,16 +151,18 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
       }
     },
 
-    async finish(result) {
-      const key = matchRef(result.league_id, result.match_id);
+    async finish(result, token) {
+      const key = keyOf(result, token);
       const playing = matches.get(key);
-      if (!playing || (result.epoch != null && result.epoch < playing.invite.epoch)) return null;
+      if (!playing || !isResultOf(playing.invite, result)) return null;
       drop(matches, key);
       told.last = result;
       if (result.winner !== null && result.winner === playing.info.roles[playing.info.role]) told.wins++;
       await guard(() => playing.bot.end?.(result));
       return playing.info;
     },
+
+    isPlaying: (ref, token) => matches.has(keyOfRef(ref, token)),
 
     state: (showsActions) => ({
       bot: bot.name,
@@ -154,6 +184,15 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
     },
   };
 }
+
+const keyOfRef = (ref: string, token: string): string => `${ref} ${token}`;
+
+const keyOf = ({ league_id, match_id }: { league_id: string; match_id: string }, token: string): string =>
+  keyOfRef(matchRef(league_id, match_id), token);
+
+/** A result reveals the seed that its invitation committed to; that of another run, or of an older epoch, ends nothing. */
+const isResultOf = (invite: GameInvite, { epoch, seed }: GameResult): boolean =>
+  (epoch == null || epoch >= invite.epoch) && sha256Hex(seed) === invite.seed_commitment;
 
 /** A turn that is asked again has no action yet. */
 function forget({ actions, history }: Playing, tick: number): void {

@@ -24,8 +24,8 @@ afterEach(async () => {
 
 interface Start {
   readonly limitLoopback?: boolean;
-  /** Done before the manager answers, given where the player listens. */
-  readonly meanwhile?: (url: string) => Promise<void>;
+  /** Done before the manager answers, given where the player listens and the token that it registers with. */
+  readonly meanwhile?: (url: string, token: string) => Promise<void>;
 }
 
 /** A registered player whose moves are made by hand, and all that it says. */
@@ -33,7 +33,7 @@ async function startRegistered({ limitLoopback = false, meanwhile }: Start = {})
   const manager = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
-    await meanwhile?.(await ready.promise);
+    await meanwhile?.(await ready.promise, JSON.parse(text).params.arguments.auth_token);
     const accepted = { status: "ACCEPTED", player_id: "P01", auth_token: TOKEN, league_ids: ["rps"] };
     const reply = newEnvelope("PLAYER_REGISTER_RESPONSE", "league_manager:LM01", accepted);
     const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
@@ -80,7 +80,7 @@ async function startRegistered({ limitLoopback = false, meanwhile }: Start = {})
 const match = { league_id: "rps", match_id: "R1M1" };
 const invite = (epoch = 1) => ({
   ...{ ...match, round_id: 1, epoch, game: "rps.v1", options: { best_of: 3 }, your_role: "player_1" },
-  ...{ roles: { player_1: "P01", player_2: "P02" }, seed_commitment: "0".repeat(64), bot_seed: "seed" },
+  ...{ roles: { player_1: "P01", player_2: "P02" }, seed_commitment: sha256Hex("s"), bot_seed: "seed" },
 });
 const moveRequest = (epoch: number, seconds: number) => ({
   ...{ ...match, epoch, tick: 0, your_role: "player_1", game_state: { phase: "choosing" } },
@@ -109,7 +109,51 @@ describe("an epoch that is over", () => {
     await message("GAME_INVITE", invite(2), signed("rps/R1M1"));
     const before = [await state(), [...said]];
     const late = await message("GAME_RESULT", { ...NEWS.GAME_RESULT, epoch: 1 }, signed("rps/R1M1"));
-    expect(late).toMatchObject({ isError: false, type: "ACK" });
+    expect(late).toMatchObject({ isError: true, payload: { error_code: "G003" } });
+    expect([await state(), said]).toEqual(before);
+  });
+});
+
+describe("before its registration is answered, a player", () => {
+  /** A player that is sent an invitation meanwhile, signed as a test says, and its answer. */
+  async function startInvited(epoch: number, signatureFor: (token: string) => string) {
+    let early: Wire;
+    const player = await startRegistered({
+      meanwhile: async (url, token) => {
+        const invited = newEnvelope("GAME_INVITE", "referee:REF01", invite(epoch), { authToken: signatureFor(token) });
+        const params = { name: "league_message", arguments: invited };
+        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+        const headers = { "content-type": "application/json" };
+        const response = await fetch(`${url}/mcp`, { method: "POST", headers, body });
+        early = JSON.parse(((await response.json()) as Wire).result.content[0].text);
+      },
+    });
+    return { ...player, early };
+  }
+
+  it("refuses an unsigned invitation, which so cannot keep the real match away with a higher epoch", async () => {
+    const { early, message } = await startInvited(1_000_000, () => "made up");
+    expect(early).toMatchObject({ type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
+    expect(await message("GAME_INVITE", invite(), signed("rps/R1M1"))).toMatchObject({ payload: { accept: true } });
+  });
+
+  it("accepts what is signed with the token that it sends", async () => {
+    const { early } = await startInvited(1, (token) => signFor(sha256Hex(token), "rps/R1M1"));
+    expect(early).toMatchObject({ type: "GAME_INVITE_RESPONSE", payload: { accept: true } });
+  });
+});
+
+describe("after a match has ended", () => {
+  it("a replayed invitation to it is declined and a replayed result is refused", async () => {
+    const { said, tool, state } = await startRegistered();
+    const mine = { authToken: signed("rps/R1M1") };
+    const invited = newEnvelope("GAME_INVITE", "referee:REF01", invite(), mine);
+    const result = newEnvelope("GAME_RESULT", "referee:REF01", NEWS.GAME_RESULT, mine);
+    expect(await tool("league_message", invited)).toMatchObject({ payload: { accept: true } });
+    expect(await tool("league_message", result)).toMatchObject({ type: "ACK" });
+    const before = [await state(), [...said]];
+    expect(await tool("league_message", invited)).toMatchObject({ payload: { accept: false } });
+    expect(await tool("league_message", result)).toMatchObject({ type: "GAME_ERROR", payload: { error_code: "G003" } });
     expect([await state(), said]).toEqual(before);
   });
 });

@@ -2,32 +2,33 @@ import { basename } from "node:path";
 import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
 import { equalSecrets } from "#shared/lib/hash.ts";
-import { matchRef } from "#shared/lib/ids.ts";
+import { isToken } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { flat } from "#shared/lib/text.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
-import { signatureCheck } from "#shared/protocol/signing.ts";
 import { isLoopback } from "#shared/rpc/addresses.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
-import { type Answer, type Caller, operation, toolsOf } from "#shared/rpc/operations.ts";
+import { type Caller, operation, toolsOf } from "#shared/rpc/operations.ts";
 import { listenHostFor } from "#shared/rpc/own-addresses.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
 import { type AgentProcess, type Listening, listen, type RunningAgent } from "#shared/runtime/agent.ts";
 import { contactEndpoint, placeName } from "#shared/runtime/contact.ts";
+import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { endWithParent } from "#shared/runtime/orphan.ts";
-import { register } from "#shared/runtime/registration.ts";
-import { tokenFileOf } from "#shared/runtime/secret-file.ts";
+import { register, takeToken } from "#shared/runtime/registration.ts";
+import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
-import { createInviters } from "./inviters.ts";
 import { isBotFile, loadBot } from "./load-bot.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
 import { MakeMove } from "./make-move.ts";
 import { createManualBot, type ManualBot } from "./manual.ts";
-import { createNews, type News } from "./news.ts";
+import { matchOperations } from "./match-operations.ts";
+import { createNews } from "./news.ts";
 import { createPlayer, type Player } from "./player.ts";
+import { acceptNothing, acceptSigned, acceptThisMachine, type Trust } from "./trust.ts";
 
 export interface PlayerOptions {
   /** Built-in name, file, `uci:COMMAND`, or `manual`: moves come through the tool make_move. */
@@ -43,6 +44,8 @@ export interface PlayerOptions {
   readonly joinCode?: string | null;
   /** The manager's endpoint; null for a player that is registered on its behalf. */
   readonly manager: string | null;
+  /** Without a manager: the file of the secret that the league's config also has, created when it is missing. */
+  readonly secretFile?: string | null;
   readonly leagueIds: readonly string[] | null;
   readonly registerTimeoutMs: number;
   /** Whether callers on loopback without a token are held to the rate limit too. */
@@ -51,11 +54,13 @@ export interface PlayerOptions {
   readonly dataFolder: string;
 }
 
-/** Who this player is once it is registered; until then, or when somebody else registered it, it can check no signature. */
 interface Identity {
+  /** Once it is registered; until then "new". */
   id: string;
+  isRegistered: boolean;
+  /** Its own token, or its secret when it does not register itself. */
   token: string | null;
-  isSigned: ((subject: string, signature: string) => boolean) | null;
+  trust: Trust;
 }
 
 /** Starts a player: its endpoint first, so that it can be called as soon as it is registered. */
@@ -64,7 +69,8 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
   const manual = options.bot === "manual" ? createManualBot() : null;
   const bot: LoadedBot = manual?.bot ?? (await loadBot(options.bot));
   const player = createPlayer(bot, (line) => self.warn(line));
-  const identity: Identity = { id: "new", token: null, isSigned: null };
+  const identity: Identity = { id: "new", isRegistered: false, token: null, trust: acceptNothing };
+  if (options.manager === null) takeSecret(identity, options, self);
   const news = createNews(self.say, () => identity.id);
   const operations = [...matchOperations(player, identity, news), ...handOperations(player, manual, identity)];
   const mcp = mcpEndpoint(
@@ -85,11 +91,10 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
     gate: rateLimit({
       perMinute: REQUESTS_PER_MINUTE.player,
       loopback: options.limitLoopback,
-      // A player that was registered on its behalf has no token to tell friends from strangers by.
       isTrusted: ({ token, subject }) =>
-        identity.isSigned === null || (subject !== null && identity.isSigned(subject, token)),
+        subject !== null && (identity.trust.isSigned(subject, token) || player.isPlaying(subject, token)),
     }),
-    isReady: () => options.manager === null || identity.isSigned !== null,
+    isReady: () => options.manager === null || identity.isRegistered,
     web: webApp(self.log),
   });
   const peers = createPeers();
@@ -117,6 +122,27 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
   };
 }
 
+/** A player that somebody else registers proves messages by its secret; without one it accepts its own machine alone. */
+function takeSecret(identity: Identity, { secretFile = null, host }: PlayerOptions, self: AgentProcess): void {
+  if (secretFile === null) {
+    identity.trust = acceptThisMachine;
+    if (host !== null && !isLoopback(host))
+      self.say("without --secret-file it accepts matches from programs on this machine only");
+    return;
+  }
+  const secret = ownSecret(secretFile);
+  if (!isToken(secret)) {
+    throw new StartError(`${secretFile}: a secret has 43 characters; without the file one is created`, EXIT.config);
+  }
+  self.say(`its secret is in ${secretFile}: a league plays with it whose config has that as this player's "secret"`);
+  setToken(identity, secret);
+}
+
+function setToken(identity: Identity, token: string): void {
+  identity.token = token;
+  identity.trust = acceptSigned(token);
+}
+
 async function registerPlayer(
   options: PlayerOptions,
   manager: string,
@@ -131,11 +157,16 @@ async function registerPlayer(
   const contact = await contactEndpoint({ manager, server, endpoint, timeoutMs, self, signal });
   const name = options.name ?? `${basename(bot.name)} ${placeName(contact)}`;
   self.say(`${bot.name} plays as ${name} at ${contact}`);
+  const sender = `player:${name}`;
+  const tokenFile = tokenFileOf(options.dataFolder, "player", name);
+  // Chosen before it is registered, so that every message, from the first one on, can be checked.
+  const own = takeToken(tokenFile, sender, signal);
+  setToken(identity, own);
   const { response, token } = await register({
     peers,
     manager,
     type: "PLAYER_REGISTER_REQUEST",
-    sender: `player:${name}`,
+    sender,
     payload: {
       display_name: name,
       version: VERSION,
@@ -149,90 +180,19 @@ async function registerPlayer(
     },
     response: messages.PlayerRegisterResponse,
     timeoutMs,
-    tokenFile: tokenFileOf(options.dataFolder, "player", name),
+    token: own,
+    tokenFile,
     self,
     signal,
   });
   identity.id = response.player_id ?? name;
-  identity.token = token;
-  identity.isSigned = signatureCheck(token);
+  identity.isRegistered = true;
+  setToken(identity, token);
   self.say(`registered as ${identity.id} in ${response.league_ids?.join(", ") || "no league"}`);
 }
 
-/** What the manager and the referees tell and ask a player; each message must be signed for this player when it has a token. */
-function matchOperations(player: Player, identity: Readonly<Identity>, news: News) {
-  const inviters = createInviters();
-  const signed =
-    <P extends { league_id: string; match_id?: string }>(
-      handle: (payload: P) => Answer | Promise<Answer>,
-      isInvitation = false,
-    ) =>
-    (payload: P, caller: Caller): Answer | Promise<Answer> => {
-      const { league_id, match_id } = payload;
-      const subject = match_id === undefined ? league_id : matchRef(league_id, match_id);
-      const token = caller.authToken ?? "";
-      const isGenuine = identity.isSigned?.(subject, token) ?? inviters.isSame(subject, token, isInvitation);
-      return isGenuine ? handle(payload) : err(protocolError("L004", "this message is not signed for me", { subject }));
-    };
-  const heard = <P extends { league_id: string; match_id?: string }>(
-    request: messages.MessageType,
-    payload: z.ZodType<P>,
-    hear: (payload: P) => void = () => {},
-  ) =>
-    operation({
-      request,
-      reply: "ACK",
-      payload,
-      handle: signed<P>((heard) => {
-        hear(heard);
-        return ok({});
-      }),
-    });
-
-  return [
-    operation({
-      request: "GAME_INVITE",
-      reply: "GAME_INVITE_RESPONSE",
-      payload: messages.GameInvite,
-      handle: signed(async (invite) => ok({ match_id: invite.match_id, ...(await player.invite(invite)) }), true),
-    }),
-    operation({
-      request: "MOVE_REQUEST",
-      reply: "MOVE_RESPONSE",
-      payload: messages.MoveRequest,
-      handle: signed(async (request) => {
-        const answer = await player.move(request);
-        const { match_id, tick } = request;
-        if (answer === "unknown_match") {
-          return err(protocolError("G003", "I was not invited to this match", { match_id }, true));
-        }
-        if (answer === "old_epoch")
-          return err(protocolError("G003", "the match goes on under a newer epoch", { match_id }));
-        if ("failed" in answer) return err(protocolError("G001", answer.failed, { match_id, tick }, true));
-        return ok({ match_id, tick, move: answer.move });
-      }),
-    }),
-    operation({
-      request: "GAME_RESULT",
-      reply: "ACK",
-      payload: messages.GameResult,
-      handle: signed(async (result) => {
-        const info = await player.finish(result);
-        if (info) news.matchEnded(info, result);
-        return ok({});
-      }),
-    }),
-    heard("GAME_START", messages.GameStart),
-    heard("ROUND_RESULT", messages.RoundResult),
-    heard("ROUND_ANNOUNCEMENT", messages.RoundAnnouncement),
-    heard("ROUND_START", messages.RoundStart),
-    heard("ROUND_END", messages.RoundEnd, news.roundEnded),
-    heard("LEAGUE_STANDINGS_UPDATE", messages.StandingsUpdate, news.standings),
-  ];
-}
-
 /** The tools of a player run by hand (PROTOCOL.md, section 4). */
-export function handOperations(player: Player, manual: ManualBot | null, identity: Readonly<Identity>) {
+export function handOperations(player: Player, manual: ManualBot | null, identity: Pick<Identity, "token">) {
   const isOwner = ({ authToken }: Caller): boolean =>
     identity.token !== null && authToken !== null && equalSecrets(identity.token, authToken);
   /** Who may see what a player run by hand sees, and move for it: the people at its machine, from elsewhere who has its token. */

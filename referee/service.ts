@@ -14,7 +14,7 @@ import { type Credentials, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/ra
 import { type AgentProcess, type Listening, listen, type RunningAgent } from "#shared/runtime/agent.ts";
 import { contactEndpoint, placeName } from "#shared/runtime/contact.ts";
 import { ownStore } from "#shared/runtime/own-store.ts";
-import { register } from "#shared/runtime/registration.ts";
+import { register, takeToken } from "#shared/runtime/registration.ts";
 import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
@@ -185,11 +185,13 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     const { signal } = stopping;
     const contact = await contactEndpoint({ manager, server, endpoint, timeoutMs, self, signal });
     const display_name = name ?? `Referee ${placeName(contact)}`;
+    const sender = `referee:${display_name}`;
+    const tokenFile = tokenFileOf(dataFolder, "referee", String(server.port));
     const { response, token } = await register({
       peers,
       manager,
       type: "REFEREE_REGISTER_REQUEST",
-      sender: `referee:${display_name}`,
+      sender,
       payload: {
         display_name,
         version: VERSION,
@@ -200,7 +202,8 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
       },
       response: messages.RefereeRegisterResponse,
       timeoutMs,
-      tokenFile: tokenFileOf(dataFolder, "referee", String(server.port)),
+      token: takeToken(tokenFile, sender, signal),
+      tokenFile,
       self,
       signal,
     });

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { gameIds } from "#shared/games/registry.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { startPlayer } from "../../player/service.ts";
+import { bodyOf, from, invitation, replyIn } from "../../player/testing-messages.ts";
 import { type FaultKind, startFaultyPlayer } from "../../scripts/faulty-player.ts";
 import {
   agentsIn,
@@ -89,6 +90,18 @@ describe("a built-in bot", () => {
     }
     const [last] = await rest(await watchGame(host, made.game_id));
     expect(last?.data.result.termination).toBe("normal");
+  });
+
+  it("refuses an invitation that its host has not signed, also from this machine", async () => {
+    const folder = newFolder();
+    await playOn(await against(await hostIn(folder), "random"), 1);
+    const [{ args = [] } = {}] = agentsIn(folder);
+    const response = await fetch(`http://127.0.0.1:${args[args.indexOf("--port") + 1]}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(bodyOf(from("made up", "GAME_INVITE", invitation()))),
+    });
+    expect(replyIn(await response.text()).payload).toMatchObject({ error_code: "L004" });
   });
 
   it("that is being started when the host stops is not waited for, nor left behind", async () => {

@@ -1,11 +1,15 @@
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Role } from "#shared/games/game.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
+import { signFor } from "#shared/protocol/signing.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { freePorts } from "#shared/runtime/free-ports.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
+import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { createSupervisor, type Supervisor } from "#shared/runtime/supervisor.ts";
 import { MatchWithdrawn, playSeats } from "../match.ts";
 import type { MatchDriver } from "../match-messages.ts";
@@ -32,6 +36,8 @@ export interface Bots extends BotHouse {
 const { join_ms, move_ms, game_over_ms } = Timeouts.parse({});
 /** A process that is started for a game may need longer than a player that is there. */
 const TIMEOUTS = { join_ms: Math.max(join_ms, 30_000), move_ms, game_over_ms };
+/** The league of the matches that bots play against agents and people. */
+const LEAGUE = "friendly";
 /** How often a bot's process that has listened is started again; after that the next game that wants it begins anew. */
 const MAX_RESTARTS = 100;
 
@@ -44,6 +50,7 @@ export function createBots({ driver, known, dataFolder, log, timeouts = TIMEOUTS
   const started = new Map<string, Promise<string>>();
   const supervisors = new Set<Supervisor>();
   const playing = new Set<Promise<void>>();
+  const secretFile = tokenFileOf(dataFolder, "player", "bots");
   const names = [...new Set([...builtIn, ...known.keys()])].sort();
 
   /** Starts a bot's process under a supervisor of its own; rejects when it cannot be kept alive or the host stops before it listens. */
@@ -71,6 +78,8 @@ export function createBots({ driver, known, dataFolder, log, timeouts = TIMEOUTS
       "--port",
       String(port),
       "--no-manager",
+      "--secret-file",
+      secretFile,
       "--data",
       dataFolder,
     ];
@@ -92,7 +101,8 @@ export function createBots({ driver, known, dataFolder, log, timeouts = TIMEOUTS
   const drive = async (sessionId: string, role: Role, bot: string): Promise<void> => {
     try {
       const endpoint = await endpointOf(bot);
-      const order = { ...orderFor(driver.host, sessionId, role, bot, endpoint), timeouts };
+      const secret = known.has(bot) ? null : ownSecret(secretFile);
+      const order = { ...orderFor(driver.host, sessionId, role, { bot, endpoint, secret }), timeouts };
       await playSeats(driver, order, sessionId, stopping.signal);
     } catch (thrown) {
       if (thrown instanceof MatchWithdrawn || stopping.signal.aborted) return;
@@ -122,24 +132,36 @@ export function createBots({ driver, known, dataFolder, log, timeouts = TIMEOUTS
   };
 }
 
+interface SeatedBot {
+  readonly bot: string;
+  readonly endpoint: string;
+  /** With which it checks who asks; null for a bot that has none. */
+  readonly secret: string | null;
+}
+
 /** The session as a bot is asked about it: a match of a league of its own, of which only the bot's seat is asked. */
-function orderFor(host: MatchDriver["host"], sessionId: string, role: Role, bot: string, endpoint: string) {
+function orderFor(host: MatchDriver["host"], sessionId: string, role: Role, { bot, endpoint, secret }: SeatedBot) {
   const session = host.read(sessionId)?.session;
   if (!session) throw new Error(`session ${sessionId} is not in the log`);
+  // Of its own for each seat: one player may have several seats of a game, and knows its matches by their ids.
+  const match_id = `${sessionId}-${role}`;
+  // The same after a restart: a player accepts what is said of a match only with the token of its invitation.
+  const tokenOf = (one: Role): string =>
+    one === role && secret !== null
+      ? signFor(sha256Hex(secret), matchRef(LEAGUE, match_id))
+      : (host.secret(sessionId, `match_token/${one}`) ?? "");
   const seat = (one: Role) => ({
     player_id: one === role ? bot : one,
     endpoint: one === role ? endpoint : "",
-    // The same after a restart: a player takes what is said of a match only from who invited it.
-    match_token: host.secret(sessionId, `match_token/${one}`) ?? "",
+    match_token: tokenOf(one),
     dialect: "native",
     legal_actions: false,
     round_results: false,
     batch: false,
   });
   return {
-    league_id: "friendly",
-    // Of its own for each seat: one player may have several seats of a game, and knows its matches by their ids.
-    match_id: `${sessionId}-${role}`,
+    league_id: LEAGUE,
+    match_id,
     round_id: 1,
     epoch: 1,
     game: session.game.id,

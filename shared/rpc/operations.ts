@@ -12,6 +12,8 @@ import type { Tool, ToolResult } from "./mcp.ts";
 export interface Caller {
   /** `agent_type:agent_id` as the envelope claims it; null for plain calls. */
   readonly sender: string | null;
+  /** Of the envelope; absent for plain calls. */
+  readonly messageId?: string;
   /** From the envelope, else the plain argument `auth_token`, else `Authorization: Bearer`. */
   readonly authToken: string | null;
   readonly remoteAddress: string;
@@ -73,7 +75,10 @@ export function toolsOf(operations: readonly Operation<unknown>[], self: () => s
     const payload = found.payload.safeParse(envelope.data.payload);
     if (!payload.success) throw invalid(fieldFaults(payload.error, "payload"));
     // An envelope cannot be answered with a question: whoever sends one is nobody who could be asked.
-    const answer = await found.handle(payload.data, callerOf(http, sender, auth_token, undefined));
+    const answer = await found.handle(payload.data, {
+      ...callerOf(http, sender, auth_token, undefined),
+      messageId: message_id,
+    });
     if (isInputNeeded(answer)) throw new Error(`${type} asks a caller who cannot be asked`);
     const reply = answer.ok
       ? newEnvelope(found.reply, self(), answer.value, { correlationId: message_id })

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { findGame, gameIds } from "../games/registry.ts";
+import { isToken } from "../lib/ids.ts";
 import { DisplayName, JoinCode } from "../protocol/names.ts";
 import { Timeouts } from "../protocol/timeouts.ts";
 
@@ -26,6 +27,11 @@ const Player = z.union(
       endpoint: z
         .url({ protocol: /^https?$/ })
         .describe("where a player is reached that somebody else has started, e.g. http://127.0.0.1:9000/mcp"),
+      secret: z
+        .string()
+        .refine(isToken, "a secret has 43 characters: take the one that the player shows or keeps in its --secret-file")
+        .optional()
+        .describe("the player's own, by which it checks who asks; needed by players of this project on other machines"),
     }),
     z.strictObject({
       name,
@@ -137,21 +143,25 @@ export const Config = z
   .superRefine((config, context) => {
     unique(config.leagues, (league) => league.league_id, "leagues", "league_id", context);
     unique(config.players, (player) => player.name, "players", "name", context);
+    unique(config.players, (player) => ("secret" in player ? player.secret : undefined), "players", "secret", context);
   });
 export type Config = z.infer<typeof Config>;
 
 function unique<T>(
   items: readonly T[],
-  key: (item: T) => string,
+  key: (item: T) => string | undefined,
   list: string,
   field: string,
   context: z.RefinementCtx,
 ): void {
   const seen = new Set<string>();
   for (const [index, item] of items.entries()) {
-    if (seen.has(key(item))) {
-      context.addIssue({ code: "custom", path: [list, index, field], message: `"${key(item)}" is given twice` });
+    const value = key(item);
+    if (value === undefined) continue;
+    if (seen.has(value)) {
+      const shown = field === "secret" ? "this secret" : `"${value}"`;
+      context.addIssue({ code: "custom", path: [list, index, field], message: `${shown} is given twice` });
     }
-    seen.add(key(item));
+    seen.add(value);
   }
 }

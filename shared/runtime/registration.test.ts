@@ -11,7 +11,7 @@ import { PlayerRegisterResponse } from "../protocol/messages.ts";
 import { collect } from "../rpc/http-endpoint.ts";
 import { createPeers } from "../rpc/peer.ts";
 import { openLog } from "./logger.ts";
-import { register } from "./registration.ts";
+import { register, takeToken } from "./registration.ts";
 import { readSecret } from "./secret-file.ts";
 
 interface Asked {
@@ -42,12 +42,22 @@ async function registering(manager: (asked: Asked, tokenFile: string) => void, s
   const peers = createPeers();
   ends.push(() => peers.close());
   const silent = () => {};
+  const stopping = signal ?? new AbortController().signal;
+  const token = takeToken(tokenFile, "player:Ann", stopping);
   const registered = register({
-    ...{ peers, tokenFile, type: "PLAYER_REGISTER_REQUEST", sender: "player:Ann", payload: {}, timeoutMs: 5_000 },
+    ...{
+      peers,
+      token,
+      tokenFile,
+      type: "PLAYER_REGISTER_REQUEST",
+      sender: "player:Ann",
+      payload: {},
+      timeoutMs: 5_000,
+    },
     manager: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
     response: PlayerRegisterResponse,
     self: { log: openLog(null, "player"), say: silent, warn: silent, report: silent },
-    signal: signal ?? new AbortController().signal,
+    signal: stopping,
   });
   return { registered, tokenFile };
 }

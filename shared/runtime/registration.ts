@@ -20,7 +20,8 @@ export interface RegistrationOptions<Response> {
   readonly payload: object;
   readonly response: z.ZodType<Response>;
   readonly timeoutMs: number;
-  /** Where the token is kept (mode 0600), chosen here, so that a restarted agent gets its old id back. */
+  /** The agent's own token, from `takeToken`. */
+  readonly token: string;
   readonly tokenFile: string;
   readonly self: AgentProcess;
   readonly signal: AbortSignal;
@@ -35,22 +36,26 @@ const isPassing = ({ cause, detail }: CallFault): boolean =>
   cause === "refused" || cause === "timeout" || /^HTTP (429|503)\b/.test(detail);
 
 /**
- * Registers with the manager: keeps trying while none answers, and says so; a rejection is final (StartError), and so is another process
- * that holds the same token, until `signal` is aborted.
+ * The token that an agent chooses for itself, kept in a file (mode 0600) before it is sent, so that an agent that is killed is known by it when it
+ * asks again. It is held until `signal` is aborted: StartError when another process holds it, since two agents with one token would be one to the manager.
+ */
+export function takeToken(tokenFile: string, sender: string, signal: AbortSignal): string {
+  const lock = takeFile(tokenFile);
+  if (!lock) {
+    throw new StartError(`${sender} runs already, by the token in ${tokenFile}: take another --name or --data`);
+  }
+  signal.addEventListener("abort", () => lock.release());
+  return ownSecret(tokenFile);
+}
+
+/**
+ * Registers with the manager: keeps trying while none answers, and says so; a rejection is final (StartError), until `signal` is aborted.
  * Returns the manager's answer, whose token has been kept: the agent's own, unless the manager knows better.
  */
 export async function register<
   Response extends { status: string; auth_token?: string | null | undefined; reason?: string | null | undefined },
 >(options: RegistrationOptions<Response>): Promise<{ response: Response; token: string }> {
-  const { peers, manager, self, signal, tokenFile } = options;
-  // Two with one token would be one to the manager, and the second would take the first one's matches with it when it leaves.
-  const lock = takeFile(tokenFile);
-  if (!lock) {
-    throw new StartError(`${options.sender} runs already, by the token in ${tokenFile}: take another --name or --data`);
-  }
-  signal.addEventListener("abort", () => lock.release());
-  // On disk before it is sent: if the answer is lost, because one of the two is killed, the agent is known by it when it asks again.
-  const own = ownSecret(tokenFile);
+  const { peers, manager, self, signal, token: own } = options;
   for (let attempt = 0; ; attempt++) {
     const envelope = newEnvelope(options.type, options.sender, options.payload, { authToken: own });
     const call = { timeoutMs: options.timeoutMs, maxReplyBytes: REPLY_BYTES, signal };
@@ -63,7 +68,7 @@ export async function register<
       const { status, auth_token: token, reason } = response.data;
       if (status !== "ACCEPTED" || !token)
         throw new StartError(`registration was rejected: ${reason ?? "no reason given"}`);
-      if (token !== own) writeSecret(tokenFile, token);
+      if (token !== own) writeSecret(options.tokenFile, token);
       return { response: response.data, token };
     }
     if (!isPassing(reply.error)) {

@@ -1,0 +1,42 @@
+import { describe, expect, test } from "vitest";
+import { acceptedWith, type Invitation, judgeInvitation } from "./invitation.ts";
+
+const invitation = (epoch: number, seed_commitment: string): Invitation => ({ epoch, seed_commitment });
+/** What is remembered after some invitations, each of which began the match anew. */
+const acceptedAfter = (...invitations: readonly Invitation[]): readonly Invitation[] =>
+  invitations.reduce<readonly Invitation[]>((accepted, invite) => acceptedWith(invite, accepted), []);
+
+describe("an invitation", () => {
+  test.each([
+    ["to a match that is not known begins it", invitation(1, "a"), [], "begin"],
+    ["that came before is a repeat", invitation(1, "a"), [invitation(1, "a")], "repeat"],
+    ["of a newer epoch begins the match anew", invitation(2, "a"), [invitation(1, "a")], "begin"],
+    ["of a newer epoch with a seed of its own too", invitation(2, "b"), [invitation(1, "a")], "begin"],
+    ["of an older epoch is declined", invitation(1, "a"), [invitation(2, "a")], "old_epoch"],
+    [
+      "of an older epoch is declined by its seed",
+      invitation(1, "a"),
+      [invitation(1, "a"), invitation(2, "b")],
+      "old_epoch",
+    ],
+    ["with another seed is of another run and begins", invitation(1, "b"), [invitation(1, "a")], "begin"],
+    [
+      "of another run begins whatever the epoch was",
+      invitation(1, "c"),
+      [invitation(1, "a"), invitation(3, "b")],
+      "begin",
+    ],
+  ] as const)("%s", (_, invite, earlier, verdict) => {
+    expect(judgeInvitation(invite, acceptedAfter(...earlier))).toBe(verdict);
+  });
+
+  test("of another run makes the player forget the epochs of the run before", () => {
+    const accepted = acceptedAfter(invitation(1, "a"), invitation(2, "b"), invitation(1, "c"));
+    expect(judgeInvitation(invitation(1, "a"), accepted)).toBe("begin");
+  });
+
+  test("is remembered for ten epochs", () => {
+    const epochs = Array.from({ length: 1_000 }, (_, epoch) => invitation(epoch, String(epoch)));
+    expect(acceptedAfter(...epochs)).toEqual(epochs.slice(-11));
+  });
+});

@@ -1,0 +1,29 @@
+import { signatureCheck } from "#shared/protocol/signing.ts";
+import { isLoopback } from "#shared/rpc/addresses.ts";
+import type { Caller } from "#shared/rpc/operations.ts";
+
+/**
+ * Whose messages a player accepts (PROTOCOL.md, section 3). Within a match this is not enough: there a player also requires the token
+ * that came with the match's invitation (player.ts).
+ */
+export interface Trust {
+  /** Whether a token is a signature for this player about `subject`, which is `league_id/match_id` or `league_id`. */
+  isSigned(subject: string, token: string): boolean;
+  /** Whether programs on this machine need no signature. */
+  readonly acceptsUnsignedLocally: boolean;
+}
+
+/** A player that is about to register and has no token yet accepts no message. */
+export const acceptNothing: Trust = { isSigned: () => false, acceptsUnsignedLocally: false };
+
+/** A player without any secret cannot check signatures: it accepts the programs of its own machine. */
+export const acceptThisMachine: Trust = { isSigned: () => false, acceptsUnsignedLocally: true };
+
+/** A player with a token, or with a secret that the league's config also has, accepts what is signed with it. */
+export const acceptSigned = (token: string): Trust => ({
+  isSigned: signatureCheck(token),
+  acceptsUnsignedLocally: false,
+});
+
+export const accepts = (trust: Trust, subject: string, caller: Pick<Caller, "authToken" | "remoteAddress">): boolean =>
+  trust.isSigned(subject, caller.authToken ?? "") || (trust.acceptsUnsignedLocally && isLoopback(caller.remoteAddress));

@@ -1,0 +1,148 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { isToken } from "#shared/lib/ids.ts";
+import type { Envelope } from "#shared/protocol/envelope.ts";
+import { signFor } from "#shared/protocol/signing.ts";
+import type { RunningAgent } from "#shared/runtime/agent.ts";
+import { openLog } from "#shared/runtime/logger.ts";
+import { startPlayer } from "./service.ts";
+import { bodyOf, from, gameResult, invitation, moveRequest, replyIn } from "./testing-messages.ts";
+
+/** A player that registers nowhere: others list it by its endpoint. */
+interface Unregistered {
+  readonly said: readonly string[];
+  post(...envelopes: readonly Envelope[]): Promise<Response>;
+  /** Sends one message; resolves with the player's answer. */
+  send(envelope: Envelope): Promise<Envelope>;
+}
+
+let folder = "";
+const running: RunningAgent[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "unregistered-"));
+});
+afterEach(async () => {
+  for (const player of running.splice(0)) await player.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function startUnregistered(more: { secretFile?: string; limitLoopback?: boolean } = {}): Promise<Unregistered> {
+  const said: string[] = [];
+  const ready = Promise.withResolvers<string>();
+  const self = {
+    ...{ log: openLog(null, "player"), warn: () => {}, say: (line: string) => void said.push(line) },
+    report: (report: { type: string; url?: string }) => ready.resolve(report.url ?? ""),
+  };
+  const place = { host: "127.0.0.1", ports: [0], manager: null, leagueIds: null, dataFolder: folder };
+  const limits = { registerTimeoutMs: 1_000, limitLoopback: false };
+  running.push(await startPlayer({ bot: "cycle", name: "Listed", ...place, ...limits, ...more }, self));
+  const url = `${await ready.promise}/mcp`;
+  const post = (...envelopes: readonly Envelope[]): Promise<Response> => {
+    const body = JSON.stringify(bodyOf(...envelopes));
+    return fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  };
+  return { said, post, send: async (envelope) => replyIn(await (await post(envelope)).text()) };
+}
+
+const REFEREE = "the token that the manager minted for this match";
+const STRANGER = "a token of a stranger";
+const CHOICE = /rock|paper|scissors/;
+
+describe("a player without a secret", () => {
+  it("keeps its choice from a stranger that floods it with invitations, refused or accepted", async () => {
+    const player = await startUnregistered();
+    await player.send(from(REFEREE, "GAME_INVITE", invitation()));
+    const choice = await player.send(from(REFEREE, "MOVE_REQUEST", moveRequest()));
+    expect(choice.payload).toMatchObject({ move: expect.stringMatching(CHOICE) });
+    const flood = (count: number, game: string) =>
+      Array.from({ length: count / 100 }, (_, batch) =>
+        player.post(
+          ...Array.from({ length: 100 }, (_, n) =>
+            from(STRANGER, "GAME_INVITE", invitation({ game, match_id: `${game}${batch}-${n}` })),
+          ),
+        ),
+      );
+    for (const sent of [...flood(10_100, "no such game"), ...flood(500, "rps.v1")]) await (await sent).text();
+    for (const message of [from(STRANGER, "MOVE_REQUEST", moveRequest()), from("", "MOVE_REQUEST", moveRequest())]) {
+      const answer = await player.send(message);
+      expect(answer).toMatchObject({ type: "GAME_ERROR", payload: { error_code: "G003" } });
+      expect(JSON.stringify(answer)).not.toMatch(CHOICE);
+    }
+    const again = await player.send(from(REFEREE, "MOVE_REQUEST", moveRequest()));
+    expect(again.payload).toEqual(choice.payload);
+  });
+
+  it("plays a match although a stranger has invited it to one of that name under a higher epoch before", async () => {
+    const player = await startUnregistered();
+    await player.send(from(STRANGER, "GAME_INVITE", invitation({ epoch: 1_000_000 })));
+    const accepted = await player.send(from(REFEREE, "GAME_INVITE", invitation()));
+    expect(accepted.payload).toMatchObject({ accept: true });
+    const move = await player.send(from(REFEREE, "MOVE_REQUEST", moveRequest()));
+    expect(move.payload).toMatchObject({ tick: 0, move: expect.stringMatching(CHOICE) });
+  });
+
+  it("plays a match that a stranger tries to begin anew and to end", async () => {
+    const player = await startUnregistered();
+    await player.send(from(REFEREE, "GAME_INVITE", invitation()));
+    await player.send(from(STRANGER, "GAME_INVITE", invitation({ epoch: 9 })));
+    const ended = await player.send(from(`${STRANGER}, too`, "GAME_RESULT", gameResult()));
+    expect(ended).toMatchObject({ type: "GAME_ERROR", payload: { error_code: "G003" } });
+    const move = await player.send(from(REFEREE, "MOVE_REQUEST", moveRequest()));
+    expect(move).toMatchObject({ type: "MOVE_RESPONSE", payload: { tick: 0 } });
+  });
+
+  it("plays the league of the next run, whose matches have the same names and other tokens", async () => {
+    const player = await startUnregistered();
+    await player.send(from(REFEREE, "GAME_INVITE", invitation()));
+    await player.send(from(REFEREE, "GAME_RESULT", gameResult()));
+    await player.send(from("of the second run", "GAME_INVITE", invitation({ seed: "unfinished" })));
+    const third = from("of the third run", "GAME_INVITE", invitation({ seed: "third" }));
+    expect((await player.send(third)).payload).toMatchObject({ accept: true });
+    const move = await player.send(from("of the third run", "MOVE_REQUEST", moveRequest()));
+    expect(move.payload).toMatchObject({ move: expect.stringMatching(CHOICE) });
+  });
+
+  it("declines an invitation without a token, since every caller could ask for its moves", async () => {
+    const player = await startUnregistered();
+    const declined = await player.send(from("", "GAME_INVITE", invitation()));
+    expect(declined).toMatchObject({ type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
+  });
+
+  it("limits callers that bring the token of no match, and not the referee of a match", async () => {
+    const player = await startUnregistered({ limitLoopback: true });
+    await player.send(from(REFEREE, "GAME_INVITE", invitation()));
+    const statuses: number[] = [];
+    for (let n = 0; n < 12; n++)
+      statuses.push((await player.post(from(STRANGER, "MOVE_REQUEST", moveRequest()))).status);
+    expect(statuses).toEqual([...Array(9).fill(200), 429, 429, 429]);
+    expect((await player.post(from(REFEREE, "MOVE_REQUEST", moveRequest()))).status).toBe(200);
+  });
+});
+
+describe("a player with a secret file", () => {
+  it("creates the secret, tells where it is, and accepts only what is signed with it, from this machine too", async () => {
+    const secretFile = join(folder, "listed.secret");
+    const player = await startUnregistered({ secretFile });
+    const secret = readFileSync(secretFile, "utf8").trim();
+    expect([isToken(secret), statSync(secretFile).mode & 0o777]).toEqual([true, 0o600]);
+    expect(player.said.filter((line) => line.includes(secretFile))).toHaveLength(1);
+    // What is said is also logged.
+    expect(player.said.filter((line) => line.includes(secret))).toEqual([]);
+    const unsigned = await player.send(from(REFEREE, "GAME_INVITE", invitation()));
+    expect(unsigned).toMatchObject({ type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
+    const signature = signFor(sha256Hex(secret), "rps/R1M1");
+    const signed = await player.send(from(signature, "GAME_INVITE", invitation()));
+    expect(signed.payload).toMatchObject({ accept: true });
+    const again = await startUnregistered({ secretFile });
+    const signedAgain = await again.send(from(signature, "GAME_INVITE", invitation()));
+    expect(signedAgain.payload).toMatchObject({ accept: true });
+  });
+
+  it("refuses a secret that is none, and names the file", async () => {
+    const secretFile = join(import.meta.dirname, "../package.json");
+    await expect(startUnregistered({ secretFile })).rejects.toThrow(`${secretFile}: a secret has 43 characters`);
+  });
+});
