@@ -14,7 +14,7 @@ let db: ReturnType<typeof openSqlite>;
 let log: ActionLog;
 let host: SessionHost;
 let sessions = 0;
-const clock = { now: () => now, iso: () => new Date(now).toISOString() };
+const clock = { now: () => now, monotonic: () => now, iso: () => new Date(now).toISOString() };
 
 beforeEach(() => {
   now = Date.now();

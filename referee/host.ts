@@ -88,38 +88,60 @@ interface Live extends Kept {
   session: Session;
   readonly rows: LogRow[];
   pending: { readonly session: Session; readonly head: LogRow };
-  /** When the database's copy of the state was last written, milliseconds. */
+  /** When the database's copy of the state was last written, on the monotonic clock; -Infinity when this host has not written it. */
   snapshotAt: number;
-  /** When somebody last asked for it, milliseconds. */
+  /** When it was last asked for, on the monotonic clock. */
   touchedAt: number;
-  readonly listeners: Set<(kept: Kept) => void>;
 }
+type Listener = (kept: Kept) => void;
 
 /** While a session is played its copy in the database is at most this much older than its last action. */
 const SNAPSHOT_EVERY_MS = 1_000;
 const DRIVEN: Access = { actedBy: "driver", spectators: "none" };
 
-/** `onCommit` is told of every session after each of its entries. */
-export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Session) => void = () => {}): SessionHost {
+/**
+ * `onCommit` is called with every session after each of its entries. `onListenerError` gets what `onCommit` and the listeners of `watch`
+ * throw: the entry is on disk then, so its author and the other listeners must not notice.
+ */
+export function createHost(
+  log: ActionLog,
+  clock: Clock,
+  onCommit: (session: Session) => void = () => {},
+  onListenerError: (thrown: unknown, sessionId: string) => void = throwLater,
+): SessionHost {
   const live = new Map<string, Live>();
+  /** By session. Kept apart from `live`, because a session that is read again from its log keeps its listeners. */
+  const watchers = new Map<string, Set<Listener>>();
   /** By session; each wait for one listens for errors too, of which there are none. */
   const commits = new EventEmitter().setMaxListeners(0);
   /** Sessions that could not be expired, such as those of a game that this version lacks. */
   const failing = new Set<string>();
 
-  const hold = (session: Session, rows: LogRow[], access: Access): Live => {
+  const hold = (session: Session, rows: LogRow[], access: Access, snapshotAt: number): Live => {
     const head = rows.at(-1) as LogRow;
-    const now = clock.now();
     const pending = { session, head };
-    const held = { session, rows, access, pending, snapshotAt: now, touchedAt: now, listeners: new Set<never>() };
+    const held = { session, rows, access, pending, snapshotAt, touchedAt: clock.monotonic() };
     live.set(session.id, held);
     return held;
   };
 
+  const tell = (sessionId: string, listeners: readonly (() => void)[]): void => {
+    for (const listener of listeners) {
+      try {
+        listener();
+      } catch (thrown) {
+        onListenerError(thrown, sessionId);
+      }
+    }
+  };
+
+  /** Whether a session is watched or being written. */
+  const isHeld = ({ pending, session }: Live): boolean => watchers.has(session.id) || pending.session !== session;
+
   const find = (sessionId: string): Live | null => {
     const known = live.get(sessionId);
     if (known) {
-      known.touchedAt = clock.now();
+      known.touchedAt = clock.monotonic();
       return known;
     }
     const about = log.about(sessionId);
@@ -128,7 +150,8 @@ export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Ses
     const replayed = replay(rows, about.seed);
     if (!replayed.ok)
       throw new Error(`log of session ${sessionId}, entry ${replayed.error.seq}: ${replayed.error.message}`);
-    return hold(replayed.value, rows, { actedBy: about.actedBy, spectators: about.spectators });
+    const access = { actedBy: about.actedBy, spectators: about.spectators };
+    return hold(replayed.value, rows, access, Number.NEGATIVE_INFINITY);
   };
 
   const run = async (
@@ -144,18 +167,17 @@ export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Ses
     const row = sealEntry(sessionId, found.pending.head, entry);
     found.pending = { session: next, head: row };
     try {
-      await log.append(row, dueSnapshot(found, next, clock.now()), alongside?.(next));
+      await log.append(row, dueSnapshot(found, next, clock.monotonic()), alongside?.(next));
     } catch (thrown) {
-      // Whatever was decided on top of the lost entry is void too: the session is read again from its log, once for all of it.
+      // Whatever was decided on top of the lost entry is void too: whoever asks next reads the session again from its log.
       if (live.get(sessionId) === found) live.delete(sessionId);
-      for (const one of found.listeners) find(sessionId)?.listeners.add(one);
       throw new Error(`session ${sessionId}: the log did not take an entry: ${messageOf(thrown)}`);
     }
     found.session = next;
     found.rows.push(row);
-    for (const listener of found.listeners) listener(found);
     commits.emit(sessionId);
-    onCommit(next);
+    const listeners = [...(watchers.get(sessionId) ?? [])].map((listener) => () => listener(found));
+    tell(sessionId, [...listeners, () => onCommit(next)]);
     return ok(next);
   };
 
@@ -168,8 +190,9 @@ export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Ses
       const row = sealEntry(id, null, entry);
       const setup = { sessionId: id, template: game.id, seed, seats, ...access };
       await log.create(setup, row, snapshotOf(next), alongside?.(id));
-      hold(next, [row], access);
-      onCommit(next);
+      // Another caller may have found it on disk by now, and acted in it.
+      if (!live.has(id)) hold(next, [row], access, clock.monotonic());
+      tell(id, [() => onCommit(next)]);
       return next;
     },
     read: find,
@@ -196,16 +219,22 @@ export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Ses
       return steps;
     },
     watch(sessionId, listener) {
-      find(sessionId)?.listeners.add(listener);
-      // Looked up again: a session that was read anew has another set.
-      return () => void live.get(sessionId)?.listeners.delete(listener);
+      if (!find(sessionId)) return () => {};
+      const listeners = watchers.get(sessionId) ?? new Set();
+      watchers.set(sessionId, listeners.add(listener));
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0 && watchers.get(sessionId) === listeners) watchers.delete(sessionId);
+      };
     },
     nextCommit: (sessionId, signal) => once(commits, sessionId, { signal }),
     async expireIdle(idleMs, onFailure) {
+      // By the dates in the log: a session may have been idle since before this process began.
       const latest = clock.now() - idleMs;
       for (const sessionId of log.quietSince(latest + SNAPSHOT_EVERY_MS)) {
         try {
-          const head = find(sessionId)?.pending.head;
+          // Not by `find`: looking for idle sessions must neither load them nor count as a use.
+          const head = live.get(sessionId)?.pending.head ?? log.read(sessionId).at(-1);
           if (head && Date.parse(parseEntry(head.body).at) <= latest) await run(sessionId, { type: "expire" });
         } catch (thrown) {
           if (!failing.has(sessionId)) onFailure?.(sessionId, thrown);
@@ -214,7 +243,7 @@ export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Ses
       }
     },
     forgetIdle(idleMs) {
-      const latest = clock.now() - idleMs;
+      const latest = clock.monotonic() - idleMs;
       for (const [id, one] of live) {
         const isDriven = one.access.actedBy === "driver" && one.session.status === "active";
         if (one.touchedAt <= latest && !isDriven && !isHeld(one)) live.delete(id);
@@ -228,8 +257,11 @@ export function createHost(log: ActionLog, clock: Clock, onCommit: (session: Ses
   };
 }
 
-/** Whether somebody watches a session or it is being written. */
-const isHeld = ({ listeners, pending, session }: Live): boolean => listeners.size > 0 || pending.session !== session;
+/** Makes an error the process's own, without disturbing who is running. */
+const throwLater = (thrown: unknown): void =>
+  queueMicrotask(() => {
+    throw thrown;
+  });
 
 /** A secret of a session, from its seed. */
 export const secretFrom = (seed: string, purpose: string): string => hmacBase64Url(seed, purpose);

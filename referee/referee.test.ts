@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer.ts";
@@ -10,20 +11,24 @@ import { createAsker } from "./ask.ts";
 import { createHost, type SessionHost } from "./host.ts";
 import { playSeats } from "./match.ts";
 import { seatsOf } from "./match-messages.ts";
+import { SEAT_SCHEMA } from "./play/seats.ts";
 import { createReferee, type Referee } from "./referee.ts";
-import { MATCH_SCHEMA, matchTable } from "./tables.ts";
+import { MATCH_SCHEMA, matchTable, sessionTable } from "./tables.ts";
 import { startOthers } from "./testing-match.ts";
 
 const NOBODY = "http://127.0.0.1:9/mcp";
+let db: DatabaseSync;
 let peers: Peers;
 let host: SessionHost;
 let referee: Referee;
 beforeEach(() => {
-  const db = openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA);
-  const writer = localWriter(db);
+  db = openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA + SEAT_SCHEMA);
   peers = createPeers();
-  host = createHost(sqliteLog(db, writer), systemClock);
-  referee = createReferee({
+  host = createHost(sqliteLog(db, localWriter(db)), systemClock);
+  referee = newReferee();
+});
+const newReferee = (): Referee =>
+  createReferee({
     host,
     asker: createAsker(peers, () => "referee:REF01"),
     matches: matchTable(db),
@@ -33,7 +38,6 @@ beforeEach(() => {
     reportTimeoutMs: 1_000,
     identity: { id: "REF01", token: null },
   });
-});
 afterEach(async () => {
   await referee.stop();
   await peers.close();
@@ -77,6 +81,40 @@ it("a match that is over, or was taken away, leaves memory with its driver", asy
   referee.withdraw("one", "R1M1", 1);
   await vi.waitFor(() => expect(host.loaded()).toBe(1));
   expect(referee.running().map(({ ref }) => ref)).toEqual(["two/R1M1"]);
+});
+
+describe("the session of a match that is played elsewhere or again ends as aborted in lists, for its watchers and in memory", () => {
+  const listed = async () =>
+    (await sessionTable(db).watchable(10)).map(({ status, result }) => [status, result?.reason]);
+  const aborted = (reason: string) => ["completed", reason];
+
+  it.each([
+    ["it is withdrawn while it is played", () => referee],
+    ["it is withdrawn from a referee that was started anew", newReferee],
+  ])("when %s", async (_when, holder) => {
+    await begin("one", 1);
+    const seen: (string | null)[] = [];
+    const leave = host.watch(sessionOf("one/R1M1"), ({ session }) => seen.push(session.termination));
+    const asked = holder();
+    if (asked !== referee) await referee.stop();
+    asked.withdraw("one", "R1M1", 1);
+    await vi.waitFor(() => expect(seen).toEqual(["aborted"]));
+    expect(await listed()).toEqual([aborted("the match was given to another referee")]);
+    leave();
+    host.forgetIdle(-1);
+    expect(host.loaded()).toBe(0);
+  });
+
+  it("when a higher epoch takes its place, and the order came after a restart", async () => {
+    await begin("one", 1);
+    await referee.stop();
+    referee = newReferee();
+    await begin("one", 2);
+    await vi.waitFor(async () => {
+      const ends = [aborted("played again under epoch 2"), ["active", undefined]];
+      expect(await listed()).toEqual(expect.arrayContaining(ends));
+    });
+  });
 });
 
 it("a game that nobody goes on with leaves memory though a bot plays in it, and the bot is asked again when somebody does", async () => {

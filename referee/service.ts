@@ -119,9 +119,12 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     throw reason; // ends the process: a referee that cannot write must not ask
   });
   const peers = createPeers();
-  const host = createHost(sqliteLog(db, writer), systemClock, (session) => {
-    mcp.changed(() => [...changedBy(desk, session), ...room.changedBy(session)]);
-  });
+  const host = createHost(
+    sqliteLog(db, writer),
+    systemClock,
+    (session) => mcp.changed(() => [...changedBy(desk, session), ...room.changedBy(session)]),
+    (err, session) => self.log.error({ err, session }, "a listener failed after a commit"),
+  );
   const waits = createWaits(host);
   const agents = agentDirectory(db, writer);
   const sessions = sessionTable(db);

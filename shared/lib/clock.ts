@@ -1,7 +1,9 @@
 /** Time is passed in, so that tests and replays decide what it is. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch. May jump in both directions when the machine's clock is set: for dates, not for durations. */
   now(): number;
+  /** Milliseconds since some moment of this process, which never go back: for durations. */
+  monotonic(): number;
   /** The same instant as ISO 8601 UTC with milliseconds. */
   iso(): string;
 }
@@ -12,6 +14,7 @@ let lastIso = "";
 /** The machine's clock; the text of a millisecond is made once. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   iso: () => {
     const now = Date.now();
     if (now !== lastMs) {
