@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BoardWord, codenames } from "./codenames.ts";
-import { clueFault, fold, sampleClues, upper } from "./codenames-clues.ts";
+import { clueFault, clueRules, fold, sampleClues, upper } from "./codenames-clues.ts";
 import { WORDS } from "./codenames-words.ts";
 import { act, begin, coveredOf, play, refusal, wordsWith } from "./testing-codenames.ts";
 
@@ -19,7 +19,7 @@ const BOARD = wordsWith(
   "수도",
 );
 
-describe("codenames.v1, a clue", () => {
+describe("codenames.v1, a clue by the first rule, which sessions have that name none", () => {
   it.each([
     ["OCEAN", "a word"],
     ["ocean", "in any case"],
@@ -107,7 +107,7 @@ describe("codenames.v1, a clue", () => {
     const clue = { type: "clue", word, number: 1 };
     expect(refusal(state, `${state.turn}_spymaster`, clue)).toMatch(/a word on the board/);
     const later = play(state, "clue, own, pass");
-    for (const said of [word, `${word}S`, word.slice(1)]) expect(clueFault(said, coveredWords(later))).toBe(null);
+    for (const said of [word, `${word}S`, word.slice(1)]) expect(clueFault(said, coveredWords(later), 1)).toBe(null);
     expect(refusal(later, `${later.turn}_spymaster`, clue)).toBe(null);
   });
 
@@ -209,7 +209,7 @@ describe("codenames.v1, the clues that are listed", () => {
     fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 }),
   );
 
-  it("there are some for every board, all legal, none twice", () => {
+  it.each(clueRules)("there are some for every board, all legal by rule %i, none twice", (rule) => {
     const boards = fc.uniqueArray(
       nasty.filter((word) => BoardWord.safeParse(word).success).map((word) => BoardWord.parse(word)),
       {
@@ -219,9 +219,9 @@ describe("codenames.v1, the clues that are listed", () => {
     );
     fc.assert(
       fc.property(boards, (covered) => {
-        const clues = sampleClues(covered);
+        const clues = sampleClues(covered, rule);
         expect(clues.length).toBeGreaterThan(0);
-        expect(clues.filter(({ word }) => clueFault(word, covered) !== null)).toEqual([]);
+        expect(clues.filter(({ word }) => clueFault(word, covered, rule) !== null)).toEqual([]);
         expect(new Set(clues.map((clue) => JSON.stringify(clue))).size).toBe(clues.length);
       }),
       { seed: 1, numRuns: 400 },
@@ -231,7 +231,7 @@ describe("codenames.v1, the clues that are listed", () => {
   it("25 words of one letter leave one", () => {
     for (const missing of ["A", "M", "Z"]) {
       const words = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].filter((letter) => letter !== missing);
-      expect(sampleClues(words)).toEqual([1, 2].map((number) => ({ word: missing.repeat(30), number })));
+      expect(sampleClues(words, 1)).toEqual([1, 2].map((number) => ({ word: missing.repeat(30), number })));
       const state = begin({ words });
       for (const clue of codenames.legalActions(state, `${state.turn}_spymaster`)) act(state, clue);
     }

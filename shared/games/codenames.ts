@@ -1,7 +1,16 @@
 import { z } from "zod";
 import { err, ok } from "../lib/result.ts";
 import { createRandom } from "../lib/rng.ts";
-import { clueFault, fold, isSeen, sampleClues, upper } from "./codenames-clues.ts";
+import {
+  type ClueRule,
+  CURRENT_CLUE_RULE,
+  clueFault,
+  clueRules,
+  fold,
+  isSeen,
+  sampleClues,
+  upper,
+} from "./codenames-clues.ts";
 import { WORDS } from "./codenames-words.ts";
 import type { Game, Role, Viewer } from "./game.ts";
 
@@ -44,6 +53,8 @@ export interface CodenamesView {
   /** All turns, the open one last. */
   readonly turns: readonly CodenamesTurn[];
   readonly result: { readonly winner: Team | null; readonly reason: "agents_found" | "assassin" | "turn_limit" } | null;
+  /** Absent for the first one, which older sessions have. */
+  readonly clue_rule?: ClueRule;
 }
 
 /** As the view, with every identity known. */
@@ -84,6 +95,7 @@ const Options = z.strictObject({
     .refine((words) => new Set(words.map(fold)).size === words.length, "each word may be there once")
     .optional(),
   starting_team: z.enum(TEAMS).optional(),
+  clue_rule: z.literal(clueRules).optional(),
 });
 export type CodenamesOptions = z.infer<typeof Options>;
 
@@ -104,8 +116,8 @@ const Action = z.union(
 ) as z.ZodType<CodenamesAction>;
 
 const RULES = `Codenames. 25 words lie on the board. Behind them are 9 agents of the team that begins, 8 of the other, 7 neutral cards and 1 assassin; only the
-two spymasters know which is which. By turns a spymaster gives a clue: one word of letters and a number from 0 to 9, or unlimited. A clue may not be, contain or be
-contained in a word that is still covered. Its team then guesses up to number + 1 words, without a limit after 0 or unlimited; it must guess once and may then pass.
+two spymasters know which is which. By turns a spymaster gives a clue: one word of letters and a number from 0 to 9, or unlimited. A clue may not be a word that is
+still covered, a form of one (BROKEN for BREAK, MICE for MOUSE), a part of one (EARTH for EARTHQUAKE) or a compound with one (SNOWSHOE for SHOE). Its team then guesses up to number + 1 words, without a limit after 0 or unlimited; it must guess once and may then pass.
 An own agent lets it go on, anything else ends the turn; the other team's agent counts for the other team. Who finds its last agent first wins; the
 assassin loses the game at once. Actions: {"type": "clue", "word": "OCEAN", "number": 2}, {"type": "guess", "word": "WHALE"}, {"type": "pass"};
 in words "OCEAN 2", "WHALE", "pass".`;
@@ -129,6 +141,7 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
     listsSample: true,
   },
   options: Options,
+  optionsOfNew: (options) => ({ clue_rule: CURRENT_CLUE_RULE, ...options }),
   action: Action,
   initialState({ options, seed }) {
     const random = createRandom(seed);
@@ -142,12 +155,14 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
       "assassin",
     ]);
     const cards = words.map((word, place) => ({ word, identity: key[place] as Identity, uncovered: false }));
-    return { cards, ...beginTurn(cards, first, []), result: null };
+    const { clue_rule = 1 } = options;
+    return { cards, ...beginTurn(cards, first, []), result: null, ...(clue_rule !== 1 && { clue_rule }) };
   },
   toAct: (state) => (state.phase === "over" ? [] : [roleToAct(state)]),
   legalActions(state, role) {
     if (state.phase === "over" || role !== roleToAct(state)) return [];
-    if (state.phase === "clue") return sampleClues(covered(state)).map((clue) => ({ type: "clue", ...clue }));
+    if (state.phase === "clue")
+      return sampleClues(covered(state), state.clue_rule ?? 1).map((clue) => ({ type: "clue", ...clue }));
     const guesses = covered(state).map((word) => ({ type: "guess" as const, word }));
     return hasGuessed(state) ? [...guesses, { type: "pass" }] : guesses;
   },
@@ -230,7 +245,7 @@ const over = (
 ): CodenamesState => ({ ...state, phase: "over", guesses_left: null, result: { winner, reason } });
 
 function giveClue(state: CodenamesState, { word, number }: Clue) {
-  const fault = clueFault(word, covered(state));
+  const fault = clueFault(word, covered(state), state.clue_rule ?? 1);
   if (fault !== null) return err({ message: fault });
   const isLimited = typeof number === "number" && number > 0;
   const told = noted(state, { clue: { word, number } });

@@ -68,6 +68,11 @@ export interface Game<Options = unknown, State = unknown, Action = unknown, View
   readonly info: GameInfo;
   /** Parses and completes options; `options.parse({})` gives the defaults. */
   readonly options: ZodType<Options>;
+  /**
+   * The options of a session that begins now, from parsed ones: names the version of each rule that has changed, so that the session's log keeps its
+   * rules. Options that name none, as older logs have them, mean the first version. Absent for a game whose rules have not changed.
+   */
+  optionsOfNew?(options: Options): Options;
   /** Parses what came over the wire into an action's plain form (`{"number": 3}` becomes `3`); says nothing of legality. */
   readonly action: ZodType<Action>;
   initialState(setup: { options: Options; seed: string }): State;

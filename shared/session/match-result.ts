@@ -3,7 +3,7 @@ import type { Role } from "../games/game.ts";
 import { messageOf } from "../lib/result.ts";
 import { type Fault, type LogRow, parseEntry, rowsOf } from "./entry.ts";
 import { replay } from "./replay.ts";
-import type { Session } from "./session.ts";
+import { optionsOfNew, type Session } from "./session.ts";
 import { verdictOf } from "./verdict.ts";
 
 /** What a finished session means for a league's match: players instead of roles. */
@@ -77,6 +77,9 @@ export function faultsOfMatch(told: ToldMatch): readonly string[] {
           `${field} is ${JSON.stringify(told[field as keyof typeof expected])}, but the log gives ${JSON.stringify(value)}`,
         ],
   );
-  const isAsOrdered = options.success && isDeepStrictEqual(session.options, options.data);
+  // A log that is older than a rule's version has the options as they were ordered, a newer one names the version.
+  const isAsOrdered =
+    options.success &&
+    [options.data, optionsOfNew(game, options.data)].some((ordered) => isDeepStrictEqual(session.options, ordered));
   return isAsOrdered ? faults : [...faults, "the log is of a match with other options"];
 }

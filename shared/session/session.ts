@@ -65,13 +65,16 @@ export interface SessionSetup {
   readonly at: string;
 }
 
+/** Parsed options as a session that begins now records them. */
+export const optionsOfNew = (game: Game, options: unknown): unknown => game.optionsOfNew?.(options) ?? options;
+
 /** A new session: options parsed by the game, every role filled. */
 export function create(setup: SessionSetup): Decision {
   const entry: Entry = {
     type: "created",
     session_id: setup.id,
     game: setup.game.id,
-    options: setup.options,
+    options: optionsOfNew(setup.game, setup.options),
     participants: setup.participants,
     seed_commitment: sha256Hex(setup.seed),
     at: setup.at,

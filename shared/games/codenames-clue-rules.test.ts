@@ -1,0 +1,120 @@
+/** The second rule of clues, which new sessions have, and that sessions of the first one keep theirs. */
+import { describe, expect, it, test } from "vitest";
+import { rowsOf } from "../session/entry.ts";
+import { replay } from "../session/replay.ts";
+import { create } from "../session/session.ts";
+import { codenames } from "./codenames.ts";
+import { clueFault } from "./codenames-clues.ts";
+import { WORDS } from "./codenames-words.ts";
+import { begin, refusal, wordsWith } from "./testing-codenames.ts";
+
+const fault = (clue: string, word: string): string | null => clueFault(clue, [word], 2);
+const pairs = (text: string): [clue: string, word: string][] =>
+  text
+    .trim()
+    .split(/\s*[|\n]\s*/)
+    .map((pair) => pair.trim().split(" on ") as [string, string]);
+
+describe("codenames.v1, a clue by the second rule", () => {
+  it.each(
+    pairs(`PARTY on ART|PARTY on PART|HEART on ART|EARTH on EAR|CHAIR on HAIR|TRAIN on RAIN|START on STAR|PLANET on PLAN|PLANET on PLANE|CARPET on CAR
+      CARPET on PET|BEARD on BEAR|CATTLE on CAT|HIP on SHIP|FLOWER on FLOW|MOTHER on MOTH|HAMMER on HAM|CARING on CAR|STARED on STAR|SEED on SEE
+      PENGUIN on PEN|SEASON on SEA|FRIENDSHIP on SHIP|WINDOW on WIND|TENNIS on TEN|MARKET on MARK|EAGER on EAGLE|POLICY on POLICE|HAL on WHALE
+      H on WHALE|GIANT on ANT|ANT on GIANT|ROCKET on ROCK|DONKEY on KEY|EVENING on EVEN|CRATE on CRATER|TAIL on TAILOR|OPEN on PEN|水 on 水曜日`),
+  )("%s may be given with %s on the board", (clue, word) => expect(fault(clue, word)).toBe(null));
+
+  it.each(
+    pairs(`BROKEN on BREAK|BREAK on BROKEN|BROKE on BREAKING|MICE on MOUSE|MOUSE on MICE|FEET on FOOT|TEETH on TOOTH|CHILDREN on CHILD|WHALES on WHALE
+      WHALING on WHALE|PARTIES on PARTY|KNIVES on KNIFE|SCARVES on SCARF|CHURCHES on CHURCH|POTATOES on POTATO|CACTI on CACTUS|OASES on OASIS
+      RUNNING on RUN|RAN on RUN|STOPPED on STOP|TRAVELLING on TRAVEL|TRAVELED on TRAVEL|TYING on TIE|FLIES on FLY|FLEW on FLIES|BIGGEST on BIG
+      HAPPINESS on HAPPY|DANCE on DANCER|BAKING on BAKER|FARM on FARMER|LAW on LAWYER|MAGIC on MAGICIAN|BREAKAGE on BREAK|CLOUDY on CLOUD`),
+  )("%s is refused as a form of %s", (clue, word) =>
+    expect(fault(clue, word)).toBe(`the clue ${clue} is a form of ${word}, a word on the board`),
+  );
+
+  it.each(
+    pairs(`EARTH on EARTHQUAKE|QUAKE on EARTHQUAKE|YORK on NEW YORK|KEY on KEYBOARD|BOARD on KEYBOARD|RAIN on RAINBOW|NUT on PEANUT|ICE on ICEBERG
+      HEDGE on HEDGEHOG|LANTERN on JACK-O'-LANTERN`),
+  )("%s is refused as a part of %s", (clue, word) =>
+    expect(fault(clue, word)).toBe(`the clue ${clue} is part of ${word}, a word on the board`),
+  );
+
+  it.each(
+    pairs(
+      "SNOWSHOE on SHOE|SUNFLOWERS on FLOWER|BOOKSHELF on BOOK|BREAKDOWN on BREAK|RAINCOAT on RAIN|SWORDSMAN on SWORD",
+    ),
+  )("%s is refused as a compound of %s", (clue, word) =>
+    expect(fault(clue, word)).toBe(`the clue ${clue} is a compound of ${word}, a word on the board`),
+  );
+
+  it.each(pairs("WHАLE on WHALE|СОСОА on COCOA|МОРЕ on MOPE|ØCEAN on OCEAN|ŁION on LION|ᴡʜᴀʟᴇ on WHALE|MOPE on МОРЕ"))(
+    "%s is refused, because its letters look like those of %s",
+    (clue, word) => expect(fault(clue, word)).toBe(`the clue ${clue} looks like ${word}, a word on the board`),
+  );
+
+  it("letters that look alike hide no form either", () =>
+    expect(fault("WHАLES", "WHALE")).toBe("the clue WHАLES is a form of WHALE, a word on the board"));
+
+  it.each(["WHALE", "whale", "WHÁLE", "ＷＨＡＬＥ"])("%s is refused as the word itself", (clue) =>
+    expect(fault(clue, "WHALE")).toBe(`the clue ${clue} is WHALE, a word on the board`),
+  );
+
+  it("no built-in word is refused as a clue for a board of all the others", () => {
+    const refused = WORDS.flatMap(
+      (word) =>
+        clueFault(
+          word,
+          WORDS.filter((one) => one !== word),
+          2,
+        ) ?? [],
+    );
+    expect(refused).toEqual([]);
+  });
+});
+
+describe("codenames.v1, the rule that a session has", () => {
+  const words = wordsWith("MOUSE", "ART");
+  const participants = Object.fromEntries(codenames.roles.map((role) => [role, role]));
+  const setup = { id: "s", game: codenames as never, participants, seed: "seed", at: "" };
+  const log = (options: object, clue: string): string[] => {
+    const { entry } = create({ ...setup, options: codenames.options.parse(options) });
+    const created = { ...entry, options };
+    const role = `${begin({ words }, "seed").turn}_spymaster`;
+    const acted = {
+      type: "acted",
+      tick: 0,
+      role,
+      agent: role,
+      action: { type: "clue", word: clue, number: 1 },
+      at: "",
+    };
+    return [created, acted].map((one) => JSON.stringify(one));
+  };
+  const isSound = (bodies: readonly string[]): boolean => replay(rowsOf("s", bodies), "seed").ok;
+
+  test("a new session records the current rule in its options, and one that names a rule keeps that", () => {
+    const options = (given: object) => create({ ...setup, options: codenames.options.parse(given) }).next.options;
+    expect(options({ words })).toEqual({ words, clue_rule: 2 });
+    expect(options({ clue_rule: 1 })).toEqual({ clue_rule: 1 });
+    expect(codenames.options.safeParse({ clue_rule: 3 }).success).toBe(false);
+  });
+
+  test("an old log, which names no rule, verifies by the first one", () => {
+    expect([isSound(log({ words }, "MICE")), isSound(log({ words }, "PARTY"))]).toEqual([true, false]);
+  });
+
+  test("a new log verifies by the second one", () => {
+    const options = { words, clue_rule: 2 };
+    expect([isSound(log(options, "MICE")), isSound(log(options, "PARTY"))]).toEqual([false, true]);
+  });
+
+  test("the rule is in the state and every view of a new session, and in none of an older one", () => {
+    const fresh = begin({ words, clue_rule: 2 });
+    expect(refusal(fresh, `${fresh.turn}_spymaster`, { type: "clue", word: "MICE", number: 1 })).toMatch(
+      /form of MOUSE/,
+    );
+    for (const viewer of ["red_team", "spectator"])
+      expect(codenames.viewState(fresh, viewer)).toMatchObject({ clue_rule: 2 });
+    expect(begin({ words })).not.toHaveProperty("clue_rule");
+  });
+});
