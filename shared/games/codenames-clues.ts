@@ -1,5 +1,5 @@
 import { latinLook } from "./look-alikes.ts";
-import { areForms, isCompoundWith, englishWord } from "./word-forms.ts";
+import { areForms, englishWord, isCompoundWith } from "./word-forms.ts";
 
 /** In capitals and with one way to write each letter; once more changes nothing. */
 export const upper = (text: string): string => text.trim().toUpperCase().normalize("NFC");
