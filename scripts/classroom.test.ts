@@ -78,6 +78,28 @@ describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute
     await Promise.all(players.map((player) => player.line(/rps is over: /)));
   }, 60_000);
 
+  it("lets another machine play on the pages of a session host that listens on every address", async () => {
+    const { server, ann } = network.hosts;
+    const args = ["--alone", "--port", "8001", "--host", "0.0.0.0", "--data", newFolder()];
+    const host = start("referee/main.ts", args, {}, "ignore", server);
+    const url = `http://${server.address}:8001`;
+    await host.line(new RegExp(`session host at .*${url}`));
+    expect((await ann.request(`${url}/`)).text).toContain("<!doctype html>");
+
+    const headers = { origin: url, "content-type": "application/json" };
+    const post = async (path: string, body: object, token?: string) => {
+      const sent = { ...headers, ...(token && { authorization: `Bearer ${token}` }) };
+      const reply = await ann.request(`${url}${path}`, { method: "POST", headers: sent, body: JSON.stringify(body) });
+      return { status: reply.status, json: JSON.parse(reply.text) };
+    };
+    const made = await post("/api/games", { template: "chess", opponent: "random", play_as: "white" });
+    expect(made).toMatchObject({ status: 201, json: { link: expect.stringContaining(`${url}/game/`) } });
+    const { link, game_id } = made.json;
+    expect((await ann.request(link.split("#")[0])).text).toContain("<!doctype html>");
+    const moved = await post(`/api/games/${game_id}/moves`, { move: "e4" }, link.split("#seat=")[1]);
+    expect(moved).toMatchObject({ status: 200, json: { your_role: "white" } });
+  }, 60_000);
+
   it("tells a player with a wrong address that no manager answers there, and lets it in when one does", async () => {
     const { server, ann } = network.hosts;
     const player = joins(ann, `${urlOf(server)}/mcp`);

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { GAME_NAMES } from "./game-names.ts";
+import { pathOf } from "./links.ts";
 
 /** The built-in bot that plays every game, and in chess takes what it can. */
 const OPPONENT = "greedy";
@@ -43,7 +44,7 @@ export function NewGame(): JSX.Element {
   );
 }
 
-/** Gives the link to the person's seat. */
+/** Gives the path of the person's seat. */
 async function createGame(template: string): Promise<string> {
   const body = JSON.stringify({ template, opponent: OPPONENT });
   const headers = { "content-type": "application/json" };
@@ -52,6 +53,6 @@ async function createGame(template: string): Promise<string> {
     link?: unknown;
     error?: { message?: unknown };
   } | null;
-  if (response?.ok && typeof answer?.link === "string") return answer.link;
+  if (response?.ok && typeof answer?.link === "string") return pathOf(answer.link);
   throw new Error(typeof answer?.error?.message === "string" ? answer.error.message : "The game could not be begun.");
 }
