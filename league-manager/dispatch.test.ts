@@ -55,6 +55,18 @@ describe("dispatch", () => {
     expect(referees.map(({ orders }) => orders.length)).toEqual([2, 2]);
   });
 
+  test("a match of a game that no referee plays waits, which is said once", async () => {
+    const only = await startReferee("REF01", 2);
+    const said: string[] = [];
+    const onNoReferee = (match: Match): void => void said.push(match.matchId);
+    const dispatcher = startDispatcher([only], { gameOf: () => "chess.v1", onNoReferee });
+    const round = matchesOfRound(2);
+    dispatcher.enqueue(round.slice(0, 1));
+    dispatcher.enqueue(round.slice(1));
+    expect(said).toEqual(["R1M1", "R1M2"]);
+    expect(round.map(({ status }) => status)).toEqual(["scheduled", "scheduled"]);
+  });
+
   test("what a referee is told is signed with its own token's hash (PROTOCOL.md, section 3)", async () => {
     const { count, reached } = counter(1);
     const only = await startReferee("REF01", 1, count);

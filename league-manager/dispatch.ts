@@ -3,6 +3,7 @@ import { inOneLine, toldAs } from "#shared/lib/text.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
+import { canReach } from "#shared/rpc/addresses.ts";
 import { asRefused, type Peers } from "#shared/rpc/peer.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Match } from "./league.ts";
@@ -33,6 +34,8 @@ export interface DispatchOptions {
   readonly unfitMs?: number;
   /** A referee answers but takes no match. */
   readonly onRefusal: (referee: Agent, why: string) => void;
+  /** A match waits because no referee that answers plays its game and reaches its players; called once for each match. */
+  readonly onNoReferee: (match: Match) => void;
 }
 
 export interface Dispatcher {
@@ -76,6 +79,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   const unfit = new Map<string, number>();
   /** With whom a match has failed. */
   const failedWith = new WeakMap<Match, Set<string>>();
+  const withoutReferee = new WeakSet<Match>();
   let stopped = false;
 
   const isUp = (referee: Agent): boolean => (misses.get(referee.id) ?? 0) < MAX_MISSES;
@@ -91,7 +95,10 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   };
   const { sender, timeoutMs } = options;
   const withdrawals = createWithdrawals({ peers, sender, timeoutMs, isUp, onAcknowledged: () => deal() });
-  const plays = (referee: Agent, match: Match): boolean => referee.gameTypes.includes(gameOf(match));
+  const reaches = (referee: Agent, match: Match): boolean =>
+    Object.values(match.roles).every((id) => canReach(referee.endpoint, registry.get(id)?.endpoint ?? ""));
+  const plays = (referee: Agent, match: Match): boolean =>
+    referee.gameTypes.includes(gameOf(match)) && reaches(referee, match);
   const hasPlace = ({ id, maxConcurrent }: Agent): boolean =>
     matchesOf(id).size + withdrawals.count(id) < maxConcurrent;
 
@@ -104,6 +111,10 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       const turn = options.turnOf(match);
       const order = able.map((_, step) => able[(turn + step) % able.length] as Agent);
       const judges = order.filter((one) => plays(one, match));
+      if (judges.length === 0 && !withoutReferee.has(match)) {
+        withoutReferee.add(match);
+        options.onNoReferee(match);
+      }
       const fit = judges.filter(isFit);
       const untried = fit.filter(({ id }) => !failedWith.get(match)?.has(id));
       const best = [untried, fit, judges].find((some) => some.length > 0);

@@ -141,6 +141,11 @@ export function createManager(options: ManagerOptions): Manager {
         type: "notice",
         message: `referee ${referee.id} takes no matches (${why}); they go to another, if there is one`,
       }),
+    onNoReferee: ({ leagueId, matchId }) =>
+      emit({
+        type: "notice",
+        message: `${leagueId} ${matchId} waits: no referee that answers plays its game and reaches its players; a player on this machine's loopback address is reached by referees on this machine`,
+      }),
     onReferee: (referee, isUp, left) => {
       const next = left > 0 ? "its matches go to another" : "no referee is left: the league waits for one";
       const what = isUp ? "is back" : `does not answer; ${next}`;

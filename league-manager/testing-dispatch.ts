@@ -116,6 +116,7 @@ export function startDispatcher(
     gameOf: () => "rps.v1",
     turnOf: (match) => Number(match.matchId.slice(3)) - 1,
     onReferee: () => {},
+    onNoReferee: () => {},
     onRefusal: (refusing, why) => void refusals.push(`${refusing.id}: ${why}`),
     refusalsMs: 400,
     ...options,

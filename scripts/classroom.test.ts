@@ -7,6 +7,12 @@ import { cleanUp, newFolder, RPS, type Running, start } from "./testing.ts";
 /** Every host has ports of its own, so the tests use the default ones. */
 const MANAGER_PORT = 8000;
 
+interface ScheduledMatch {
+  readonly roles: Readonly<Record<string, string>>;
+  readonly referee_id: string;
+  readonly termination: string;
+}
+
 describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute2)", () => {
   let network: TestNetwork<"server" | "ann" | "bob">;
   beforeAll(async () => {
@@ -42,18 +48,35 @@ describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute
     expect(served.stderr()).not.toContain("█"); // a QR code is for terminals
   }, 60_000);
 
-  it("takes a referee from another machine", async () => {
+  it("takes a referee from another machine, which is given no match of players that it cannot reach", async () => {
     const { server, ann, bob } = network.hosts;
-    const served = serve({}, "--lan", "--players", "2");
-    await served.line(/takes registrations at /);
+    const served = serve({}, "--lan", "--players", "4");
+    await served.line(/REF01 registered/);
     const args = ["--manager", `${urlOf(server)}/mcp`, "--data", newFolder()];
     const referee = start("referee/main.ts", args, {}, "ignore", bob);
     await referee.line(/registered as REF02$/);
     await served.line(new RegExp(`REF02 registered: Referee ${bob.address}:8001$`));
-    const ready = await server.request(`http://${bob.address}:8001/ready`);
-    expect(ready.status).toBe(200);
-    const players = [joins(ann, `${urlOf(server)}/mcp`), joins(bob, `${urlOf(server)}/mcp`)];
+    const far = `${urlOf(server)}/mcp`;
+    const places: [TestHost, string][] = [
+      [ann, far],
+      [server, `http://127.0.0.1:${MANAGER_PORT}/mcp`],
+      [ann, far],
+      [bob, far],
+    ];
+    const players: Running[] = [];
+    for (const [index, [host, manager]] of places.entries()) {
+      const player = joins(host, manager, "--name", `Player ${index + 1}`);
+      await player.line(new RegExp(`registered as P0${index + 1}`));
+      players.push(player);
+    }
     await Promise.all(players.map((player) => player.line(/rps is over: /)));
+    const body = { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: "league://rps/schedule" } };
+    const reply = JSON.parse((await ann.request(far, { body })).text);
+    const matches: ScheduledMatch[] = JSON.parse(reply.result.contents[0].text).schedule;
+    expect(matches.map(({ termination }) => termination)).toEqual(Array(6).fill("normal"));
+    const isLocal = ({ roles }: ScheduledMatch): boolean => Object.values(roles).includes("P02");
+    expect(matches.filter(isLocal).map((match) => match.referee_id)).toEqual(["REF01", "REF01", "REF01"]);
+    expect(matches.map((match) => match.referee_id)).toContain("REF02");
   }, 60_000);
 
   it("registers players and referees that know the join code, and tells others what is missing", async () => {

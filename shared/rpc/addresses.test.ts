@@ -1,9 +1,18 @@
 import { networkInterfaces } from "node:os";
 import { describe, expect, test } from "vitest";
-import { mayContact, networkOf, parseEndpoint, sameEndpoint } from "./addresses.ts";
+import { canReach, mayContact, networkOf, parseEndpoint, sameEndpoint } from "./addresses.ts";
 
 const STRANGER = "203.0.113.7";
 const ALLOWED = ["league.example", "198.51.100.1", "fd00::5"];
+
+test.each([
+  ["http://127.0.0.1:8001/mcp", "http://127.0.0.1:8101/mcp", true],
+  ["http://203.0.113.7:8001/mcp", "http://127.0.0.1:8101/mcp", false],
+  ["http://203.0.113.7:8001/mcp", "http://203.0.113.8:8101/mcp", true],
+  ["http://127.0.0.1:8001/mcp", "http://203.0.113.8:8101/mcp", true],
+])("an agent at %s can reach %s: %j", (caller, called, isReachable) => {
+  expect(canReach(caller, called)).toBe(isReachable);
+});
 
 test.each([
   ["http://127.0.0.1:8101/mcp", "127.0.0.1", true],

@@ -40,6 +40,12 @@ export function mayContact(endpoint: URL, remoteAddress: string, allowedHosts: r
   return allowedHosts.includes(host) || host === remoteAddress.replace(/^::ffff:/, "");
 }
 
+/** Whether an agent at one endpoint can call another. A loopback endpoint is for agents on this machine alone. */
+export function canReach(caller: string, called: string): boolean {
+  const [from, to] = [URL.parse(caller), URL.parse(called)];
+  return !to || !isLoopback(bareHost(to)) || (from !== null && isThisMachine(bareHost(from)));
+}
+
 /**
  * The same text for every spelling of one endpoint: host, port and path in lower case, without query, fragment and trailing slash.
  * All addresses of this machine are one, since a server may listen on all of them.
