@@ -3,7 +3,7 @@ import { isToken, newToken, playerId, refereeId } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import { type AgentEvent, type AgentState, MAX_FAILS, transition } from "#shared/protocol/lifecycle.ts";
-import { mayContact, parseEndpoint, sameEndpoint } from "#shared/rpc/addresses.ts";
+import { type AllowedContacts, mayContact, parseEndpoint, sameEndpoint } from "#shared/rpc/addresses.ts";
 import type { AgentRow, ManagerStore } from "./tables.ts";
 
 export type AgentKind = AgentRow["kind"];
@@ -89,13 +89,13 @@ export interface RegistryOptions {
   /** Whether others must leave the ids of places alone. */
   readonly keepPlaces: boolean;
   readonly rows: readonly AgentRow[];
-  readonly allowedHosts: readonly string[];
+  readonly allowedContacts: AllowedContacts;
   /** What no agent may have as its token: it would be told to whoever registers with it. */
   readonly operatorToken: string;
 }
 
 export function createRegistry(options: RegistryOptions): AgentRegistry {
-  const { store, places, rows, allowedHosts, operatorToken } = options;
+  const { store, places, rows, allowedContacts, operatorToken } = options;
   const agents = new Map<string, Agent>(rows.map((row) => [row.agent_id, agentOf(row)]));
   const byTokenHash = new Map<string, Agent>([...agents.values()].map((agent) => [agent.tokenHash, agent]));
 
@@ -132,7 +132,7 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
       const { kind, name, endpoint } = registration;
       const url = parseEndpoint(endpoint);
       if (!url) return err(protocolError("L001", "contact_endpoint is not an http URL", { endpoint }));
-      if (!mayContact(url, registration.remoteAddress, allowedHosts)) {
+      if (!mayContact(url, registration.remoteAddress, allowedContacts)) {
         const why = `contact_endpoint must be at the address you register from (${registration.remoteAddress}) or allowed by the config`;
         return err(protocolError("L001", why, { endpoint }));
       }

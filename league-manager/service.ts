@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gameIds } from "#shared/games/registry.ts";
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { newToken, playerId, refereeId } from "#shared/lib/ids.ts";
-import { bareHost, isLoopback } from "#shared/rpc/addresses.ts";
+import { type AllowedContacts, bareHost, isLoopback } from "#shared/rpc/addresses.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { toolsOf } from "#shared/rpc/operations.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
@@ -65,7 +65,7 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
     places,
     keepPlaces: options.startWhen === "roster",
     rows: kept.agents,
-    allowedHosts: allowedHosts(config),
+    allowedContacts: allowedContacts(config),
     operatorToken: operator.token,
   });
   const peers = createPeers();
@@ -162,11 +162,11 @@ function placesOf(config: Config, runFolder: string | null): readonly Place[] {
 
 const localEndpoint = (port: number): string => `http://127.0.0.1:${port}/mcp`;
 
-/** Hosts that agents may be reached at: what the config allows and what it lists itself. */
-const allowedHosts = (config: Config): readonly string[] => [
-  ...config.allowed_hosts,
-  ...config.players.flatMap((player) => ("endpoint" in player ? [bareHost(new URL(player.endpoint))] : [])),
-];
+/** A listed endpoint allows itself only: other services of its host are no concern of the league. */
+const allowedContacts = (config: Config): AllowedContacts => ({
+  hosts: config.allowed_hosts,
+  endpoints: config.players.flatMap((player) => ("endpoint" in player ? [player.endpoint] : [])),
+});
 
 /** Players that the config lists by endpoint need no registration code of their own. */
 async function registerOnBehalf(

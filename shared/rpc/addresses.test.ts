@@ -3,7 +3,10 @@ import { describe, expect, test } from "vitest";
 import { canReach, mayContact, networkOf, parseEndpoint, sameEndpoint } from "./addresses.ts";
 
 const STRANGER = "203.0.113.7";
-const ALLOWED = ["league.example", "198.51.100.1", "fd00::5"];
+const ALLOWED = {
+  hosts: ["league.example", "198.51.100.1", "fd00::5"],
+  endpoints: ["http://listed.example:9000/mcp", "http://127.0.0.1:9000/mcp"],
+};
 
 test.each([
   ["http://127.0.0.1:8001/mcp", "http://127.0.0.1:8101/mcp", true],
@@ -39,6 +42,13 @@ test.each([
   ["http://League.Example/mcp", "127.0.0.1", true],
   ["http://198.51.100.1/mcp", STRANGER, true],
   ["http://[fd00::5]/mcp", STRANGER, true],
+  ["http://listed.example:9000/mcp", STRANGER, true],
+  ["http://Listed.example:9000/mcp", STRANGER, true],
+  ["http://listed.example:9001/mcp", STRANGER, false],
+  ["http://listed.example:9000/admin", STRANGER, false],
+  ["http://listed.example:9000/mcp?delete=all", STRANGER, false],
+  ["https://listed.example:9000/mcp", STRANGER, false],
+  ["http://127.0.0.1:9000/mcp", STRANGER, false],
   ["http://sub.league.example/mcp", STRANGER, false],
   ["http://league.example.third.example/mcp", STRANGER, false],
 ])("an agent may be reached at %s when it registers from %s: %s", (endpoint, from, verdict) => {

@@ -30,14 +30,23 @@ export function parseEndpoint(text: string): URL | null {
   return url;
 }
 
+/** Where agents may be reached although they register from another address. */
+export interface AllowedContacts {
+  /** Host names and addresses, on any port and path. */
+  readonly hosts: readonly string[];
+  /** URLs that allow nothing but themselves. */
+  readonly endpoints: readonly string[];
+}
+
 /**
  * Whether an agent may give this endpoint as its own: the address that it registers from, loopback for callers on loopback
- * only, or a host that is allowed by the config (PROTOCOL.md, section 3: nobody makes the league call a third party).
+ * only, or what the config allows (PROTOCOL.md, section 3: nobody makes the league call a third party).
  */
-export function mayContact(endpoint: URL, remoteAddress: string, allowedHosts: readonly string[]): boolean {
+export function mayContact(endpoint: URL, remoteAddress: string, allowed: AllowedContacts): boolean {
   const host = bareHost(endpoint);
   if (isLoopback(host)) return isLoopback(remoteAddress);
-  return allowedHosts.includes(host) || host === remoteAddress.replace(/^::ffff:/, "");
+  if (host === remoteAddress.replace(/^::ffff:/, "") || allowed.hosts.includes(host)) return true;
+  return allowed.endpoints.some((one) => URL.parse(one)?.href === endpoint.href);
 }
 
 /** Whether an agent at one endpoint can call another. A loopback endpoint is for agents on this machine alone. */
