@@ -99,6 +99,7 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
     onError,
   );
   const server = await listen({
+    log: self.log,
     host: options.host,
     ports: [options.port],
     door: mcp.door,

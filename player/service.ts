@@ -7,7 +7,7 @@ import { err, ok } from "#shared/lib/result.ts";
 import { flat } from "#shared/lib/text.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
-import { isLoopback } from "#shared/rpc/addresses.ts";
+import { hostsOf, isLoopback } from "#shared/rpc/addresses.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { type Caller, operation, toolsOf } from "#shared/rpc/operations.ts";
 import { listenHostFor } from "#shared/rpc/own-addresses.ts";
@@ -84,7 +84,9 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
     (error) => self.log.error({ err: error }, "internal error"),
   );
   const server = await listen({
+    log: self.log,
     host: options.host ?? listenHostFor(options.manager),
+    allowedHosts: hostsOf(options.endpoint),
     ports: options.ports,
     door: mcp.door,
     sessions: mcp.sessions,

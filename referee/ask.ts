@@ -55,7 +55,12 @@ export interface Asker {
   tell(player: Seated, type: MessageType, payload: object, limitMs: number): Promise<void>;
 }
 
-export function createAsker(peers: Peers, sender: () => string): Asker {
+/** `onFault` is told each fault as it will be published, with the message that was not answered as it should be. */
+export function createAsker(
+  peers: Peers,
+  sender: () => string,
+  onFault: (player: Seated, fault: AskFault, request: string) => void = () => {},
+): Asker {
   const roundTrips = new Map<string, number>();
   const ask = (
     player: Seated,
@@ -128,9 +133,17 @@ export function createAsker(peers: Peers, sender: () => string): Asker {
     await peers.notify(player.endpoint, envelope, { timeoutMs: limitMs, batch: player.takesBatches });
   };
 
+  const told = (request: string, player: Seated, result: Result<null, AskFault>): Result<null, AskFault> => {
+    const shown = published(result, player);
+    if (!shown.ok && !player.signal.aborted) onFault(player, shown.error, request);
+    return shown;
+  };
+
   return {
-    invite: async (player, invitation, limitMs) => published(await invite(player, invitation, limitMs), player),
-    move: async (player, question) => published(await move(player, question), player),
+    invite: async (player, invitation, limitMs) =>
+      told("GAME_INVITE", player, await invite(player, invitation, limitMs)),
+    move: async (player, question) =>
+      told(`MOVE_REQUEST ${question.matchId} tick ${question.tick}`, player, await move(player, question)),
     tell,
   };
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { err } from "#shared/lib/result.ts";
@@ -36,6 +37,24 @@ it("a player that always answers illegally is asked three times, and told from t
   ]);
   expect(new Set(asked.map((one) => one.payload.tick))).toEqual(new Set([0]));
   expect(table.heard.filter(({ to, type }) => to === "P01" && type === "MOVE_REQUEST")).toHaveLength(1);
+});
+
+it("a player's fault is in the referee's log with code, reason, player and match, and without tokens", async () => {
+  const lines: string[] = [];
+  const log = pino({ base: null }, { write: (line: string) => void lines.push(line) });
+  const table = await startTable({ move: ({ to }) => (to === "P02" ? "lizard" : null) }, false, log);
+  ends.push(() => table.stop());
+  await table.begin();
+  await table.told("manager", "MATCH_RESULT");
+  const faults = lines.map((line) => JSON.parse(line)).filter(({ agent }) => agent === "player:P02");
+  expect(faults).toMatchObject([
+    {
+      code: "G001",
+      reason: expect.stringMatching(/^illegal_move: illegal move: /),
+      request: "MOVE_REQUEST R1M1 tick 0",
+    },
+  ]);
+  expect(lines.join("")).not.toContain(tokenOf("P02", "R1M1"));
 });
 
 it("an order that comes while a referee stops is nobody's forfeit: it is played when the referee is started anew", async () => {

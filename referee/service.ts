@@ -5,6 +5,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { ok } from "#shared/lib/result.ts";
 import { flat } from "#shared/lib/text.ts";
 import * as messages from "#shared/protocol/messages.ts";
+import { hostsOf } from "#shared/rpc/addresses.ts";
 import type { McpSurface } from "#shared/rpc/mcp.ts";
 import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { operation, toolsOf } from "#shared/rpc/operations.ts";
@@ -84,7 +85,9 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   const open: Pick<Streams, "close">[] = [];
   let isTrusted: (credentials: Credentials) => boolean = () => false;
   const server = await listen({
+    log: self.log,
     host: options.host ?? listenHostFor(manager),
+    allowedHosts: hostsOf(options.endpoint),
     ports: options.ports,
     door: (body, http) => mcp.door(body, http),
     sessions: () => mcp.sessions(),
@@ -104,7 +107,8 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     const { stateFor } = await import("./rest/views.ts");
     const streams = createStreams(host, { event: "state", view: stateFor });
     const pages = await room.pages();
-    const desk = { host, agents, sessions, replies, streams, waits, log: self.log, pages: pages.routes };
+    const { refusals } = server;
+    const desk = { host, agents, sessions, replies, streams, waits, log: self.log, refusals, pages: pages.routes };
     restRoutes({ ...desk, limitLoopback: options.limitLoopback })(app);
     open.push(streams, pages.streams);
   }
@@ -129,7 +133,17 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   const agents = agentDirectory(db, writer);
   const sessions = sessionTable(db);
   const replies = sqliteReplies(db);
-  const asker = createAsker(peers, () => flat("referee:", identity.id));
+  const asker = createAsker(
+    peers,
+    () => flat("referee:", identity.id),
+    ({ playerId, endpoint }, { code, cause, detail }, request) =>
+      server.refusals.refused(endpoint.split("?", 1)[0] ?? "", {
+        code,
+        reason: `${cause}: ${detail}`,
+        agent: `player:${playerId}`,
+        request,
+      }),
+  );
   const referee = createReferee({
     host,
     asker,

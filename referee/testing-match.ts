@@ -10,7 +10,7 @@ import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType, StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
-import { openLog } from "#shared/runtime/logger.ts";
+import { type Logger, openLog } from "#shared/runtime/logger.ts";
 import { startReferee } from "./service.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
@@ -138,12 +138,16 @@ export interface Table extends Others {
   stop(): Promise<void>;
 }
 
-export async function startTable(answers: Answers = {}, limitLoopback = false): Promise<Table> {
+export async function startTable(
+  answers: Answers = {},
+  limitLoopback = false,
+  log: Logger = openLog(null, "referee"),
+): Promise<Table> {
   const others = await startOthers(answers);
   const dataFolder = mkdtempSync(join(tmpdir(), "match-"));
   const ready = Promise.withResolvers<string>();
   const quiet = {
-    ...{ log: openLog(null, "referee"), warn: () => {} },
+    ...{ log, warn: () => {} },
     // The last thing that it says of its registration.
     say: (line: string) => void (line.startsWith("registered") && registered.resolve()),
     report: (report: Wire) => ready.resolve(report.url),

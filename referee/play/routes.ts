@@ -3,7 +3,7 @@ import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
 import type { Result } from "#shared/lib/result.ts";
 import type { ErrorCode, ProtocolError } from "#shared/protocol/errors.ts";
-import { bearerOf } from "#shared/rpc/http-endpoint.ts";
+import { bearerOf } from "#shared/rpc/http-request.ts";
 import { boardPage, gamesPage, missingPage } from "#shared/web/pages.ts";
 import { bodyOf, type Limits } from "../rest/callers.ts";
 import { type RestCode, RestError } from "../rest/errors.ts";
@@ -57,38 +57,34 @@ export const gamePages =
   ({ play, turns, sessions, streams, onVisit }: PagesDesk) =>
   (app: Express, limits: Limits): void => {
     const page = (response: Response, html: string): void => void response.set(PAGE).type("html").send(html);
-    const visit = async (request: Request, response: Response): Promise<void> => {
-      onVisit();
-      await limits.stranger(request, response);
-    };
-    /** A game and what the caller is in it; who holds a seat of it is no stranger. Throws NOT_FOUND. */
+    /** A game and what the caller is in it. Throws NOT_FOUND. */
     const seen = async (request: Request, response: Response) => {
+      onVisit();
       const found = play.look(String(request.params.id), bearerOf(request));
       const agentId = found?.kept.session.participants[found.viewer];
-      if (agentId === undefined) await visit(request, response);
-      else {
-        onVisit();
+      if (agentId !== undefined) {
+        response.locals.agent = agentId;
         await limits.agent(agentId, request, response);
       }
       if (!found) throw new RestError("NOT_FOUND", "No such game");
       return found;
     };
 
-    app.get("/", async (request, response) => {
-      await visit(request, response);
+    app.get("/", async (_request, response) => {
+      onVisit();
       page(response, await gamesPage());
     });
     app.get("/game/:id", async (request, response) => {
-      await visit(request, response);
+      onVisit();
       if (play.look(request.params.id, null)) return page(response, await boardPage({ mode: "page" }));
       page(response.status(404), await missingPage());
     });
-    app.get("/api/games", async (request, response) => {
-      await visit(request, response);
+    app.get("/api/games", async (_request, response) => {
+      onVisit();
       response.json({ games: await sessions.watchable(LISTED) });
     });
     app.post("/api/games", async (request, response) => {
-      await visit(request, response);
+      onVisit();
       const { play_as, name, ...asked } = parseBody(NewGame, await bodyOf(request, response));
       const creator = { kind: "human", name } as const;
       const { gameId, role } = taken(await play.create({ ...asked, playAs: play_as, creator, bearer: null }));

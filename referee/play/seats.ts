@@ -2,18 +2,14 @@ import type { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
 import type { Role } from "#shared/games/game.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { DisplayName } from "#shared/protocol/names.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 
 /** What takes a seat: an agent over MCP or REST, a person, or a player process that is asked over the wire. */
 export type SeatKind = "agent" | "human" | "bot";
 
 /** How a player wants to be called: one line, since it stands in what other players' LLMs read. */
-export const PlayerName = z
-  .string()
-  .trim()
-  .min(1)
-  .max(60)
-  .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, "must be one line");
+export const PlayerName = DisplayName.check(z.maxLength(60));
 
 /** A seat of a game that was made by createGame. Its token is its agent's; whoever plays a league match has no such seat. */
 export interface PlaySeat {

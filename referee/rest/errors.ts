@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, Response } from "express";
+import type { RefusalLog } from "#shared/rpc/refusal-log.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Refusal } from "#shared/session/session.ts";
 import type { NotFound } from "../host.ts";
@@ -46,11 +47,17 @@ const CODE_OF: Readonly<Record<Refusal["code"] | NotFound["code"], RestCode>> = 
 /** What the session refused, in the document's words. */
 export const restErrorOf = ({ code, message }: Refusal | NotFound): RestError => new RestError(CODE_OF[code], message);
 
-/** The last stop of every request that threw: a refusal becomes its answer; anything else is told to the log and to nobody else. */
-export function errorAnswers(log: Logger): ErrorRequestHandler {
+/** The last stop of every request that threw: a refusal is logged and becomes its answer; anything else is told to the log and to nobody else. */
+export function errorAnswers(log: Logger, refusals: RefusalLog): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
     const known = thrown instanceof RestError ? thrown : malformed(thrown);
     if (!known) log.error({ err: thrown, method: request.method, path: request.path }, "internal error");
+    else {
+      const { code, message: reason } = known;
+      const agent = (response.locals.agent as string | undefined) ?? null;
+      const asked = `${request.method} ${request.path}`;
+      refusals.refused(request.socket.remoteAddress ?? "", { code, reason, agent, request: asked });
+    }
     if (response.headersSent) response.destroy();
     else answer(response, known ?? new RestError("INTERNAL_ERROR", "Internal error"));
   };

@@ -2,7 +2,8 @@ import type { Express, NextFunction, Request, RequestHandler, Response } from "e
 import type { Role, Viewer } from "#shared/games/game.ts";
 import { findGame, gameIds } from "#shared/games/registry.ts";
 import { newToken } from "#shared/lib/ids.ts";
-import { bearerOf, goneSignal } from "#shared/rpc/http-endpoint.ts";
+import { bearerOf, goneSignal } from "#shared/rpc/http-request.ts";
+import type { RefusalLog } from "#shared/rpc/refusal-log.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { AgentDirectory } from "../agents.ts";
@@ -37,6 +38,7 @@ export interface RestDesk {
   /** The pages beside the API. */
   readonly pages: (app: Express, limits: Limits) => void;
   readonly log: Logger;
+  readonly refusals: RefusalLog;
   /** Whether callers on loopback are held to the rate limits too. */
   readonly limitLoopback: boolean;
 }
@@ -66,7 +68,6 @@ export const restRoutes =
     });
 
     app.post("/agents", async (request, response) => {
-      await limits.stranger(request, response);
       parseBody(RegisterAgent, await bodyOf(request, response));
       const { agentId, token } = await agents.register();
       response.status(201).json({ agent_id: agentId, token });
@@ -77,10 +78,10 @@ export const restRoutes =
       const token = bearerOf(request);
       const agentId = token === null ? null : agents.holderOf(token);
       if (agentId === null) {
-        await limits.stranger(request, response);
         const headers = { "www-authenticate": "Bearer" };
         throw new RestError("UNAUTHORIZED", "Missing or invalid token", { headers });
       }
+      response.locals.agent = agentId;
       await limits.agent(agentId, request, response);
       return agentId;
     };
@@ -145,7 +146,7 @@ export const restRoutes =
     app.use(() => {
       throw new RestError("NOT_FOUND", "No such route; /openapi.json lists them");
     });
-    app.use(errorAnswers(desk.log));
+    app.use(errorAnswers(desk.log, desk.refusals));
   };
 
 async function createSession(

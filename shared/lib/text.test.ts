@@ -17,6 +17,11 @@ describe("a name", () => {
     "\ud800",
     "a\u2028b",
     "\u0007",
+    "An\u200bn",
+    "\u200eAnn",
+    "An\ufeffn",
+    "A\u00adnn",
+    "\u3164",
   ])("may not be %j", (name) => expect(isName(name)).toBe(false));
 });
 

@@ -32,8 +32,12 @@ export const toldAs = (value: unknown): string => (typeof value === "string" ? v
 /** What moves a cursor, colours, breaks or turns a line. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 
-/** Whether a text can be a name: something to be seen, on one line, and nothing that a terminal would obey. */
-export const isName = (text: string): boolean => !UNPRINTABLE.test(text) && /[^\p{C}\p{Z}]/u.test(text);
+/** Characters of no width, which make two names that look alike; joiners stay, because scripts and emoji need them. */
+const ZERO_WIDTH = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u2060-\u2064\u206A-\u206F\u3164\uFEFF\uFFA0]/u;
+
+/** Whether a text can be a name: something to be seen, on one line, nothing that a terminal would obey, nothing of no width. */
+export const isName = (text: string): boolean =>
+  !UNPRINTABLE.test(text) && !ZERO_WIDTH.test(text) && /[^\p{C}\p{Z}]/u.test(text);
 
 /** Somebody else's text on one line, with nothing in it that a terminal would obey. */
 export const inOneLine = (text: string): string => text.replace(new RegExp(UNPRINTABLE, "gu"), " ");

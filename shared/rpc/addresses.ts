@@ -23,6 +23,12 @@ export function networkOf(remoteAddress: string): string {
   return `${prefix.map((group) => group.replace(/^0+(?=.)/, "").toLowerCase()).join(":")}::/64`;
 }
 
+/** The host by which an agent says that it is reached; none for one that is reached where it listens. */
+export function hostsOf(endpoint: string | null | undefined): readonly string[] {
+  const url = endpoint ? URL.parse(endpoint) : null;
+  return url ? [bareHost(url)] : [];
+}
+
 /** The URL of an agent's endpoint, or null for anything but a plain http(s) URL without credentials. */
 export function parseEndpoint(text: string): URL | null {
   const url = URL.parse(text);
@@ -71,7 +77,8 @@ export function endpointKey(endpoint: string): string {
 /** Whether two texts name one endpoint, however they are spelled. */
 export const sameEndpoint = (a: string, b: string): boolean => endpointKey(a) === endpointKey(b);
 
-const isThisMachine = (host: string): boolean =>
+/** Whether a host is loopback or the address of one of this machine's interfaces. */
+export const isThisMachine = (host: string): boolean =>
   isLoopback(host) ||
   Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === host));
 

@@ -1,16 +1,18 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
-import { isIP, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { lazily } from "../lib/lazily.ts";
-import { bareHost, isLoopback } from "./addresses.ts";
+import { callerCheck, isJson } from "./caller-check.ts";
 import type { Gate, HttpContext, HttpReply, McpDoor } from "./http.ts";
+import { acceptsStream, bearerOf, collect, goneSignal, pathOf } from "./http-request.ts";
 import type { McpSessions } from "./mcp-sessions.ts";
+import type { RefusalLog } from "./refusal-log.ts";
 
 /** Not by `import`, which would read every export of the module: Node loads its own fetch and WebSocket for that, 70 ms in each process. */
-const { createServer } = process.getBuiltinModule("node:http");
+const { createServer, STATUS_CODES } = process.getBuiltinModule("node:http");
 
 export interface EndpointOptions {
   readonly door: McpDoor;
-  /** Asked before each `/mcp` request. */
+  /** Asked before every request but the probes. */
   readonly gate?: Gate;
   /** MCP clients that bring a transport of their own; loaded with the first of them. */
   readonly sessions?: () => Promise<McpSessions>;
@@ -20,10 +22,13 @@ export interface EndpointOptions {
   readonly web: () => Promise<RequestListener>;
   /** Largest accepted body of a caller, bytes. */
   readonly bodyLimit: (http: HttpContext) => number;
-  /** Host names, besides loopback's, by which this endpoint may be called. */
+  /** What the server is bound to; loopback without it. */
+  readonly host?: string;
+  /** Host names, besides its own, by which this endpoint may be called, and whose pages may call it. */
   readonly allowedHosts: readonly string[];
-  /** Whether any IP address will do as a Host: for endpoints that are open to a network. Names could be rebound, addresses cannot. */
-  readonly anyAddress?: boolean;
+  readonly refusals?: RefusalLog | undefined;
+  /** Told of what failed here, which no caller may know. */
+  readonly onError?: (error: unknown) => void;
   /** How long a peer may read nothing of what it is sent; for tests. */
   readonly unreadMs?: number;
 }
@@ -36,30 +41,41 @@ const PROBE_AFTER_MS = 60_000;
 /**
  * The server of one agent: `POST /mcp` is taken here, on node:http itself, because every move of every match passes through it, and so
  * are `GET /health` and `/ready`, which a manager asks of its referees every second; the rest goes to express. Refuses a foreign Host or
- * Origin (403), any content type but JSON (415) and large bodies (413).
+ * Origin (403), any content type but JSON (415), large bodies (413) and callers beyond their limits (429).
  */
 export function httpEndpoint(options: EndpointOptions): Server {
-  const isAllowedCaller = callerCheck(options.allowedHosts, options.anyAddress ?? false);
+  const { host = "127.0.0.1", allowedHosts, gate, onError } = options;
+  const faultOf = callerCheck({ host, allowedHosts });
   const web = lazily(options.web);
-  const takePage: RequestListener = (request, response) => {
-    web().then(
-      (listener) => listener(request, response),
-      () => refuse(response, 500, "Internal error"),
-    );
+  const takePage = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const http = contextOf(request, response, options);
+    try {
+      const verdict = gate ? await gate("", http) : null;
+      for (const [name, value] of Object.entries(verdict?.headers ?? {})) response.setHeader(name, value);
+      if (verdict?.refusal) return refusePage(http, request, response, 429, "Too many requests; see Retry-After");
+      const listener = await web().catch(() => null); // it has logged why it could not be loaded
+      if (listener) listener(request, response);
+      else refuse(response, 500, "Internal error");
+    } catch (thrown) {
+      onError?.(thrown);
+      refuse(response, 500, "Internal error");
+    }
   };
   const probed = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
   const server = createServer(probed, (request, response) => {
     response.on("timeout", leaveIfUnread);
-    if (!isAllowedCaller(request)) {
-      const message = "Forbidden: foreign Host or Origin";
-      if (pathOf(request) === "/mcp") refuse(response, 403, message);
-      else send(response, 403, JSON.stringify({ error: { code: "FORBIDDEN", message } }));
-    } else if (pathOf(request) === "/mcp") {
+    const isMcp = pathOf(request) === "/mcp";
+    const fault = faultOf(request);
+    if (fault !== null) {
+      const http = contextOf(request, response, options);
+      if (isMcp) refuseMcp(http, request, response, fault.status, fault.message);
+      else refusePage(http, request, response, fault.status, fault.message);
+    } else if (isMcp) {
       takeMcp(request, response, options);
     } else {
       const probe = options.isReady && probeOf(request, options.isReady);
       if (probe) sendReply(response, probe);
-      else takePage(request, response);
+      else void takePage(request, response);
     }
   });
   server.keepAliveTimeout = 60_000;
@@ -88,34 +104,26 @@ function probeOf(request: IncomingMessage, isReady: () => boolean): HttpReply | 
     : { status: 503, body: '{"status":"starting"}', headers: PROBED };
 }
 
-/** The path of a request's target, which may be sent whole, as to a proxy (RFC 9112, section 3.2.2). */
-const pathOf = ({ url = "/" }: IncomingMessage): string =>
-  url.replace(/^https?:\/\/[^/?]+/i, "").split("?", 1)[0] || "/";
-
-/** The token of `Authorization: Bearer`, whose scheme is in any case (RFC 9110, section 11.1); null without one. */
-export const bearerOf = ({ headers }: Pick<IncomingMessage, "headers">): string | null =>
-  /^Bearer +(\S.*)$/i.exec(headers.authorization ?? "")?.[1] ?? null;
-
 function takeMcp(request: IncomingMessage, response: ServerResponse, options: EndpointOptions): void {
+  const http = contextOf(request, response, options);
   const isOfSession = (request.method === "GET" || request.method === "DELETE") && options.sessions !== undefined;
   if (request.method !== "POST" && !isOfSession) {
     response.setHeader("allow", options.sessions ? "GET, POST, DELETE" : "POST");
-    refuse(response, 405, "Method not allowed: POST a JSON-RPC 2.0 request");
+    refuseMcp(http, request, response, 405, "Method not allowed: POST a JSON-RPC 2.0 request");
     return;
   }
   if (isOfSession) {
-    void answer(request, response, "", contextOf(request, response), options);
+    void answer(request, response, "", http, options);
     return;
   }
-  if (!/^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "")) {
-    refuse(response, 415, "Unsupported media type: send application/json");
+  if (!isJson(request.headers["content-type"])) {
+    refuseMcp(http, request, response, 415, "Unsupported media type: send application/json");
     return;
   }
-  const http = contextOf(request, response);
   collect(request, options.bodyLimit(http), (body) => {
     if (body === null) {
       response.setHeader("connection", "close");
-      refuse(response, 413, "Body too large");
+      refuseMcp(http, request, response, 413, "Body too large");
       return;
     }
     void answer(request, response, body, http, options);
@@ -127,10 +135,11 @@ async function answer(
   response: ServerResponse,
   body: string,
   http: HttpContext,
-  { gate, door, sessions }: EndpointOptions,
+  { gate, door, sessions, onError }: EndpointOptions,
 ): Promise<void> {
   try {
-    const refusal = gate ? await gate(body, http) : null;
+    const refusal = (gate && (await gate(body, http)))?.refusal ?? null;
+    if (refusal) tellRefused(http, request, refusal.status, "too many requests");
     const message = refusal || !sessions ? undefined : forMcpClient(request, body);
     if (!sessions || message === undefined) {
       const reply = refusal ?? (await door(body, http));
@@ -141,8 +150,13 @@ async function answer(
     const clients = await sessions();
     const direct = clients.direct(request, message.body, http);
     if (direct) sendReply(response, await direct);
-    else await clients.handle(request, response, message.body, http);
-  } catch {
+    else {
+      await clients.handle(request, response, message.body, http);
+      const { statusCode } = response;
+      if (statusCode >= 400) tellRefused(http, request, statusCode, STATUS_CODES[statusCode] ?? "");
+    }
+  } catch (thrown) {
+    onError?.(thrown);
     refuse(response, 500, "Internal error");
   }
 }
@@ -156,7 +170,9 @@ function forMcpClient({ method, headers }: IncomingMessage, body: string): { rea
   if (method !== "POST") return { body: undefined };
   const isInSession = headers["mcp-session-id"] !== undefined;
   const isDeclared = isInSession || headers["mcp-protocol-version"] !== undefined;
-  if (!isInSession && !acceptsStream({ headers })) return undefined;
+  // A transport answers nobody that does not accept both.
+  const acceptsBoth = acceptsStream({ headers }) && headers.accept?.includes("application/json");
+  if (!isInSession && !acceptsBoth) return undefined;
   try {
     const message = JSON.parse(body) as { method?: unknown; params?: { name?: unknown } } | null;
     const isLeague = message?.method === "tools/call" && message.params?.name === "league_message";
@@ -166,65 +182,50 @@ function forMcpClient({ method, headers }: IncomingMessage, body: string): { rea
   }
 }
 
-function contextOf(request: IncomingMessage, response: ServerResponse): HttpContext {
+function contextOf(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { refusals }: Pick<EndpointOptions, "refusals">,
+): HttpContext {
+  const remoteAddress = request.socket.remoteAddress ?? "";
   return {
     bearer: bearerOf(request),
-    remoteAddress: request.socket.remoteAddress ?? "",
+    remoteAddress,
+    refused: refusals && ((refusal) => refusals.refused(remoteAddress, refusal)),
     isMcpClient: acceptsStream(request),
     // No getter: V8 puts that of an object literal in old memory, where it keeps the request until the next full collection.
     gone: () => goneSignal(response),
   };
 }
 
-/** Aborted when whoever is to be answered has gone. */
-export function goneSignal(response: ServerResponse): AbortSignal {
-  const gone = new AbortController();
-  if (response.closed) gone.abort();
-  else response.once("close", () => gone.abort());
-  return gone.signal;
+/** Refuses a request to `/mcp`, in JSON-RPC. */
+function refuseMcp(
+  http: HttpContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  message: string,
+): void {
+  tellRefused(http, request, status, message);
+  refuse(response, status, message);
 }
 
-const acceptsStream = ({ headers }: Pick<IncomingMessage, "headers">): boolean =>
-  headers.accept?.includes("text/event-stream") ?? false;
+const PAGE_CODES = { 403: "FORBIDDEN", 415: "INVALID_REQUEST", 429: "TOO_MANY_REQUESTS" } as const;
 
-/** Reads a body as UTF-8; null once it is larger than `limit` bytes. A broken connection calls nobody. */
-export function collect(request: IncomingMessage, limit: number, done: (body: string | null) => void): void {
-  if (Number(request.headers["content-length"] ?? 0) > limit) {
-    done(null);
-    return;
-  }
-  const chunks: Buffer[] = [];
-  let size = 0;
-  request.on("data", (chunk: Buffer) => {
-    size += chunk.length;
-    if (size <= limit) chunks.push(chunk);
-    else if (size - chunk.length <= limit) done(null);
-  });
-  request.on("end", () => {
-    if (size <= limit) done((chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString("utf8"));
-  });
+/** Refuses any other request, in the form of the REST API. */
+function refusePage(
+  http: HttpContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: keyof typeof PAGE_CODES,
+  message: string,
+): void {
+  tellRefused(http, request, status, message);
+  send(response, status, JSON.stringify({ error: { code: PAGE_CODES[status], message } }));
 }
 
-type CallerCheck = (request: IncomingMessage) => boolean;
-
-/** Verdicts on Host and Origin headers kept at once; a caller repeats the same two with every request. */
-const MAX_VERDICTS = 1_000;
-
-function callerCheck(allowedHosts: readonly string[], anyAddress: boolean): CallerCheck {
-  const verdicts = new Map<string, boolean>();
-  const isAllowed = (origin: string): boolean => {
-    const known = verdicts.get(origin);
-    if (known !== undefined) return known;
-    const url = URL.parse(origin);
-    const called = url === null ? "" : bareHost(url);
-    const verdict = isLoopback(called) || allowedHosts.includes(called) || (anyAddress && isIP(called) !== 0);
-    if (verdicts.size >= MAX_VERDICTS) verdicts.clear();
-    verdicts.set(origin, verdict);
-    return verdict;
-  };
-  return ({ headers: { host, origin } }) =>
-    host !== undefined && isAllowed(`http://${host}`) && (origin === undefined || isAllowed(origin));
-}
+const tellRefused = (http: HttpContext, request: IncomingMessage, code: number, reason: string): void =>
+  http.refused?.({ code, reason, request: `${request.method} ${pathOf(request)}` });
 
 const refuse = (response: ServerResponse, status: number, message: string): void =>
   send(response, status, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message } }));

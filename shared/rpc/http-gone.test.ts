@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { goneSignal, httpEndpoint } from "./http-endpoint.ts";
+import { httpEndpoint } from "./http-endpoint.ts";
+import { goneSignal } from "./http-request.ts";
 
 test("a caller is known to be gone, whether it goes before or after somebody asks", async () => {
   const signals: AbortSignal[] = [];

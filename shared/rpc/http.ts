@@ -1,4 +1,5 @@
 import type { CallerInput } from "./input.ts";
+import type { Refusal } from "./refusal-log.ts";
 
 /** What goes back over HTTP; an empty body answers notifications. */
 export interface HttpReply {
@@ -24,10 +25,20 @@ export interface HttpContext {
   readonly gone?: () => AbortSignal;
   /** Tells a caller that asked for it how far its request is. */
   readonly progress?: (done: number, total: number, message: string) => void;
+  /** Writes to the log of operation that this request, or a part of it, is refused. */
+  readonly refused?: ((refusal: Refusal) => void) | undefined;
 }
 
 /** Answers the body of one `POST /mcp` in plain JSON; never rejects. */
 export type McpDoor = (body: string, http: HttpContext) => Promise<HttpReply>;
 
-/** Refuses a request before anything looks at it; null lets it pass. */
-export type Gate = (body: string, http: HttpContext) => Promise<HttpReply | null>;
+/** What a gate says to one request. */
+export interface GateVerdict {
+  /** What is answered instead; null lets the request pass. */
+  readonly refusal: HttpReply | null;
+  /** What the caller is told about its limits either way. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Judges a request before anything looks at it; null for a caller without limits. The body is that of `POST /mcp`, else empty. */
+export type Gate = (body: string, http: HttpContext) => Promise<GateVerdict | null>;

@@ -64,8 +64,12 @@ export function jsonRpc(methods: Readonly<Record<string, Method>>, onInternalErr
 
   const single = async (request: unknown, http: HttpContext): Promise<HttpReply> => {
     const parsed = Request.safeParse(request);
-    if (!parsed.success) return reply(createJSONRPCErrorResponse(idOf(request), INVALID_REQUEST, "Invalid Request"));
+    if (!parsed.success) return refuse(http, idOf(request), INVALID_REQUEST, "Invalid Request");
     const response = await server.receive(parsed.data as JSONRPCRequest, http);
+    if (response?.error?.code === METHOD_NOT_FOUND) {
+      const { code, message: reason } = response.error;
+      http.refused?.({ code, reason, request: parsed.data.method });
+    }
     try {
       return reply(response);
     } catch (thrown) {
@@ -80,16 +84,21 @@ export function jsonRpc(methods: Readonly<Record<string, Method>>, onInternalErr
       try {
         message = JSON.parse(text);
       } catch {
-        return reply(createJSONRPCErrorResponse(null, PARSE_ERROR, "Parse error"));
+        return refuse(http, null, PARSE_ERROR, "Parse error");
       }
       if (!Array.isArray(message)) return single(message, http);
       if (message.length === 0 || message.length > MAX_BATCH) {
         const why = `Invalid Request: a batch holds 1 to ${MAX_BATCH} requests`;
-        return reply(createJSONRPCErrorResponse(null, INVALID_REQUEST, why));
+        return refuse(http, null, INVALID_REQUEST, why);
       }
       return asTheyCome(message.map((request) => single(request, http)));
     },
   };
+}
+
+function refuse(http: HttpContext, id: JSONRPCID, code: number, reason: string): HttpReply {
+  http.refused?.({ code, reason, request: "POST /mcp" });
+  return reply(createJSONRPCErrorResponse(id, code, reason));
 }
 
 const internalError = (id: JSONRPCID): JSONRPCErrorResponse =>

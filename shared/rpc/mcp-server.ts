@@ -8,6 +8,7 @@ import {
   type ServerOptions,
 } from "@modelcontextprotocol/server";
 import { JSONRPCErrorException } from "json-rpc-2.0";
+import { z } from "zod";
 import type { HttpContext } from "./http.ts";
 import { isInputNeeded } from "./input.ts";
 import { type McpSurface, unfitArguments } from "./mcp.ts";
@@ -37,6 +38,9 @@ const ANSWER_WITHIN_MS = 10 * 60_000;
 /** Both limits together bound what a client that only subscribes can make this process keep. */
 const MAX_SUBSCRIPTIONS = 256;
 const URI_CHARACTERS = 300;
+
+const AnyParams = z.looseObject({});
+const Subscribed = z.object({ uri: z.string() });
 
 /** Methods that the SDK leaves to the server, as far as a service has them. */
 const METHODS = [
@@ -73,7 +77,7 @@ export function serverOf(
   for (const name of METHODS) {
     const method = methods[name];
     if (!method) continue;
-    server.setRequestHandler(name, async ({ params }: { params?: unknown }, context: ServerContext) => {
+    const handle = async (params: unknown, context: ServerContext) => {
       const caller = callerOf(context, eventStore !== undefined);
       try {
         // The SDK checks every answer against the protocol's own schema.
@@ -86,8 +90,16 @@ export function serverOf(
         onError(thrown);
         throw new ProtocolError(ProtocolErrorCode.InternalError, "Internal error"); // the SDK would show the message
       }
-    });
+    };
+    // Params that do not fit are the method's to refuse, as they are in plain JSON-RPC: by the SDK's schemas they would be an internal error.
+    if (name !== "tools/call") server.setRequestHandler(name, { params: AnyParams }, handle);
+    else server.setRequestHandler(name, ({ params }: { params?: unknown }, context) => handle(params, context));
   }
+  server.fallbackRequestHandler = async ({ method }, context) => {
+    const [code, reason] = [ProtocolErrorCode.MethodNotFound, "Method not found"];
+    callerOf(context, false).refused?.({ code, reason, request: method });
+    throw new ProtocolError(code, reason);
+  };
   /** A tool that asks first is called again with what was said. */
   async function answered(
     method: McpMethod,
@@ -103,7 +115,7 @@ export function serverOf(
       input = { ...input, said, state: result.state };
     }
   }
-  server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
+  server.setRequestHandler("resources/subscribe", { params: Subscribed }, ({ uri }) => {
     if (uri.length > URI_CHARACTERS) {
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
@@ -116,7 +128,7 @@ export function serverOf(
     subscriptions?.add(uri);
     return {};
   });
-  server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
+  server.setRequestHandler("resources/unsubscribe", { params: Subscribed }, ({ uri }) => {
     subscriptions?.delete(uri);
     return {};
   });
@@ -152,5 +164,6 @@ function callerOf(
     ...(sessionId !== undefined && { sessionId }),
     gone: () => signal,
     ...(progressToken !== undefined && { progress: tell }),
+    refused: asked?.refused,
   };
 }

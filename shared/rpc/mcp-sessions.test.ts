@@ -79,6 +79,24 @@ test("what a client did wrong is told to it and not to us", async () => {
   expect(errors).toEqual([]);
 });
 
+test.each(["application/json", "text/event-stream", STREAM, "*/*", ""])(
+  "params that do not fit are -32602 and say which, for whoever accepts %j, with and without a session",
+  async (accept) => {
+    const opened = await post("initialize", INITIALIZE);
+    await opened.text();
+    const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+    for (const headers of [{ accept }, ...(accept === STREAM ? [session] : [])]) {
+      for (const method of ["resources/read", "resources/subscribe"]) {
+        const text = await (await post(method, { uri: {} }, headers)).text();
+        if (method === "resources/subscribe" && accept !== STREAM) continue; // needs a session
+        expect(text, text).toMatch(/"code":-32602/);
+        expect(text).toMatch(/uri|expected string/);
+      }
+    }
+    expect(errors).toEqual([]);
+  },
+);
+
 test("a tool learns its caller's bearer token, each its own", async () => {
   const clients = await Promise.all([connect("one"), connect("two"), connect()]);
   const answers = await Promise.all(clients.map((client) => client.callTool({ name: "whoami" })));

@@ -4,6 +4,7 @@ import type { FieldFault } from "../protocol/envelope.ts";
 import type { HttpContext } from "./http.ts";
 import type { InputNeeded } from "./input.ts";
 import { INVALID_PARAMS, type Method, rpcError } from "./json-rpc.ts";
+import { withRefusals } from "./method-refusals.ts";
 
 /** What a tool shows: text, or a page that a host may show to its user. */
 export type Content =
@@ -107,7 +108,7 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
     throw rpcError(INVALID_PARAMS, `Unknown resource: ${uri.slice(0, 200)}`, { uri });
   };
 
-  return {
+  return withRefusals({
     initialize: (params) => {
       const asked = parse(Initialize, params).protocolVersion;
       const known = protocolVersions.find((version) => version === asked);
@@ -137,7 +138,7 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
       const { uri } = parse(ReadResource, params);
       return { contents: [await read(uri, http)] };
     },
-  };
+  });
 }
 
 /** The tools that answer by themselves, at once. */

@@ -80,6 +80,7 @@ export function toolsOf(operations: readonly Operation<unknown>[], self: () => s
       messageId: message_id,
     });
     if (isInputNeeded(answer)) throw new Error(`${type} asks a caller who cannot be asked`);
+    tellRefused(http, answer, type, sender);
     const reply = answer.ok
       ? newEnvelope(found.reply, self(), answer.value, { correlationId: message_id })
       : newEnvelope(errorType(answer.error), self(), answer.error, { correlationId: message_id });
@@ -140,6 +141,7 @@ function namedTool(
         callerOf(http, null, typeof token === "string" ? token : null, http.input),
       );
       if (isInputNeeded(answer)) return answer;
+      tellRefused(http, answer, name, null);
       // A refusal is not what the output schema promises, so only its text tells of it.
       if (!answer.ok)
         return { content: text(tool.shown ? answer.error.message : JSON.stringify(answer.error)), isError: true };
@@ -149,6 +151,17 @@ function namedTool(
       return { ...shown, structuredContent: answer.value };
     },
   };
+}
+
+/** Logs an answer that refuses; one to a registration says so in its payload. */
+function tellRefused(http: HttpContext, answer: Answer, request: string, agent: string | null): void {
+  if (!answer.ok) {
+    const { error_code: code, message: reason } = answer.error;
+    http.refused?.({ code, reason, agent, request });
+    return;
+  }
+  const { error_code: code, reason } = answer.value as { readonly error_code?: unknown; readonly reason?: unknown };
+  if (typeof code === "string") http.refused?.({ code, reason: String(reason), agent, request });
 }
 
 const text = (text: string): ToolResult["content"] => [{ type: "text", text }];

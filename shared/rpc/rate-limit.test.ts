@@ -15,7 +15,7 @@ function doorWith(options: Partial<RateLimitOptions> = {}): McpDoor {
       token === "league token" || (subject !== null && isSignedFor(TOKEN, subject, token)),
     ...options,
   });
-  return async (body, http) => (await gate(body, http)) ?? { status: 200, body: "ok" };
+  return async (body, http) => (await gate(body, http))?.refusal ?? { status: 200, body: "ok" };
 }
 
 const call = (args: object): string =>

@@ -72,7 +72,7 @@ export function rateLimit(options: RateLimitOptions): Gate {
     const untrusted = callsOf(message).filter((call) => !credentialsOf(call, http).some(options.isTrusted));
     if (untrusted.length === 0) return null;
     const { isAllowed, headers } = await take(networkOf(http.remoteAddress), untrusted.length);
-    return isAllowed ? null : tooMany(headers, options.perMinute, message);
+    return { refusal: isAllowed ? null : tooMany(headers, options.perMinute, message), headers };
   };
 }
 

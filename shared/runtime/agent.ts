@@ -1,12 +1,13 @@
+import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { messageOf } from "../lib/result.ts";
-import { isLoopback } from "../rpc/addresses.ts";
 import type { Gate, HttpContext, McpDoor } from "../rpc/http.ts";
 import { httpEndpoint } from "../rpc/http-endpoint.ts";
 import type { McpSessions } from "../rpc/mcp-sessions.ts";
 import { isWildcard, localUrl, urlsOf } from "../rpc/own-addresses.ts";
+import { type RefusalLog, refusalLog } from "../rpc/refusal-log.ts";
 import type { AgentReport } from "./agent-report.ts";
 import { EXIT, StartError } from "./exit.ts";
 import { fileNameOf } from "./file-name.ts";
@@ -121,6 +122,7 @@ function openOwnLog(name: string, dataFolder: string | null): ReturnType<typeof 
 }
 
 export interface ListenOptions {
+  readonly log: Logger;
   readonly host: string;
   /** Tried in order; 0 lets the system choose. */
   readonly ports: readonly number[];
@@ -130,10 +132,13 @@ export interface ListenOptions {
   readonly isReady: () => boolean;
   readonly web: () => Promise<RequestListener>;
   readonly bodyLimit?: (http: HttpContext) => number;
+  /** Names, besides its own, by which this agent may be called, and whose pages may call it. */
   readonly allowedHosts?: readonly string[];
 }
 
 export interface Listening {
+  /** Where refused requests are logged. */
+  readonly refusals: RefusalLog;
   /** How this machine calls it, e.g. `http://127.0.0.1:8001`; the endpoint is this plus `/mcp`. */
   readonly url: string;
   /** How other machines call it: one URL for each address that it listens on. */
@@ -150,18 +155,19 @@ const LAST_ANSWERS_MS = 300;
 
 /** Opens an agent's endpoint on the first free port of its list; a StartError names the port that is taken. */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { host, bodyLimit = () => DEFAULT_BODY_BYTES, ...doors } = options;
-  const allowedHosts = [host, ...(options.allowedHosts ?? [])];
-  const server = httpEndpoint({ ...doors, bodyLimit, allowedHosts, anyAddress: !isLoopback(host) });
+  const { log, host, bodyLimit = () => DEFAULT_BODY_BYTES, allowedHosts = [], ...doors } = options;
+  const refusals = refusalLog(log);
+  const onError = (thrown: unknown): void => log.error({ err: thrown }, "internal error");
+  const server = httpEndpoint({ ...doors, host, bodyLimit, allowedHosts, refusals, onError });
   let fault = "";
   for (const port of options.ports) {
     try {
-      await new Promise<void>((resolve, reject) => {
-        server.once("error", reject);
-        server.listen(port, host, resolve);
-      });
+      await once(server.listen(port, host), "listening"); // rejects on an error, and leaves no listener
+      // From here on a fault, such as a connection that could not be accepted, leaves the server listening.
+      server.on("error", onError);
       const bound = server.address() as AddressInfo;
       return {
+        refusals,
         url: localUrl(bound.address, bound.port),
         urls: urlsOf(bound.address, bound.port),
         isOnEveryAddress: isWildcard(bound.address),

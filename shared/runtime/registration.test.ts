@@ -8,7 +8,7 @@ import { afterEach, expect, it } from "vitest";
 import { isToken } from "../lib/ids.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
 import { PlayerRegisterResponse } from "../protocol/messages.ts";
-import { collect } from "../rpc/http-endpoint.ts";
+import { collect } from "../rpc/http-request.ts";
 import { createPeers } from "../rpc/peer.ts";
 import { openLog } from "./logger.ts";
 import { register, takeToken } from "./registration.ts";

@@ -1,0 +1,141 @@
+import { once } from "node:events";
+import { request as httpRequest, type OutgoingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { hostname, networkInterfaces } from "node:os";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type EndpointOptions, httpEndpoint } from "./http-endpoint.ts";
+
+const LIMIT = 64 * 1024;
+let taken = 0;
+const options: EndpointOptions = {
+  door: async () => {
+    taken += 1;
+    return { status: 200, body: '{"ok":true}' };
+  },
+  web: async () => (request, response) => void response.end(`page ${request.url}`),
+  bodyLimit: () => LIMIT,
+  allowedHosts: ["league.example", "fd00::5"],
+};
+
+const servers: Server[] = [];
+let port = 0;
+
+/** Opens another endpoint, which is called from then on. */
+async function open(more: Partial<EndpointOptions> = {}): Promise<void> {
+  const server = httpEndpoint({ ...options, ...more });
+  servers.push(server);
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  port = (server.address() as AddressInfo).port;
+}
+
+function close(): void {
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+}
+
+interface Sent {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+async function send(body: string, { method = "POST", path = "/mcp", headers = {} }: Sent = {}) {
+  const all = { "content-type": "application/json", ...headers };
+  const request = httpRequest({ host: "127.0.0.1", port, method, path, agent: false, headers: all });
+  const answered = once(request, "response");
+  request.on("error", () => {}); // after an early answer the rest of a body finds a closed connection
+  request.end(body);
+  const [response] = await answered;
+  let text = "";
+  for await (const chunk of response.setEncoding("utf8")) text += chunk;
+  return { status: response.statusCode, headers: response.headers, text };
+}
+
+const statusOf = async (headers: OutgoingHttpHeaders, sent: Sent = {}) =>
+  (await send("{}", { ...sent, headers })).status;
+
+beforeAll(() => open());
+afterAll(close);
+
+test.each([
+  "evil.example",
+  "127.0.0.1.evil.example",
+  "localhost.evil.example:80",
+  "10.0.0.1",
+  "evil.example#localhost",
+])("Host %j: 403, for pages too", async (host) => {
+  const before = taken;
+  expect([await statusOf({ host }), await statusOf({ host }, { method: "GET", path: "/" })]).toEqual([403, 403]);
+  expect(taken).toBe(before);
+});
+
+test.each([
+  "http://evil.example",
+  "https://localhost.evil.example",
+  "http://evil.example/localhost",
+  "null",
+  "file://",
+  "",
+])("Origin %j: 403", async (origin) => {
+  expect(await statusOf({ origin })).toBe(403);
+});
+
+test.each([
+  ["GET", "/mcp"],
+  ["DELETE", "/mcp"],
+  ["GET", "/"],
+  ["GET", "/health"],
+])("%s %s by a foreign Origin: 403", async (method, path) => {
+  const before = taken;
+  for (const origin of ["http://evil.example", "null"]) {
+    expect((await send("", { method, path, headers: { origin } })).status).toBe(403);
+  }
+  expect(taken).toBe(before);
+});
+
+test.each([
+  "localhost",
+  "LOCALHOST:8000",
+  "127.0.0.1:1",
+  "[::1]:8000",
+  "league.example",
+  "League.example:80",
+  "[fd00::5]:8000",
+])("Host %s is our own, and so is the same Origin", async (host) => {
+  expect([await statusOf({ host }), await statusOf({ host, origin: `http://${host}` })]).toEqual([200, 200]);
+});
+
+test.each([
+  ["127.0.0.1:8000", "http://127.0.0.1:8001", 403],
+  ["127.0.0.1:8000", "http://localhost:8000", 403],
+  ["127.0.0.1:8000", "http://198.51.100.7", 403],
+  ["127.0.0.1:8000", "http://league.example:3000", 200],
+  ["League.example", "https://league.example", 200],
+  ["league.example:443", "https://league.example", 200],
+])("a page is called at Host %s by Origin %s: %d", async (host, origin, status) => {
+  expect(await statusOf({ host, origin })).toBe(status);
+});
+
+test("a request with an Origin must be JSON, to pages too; one without may be anything there", async () => {
+  const origin = `http://127.0.0.1:${port}`;
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+  const statusAt = async (path: string, headers: OutgoingHttpHeaders) => statusOf(headers, { path });
+  expect(await statusAt("/api/games", { ...form, origin })).toBe(415);
+  expect(await statusAt("/api/games", { origin })).toBe(200);
+  expect(await statusAt("/sessions", form)).toBe(200);
+  expect((await send("", { method: "GET", path: "/", headers: { origin, "content-type": "" } })).status).toBe(200);
+});
+
+test("an endpoint that is open to a network may be called by the addresses and names of its machine, and by no other", async () => {
+  await open({ host: "0.0.0.0" });
+  const statusBy = async (host: string) => (await send("{}", { headers: { host } })).status;
+  const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
+  for (const { address, family } of addresses) {
+    expect(await statusBy(family === "IPv6" ? `[${address}]:8000` : `${address}:8000`), address).toBe(200);
+  }
+  expect([await statusBy(hostname()), await statusBy(`${hostname().split(".")[0]}.local:8000`)]).toEqual([200, 200]);
+  for (const foreign of ["198.51.100.7:8000", "[2001:db8::7]:8000", "evil.example:8000"]) {
+    expect(await statusBy(foreign), foreign).toBe(403);
+  }
+  await open();
+  expect(await statusBy(hostname())).toBe(hostname() === "localhost" ? 200 : 403);
+});

@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { newToken } from "../lib/ids.ts";
+import { refusalLog } from "./refusal-log.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: the fields of any line
+let lines: any[];
+const log = { warn: (fields: object, message: string) => void lines.push({ ...fields, message }) };
+beforeEach(() => {
+  lines = [];
+  vi.useFakeTimers();
+});
+afterEach(() => vi.useRealTimers());
+
+const refusal = { code: "L004", reason: "not signed for me", agent: "player:P01", request: "GAME_INVITE" };
+
+test("a refusal is a line with code, reason, agent, request and address", () => {
+  refusalLog(log).refused("10.0.0.9", refusal);
+  expect(lines).toEqual([{ ...refusal, from: "10.0.0.9", message: "refused" }]);
+});
+
+test("a flood is five lines a minute for each code and network, and one line that counts the others", () => {
+  const refusals = refusalLog(log);
+  for (let host = 1; host <= 1_000; host++) refusals.refused(`2001:db8::${host}`, refusal);
+  refusals.refused("2001:db8:0:1::1", refusal);
+  refusals.refused("2001:db8::1", { ...refusal, code: 429 });
+  expect(lines.map(({ code, from }) => [code, from])).toEqual([
+    ...[1, 2, 3, 4, 5].map((host) => ["L004", `2001:db8::${host}`]),
+    ["L004", "2001:db8:0:1::1"],
+    [429, "2001:db8::1"],
+  ]);
+  vi.advanceTimersByTime(60_000);
+  expect(lines.at(-1)).toMatchObject({ left_out: 995 });
+  refusals.refused("2001:db8::1", refusal);
+  expect(lines.at(-1)).toMatchObject(refusal);
+});
+
+test("all lines together are limited, however many addresses and codes there are", () => {
+  const refusals = refusalLog(log, { perKind: 5, total: 20 });
+  for (let host = 0; host < 250; host++) refusals.refused(`10.0.0.${host}`, refusal);
+  expect(lines).toHaveLength(20);
+});
+
+test("no token is logged, and what came from outside is one short line", () => {
+  const token = newToken();
+  const said = {
+    code: -32602,
+    reason: `Unknown tool: ${token}`,
+    agent: `a\u001b[2J ${token}`,
+    request: `GET /${token}`,
+  };
+  refusalLog(log).refused("10.0.0.9", said);
+  refusalLog(log).refused("10.0.0.9", { ...said, reason: "long ".repeat(1_000) });
+  expect(JSON.stringify(lines)).not.toContain(token);
+  expect(lines[0]).toMatchObject({ reason: "Unknown tool: [removed]", agent: "a [2J [removed]" });
+  expect(lines[1].reason.length).toBeLessThan(510);
+});

@@ -1,0 +1,71 @@
+import { isIP } from "node:net";
+import { cutTo, inOneLine } from "../lib/text.ts";
+import { networkOf } from "./addresses.ts";
+
+/** A request that was refused, or a fault of an agent that was asked. */
+export interface Refusal {
+  /** HTTP status, JSON-RPC code, REST code, or that of league or game. */
+  readonly code: string | number;
+  readonly reason: string;
+  /** The agent as it names itself; null for a caller that does not say. */
+  readonly agent?: string | null;
+  /** Method and path, JSON-RPC method, tool or message type. */
+  readonly request: string;
+}
+
+/** What a service did not do and why, for whoever operates it. Never throws. */
+export interface RefusalLog {
+  /** `from` is the address of the caller, or the endpoint of an agent that was asked. */
+  refused(from: string, refusal: Refusal): void;
+}
+
+export interface RefusalLogLimits {
+  /** Lines a minute about one code from one network. */
+  readonly perKind: number;
+  /** Lines a minute altogether. */
+  readonly total: number;
+}
+
+const LIMITS: RefusalLogLimits = { perKind: 5, total: 200 };
+const WINDOW_MS = 60_000;
+const SHOWN_CHARACTERS = 500;
+/** As long as any token, key or signature of ours, and longer than an id. */
+const SECRET = /[A-Za-z0-9_+/=-]{40,}/g;
+
+/**
+ * Writes a line for each refusal, and instead of those beyond the limits one line that counts them, so that callers cannot fill the disk.
+ * What came from outside is on one line, cut, and without anything that could be a token.
+ */
+export function refusalLog(
+  log: { warn(fields: object, message: string): void },
+  limits: RefusalLogLimits = LIMITS,
+): RefusalLog {
+  const counts = new Map<string, number>();
+  let logged = 0;
+  let leftOut = 0;
+  const endMinute = (): void => {
+    if (leftOut > 0) log.warn({ left_out: leftOut }, "more refusals in the last minute, which are not logged");
+    counts.clear();
+    logged = 0;
+    leftOut = 0;
+  };
+  return {
+    refused(from, { code, reason, agent = null, request }) {
+      if (counts.size === 0) setTimeout(endMinute, WINDOW_MS).unref();
+      const kind = `${code} ${isIP(from) === 6 ? networkOf(from) : from}`;
+      const count = (counts.get(kind) ?? 0) + 1;
+      if (count > limits.perKind || logged >= limits.total) {
+        leftOut++;
+        return;
+      }
+      counts.set(kind, count);
+      logged++;
+      log.warn(
+        { code, reason: clean(reason), agent: agent === null ? null : clean(agent), request: clean(request), from },
+        "refused",
+      );
+    },
+  };
+}
+
+const clean = (text: string): string => inOneLine(cutTo(SHOWN_CHARACTERS, text.replace(SECRET, "[removed]")));

@@ -1,0 +1,46 @@
+import { Server } from "node:http";
+import { pino } from "pino";
+import { afterEach, expect, test, vi } from "vitest";
+import { type ListenOptions, listen } from "./agent.ts";
+import { StartError } from "./exit.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+function optionsWith(lines: string[], ports: readonly number[]): ListenOptions {
+  return {
+    log: pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(line) }),
+    ...{ host: "127.0.0.1", ports, isReady: () => true },
+    door: async () => ({ status: 200, body: "{}" }),
+    web: () => Promise.reject(),
+  };
+}
+
+test("faults of a server that listens are logged, each of them, and it goes on listening", async () => {
+  const spy = vi.spyOn(Server.prototype, "listen");
+  const lines: string[] = [];
+  const listening = await listen(optionsWith(lines, [0]));
+  const server = spy.mock.contexts[0] as Server;
+  server.emit("error", new Error("accept ENFILE"));
+  server.emit("error", new Error("accept ENOMEM"));
+  expect(lines.map((line) => JSON.parse(line).err.message)).toEqual(["accept ENFILE", "accept ENOMEM"]);
+  expect((await fetch(`${listening.url}/health`)).status).toBe(200);
+  await listening.close();
+});
+
+test("a taken port is passed over, and named when there is no other", async () => {
+  const first = await listen(optionsWith([], [0]));
+  const second = await listen(optionsWith([], [first.port, 0]));
+  expect(second.port).not.toBe(first.port);
+  const none = listen(optionsWith([], [first.port]));
+  await expect(none).rejects.toThrow(new StartError(`port ${first.port} on 127.0.0.1 is already in use`).message);
+  await Promise.all([first.close(), second.close()]);
+});
+
+test("refused requests are in the agent's log, without tokens", async () => {
+  const lines: string[] = [];
+  const listening = await listen(optionsWith(lines, [0]));
+  await fetch(`${listening.url}/mcp`, { method: "POST", body: "{}", headers: { authorization: "Bearer secret" } });
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({ code: 415, request: "POST /mcp", from: "127.0.0.1" });
+  expect(lines.join("")).not.toContain("secret");
+  await listening.close();
+});
