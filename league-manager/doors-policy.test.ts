@@ -70,26 +70,34 @@ describe("league operations", () => {
     expect(await shown()).not.toEqual(before);
   });
 
-  it("schedule_match names why a match cannot be, and adds none", async () => {
+  it("schedule_match refuses a match that cannot be, names the fault, and adds none", async () => {
     await manager.register("P01", "P02", "REF01");
     const match = { league_id: "rps", player1_id: "P01", player2_id: "P02", round_id: 2 };
     const schedule = (more: object = {}) => tool("schedule_match", { ...match, ...more }, manager.operator);
-    const faulty = async (more: object, error_code: string) => {
+    const faulty = async (more: object, error_code: string, message: string) => {
       const before = (await manager.schedule("rps")).length;
-      expect(await schedule(more)).toMatchObject({ isError: true, error_code });
+      expect(await schedule(more)).toMatchObject({ isError: true, error_code, message });
       expect(await manager.schedule("rps")).toHaveLength(before);
     };
-    await faulty({}, "L005");
+    await faulty({}, "L005", "league rps is open; matches are added while it runs");
+    await faulty({ league_id: undefined }, "L005", "P01 and P02 are in no running league together");
     await start("rps");
-    await faulty({ league_id: "nowhere" }, "L005");
-    await faulty({ player1_id: "P09" }, "L004");
-    await faulty({ player2_id: "REF01" }, "L004");
-    await faulty({ player2_id: "P01" }, "L001");
+    await faulty({ league_id: "nowhere" }, "L005", "no league nowhere");
+    await faulty({ player1_id: "P09" }, "L004", "P09 is not in league rps");
+    await faulty({ player2_id: "REF01" }, "L004", "REF01 is not in league rps");
+    await faulty({ player1_id: "P09", league_id: undefined }, "L004", "no player P09 is registered");
+    await faulty({ player2_id: "REF01", league_id: undefined }, "L004", "no player REF01 is registered");
+    await faulty({ round_id: 3 }, "G003", "there is no round 3; choose a round from 1 to 2");
+    const faults = [{ path: "player2_id", message: "a player cannot play against itself" }];
+    expect(await schedule({ player2_id: "P01" })).toMatchObject({ code: -32602, data: { faults } });
     expect(await schedule()).toMatchObject({ status: "SCHEDULED", match_id: "R2M1" });
     const told = await manager.message("MATCH_RESULT", "referee:REF01", won(), manager.tokens.REF01);
     expect(told).toMatchObject({ payload: { status: "RECORDED" } });
-    await faulty({ round_id: 1 }, "L005");
+    await faulty({ round_id: 1 }, "G005", "round 1 is over; choose a round from 2 to 3");
     expect(await schedule()).toMatchObject({ status: "SCHEDULED", match_id: "R2M2" });
+    await start("eo");
+    const choices = { choices: ["rps", "eo"] };
+    expect(await schedule({ league_id: undefined })).toMatchObject({ error_code: "L005", context: choices });
   });
 });
 

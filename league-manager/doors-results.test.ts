@@ -5,6 +5,7 @@ import {
   abortedR1M1,
   logOf,
   ROLES,
+  seedOf,
   startTestManager,
   type TestManager,
   type Wire,
@@ -54,13 +55,15 @@ describe("MATCH_RESULT", () => {
     expect((await schedule())[0]).toMatchObject({ status: "assigned", winner: null });
   });
 
-  it("is recorded once", async () => {
+  it("is recorded once; the same one again is acknowledged, and another one is told which is recorded", async () => {
     const first = await message("MATCH_RESULT", "referee:REF01", won(), tokenOf("REF01"));
     expect(first).toMatchObject({ type: "MATCH_RESULT_RESPONSE", payload: { status: "RECORDED" } });
     const again = await message("MATCH_RESULT", "referee:REF01", won(), tokenOf("REF01"));
     expect(again).toMatchObject({ payload: { status: "ALREADY_RECORDED" } });
     const other = won({ winner: "P02", match_points: { P01: 0, P02: 3 } });
-    await message("MATCH_RESULT", "referee:REF01", other, tokenOf("REF01"));
+    const contradicted = await message("MATCH_RESULT", "referee:REF01", other, tokenOf("REF01"));
+    const why = "another result of rps/R1M1 is recorded: normal, winner P01";
+    expect(contradicted).toMatchObject({ type: "GAME_ERROR", payload: { error_code: "G001", message: why } });
     expect(await points()).toEqual([
       ["P01", 3],
       ["P02", 0],
@@ -75,11 +78,12 @@ describe("MATCH_RESULT", () => {
     expect(await points()).toContainEqual(["P01", 3]);
   });
 
-  it("of an unknown match or league is refused", async () => {
-    for (const more of [{ match_id: "R9M9" }, { league_id: "nowhere" }]) {
-      const refused = await message("MATCH_RESULT", "referee:REF01", won(more), tokenOf("REF01"));
-      expect(refused).toMatchObject({ isError: true, type: "GAME_ERROR", payload: { error_code: "G003" } });
-    }
+  it.each([
+    ["match", { match_id: "R9M9" }, { type: "GAME_ERROR", payload: { error_code: "G003" } }],
+    ["league", { league_id: "nowhere" }, { type: "LEAGUE_ERROR", payload: { error_code: "L005" } }],
+  ])("of an unknown %s is refused", async (_what, more, error) => {
+    const refused = await message("MATCH_RESULT", "referee:REF01", won(more), tokenOf("REF01"));
+    expect(refused).toMatchObject({ isError: true, ...error });
   });
 
   it.each([
@@ -163,7 +167,8 @@ describe("MATCH_RESULT of the only referee", () => {
       expect(await alone.schedule("rps")).toMatchObject([{ status: "assigned", referee_id: "REF01" }]);
       for (const epoch of [1, 3]) expect(await tell(won({ epoch }))).toMatchObject({ error_code: "L004" });
       expect(await alone.schedule("rps")).toMatchObject([{ status: "assigned", winner: null }]);
-      expect(await tell(won({ epoch: 2 }))).toEqual({ status: "RECORDED" });
+      const again = won({ epoch: 2, ...withLog(logOf({ seed: seedOf("R1M1", 2) })) });
+      expect(await tell(again)).toEqual({ status: "RECORDED" });
       expect(await alone.schedule("rps")).toMatchObject([{ status: "completed", winner: "P01" }]);
     } finally {
       await alone.stop();

@@ -205,7 +205,6 @@ export function createManager(options: ManagerOptions): Manager {
     async schedule(league_id, [first, second], roundId) {
       const league = leagues.get(league_id);
       if (!league) return err(protocolError("L005", `no league ${league_id}`, { league_id }));
-      if (first === second) return err(protocolError("L001", "nobody plays against itself", { player_id: first }));
       for (const id of [first, second]) {
         if (!league.entrants.has(id))
           return err(protocolError("L004", `${id} is not in league ${league_id}`, { player_id: id }));
@@ -216,7 +215,11 @@ export function createManager(options: ManagerOptions): Manager {
           protocolError("L005", `league ${league_id} is ${league.status}; matches are added while it runs`, {}, true),
         );
       }
-      if (roundId < current) return err(protocolError("L005", `round ${roundId} is over; round ${current} runs`));
+      const next = Math.max(...league.rounds.keys()) + 1;
+      const context = { round_id: roundId, first_round: current, last_round: next };
+      const choices = `choose a round from ${current} to ${next}`;
+      if (roundId < current) return err(protocolError("G005", `round ${roundId} is over; ${choices}`, context));
+      if (roundId > next) return err(protocolError("G003", `there is no round ${roundId}; ${choices}`, context));
       const [firstRole = "", secondRole = ""] = league.game.roles;
       const matchId = `R${roundId}M${matchesOf(league, roundId).length + 1}`;
       const match = addMatch(league, roundId, matchId, { [firstRole]: first, [secondRole]: second });

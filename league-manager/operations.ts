@@ -146,6 +146,21 @@ function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): re
         ? handle(payload)
         : err(protocolError("L004", "this takes the operator token; see the terminal where the league was started"));
   };
+  /** The one running league that both players are in. */
+  const sharedLeague = (...players: readonly string[]): Result<string, ProtocolError> => {
+    const unknown = players.find((id) => registry.get(id)?.kind !== "player");
+    if (unknown) return err(protocolError("L004", `no player ${unknown} is registered`, { player_id: unknown }));
+    const shared = [...manager.leagues.values()].filter(
+      ({ status, entrants }) => status === "running" && players.every((id) => entrants.has(id)),
+    );
+    const choices = shared.map(({ config }) => config.league_id);
+    const [only, another] = choices;
+    if (only && !another) return ok(only);
+    const why = only
+      ? `${players.join(" and ")} are in several running leagues: give league_id, one of ${choices.join(", ")}`
+      : `${players.join(" and ")} are in no running league together`;
+    return err(protocolError("L005", why, { choices }, true));
+  };
   return [
     operation({
       request: "START_LEAGUE",
@@ -179,21 +194,13 @@ function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): re
         annotations: { readOnlyHint: false, destructiveHint: false },
       },
       handle: operatorOnly(async ({ player1_id, player2_id, round_id, league_id }: z.infer<typeof ScheduleMatch>) => {
-        const shared = [...manager.leagues.values()].filter(
-          (league) => league.status === "running" && league.entrants.has(player1_id) && league.entrants.has(player2_id),
-        );
-        const target = league_id ?? (shared.length === 1 ? shared[0]?.config.league_id : undefined);
-        if (target === undefined) {
-          const choices = shared.map((league) => league.config.league_id);
-          return err(
-            protocolError("L005", "name the league_id of a running league that both play in", { choices }, true),
-          );
-        }
-        const added = await manager.schedule(target, [player1_id, player2_id], round_id);
+        const target = league_id === undefined ? sharedLeague(player1_id, player2_id) : ok(league_id);
+        if (!target.ok) return target;
+        const added = await manager.schedule(target.value, [player1_id, player2_id], round_id);
         if (!added.ok) return added;
         return ok({
           status: "SCHEDULED",
-          league_id: target,
+          league_id: target.value,
           match_id: added.value.matchId,
           round_id,
           roles: added.value.roles,
@@ -215,7 +222,8 @@ function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): re
       },
       handle: operatorOnly(async ({ player_id }: z.infer<typeof RemovePlayer>) => {
         const player = registry.get(player_id);
-        if (player?.kind !== "player") return err(protocolError("L004", `no player ${player_id}`, { player_id }));
+        if (player?.kind !== "player")
+          return err(protocolError("L004", `no player ${player_id} is registered`, { player_id }));
         await manager.remove(player);
         return ok({ status: "REMOVED", player_id });
       }),

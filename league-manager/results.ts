@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { inOneLine } from "#shared/lib/text.ts";
@@ -48,7 +49,9 @@ export function createRecorder({ leagues, store, dispatcher, rounds, seedOf, emi
   const record: Recorder["record"] = async (result, referee) => {
     const league = leagues.get(result.league_id);
     const match = league?.matches.get(result.match_id);
-    if (!league || !match) return err(protocolError("G003", `no match ${matchRef(result.league_id, result.match_id)}`));
+    const { league_id, match_id } = result;
+    if (!league) return err(protocolError("L005", `no league ${league_id}`, { league_id }));
+    if (!match) return err(protocolError("G003", `no match ${matchRef(league_id, match_id)}`, { match_id }));
     // The same result twice at once: each copy is judged when the one before it is on disk, and nothing is awaited between that and its own turn.
     while (recording.has(match)) await recording.get(match)?.catch(() => {});
     const isTheirs = match.refereeId === referee.id && result.epoch === match.epoch;
@@ -56,12 +59,12 @@ export function createRecorder({ leagues, store, dispatcher, rounds, seedOf, emi
       const why = `${nameOf(match)} is not yours under epoch ${result.epoch}`;
       return err(protocolError("L004", why, { match_id: match.matchId, epoch: match.epoch }));
     }
-    if (match.status === "completed") return ok({ status: "ALREADY_RECORDED" });
+    if (match.status === "completed") return recorded(match, result);
     const fault = faultOfResult(league, match, seedOf(match), result);
     // A result that cannot be is the referee's failure: the match counts as aborted, and the referee is told.
-    const { log: entries, ...recorded } = fault ? abortedBy(result, fault) : result;
-    const isPlayedAgain = recorded.termination === "aborted" && match.aborts + 1 < MAX_ABORTS;
-    const done = isPlayedAgain ? playAgain(match, recorded.reason) : rounds.complete(match, recorded, entries, referee);
+    const { log: entries, ...kept } = fault ? abortedBy(result, fault) : result;
+    const isPlayedAgain = kept.termination === "aborted" && match.aborts + 1 < MAX_ABORTS;
+    const done = isPlayedAgain ? playAgain(match, kept.reason) : rounds.complete(match, kept, entries, referee);
     recording.set(match, done);
     try {
       await done;
@@ -84,6 +87,18 @@ export function createRecorder({ leagues, store, dispatcher, rounds, seedOf, emi
   };
 
   return { record, abort };
+}
+
+/** The answer to another report of a match that has its result. */
+function recorded(
+  match: Match,
+  { log: _, ...again }: MatchResult,
+): Result<{ status: "ALREADY_RECORDED" }, ProtocolError> {
+  const { result } = match;
+  if (isDeepStrictEqual(again, result)) return ok({ status: "ALREADY_RECORDED" });
+  const { winner = null, termination = null, log_head = null } = result ?? {};
+  const why = `another result of ${nameOf(match)} is recorded: ${termination}, winner ${winner ?? "none"}`;
+  return err(protocolError("G001", why, { match_id: match.matchId, winner, termination, log_head }));
 }
 
 const abortedBy = (result: MatchResult, fault: string): MatchResult => ({

@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { rps } from "#shared/games/rps.ts";
-import { hmacBase64Url } from "#shared/lib/hash.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { rowsOf } from "#shared/session/entry.ts";
+import { matchSeed } from "#shared/session/match-seed.ts";
 import { create, decide } from "#shared/session/session.ts";
 import { startManager } from "./service.ts";
 
@@ -116,7 +116,9 @@ export const rpcOf = (method: string, params: object = {}): string =>
 
 const AT = "2026-01-01T00:00:00.000Z";
 export const ROLES = { player_1: "P01", player_2: "P02" };
-const seedOf = (matchId: string): string => hmacBase64Url("s", `rps/${matchId}`);
+/** The seed of a match of the league `rps`. */
+export const seedOf = (matchId: string, epoch = 1): string =>
+  matchSeed({ seed: "s", seedRule: "per_epoch" }, "rps", matchId, epoch);
 
 /** The log of R1M1 in which P01 wins with rock; with fewer of its entries, another seed or other options. */
 export function logOf({ entries = 3, seed = seedOf("R1M1"), options = {} } = {}): readonly string[] {

@@ -94,10 +94,14 @@ export const Removed = z.object({ status: z.literal("REMOVED"), player_id: z.str
 
 export const LeagueId = z.object({ league_id: id });
 export const RemovePlayer = z.object({ player_id: id });
-export const ScheduleMatch = z.object({
-  player1_id: id,
-  player2_id: id,
-  round_id: z.int().min(1),
-  /** Default: the one running league that both play in. */
-  league_id: id.optional(),
-});
+export const ScheduleMatch = z
+  .object({
+    player1_id: id,
+    player2_id: id,
+    round_id: z.int().min(1).describe("the current round, a later one, or the one after the last"),
+    league_id: id.optional().describe("default: the one running league that both players are in"),
+  })
+  .refine(({ player1_id, player2_id }) => player1_id !== player2_id, {
+    path: ["player2_id"],
+    message: "a player cannot play against itself",
+  });
