@@ -15,6 +15,7 @@ import type { Play } from "./play/play.ts";
 import type { Referee } from "./referee.ts";
 import { matchOf, orderOf, StartGame, StartGameByPlayers } from "./start-game.ts";
 import { shown } from "./state-view.ts";
+import { playerOf } from "./tables.ts";
 
 export interface RefereeDesk {
   readonly host: SessionHost;
@@ -123,6 +124,9 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
         const found = game ? seatIn(game.kept.session, player_id) : sessionWith(desk, player_id, match_id);
         if (!found.ok) return found;
         const { session, role } = found.value;
+        if (session.status === "completed") {
+          return err(protocolError("G004", `the match is over: ${session.reason}`, { match_id: match_id ?? null }));
+        }
         const reason = whyIllegal(session, role, move);
         return ok({ valid: reason === null, reason, player_id, role, move });
       },
@@ -183,6 +187,8 @@ function sessionWith(desk: RefereeDesk, playerId: string, matchId: string | unde
     return role !== undefined && isMeant ? [{ ref, role, sessionId }] : [];
   });
   const [only, another] = playing;
+  const finished = matchId === undefined ? null : finishedWith(desk, playerId, matchId);
+  if (!only && finished) return ok(finished);
   if (!only) {
     const how = "for a game made with createGame give match_id (its game_id) and player_id (the role)";
     return err(protocolError("G003", `${playerId} plays no such match here now; ${how}`, { player_id: playerId }));
@@ -196,13 +202,20 @@ function sessionWith(desk: RefereeDesk, playerId: string, matchId: string | unde
   return ok({ session, role: only.role });
 }
 
+/** A match of this player that is over. */
+function finishedWith({ referee, host }: RefereeDesk, playerId: string, matchId: string) {
+  const sessionId = referee.sessionOf(matchId);
+  const session = sessionId.ok ? host.read(sessionId.value)?.session : undefined;
+  const seat = Object.entries(session?.participants ?? {}).find(([, agentId]) => playerOf(agentId) === playerId);
+  return session?.status === "completed" && seat ? { session, role: seat[0] } : null;
+}
+
 /** Null when the move would be taken. In a simultaneous turn the answer is the same whether the role has chosen or not. */
 function whyIllegal(session: Session, role: Role, move: unknown): string | null {
   const { game, state } = session;
   const action = game.action.safeParse(readMove(game, game.viewState(state, "spectator"), role, move));
   if (!action.success) return action.error.issues[0]?.message ?? "not an action of this game";
   if (game.isDriversOwn?.(action.data)) return "not an action of a player";
-  if (session.status === "completed") return "The session is over";
   if (game.info.simultaneous) {
     const legal = game.legalActions(game.viewState(state, "spectator"), role);
     const isLegal = legal.some((one) => isDeepStrictEqual(one, action.data));
