@@ -11,6 +11,7 @@ import { replay } from "#shared/session/replay.ts";
 import { type Command, create, type Decision, decide, type Refusal, type Session } from "#shared/session/session.ts";
 import type { Access, ActionLog, Seat, Snapshot } from "#shared/store/action-log.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
+import { createLobby, type Lobby, type NotBegun } from "./lobby.ts";
 
 export interface NewSessionOptions extends Partial<Access> {
   readonly game: Game;
@@ -55,7 +56,7 @@ export interface SessionHost {
   create(options: NewSessionOptions): Promise<Session>;
   /** The committed session, from memory or replayed from its log; null when there is none. */
   read(sessionId: string): Kept | null;
-  submit(sessionId: string, submission: Submission): Promise<Result<Session, Refusal | NotFound>>;
+  submit(sessionId: string, submission: Submission): Promise<Result<Session, Refusal | NotFound | NotBegun>>;
   /** Ends a session for the faults of one turn together. */
   forfeit(sessionId: string, faults: readonly Fault[]): Promise<Result<Session, Refusal | NotFound>>;
   /** Ends a session through no fault of its players. */
@@ -74,6 +75,8 @@ export interface SessionHost {
   forgetIdle(idleMs: number): void;
   /** The same of one session at once, whose driver is done with it. */
   forget(sessionId: string): void;
+  /** Which sessions wait for players. */
+  readonly lobby: Lobby;
   /** How many sessions are in memory. */
   loaded(): number;
 }
@@ -100,14 +103,16 @@ const SNAPSHOT_EVERY_MS = 1_000;
 const DRIVEN: Access = { actedBy: "driver", spectators: "none" };
 
 /**
- * `onCommit` is called with every session after each of its entries. `onListenerError` gets what `onCommit` and the listeners of `watch`
- * throw: the entry is on disk then, so its author and the other listeners must not notice.
+ * `onCommit` is called with every session after each of its entries, and when its last player has come. `onListenerError` gets what
+ * `onCommit` and the listeners of `watch` throw: the entry is on disk then, so its author and the other listeners must not notice.
+ * `openRoles` are the seats of a session that nobody has taken.
  */
 export function createHost(
   log: ActionLog,
   clock: Clock,
   onCommit: (session: Session) => void = () => {},
   onListenerError: (thrown: unknown, sessionId: string) => void = throwLater,
+  openRoles: (sessionId: string) => readonly Role[] = () => [],
 ): SessionHost {
   const live = new Map<string, Live>();
   /** By session. Kept apart from `live`, because a session that is read again from its log keeps its listeners. */
@@ -133,6 +138,11 @@ export function createHost(
         onListenerError(thrown, sessionId);
       }
     }
+  };
+
+  const tellWatchers = (found: Live, session: Session): void => {
+    const listeners = [...(watchers.get(session.id) ?? [])].map((listener) => () => listener(found));
+    tell(session.id, [...listeners, () => onCommit(session)]);
   };
 
   /** Whether a session is watched or being written. */
@@ -176,12 +186,17 @@ export function createHost(
     found.session = next;
     found.rows.push(row);
     commits.emit(sessionId);
-    const listeners = [...(watchers.get(sessionId) ?? [])].map((listener) => () => listener(found));
-    tell(sessionId, [...listeners, () => onCommit(next)]);
+    tellWatchers(found, next);
     return ok(next);
   };
 
+  const lobby = createLobby(openRoles, (sessionId) => {
+    const found = find(sessionId);
+    if (found) tellWatchers(found, found.session);
+  });
+
   return {
+    lobby,
     async create({ game, options, seed, seats, alongside, ...given }) {
       const access = { ...DRIVEN, ...given };
       const participants = Object.fromEntries(seats.map((seat) => [seat.role, seat.agentId]));
@@ -197,7 +212,10 @@ export function createHost(
     },
     read: find,
     async submit(sessionId, { role, action, expectedTick, byDriver = false, alongside }) {
-      const game = find(sessionId)?.session.game;
+      const found = find(sessionId);
+      const waiting = found?.access.actedBy === "seats" ? lobby.waiting(found.session) : null;
+      if (waiting) return err({ code: "WAITING_FOR_PLAYERS", message: waiting.message });
+      const game = found?.session.game;
       const parsed = game?.action.safeParse(action);
       const isForbidden = !byDriver && parsed?.success === true && game?.isDriversOwn?.(parsed.data) === true;
       const command = { type: "act", role, action: isForbidden ? undefined : parsed?.data, expectedTick } as const;

@@ -38,7 +38,8 @@ export async function playMatch(
   let session = sessionOf(driver, sessionId);
   match.closedRounds = game.rounds?.(session.state).length ?? 0;
   if (session.status === "active" && session.tick === 0) {
-    const faults = await inviteAll(driver, match);
+    const accepted = driver.host.lobby.inviting(sessionId);
+    const faults = await inviteAll(driver, match).finally(accepted);
     if (faults.length > 0) session = await forfeit(driver, sessionId, faults);
     else tellStart(driver, match);
   }

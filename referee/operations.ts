@@ -39,7 +39,7 @@ export const GameState = z.object({
   match_id: z.string(),
   session_id: z.string(),
   game: z.string(),
-  status: z.enum(["active", "completed"]),
+  status: z.enum(["waiting_for_players", "active", "completed"]),
   tick: z.int(),
   state: z.unknown().describe("the game's state as the caller may see it"),
   your_role: z.string().optional(),
@@ -127,7 +127,7 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
         if (session.status === "completed") {
           return err(protocolError("G004", `the match is over: ${session.reason}`, { match_id: match_id ?? null }));
         }
-        const reason = whyIllegal(session, role, move);
+        const reason = desk.host.lobby.waiting(session)?.message ?? whyIllegal(session, role, move);
         return ok({ valid: reason === null, reason, player_id, role, move });
       },
     }),
@@ -146,12 +146,12 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
       },
       async handle({ match_id }, caller) {
         const game = isSessionId(match_id) ? desk.play.look(match_id, caller.authToken) : null;
-        if (game) return ok({ match_id, ...shown(game.kept.session, game.viewer) });
+        if (game) return ok({ match_id, ...shown(game.kept.session, game.viewer, desk.host.lobby) });
         const found = desk.referee.sessionOf(match_id);
         if (!found.ok) return found;
         const match = desk.play.look(found.value, caller.authToken);
         if (!match) return err(protocolError("G003", `no match ${match_id} here`, { match_id }));
-        return ok({ match_id, ...shown(match.kept.session, match.viewer) });
+        return ok({ match_id, ...shown(match.kept.session, match.viewer, desk.host.lobby) });
       },
     }),
   ];

@@ -28,10 +28,10 @@ export const gameRules = (): readonly Resource[] =>
 export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[] {
   const read = async (ref: string): Promise<unknown> => {
     const game = isSessionId(ref) ? desk.play.look(ref, null) : null;
-    if (game) return { match_id: ref, ...shown(game.kept.session, "spectator") };
+    if (game) return { match_id: ref, ...shown(game.kept.session, "spectator", desk.host.lobby) };
     const found = desk.referee.sessionOf(ref);
     const session = found.ok ? desk.host.read(found.value)?.session : null;
-    return session ? { match_id: ref, ...shown(session, "spectator") } : null;
+    return session ? { match_id: ref, ...shown(session, "spectator", desk.host.lobby) } : null;
   };
   const about = { name: "Game state", description: "The state of a match as a spectator may see it." };
   return [

@@ -28,7 +28,7 @@ import { createHost } from "./host.ts";
 import { HOST_INSTRUCTIONS, LEAGUE_TOOLS, REFEREE_INSTRUCTIONS } from "./listing.ts";
 import { isManager, type RefereeDesk, refereeOperations } from "./operations.ts";
 import { openPlayRoom, type PlayRoom } from "./play/room.ts";
-import { SEAT_SCHEMA } from "./play/seats.ts";
+import { SEAT_SCHEMA, seatTable } from "./play/seats.ts";
 import { createReferee } from "./referee.ts";
 import { changedBy, gameRules, refereeTemplates } from "./resources.ts";
 import { REPLY_SCHEMA, sqliteReplies } from "./rest/replies.ts";
@@ -123,11 +123,13 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     throw reason; // ends the process: a referee that cannot write must not ask
   });
   const peers = createPeers();
+  const seats = seatTable(db);
   const host = createHost(
     sqliteLog(db, writer),
     systemClock,
     (session) => mcp.changed(() => [...changedBy(desk, session), ...room.changedBy(session)]),
     (err, session) => self.log.error({ err, session }, "a listener failed after a commit"),
+    seats.open,
   );
   const waits = createWaits(host);
   const agents = agentDirectory(db, writer);
@@ -155,7 +157,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     identity,
   });
   const room = openPlayRoom({
-    ...{ db, writer, agents, sessions, replies, waits, self },
+    ...{ db, writer, agents, seats, sessions, replies, waits, self },
     driver: { host, asker },
     url: options.endpoint?.replace(/\/mcp$/, "") ?? server.urls[0] ?? server.url,
     bots: options.bots,

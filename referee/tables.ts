@@ -32,7 +32,7 @@ interface Tables {
     acted_by: string;
     spectators: string;
   };
-  seats: { session_id: string; role: string; kind: string; name: string };
+  seats: { session_id: string; role: string; kind: string; name: string; joined: number };
   participants: { session_id: string; agent_id: string; role: string };
   log: { session: number; seq: number; type: string; body: string };
 }
@@ -119,6 +119,7 @@ export interface ListedSession {
 export interface ListedGame {
   readonly game_id: string;
   readonly template: string;
+  /** "waiting_for_players" while a seat is open, then as the session's. */
   readonly status: string;
   /** ISO 8601, UTC. */
   readonly created_at: string;
@@ -154,16 +155,15 @@ export function sessionTable(db: DatabaseSync): SessionTable {
       const over = rows.filter(({ status }) => status === "completed").map((row) => row.session_id);
       const ends = new Map((over.length === 0 ? [] : await endsOf(tables, over)).map((end) => [end.session_id, end]));
       return rows.map(({ session_id, ...row }) => {
-        const names = new Map(
-          seated
-            .filter((one) => one.session_id === session_id)
-            .map(({ role, name, agent_id }) => [role, name ?? playerOf(agent_id)]),
-        );
+        const placed = seated.filter((one) => one.session_id === session_id);
+        const names = new Map(placed.map(({ role, name, agent_id }) => [role, name ?? playerOf(agent_id)]));
+        const isWaiting = row.status === "active" && placed.some(({ joined }) => joined === 0);
         const game = findGame(row.template);
         const end = ends.get(session_id);
         return {
           game_id: session_id,
           ...row,
+          ...(isWaiting && { status: "waiting_for_players" }),
           created_at: withZone(row.created_at),
           players: Object.fromEntries((game?.roles ?? []).map((role) => [role, names.get(role) ?? ""])),
           result: game && end ? toldOf(game, end) : null,
@@ -215,7 +215,7 @@ const seatedIn = (tables: Kysely<Tables>, ids: readonly string[]) =>
     .leftJoin("seats", (join) =>
       join.onRef("seats.session_id", "=", "participants.session_id").onRef("seats.role", "=", "participants.role"),
     )
-    .select(["participants.session_id", "participants.role", "participants.agent_id", "seats.name"])
+    .select(["participants.session_id", "participants.role", "participants.agent_id", "seats.name", "seats.joined"])
     .where("participants.session_id", "in", ids)
     .execute();
 

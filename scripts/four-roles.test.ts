@@ -96,8 +96,12 @@ describe("Codenames by the tools for games", () => {
       words: [..."ABCDEFGHIJKLMNOPQRSTUVWX", "Café"].map((one) => one.repeat(3)),
     };
     const made = await call("createGame", { template: "codenames", options, opponent: "agent" });
-    const team = await call("joinGame", { game_id: made.value.game_id, role: "red_team" });
-    expect(made.text).toMatch(/^Legal moves, or some of them: \{"type":"clue"/m);
+    const { game_id } = made.value;
+    const team = await call("joinGame", { game_id, role: "red_team" });
+    for (const role of ["blue_spymaster", "blue_team"]) await call("joinGame", { game_id, role });
+    expect((await call("waitForNextTurn", seatOf(made))).text).toMatch(
+      /^Legal moves, or some of them: \{"type":"clue"/m,
+    );
     const wrong = await call("finishTurn", { ...seatOf(made), move: "kaaak 2" });
     expect(wrong.isError).toBe(true);
     expect(wrong.text).toContain("the clue KAAAK is, contains or is part of AAA, a word on the board. Legal moves, or");

@@ -132,6 +132,8 @@ describe("league mcp", () => {
     await end(second);
 
     const isPlayed = async (command: Command, { game_id, seat_token }: typeof ofFirst, move: string) => {
+      const joined = await call(command, "joinGame", { game_id });
+      expect(joined.structuredContent).toMatchObject({ game_id, your_role: "black" });
       const answer = await call(command, "finishTurn", { game_id, seat_token, move });
       expect(answer.structuredContent).toMatchObject({ game_id, last_action: { action: move } });
       const read = await command.ask("resources/read", { uri: `game://state/${game_id}` });
@@ -143,8 +145,6 @@ describe("league mcp", () => {
     const firstAgain = await begin();
     await isPlayed(firstAgain, ofFirst, "d2d4");
     await end(secondAgain);
-    const joined = await call(firstAgain, "joinGame", { game_id: ofFirst.game_id });
-    expect(joined.structuredContent).toMatchObject({ game_id: ofFirst.game_id, your_role: "black" });
     await end(firstAgain);
   });
 

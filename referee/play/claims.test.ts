@@ -10,7 +10,7 @@ import { startTestHost, type TestHost } from "../rest/testing-host.ts";
 import { createWaits } from "../waits.ts";
 import { createPlay } from "./play.ts";
 import { SEAT_SCHEMA, seatTable } from "./seats.ts";
-import { createGame, type TestSeat, twoSeats } from "./testing-play.ts";
+import { type TestSeat, twoSeats } from "./testing-play.ts";
 import { createTurns } from "./turns.ts";
 
 let host: TestHost;
@@ -54,7 +54,7 @@ describe("a claim about the position after a move", () => {
     [FIFTY, "Ra8", CHECKMATE, null],
     [FIFTY, "Ra8", DRAW, NOT.draw],
   ])("%s %s %j", async (fen, move, claim, refusal) => {
-    const white = await createGame(host, { template: "chess", options: { fen } });
+    const [white] = await twoSeats(host, "chess", { options: { fen } });
     const before = await logOf(white);
     const told = await white.move(move, claim);
     if (refusal === null) {
@@ -68,7 +68,7 @@ describe("a claim about the position after a move", () => {
   });
 
   it("is refused for a tick to come, as any move is", async () => {
-    const white = await createGame(host, { template: "chess", options: { fen: QUEEN } });
+    const [white] = await twoSeats(host, "chess", { options: { fen: QUEEN } });
     for (const claim of [{}, CHECKMATE]) {
       const told = await white.move("Qg7#", { ...claim, expected_tick: 99 });
       expect([told.isError, told.text]).toEqual([true, expect.stringContaining("xpected tick 99, but the ")]);

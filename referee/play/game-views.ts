@@ -4,25 +4,34 @@ import type { Session } from "#shared/session/session.ts";
 import { resultOf } from "#shared/session/verdict.ts";
 import type { GameView, PlayerView } from "#shared/web/game-view.ts";
 import type { Kept } from "../host.ts";
+import type { Lobby } from "../lobby.ts";
 import { tickFor } from "../rest/views.ts";
+import { viewOf } from "../state-view.ts";
 import { playerOf } from "../tables.ts";
 import type { PlaySeat } from "./seats.ts";
 
 /** A game as one viewer may see it: through `viewState`, and of the log only what belongs to turns that are closed. */
-export function gameView(session: Session, viewer: Viewer, rows: Kept["rows"], seats: readonly PlaySeat[]): GameView {
+export function gameView(
+  session: Session,
+  viewer: Viewer,
+  rows: Kept["rows"],
+  seats: readonly PlaySeat[],
+  lobby: Lobby,
+): GameView {
   const { game, state, status } = session;
-  const toAct = toActFor(session, viewer);
+  const isWaiting = lobby.waiting(session) !== null;
+  const toAct = isWaiting ? [] : toActFor(session, viewer);
   return {
     game_id: session.id,
     template: game.id,
     name: game.info.name,
-    status,
+    status: isWaiting ? "waiting_for_players" : status,
     tick: tickFor(session, viewer),
     your_role: viewer,
     roles: game.roles,
     players: Object.fromEntries(game.roles.map((role) => [role, seatedAt(session, role, seats)])),
     to_act: toAct,
-    state: game.viewState(state, viewer),
+    state: viewOf(session, viewer, isWaiting),
     legal_actions: toAct.includes(viewer) ? game.legalActions(state, viewer) : [],
     board: game.toText(state, viewer),
     last_action: lastAction(session, rows),
@@ -59,8 +68,9 @@ const MAX_OPEN = 6;
 /** What comes next for a role: `waiting_for_user` when a person has to move. */
 export type Next = "your_turn" | "waiting_for_user" | "waiting_for_opponent" | "game_over";
 
-export function nextFor(session: Session, role: Role, seats: readonly PlaySeat[]): Next {
+export function nextFor(session: Session, role: Role, seats: readonly PlaySeat[], lobby: Lobby): Next {
   if (session.status === "completed") return "game_over";
+  if (lobby.waiting(session)) return "waiting_for_opponent";
   const toAct = session.game.toAct(session.state);
   if (toAct.includes(role)) return "your_turn";
   const isPerson = seats.some((seat) => seat.kind === "human" && toAct.includes(seat.role));

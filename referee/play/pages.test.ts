@@ -76,7 +76,7 @@ describe("the pages", () => {
   });
 
   it("GET /api/games lists running games first, with who plays and how it ended", async () => {
-    const over = await createGame(host, { template: "chess", options: { fen: "7k/4Q3/6K1/8/8/8/8/8 w - - 0 1" } });
+    const [over] = await twoSeats(host, "chess", { options: { fen: "7k/4Q3/6K1/8/8/8/8/8 w - - 0 1" } });
     await over.move("Qg7#");
     const [ann] = await twoSeats(host, "rps", { name: "<b>Ann" });
     const { games } = (await get("/api/games")).json;

@@ -87,6 +87,8 @@ export interface Play {
   /** The same of a session as it was when its log was `rows`. */
   viewOf(session: Session, viewer: Viewer, rows: Kept["rows"]): GameView;
   seats(gameId: string): readonly PlaySeat[];
+  /** Whether the players of a league match are still being invited. */
+  isInviting(gameId: string): boolean;
   /** The page of a game; for a person's seat with what lets its owner move. */
   link(gameId: string, role?: Role): string;
   /**
@@ -133,7 +135,8 @@ export function createPlay(desk: PlayDesk): Play {
     return made ? placed.filter(({ kind }) => kind === "human") : [];
   };
 
-  const viewOf: Play["viewOf"] = (session, viewer, rows) => gameView(session, viewer, rows, seats.of(session.id));
+  const viewOf: Play["viewOf"] = (session, viewer, rows) =>
+    gameView(session, viewer, rows, seats.of(session.id), host.lobby);
 
   const look: Play["look"] = (gameId, token) => {
     const kept = host.read(gameId);
@@ -228,6 +231,7 @@ export function createPlay(desk: PlayDesk): Play {
         const token = newToken();
         const taken = { ...seat, name: name ?? seat.name, holder: hashOf(bearer) };
         await writer.commit(seats.joining(gameId, taken, kept.session.participants[seat.role] ?? "", sha256Hex(token)));
+        host.lobby.seatTaken(gameId);
         return ok({ gameId, role: seat.role, token });
       } finally {
         joining.delete(key(seat));
@@ -260,6 +264,7 @@ export function createPlay(desk: PlayDesk): Play {
     view: ({ session, rows }, viewer) => viewOf(session, viewer, rows),
     viewOf,
     seats: seats.of,
+    isInviting: host.lobby.isInviting,
     link,
     personLinks,
     userSeat(gameId, asker) {

@@ -19,7 +19,7 @@ import type { Waits } from "../waits.ts";
 import { type BotsDesk, createBots } from "./bots.ts";
 import { openBrowser } from "./browser.ts";
 import { createPlay, type Play } from "./play.ts";
-import { seatTable } from "./seats.ts";
+import type { SeatTable } from "./seats.ts";
 import { BOARD_URI, gameOperations } from "./tools.ts";
 import { createTurns } from "./turns.ts";
 
@@ -28,6 +28,7 @@ export interface PlayRoomDesk {
   readonly writer: Writer;
   readonly driver: MatchDriver;
   readonly agents: AgentDirectory;
+  readonly seats: SeatTable;
   readonly sessions: SessionTable;
   readonly replies: Replies;
   readonly waits: Waits;
@@ -62,8 +63,7 @@ export interface PlayRoom {
 }
 
 export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
-  const { db, driver, agents, writer, waits, self } = desk;
-  const seats = seatTable(db);
+  const { db, driver, agents, seats, writer, waits, self } = desk;
   const bots = createBots({
     driver,
     known: desk.bots,
@@ -108,7 +108,11 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
     async pages() {
       const { gamePages } = await import("./routes.ts");
       const { createStreams } = await import("../rest/streams.ts");
-      const streams = createStreams(driver.host, { event: "game", view: play.viewOf });
+      const streams = createStreams(driver.host, {
+        event: "game",
+        view: play.viewOf,
+        besides: (session) => driver.host.lobby.waiting(session)?.message ?? "",
+      });
       const routes = gamePages({ play, turns, sessions: desk.sessions, streams, onVisit: () => onVisit() });
       return { routes, streams };
     },

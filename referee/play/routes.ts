@@ -81,7 +81,10 @@ export const gamePages =
     });
     app.get("/api/games", async (_request, response) => {
       onVisit();
-      response.json({ games: await sessions.watchable(LISTED) });
+      const games = await sessions.watchable(LISTED);
+      response.json({
+        games: games.map((game) => (play.isInviting(game.game_id) ? { ...game, status: "waiting_for_players" } : game)),
+      });
     });
     app.post("/api/games", async (request, response) => {
       onVisit();

@@ -149,7 +149,7 @@ describe("joinGame", () => {
       { player_1: agent, player_2: await host.agent() },
       { spectators: "public" },
     );
-    const over = await createGame(host, { template: "chess", options: { fen: "7k/5Q2/6K1/8/8/8/8/8 w - - 0 1" } });
+    const [over] = await twoSeats(host, "chess", { options: { fen: "7k/5Q2/6K1/8/8/8/8/8 w - - 0 1" } });
     await over.move("Qg7#");
     const person = await createGame(host, { template: "chess", opponent: "human" });
     const [both] = await twoSeats(host, "chess");
@@ -194,7 +194,7 @@ describe("an idempotency_key", () => {
     expect(await tickOf(white)).toBe(2);
     expect((await white.move("d4")).isError).toBe(false);
     expect((await black.move("d6", keyed)).isError).toBe(false);
-    const other = await createGame(host, { template: "chess" });
+    const [other] = await twoSeats(host, "chess");
     expect((await other.move("e4", keyed)).isError).toBe(false);
   });
 });

@@ -41,6 +41,8 @@ export const SEAT_SCHEMA = `
 export interface SeatTable {
   /** The seats of a game; empty for sessions that were not made by createGame. */
   of(sessionId: string): readonly PlaySeat[];
+  /** The roles of a game whose seats nobody has taken. */
+  open(sessionId: string): readonly Role[];
   /** Whether some seat is bound to this bearer token. */
   isHolder(token: string): boolean;
   /** Games that are not over and have a bot among their players. */
@@ -53,6 +55,7 @@ export interface SeatTable {
 
 export function seatTable(db: DatabaseSync): SeatTable {
   const select = db.prepare("SELECT role, kind, name, joined, is_creator, holder FROM seats WHERE session_id = ?");
+  const selectOpen = db.prepare("SELECT role FROM seats WHERE session_id = ? AND joined = 0");
   const selectHolder = db.prepare("SELECT 1 FROM seats WHERE holder = ? LIMIT 1");
   const selectBots = db.prepare(
     "SELECT DISTINCT session_id FROM seats JOIN sessions USING (session_id) WHERE kind = 'bot' AND status = 'active'",
@@ -64,6 +67,7 @@ export function seatTable(db: DatabaseSync): SeatTable {
         joined: joined === 1,
         isCreator: is_creator === 1,
       })) as never,
+    open: (sessionId) => selectOpen.all(sessionId).map(({ role }) => String(role)),
     isHolder: (token) => selectHolder.get(sha256Hex(token)) !== undefined,
     withBots: () => selectBots.all().map((row) => String(row.session_id)),
     adding: (sessionId, { role, kind, name, joined, isCreator, holder }) => ({

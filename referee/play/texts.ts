@@ -46,6 +46,7 @@ function headline(view: GameView, next: Next): string {
     case "waiting_for_user":
       return `Waiting for User: ${others.join(", ")} has to move. You are ${role} in ${name}.`;
     case "waiting_for_opponent":
+      if (view.status === "waiting_for_players") return `Waiting for players. You are ${role} in ${name}.`;
       return `Waiting for ${others.join(" and ") || "the other side"}. You are ${role} in ${name}.`;
     case "game_over":
       return `The game is over: ${ending(view)}`;

@@ -122,7 +122,8 @@ describe("what is said", () => {
     const [white, black] = await twoSeats(host, "chess", { name: "Ann" });
     expect(white.told.text).toContain(white.token);
     expect(white.told.text).toContain("1  R N B Q K B N R\n   a b c d e f g h");
-    expect(white.told.text).toContain("Your turn: you are white in Chess.");
+    expect(white.told.text).toContain("Waiting for players. You are white in Chess.");
+    expect((await white.wait()).text).toContain("Your turn: you are white in Chess.");
     expect(black.told.text).toContain("Waiting for white (Ann). You are black in Chess.");
     const moved = await white.move("e4");
     expect(moved.text).toMatch(/^Move made\.\n\nWaiting for black/);
@@ -176,12 +177,14 @@ describe("what is said", () => {
       return JSON.parse((await tool(host, "league_message", envelope)).text);
     };
     const made = await say("CREATE_GAME", { template: "chess" });
-    expect(made).toMatchObject({ type: "CREATE_GAME_RESPONSE", payload: { your_role: "white", next: "your_turn" } });
+    expect(made).toMatchObject({ type: "CREATE_GAME_RESPONSE", payload: { your_role: "white" } });
     const { game_id, seat_token } = made.payload;
+    await say("JOIN_GAME", { game_id });
     const moved = await say("FINISH_TURN", { game_id, seat_token, move: "e4" });
     expect(moved).toMatchObject({ type: "FINISH_TURN_RESPONSE", payload: { tick: 1 } });
     expect(await say("FINISH_TURN", { game_id, move: "e5" })).toMatchObject({ payload: { error_code: "L004" } });
     const over = await say("CREATE_GAME", { template: "chess", options: { fen: "7k/5Q2/6K1/8/8/8/8/8 w - - 0 1" } });
+    await say("JOIN_GAME", { game_id: over.payload.game_id });
     const last = { game_id: over.payload.game_id, seat_token: over.payload.seat_token, move: "Qg7" };
     expect(await say("FINISH_TURN", last)).toMatchObject({ payload: { next: "game_over" } });
     const late = { error_code: "G004", message: "The game is over: checkmate", retryable: false };

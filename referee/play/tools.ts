@@ -88,7 +88,7 @@ const View = z.object({
   game_id: z.string(),
   template: z.string(),
   name: z.string(),
-  status: z.enum(["active", "completed"]),
+  status: z.enum(["waiting_for_players", "active", "completed"]),
   tick: z.int(),
   your_role: z.string(),
   roles: z.array(z.string()),

@@ -54,7 +54,7 @@ const PROGRESS_EVERY_MS = 5_000;
 const MAX_NAMED = 220;
 
 export function createTurns(host: SessionHost, play: Play, waits: Waits, replies: Replies): Turns {
-  const nextOf = (session: Session, role: Role): Next => nextFor(session, role, play.seats(session.id));
+  const nextOf = (session: Session, role: Role): Next => nextFor(session, role, play.seats(session.id), host.lobby);
   const again = (kept: Kept): Kept => host.read(kept.session.id) ?? kept;
 
   const act = async ({ kept, role }: Seated, turn: Turn, remember: Remember): Promise<Reply> => {
@@ -62,7 +62,7 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
     const { game } = session;
     const action = readMove(game, game.viewState(session.state, role), role, turn.move);
     const expectedTick = expectedBy(turn, session);
-    const isTurn = game.toAct(session.state).includes(role);
+    const isTurn = game.toAct(session.state).includes(role) && host.lobby.waiting(session) === null;
     const wrong = turn.claim !== null && isTurn ? falseClaim(session, role, action, turn.claim) : null;
     if (wrong !== null) throw new Refused(protocolError("G001", wrong, {}, true));
     const reply = { status: 200, body: JSON.stringify({ action }) };
@@ -81,7 +81,7 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
       const tell = (): void => progress?.(Math.min(performance.now() - begun, timeoutMs), `waiting in ${gameId}`);
       const telling = progress && setInterval(tell, PROGRESS_EVERY_MS);
       tell();
-      const isOver = (now: Session): boolean => nextFor(now, role, placed) !== "waiting_for_opponent";
+      const isOver = (now: Session): boolean => nextFor(now, role, placed, host.lobby) !== "waiting_for_opponent";
       const happened = await waits.until(kept.session, isOver, { timeoutMs, signal });
       clearInterval(telling);
       const now = again(kept);
@@ -133,11 +133,12 @@ class Refused extends Error {
   }
 }
 
-const CODES: Readonly<Record<Refusal["code"] | "NOT_FOUND", ErrorCode>> = {
+const CODES: Readonly<Record<Refusal["code"] | "WAITING_FOR_PLAYERS" | "NOT_FOUND", ErrorCode>> = {
   SESSION_OVER: "G004", // the game is there, and nobody's turn
   ALREADY_ACTED: "G004",
   CONFLICT: "G004",
   NOT_YOUR_TURN: "G004",
+  WAITING_FOR_PLAYERS: "G004",
   ILLEGAL_ACTION: "G001",
   NOT_FOUND: "G003",
 };

@@ -3,6 +3,7 @@ import type { RefusalLog } from "#shared/rpc/refusal-log.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Refusal } from "#shared/session/session.ts";
 import type { NotFound } from "../host.ts";
+import type { NotBegun } from "../lobby.ts";
 
 /** HTTP status of each error code (state-machine-host.md, section 7); the last two are ours. */
 export const STATUS = {
@@ -35,17 +36,19 @@ export class RestError extends Error {
   }
 }
 
-const CODE_OF: Readonly<Record<Refusal["code"] | NotFound["code"], RestCode>> = {
+const CODE_OF: Readonly<Record<(Refusal | NotFound | NotBegun)["code"], RestCode>> = {
   SESSION_OVER: "INVALID_ACTION",
   ALREADY_ACTED: "ALREADY_ACTED",
   CONFLICT: "CONFLICT",
   NOT_YOUR_TURN: "INVALID_ACTION",
   ILLEGAL_ACTION: "INVALID_ACTION",
+  WAITING_FOR_PLAYERS: "INVALID_ACTION",
   NOT_FOUND: "NOT_FOUND",
 };
 
 /** What the session refused, in the document's words. */
-export const restErrorOf = ({ code, message }: Refusal | NotFound): RestError => new RestError(CODE_OF[code], message);
+export const restErrorOf = ({ code, message }: Refusal | NotFound | NotBegun): RestError =>
+  new RestError(CODE_OF[code], message);
 
 /** The last stop of every request that threw: a refusal is logged and becomes its answer; anything else is told to the log and to nobody else. */
 export function errorAnswers(log: Logger, refusals: RefusalLog): ErrorRequestHandler {

@@ -20,6 +20,8 @@ export interface Telling {
   readonly event: string;
   /** `rows` are the log up to this session. */
   view(session: Session, viewer: Viewer, rows: Kept["rows"]): unknown;
+  /** What the view shows besides the log, before the first action: a change of it is told too. */
+  readonly besides?: (session: Session) => string;
 }
 
 /** All who watch one session; an event's text is made once for each kind of viewer. */
@@ -59,6 +61,9 @@ export function createStreams(host: SessionHost, telling: Telling): Streams {
     const id = session.status === "active" ? tickFor(session, viewer) : rows.length - 1;
     return `id: ${id}\nevent: ${telling.event}\ndata: ${JSON.stringify(telling.view(session, viewer, rows))}\n\n`;
   };
+
+  const seenOf = (session: Session, viewer: Viewer): string =>
+    `${tickFor(session, viewer)} ${session.status} ${telling.besides?.(session) ?? ""}`;
 
   const tell = (kept: Kept): void => {
     const { session, rows } = kept;
@@ -117,8 +122,9 @@ export function createStreams(host: SessionHost, telling: Telling): Streams {
         return;
       }
       response.flushHeaders();
-      const missed = lastEventId === null ? [{ seq: last, session }] : host.since(session.id, lastEventId);
-      let seen = `${lastEventId} active`;
+      const isAnew = lastEventId === null || (telling.besides !== undefined && session.tick === 0);
+      const missed = isAnew ? [{ seq: last, session }] : host.since(session.id, lastEventId);
+      let seen = isAnew ? "" : `${lastEventId} active `;
       for (const step of missed) {
         const now = seenOf(step.session, viewer);
         if (now !== seen) response.write(eventOf(step.session, rows.slice(0, step.seq + 1), viewer));
@@ -134,8 +140,6 @@ export function createStreams(host: SessionHost, telling: Telling): Streams {
     },
   };
 }
-
-const seenOf = (session: Session, viewer: Viewer): string => `${tickFor(session, viewer)} ${session.status}`;
 
 function* everyone(audiences: ReadonlyMap<string, Audience>): Iterable<ServerResponse> {
   for (const { byViewer } of audiences.values()) for (const { responses } of byViewer.values()) yield* responses;

@@ -22,8 +22,8 @@ export interface EvenOddRound {
 }
 
 export interface EvenOddView {
-  /** WAITING_FOR_PLAYERS of league-protocol.md, Game States, is before the session exists. */
-  readonly phase: "COLLECTING_CHOICES" | "DRAWING_NUMBER" | "FINISHED";
+  /** WAITING_FOR_PLAYERS is in views alone, until all players are there: no state of a session has it. */
+  readonly phase: "WAITING_FOR_PLAYERS" | "COLLECTING_CHOICES" | "DRAWING_NUMBER" | "FINISHED";
   readonly variant: "sum" | "draw";
   readonly rounds_to_win: number;
   readonly max_rounds: number;
@@ -110,6 +110,7 @@ export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddV
     const { seed: _, ...known } = state;
     return state.phase === "FINISHED" ? known : { ...known, choices: visible(state.choices, viewer) };
   },
+  waitingView: (view) => ({ ...view, phase: "WAITING_FOR_PLAYERS" }),
   toText: (state, viewer) => textOf(evenOdd.viewState(state, viewer)),
   rounds: summaries,
 };

@@ -86,6 +86,8 @@ export interface Game<Options = unknown, State = unknown, Action = unknown, View
   isTerminal(state: State): boolean;
   outcome(state: State): Outcome | null;
   viewState(state: State, viewer: Viewer): View;
+  /** A view while players are missing, in games whose states name that phase. */
+  waitingView?(view: View): View;
   /** What an LLM or a terminal is shown; tells no more than `viewState` for the same viewer. */
   toText(state: State, viewer: Viewer): string;
   /**

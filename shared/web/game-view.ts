@@ -5,7 +5,7 @@ export interface GameView {
   readonly template: string;
   /** The game's name for people: "Chess". */
   readonly name: string;
-  readonly status: "active" | "completed";
+  readonly status: "waiting_for_players" | "active" | "completed";
   readonly tick: number;
   /** A role, or "spectator". */
   readonly your_role: string;

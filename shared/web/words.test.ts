@@ -24,8 +24,10 @@ describe("a game in words", () => {
   });
 
   it("who has not come yet", () => {
-    const waiting = { ...game, players: { ...players, white: { kind: "human", name: "", joined: false } } } as const;
+    const white = { kind: "agent", name: "", joined: false } as const;
+    const waiting = { ...game, status: "waiting_for_players", to_act: [], players: { ...players, white } } as const;
     expect(turnInWords(waiting, "black")).toBe("Waiting for white to join");
+    expect(turnInWords({ ...waiting, players }, "black")).toBe("Waiting for the players to accept the invitation");
   });
 
   it.each([

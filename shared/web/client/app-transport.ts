@@ -52,7 +52,8 @@ export function appTransport(): Transport {
   const mustWait = (): boolean =>
     isOpen &&
     seat !== null &&
-    latest?.status === "active" &&
+    latest !== null &&
+    latest.status !== "completed" &&
     !(latest.your_role === seat.role && latest.to_act.includes(seat.role));
 
   let isFollowing = false;

@@ -65,6 +65,7 @@ function GameList({ title, games }: { readonly title: string; readonly games: re
               <strong>{GAME_NAMES[game.template] ?? game.template}</strong>
               <span>
                 {playersOf(game)}
+                {game.status === "waiting_for_players" && <em>Waiting for players</em>}
                 {game.result && <em>{resultOf(game)}</em>}
               </span>
               <small>

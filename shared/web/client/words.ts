@@ -10,11 +10,18 @@ type Finished = Named & Pick<GameView, "template" | "result">;
 /** Whose turn it is, for the person in `role`; "" when the game is over. */
 export function turnInWords(game: GameView, role: string): string {
   if (game.status === "completed") return "";
+  if (game.status === "waiting_for_players") return missingInWords(game);
   if (game.to_act.includes(role)) return "Your move";
   const waiting = game.to_act.map((one) => nameOf(game, one)).join(" and ");
-  const absent = game.to_act.find((one) => game.players[one]?.joined === false);
-  if (absent !== undefined) return `Waiting for ${absent} to join`;
   return role === "spectator" ? `${waiting} to move` : `Waiting for ${waiting}`;
+}
+
+/** Whom a game that has not begun waits for. */
+function missingInWords({ roles, players }: GameView): string {
+  const absent = roles.filter((role) => players[role]?.joined === false);
+  return absent.length > 0
+    ? `Waiting for ${absent.join(" and ")} to join`
+    : "Waiting for the players to accept the invitation";
 }
 
 /** How a finished game ended; "" while it goes on. */

@@ -1,0 +1,55 @@
+import type { Role } from "#shared/games/game.ts";
+import type { Session } from "#shared/session/session.ts";
+
+/** Why a session takes no moves yet. */
+export interface Waiting {
+  /** The roles whose players are not there yet. */
+  readonly roles: readonly Role[];
+  readonly message: string;
+}
+
+/** Seats are open, so no move is taken yet. */
+export interface NotBegun {
+  readonly code: "WAITING_FOR_PLAYERS";
+  readonly message: string;
+}
+
+/** Which sessions wait for players: seats are open, or invitations are not accepted yet. */
+export interface Lobby {
+  /** Null once all players are there. */
+  waiting(session: Session): Waiting | null;
+  /** The players of a match are being invited, until the returned function is called. */
+  inviting(sessionId: string): () => void;
+  isInviting(sessionId: string): boolean;
+  /** A seat was taken: those who watch the session are told. */
+  seatTaken(sessionId: string): void;
+}
+
+/** `openRoles` are the seats of a session that nobody has taken; `onChange` is told when a session may have begun. */
+export function createLobby(
+  openRoles: (sessionId: string) => readonly Role[],
+  onChange: (sessionId: string) => void,
+): Lobby {
+  const invited = new Set<string>();
+  return {
+    waiting({ id, status, tick, game }) {
+      // No move is taken before all players are there, so a session with moves has begun.
+      if (status === "completed" || tick > 0) return null;
+      if (invited.has(id)) {
+        return { roles: game.roles, message: "Waiting for players: not all of them have accepted the invitation" };
+      }
+      const roles = openRoles(id);
+      if (roles.length === 0) return null;
+      const who = `${roles.join(" and ")} ${roles.length === 1 ? "has" : "have"} not joined yet`;
+      return { roles, message: `Waiting for players: ${who}. Moves are taken once every seat is taken` };
+    },
+    inviting(sessionId) {
+      invited.add(sessionId);
+      return () => {
+        if (invited.delete(sessionId)) onChange(sessionId);
+      };
+    },
+    isInviting: (sessionId) => invited.has(sessionId),
+    seatTaken: onChange,
+  };
+}
