@@ -52,12 +52,13 @@ export function createEntry(options: EntryOptions): Entry {
   const starting = new Set<string>();
   /** Leagues of which it was told that they cannot start. */
   const stuck = new Set<string>();
-  const waitingEnds = Date.now() + options.registrationMs;
+  let isWaitingOver = false;
   const waitTimer = setTimeout(() => {
+    isWaitingOver = true;
     startComplete();
     tellStuck();
-  }, options.registrationMs + 1);
-  let graceBegun: number | null = null;
+  }, options.registrationMs);
+  let isGraceOver = false;
   let graceTimer: NodeJS.Timeout | undefined;
 
   /** The leagues that a player enters: those it asked for, or every open one of its games. */
@@ -136,19 +137,15 @@ export function createEntry(options: EntryOptions): Entry {
     if (startWhen === "count") return min_players > 0 && league.entrants.size >= min_players;
     if (playerPlaces.length === 0) return false;
     const missing = playerPlaces.filter((place) => !registry.get(place.id));
-    const isWaitingOver = Date.now() >= waitingEnds;
     return (missing.length === 0 || isWaitingOver) && refereesAreIn();
   };
 
   const refereesAreIn = (): boolean => {
-    if (refereePlaces.every((place) => registry.get(place.id))) return true;
-    graceBegun ??= Date.now();
-    const leftMs = graceBegun + REFEREE_GRACE_MS - Date.now();
-    if (leftMs <= 0) return true;
+    if (isGraceOver || refereePlaces.every((place) => registry.get(place.id))) return true;
     graceTimer ??= setTimeout(() => {
-      graceTimer = undefined;
+      isGraceOver = true;
       startComplete();
-    }, leftMs);
+    }, REFEREE_GRACE_MS);
     return false;
   };
 

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runInThisContext } from "node:vm";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { GameInvite } from "#shared/protocol/messages.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
 import { createPlayer } from "./player.ts";
@@ -63,6 +63,18 @@ describe("a turn", () => {
     expect(copy.random).toBe(turn.random);
     expect(copy.signal.aborted).toBe(false);
     expect(copy.clock.remainingMs()).toBeGreaterThan(0);
+  });
+
+  test("tells how much time is left by the monotonic clock, also when the machine's clock was set back", async () => {
+    vi.useFakeTimers({ toFake: ["Date", "performance"] });
+    try {
+      const [turn] = (await shown()) as [Turn];
+      vi.advanceTimersByTime(2_000);
+      vi.setSystemTime(Date.now() - 60_000);
+      expect(turn.clock.remainingMs()).toBe(3_000);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("draws other numbers than the next, and the same ones again", async () => {

@@ -1,5 +1,6 @@
 import type { Game } from "#shared/games/game.ts";
 import type { GameId } from "#shared/games/registry.ts";
+import { systemClock } from "#shared/lib/clock.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import type { GameInvite, MoveRequest } from "#shared/protocol/messages.ts";
 import type { Turn } from "./sdk.ts";
@@ -34,13 +35,16 @@ class PlayedTurn {
   #signal: AbortSignal | undefined;
 
   constructor(match: TurnOf, request: MoveRequest, nth: number) {
-    const deadline = new Date(Date.now() + request.time_limit_seconds * 1000);
+    const limitMs = request.time_limit_seconds * 1000;
+    const deadline = new Date(systemClock.now() + limitMs);
+    // Not from `deadline`: the machine's clock may be set meanwhile.
+    const endsAt = systemClock.monotonic() + limitMs;
     this.game = match.invite.game as GameId;
     this.role = match.invite.your_role;
     this.view = request.game_state;
     this.tick = request.tick;
     this.history = match.history;
-    this.clock = { deadline, remainingMs: () => deadline.getTime() - Date.now() };
+    this.clock = { deadline, remainingMs: () => endsAt - systemClock.monotonic() };
     this.log = match.log;
     this.#match = match;
     this.#request = request;

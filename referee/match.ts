@@ -1,5 +1,6 @@
 import type { Role } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
+import { systemClock } from "#shared/lib/clock.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
@@ -138,7 +139,7 @@ function playerOf(match: Match, role: Role): Seated {
 function questionFor(driver: MatchDriver, match: Match, session: Session, player: Seated): MoveQuestion {
   const { order, game } = match;
   const { role } = player;
-  const deadline = new Date(Date.now() + order.timeouts.move_ms).toISOString();
+  const deadline = new Date(systemClock.now() + order.timeouts.move_ms).toISOString();
   const known = {
     league_id: order.league_id,
     match_id: order.match_id,

@@ -125,6 +125,11 @@ describe("the house (DESIGN.md, section 3)", () => {
     expect(unclean.map((file) => relative(root, file))).toEqual([]);
   });
 
+  it("durations are measured by the monotonic clock: the machine's date is read in lib/clock.ts alone", () => {
+    const readers = sources.filter((file) => !isTest(file) && /\bDate\.now\b/.test(readFileSync(file, "utf8")));
+    expect(readers.map((file) => relative(root, file))).toEqual(["shared/lib/clock.ts"]);
+  });
+
   it("no file is longer than 300 lines, no folder deeper than two below the top", () => {
     const long = sources.filter((file) => readFileSync(file, "utf8").split("\n").length > 301);
     expect(long.map((file) => relative(root, file))).toEqual([]);

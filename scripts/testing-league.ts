@@ -32,7 +32,12 @@ export interface TestLeagueOptions {
   readonly referees?: number;
   /** Matches that a referee takes at a time; 64 if absent. */
   readonly maxConcurrent?: number;
-  readonly timeouts?: { readonly move_ms?: number; readonly join_ms?: number; readonly match_ms?: number };
+  readonly timeouts?: {
+    readonly move_ms?: number;
+    readonly join_ms?: number;
+    readonly match_ms?: number;
+    readonly registration_ms?: number;
+  };
   readonly onEvent?: (event: LeagueEvent) => void;
   /** Of the run; "test" if absent. */
   readonly seed?: string;

@@ -8,7 +8,7 @@ export interface HeldSession {
   readonly calls: ReadonlySet<unknown>;
   /** The streams of GET, which stay open while nothing happens. */
   readonly streams: ReadonlySet<unknown>;
-  /** When it was last used. */
+  /** When it was last used, on the monotonic clock. */
   readonly usedAt: number;
 }
 

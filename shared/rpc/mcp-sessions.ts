@@ -9,7 +9,7 @@ import {
   legacyStatelessFallback,
   type Server,
 } from "@modelcontextprotocol/server";
-import { pause } from "../lib/clock.ts";
+import { pause, systemClock } from "../lib/clock.ts";
 import type { HttpContext, HttpReply } from "./http.ts";
 import { directCalls } from "./mcp-direct.ts";
 import type { Era } from "./mcp-input.ts";
@@ -96,7 +96,7 @@ export function mcpSessions(
     session.isPinged = true;
     try {
       await session.server.request({ method: "ping" }, { timeout: times.ping });
-      session.usedAt = Date.now();
+      session.usedAt = systemClock.monotonic();
     } catch {
       if (session.usedAt === usedAt && session.calls.size === 0) collect(session);
     } finally {
@@ -105,7 +105,7 @@ export function mcpSessions(
   };
 
   const look = setInterval(() => {
-    const now = Date.now();
+    const now = systemClock.monotonic();
     for (const session of table.all) {
       const idleMs = now - session.usedAt;
       if (idleMs <= (session.isUsed ? times.idle : times.unused) || session.calls.size > 0 || session.isPinged)
@@ -131,7 +131,7 @@ export function mcpSessions(
       subscriptions,
       calls: new Set(),
       streams: new Set(),
-      usedAt: Date.now(),
+      usedAt: systemClock.monotonic(),
       isUsed: false,
       isPinged: false,
     };
@@ -155,7 +155,7 @@ export function mcpSessions(
     open.add(response);
     response.once("close", () => {
       open.delete(response);
-      session.usedAt = Date.now();
+      session.usedAt = systemClock.monotonic();
     });
     await session.transport.handleRequest(request, response, body);
   };
