@@ -1,6 +1,6 @@
 import { parseEndpoint } from "#shared/rpc/addresses.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
-import { wordsIn } from "../referee/codenames/flow.ts";
+import { wordsIn } from "../referee/codenames/answers.ts";
 import type { OpenGame, OpenGames, Players } from "./codenames-games.ts";
 import type { ModelOptions } from "./codenames-model.ts";
 

@@ -147,7 +147,7 @@ describe("an endpoint that does not answer as it should", () => {
       if (text.includes('{"clue"') && !text.includes("So far")) {
         // The last of three attempts is what the history names.
         if (text.includes("attempt 3")) say(response, null, { refusal: "I would rather not" });
-        else say(response, text.includes("attempt 2") ? "" : 'Sure! {"clue": "ZXQWV", "number": 1}');
+        else say(response, text.includes("attempt 2") ? "" : "Sure! ZXQWV 1");
       } else if (text.includes('{"clue"')) say(response, '<think>hm</think>{"clue": "ZXQWV", "number": 1}');
       else plays(request, response, n);
     });

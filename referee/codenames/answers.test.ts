@@ -1,3 +1,4 @@
+import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CodenamesTurn } from "#shared/games/codenames.ts";
 import { startTestHost, type TestAgent, type TestHost } from "../rest/testing-host.ts";
@@ -7,8 +8,11 @@ import { connectHost, eras } from "./testing-host.ts";
 let host: TestHost;
 let url: string;
 let spectator: TestAgent;
+/** What the host's log has of answers that were not taken. */
+const refused: Record<string, unknown>[] = [];
+const log = pino({}, { write: (line) => void (line.includes("answer refused") && refused.push(JSON.parse(line))) });
 beforeAll(async () => {
-  host = await startTestHost();
+  host = await startTestHost({ log });
   url = `${host.url}/mcp`;
   spectator = await host.agent();
 });
@@ -44,7 +48,7 @@ describe.each(eras)("answers that cannot be taken in the era %s", (era) => {
     await call.catch(() => {}); // it was cut, or has heard of the end
     await client.close();
     const log = to === url ? (await host.call("GET", `/sessions/${game_id}/log`, { token: spectator.token })).text : "";
-    return { bad, after, turns: turns as readonly CodenamesTurn[], log };
+    return { bad, after, turns: turns as readonly CodenamesTurn[], log, gameId: game_id as string };
   }
 
   const problem = ({ text }: Asked): string =>
@@ -52,7 +56,8 @@ describe.each(eras)("answers that cannot be taken in the era %s", (era) => {
   const skipped = (turns: readonly CodenamesTurn[]) => turns.flatMap((turn) => turn.skipped ?? []);
 
   it.each<[string, Asked["stage"], string, RegExp, string]>([
-    ["words around a clue", "clue", 'My clue: {"clue": "OCEAN", "number": 2}', /answer with .* alone/, "not_as_asked"],
+    ["a clue in words", "clue", "My clue: OCEAN 2", /holds no valid JSON object; answer with/, "not_as_asked"],
+    ["a number of letters", "clue", '{"clue": "OCEAN", "number": "two"}', /"number" must be a number/, "not_as_asked"],
     ["a clue of two words", "clue", '{"clue": "DEEP OCEAN", "number": 1}', /one word of letters/, "illegal_clue"],
     [
       "a clue that says too much",
@@ -62,10 +67,10 @@ describe.each(eras)("answers that cannot be taken in the era %s", (era) => {
       "illegal_clue",
     ],
     ["a word that is not there", "guess", '{"guess": "NOWHERE"}', /that word is not on the board/, "illegal_guess"],
-    ["many words", "guess", '{"guess": ["A", "B"]}', /answer with .* alone/, "not_as_asked"],
-    ["a refusal", "clue", `I'm sorry, I can't do that. ${SECRET}`, /answer with .* alone/, "not_as_asked"],
+    ["many words", "guess", '{"guess": ["A", "B"]}', /"guess" must be one word, not \["A","B"\]/, "not_as_asked"],
+    ["a refusal", "clue", `I'm sorry, I can't do that. ${SECRET}`, /holds no valid JSON object/, "not_as_asked"],
   ])("of a model: %s", async (_name, stage, said, why, reason) => {
-    const { bad, turns, log } = await told(MODELS, stage, () => said);
+    const { bad, turns, log, gameId } = await told(MODELS, stage, () => said);
     expect(bad.map(({ by }) => by)).toEqual(["prompt", "prompt", "prompt"]);
     expect(problem(bad[0] as Asked)).toBe("");
     expect(problem(bad[1] as Asked)).toMatch(/^2: /);
@@ -73,6 +78,10 @@ describe.each(eras)("answers that cannot be taken in the era %s", (era) => {
     expect(skipped(turns)).toEqual([reason]);
     expect(log).toContain(`"reason":"${reason}"`);
     expect(log).not.toContain(SECRET);
+    const role = expect.stringMatching(stage === "clue" ? /_spymaster$/ : /_team$/);
+    const entry = (attempt: number) => ({ role, stage, attempt, reason, problem: expect.stringMatching(why) });
+    const logged = refused.filter(({ session }) => session === gameId);
+    expect(logged).toEqual([1, 2, 3].map((attempt) => expect.objectContaining(entry(attempt))));
   });
 
   it("of a model: a clue that is a word on the board, which the log does not repeat", async () => {
@@ -80,9 +89,9 @@ describe.each(eras)("answers that cannot be taken in the era %s", (era) => {
     const { bad, turns, log } = await told(MODELS, "clue", ({ text }) => {
       const word = /([A-Z]+) \(red\)/.exec(text)?.[1] ?? "";
       words.push(word);
-      return JSON.stringify({ clue: `${word}XX`, number: 1 });
+      return JSON.stringify({ clue: word.toLowerCase(), number: 1 });
     });
-    expect(problem(bad[2] as Asked)).toContain(`the clue ${words[1]}XX is, contains or is part of ${words[1]}`);
+    expect(problem(bad[2] as Asked)).toContain(`the clue ${words[1]} is ${words[1]}, a word on the board`);
     expect(skipped(turns)).toEqual(["illegal_clue"]);
     expect(log).not.toContain(words[2]);
   });

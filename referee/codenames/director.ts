@@ -3,6 +3,7 @@ import type { Role } from "#shared/games/game.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { InputNeeded } from "#shared/rpc/input.ts";
 import type { Caller } from "#shared/rpc/operations.ts";
+import type { Logger } from "#shared/runtime/logger.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Writer } from "#shared/store/writer.ts";
 import { type SessionHost, secretFrom } from "../host.ts";
@@ -18,7 +19,11 @@ export interface DirectorDesk {
   readonly play: Play;
   readonly table: CodenamesTable;
   readonly writer: Writer;
+  readonly log: Logger;
 }
+
+/** What the log calls an answer that was not taken; the entry has the reason. */
+export const ANSWER_REFUSED = "answer refused";
 
 /** What travels with a question and comes back with its answer; an answer to another question than the open one counts for nothing. */
 interface RoundState {
@@ -59,7 +64,7 @@ const TOKEN_PURPOSE = "game_token";
 /** What is told of the way a game goes is measured in actions. */
 const TOTAL = codenames.info.maxActions;
 
-export function createDirector({ host, play, table, writer }: DirectorDesk): Director {
+export function createDirector({ host, play, table, writer, log }: DirectorDesk): Director {
   const session = (sessionId: string): Session => {
     const kept = host.read(sessionId);
     if (!kept) throw new Error(`session ${sessionId} is not in the log`);
@@ -97,6 +102,11 @@ export function createDirector({ host, play, table, writer }: DirectorDesk): Dir
 
   const carryOut = async (game: LedGame, step: Step, pending: Pending): Promise<void> => {
     const { sessionId } = game;
+    if (step.refused) {
+      const [role] = codenames.toAct(session(sessionId).state as CodenamesState);
+      const { stage, attempt, tick } = pending;
+      log.info({ session: sessionId, role, tick, stage, attempt, ...step.refused }, ANSWER_REFUSED);
+    }
     if (step.kind === "end") return end(sessionId);
     if (step.kind === "ask") {
       await writer.commit([table.waitingInstead(game, step.pending)]);

@@ -1,7 +1,8 @@
 import { describe, expect, it, test } from "vitest";
 import { type CodenamesState, codenames } from "#shared/games/codenames.ts";
 import type { Said } from "#shared/rpc/input.ts";
-import { again, firstPending, MAX_ATTEMPTS, type Pending, stepOf, wordsIn } from "./flow.ts";
+import { wordsIn } from "./answers.ts";
+import { again, firstPending, MAX_ATTEMPTS, type Pending, stepOf } from "./flow.ts";
 
 const pending = (stage: Pending["stage"], more: Partial<Pending> = {}): Pending => ({
   ...{ tick: 4, stage, attempt: 1, problem: null },
@@ -22,6 +23,16 @@ describe("what a model says", () => {
     ["in a block of JSON", "guess", '```json\n{"guess": "WHALE"}\n```', GUESS],
     ["in a block on one line", "guess", '```json {"guess": "WHALE"}```', GUESS],
     ["a key twice", "guess", '{"guess": "OTHER", "guess": "WHALE"}', GUESS],
+    ["with words around", "guess", 'I guess {"guess": "WHALE"}, because it swims.', GUESS],
+    ["with words behind a block", "guess", '```json\n{"guess": "WHALE"}\n``` it is', GUESS],
+    ["with brackets in the words around", "guess", 'Of {sea, land} I take {"guess": "WHALE"} [sea].', GUESS],
+    ["with a bracket that never closes", "guess", 'Hm { then {"guess": "WHALE"}', GUESS],
+    ["with a bracket in a value", "guess", 'So: {"guess": "WHALE", "why": "not {SEA\\"}"}', GUESS],
+    ["beside an object that is no answer", "guess", '{"thought": {"a": 1}} {"guess": "WHALE"}', GUESS],
+    ["with more keys", "guess", '{"guess": "WHALE", "why": "it swims", "constructor": {"prototype": {}}}', GUESS],
+    ["a number in quotes", "clue", '{"clue": "OCEAN", "number": "2"}', { type: "clue", word: "OCEAN", number: 2 }],
+    ["Unlimited", "clue", '{"clue": "SEA", "number": "Unlimited"}', { type: "clue", word: "SEA", number: "unlimited" }],
+    ["false in quotes", "continue", '{"continue": "false"}', { type: "pass" }],
     ["a clue", "clue", '{"clue": "OCEAN", "number": 2}', { type: "clue", word: "OCEAN", number: 2 }],
     ["no limit", "clue", '{"clue": "SEA", "number": "unlimited"}', { type: "clue", word: "SEA", number: "unlimited" }],
     ["stopping", "continue", '{"continue": false}', { type: "pass" }],
@@ -29,33 +40,60 @@ describe("what a model says", () => {
     expect(stepOf(pending(stage), text(said), "llm")).toEqual({ kind: "act", action });
   });
 
-  it.each<[string, Pending["stage"], string]>([
-    ["words around", "guess", 'I guess {"guess": "WHALE"}'],
-    ["words behind a block", "guess", '```json\n{"guess": "WHALE"}\n``` it is'],
-    ["two blocks", "guess", '```\n{"guess": "A"}\n```\n```\n{"guess": "B"}\n```'],
-    ["three quotes alone", "guess", "```"],
-    ["an empty block", "guess", "``````"],
-    ["an array", "guess", '[{"guess": "WHALE"}]'],
-    ["a nested answer", "guess", '{"answer": {"guess": "WHALE"}}'],
-    ["more than was asked", "guess", '{"guess": "WHALE", "why": "it swims"}'],
-    ["a word that is none", "guess", '{"guess": ["WHALE"]}'],
-    ["a prototype", "guess", '{"__proto__": {"guess": "WHALE"}}'],
-    ["a prototype beside", "guess", '{"guess": "WHALE", "constructor": {"prototype": {}}}'],
-    ["text", "guess", "WHALE"],
-    ["null", "guess", "null"],
-    ["nothing", "guess", ""],
-    ["two objects", "guess", '{"guess": "A"}{"guess": "B"}'],
-    ["the clue of another question", "guess", '{"clue": "OCEAN", "number": 2}'],
-    ["a number in quotes", "clue", '{"clue": "OCEAN", "number": "2"}'],
-    ["a number too large", "clue", '{"clue": "OCEAN", "number": 10}'],
-    ["a number below", "clue", '{"clue": "OCEAN", "number": -1}'],
-    ["half a number", "clue", '{"clue": "OCEAN", "number": 1.5}'],
-    ["no number", "clue", '{"clue": "OCEAN"}'],
-    ["yes in words", "continue", '{"continue": "yes"}'],
-  ])("is told back: %s", (_name, stage, said) => {
-    expect(stepOf(pending(stage), text(said), "llm")).toMatchObject({
+  it.each<[string, Pending["stage"], string, string]>([
+    [
+      "two blocks",
+      "guess",
+      '```\n{"guess": "A"}\n```\n```\n{"guess": "B"}\n```',
+      "your answer holds 2 JSON objects instead of one",
+    ],
+    ["two objects", "guess", '{"guess": "A"}{"guess": "B"}', "your answer holds 2 JSON objects instead of one"],
+    ["three quotes alone", "guess", "```", "your answer holds no valid JSON object"],
+    ["an empty block", "guess", "``````", "your answer holds no valid JSON object"],
+    ["an array", "guess", '[{"guess": "WHALE"}]', "your answer is no JSON object"],
+    ["a nested answer", "guess", '{"answer": {"guess": "WHALE"}}', 'your JSON object has no "guess"'],
+    ["a word that is none", "guess", '{"guess": ["WHALE"]}', '"guess" must be one word, not ["WHALE"]'],
+    ["a prototype", "guess", '{"__proto__": {"guess": "WHALE"}}', 'your JSON object has no "guess"'],
+    ["text", "guess", "WHALE", "your answer holds no valid JSON object"],
+    ["broken JSON", "guess", "{guess: 'WHALE'}", "your answer holds no valid JSON object"],
+    ["null", "guess", "null", "your answer is no JSON object"],
+    ["nothing", "guess", "", "your answer holds no valid JSON object"],
+    ["the clue of another question", "guess", '{"clue": "OCEAN", "number": 2}', 'your JSON object has no "guess"'],
+    [
+      "a number too large",
+      "clue",
+      '{"clue": "OCEAN", "number": 10}',
+      '"number" must be a number from 0 to 9, or "unlimited", not 10',
+    ],
+    [
+      "a number below",
+      "clue",
+      '{"clue": "OCEAN", "number": -1}',
+      '"number" must be a number from 0 to 9, or "unlimited", not -1',
+    ],
+    [
+      "half a number",
+      "clue",
+      '{"clue": "OCEAN", "number": 1.5}',
+      '"number" must be a number from 0 to 9, or "unlimited", not 1.5',
+    ],
+    [
+      "a number in words",
+      "clue",
+      '{"clue": "OCEAN", "number": "two"}',
+      '"number" must be a number from 0 to 9, or "unlimited", not "two"',
+    ],
+    ["no number", "clue", '{"clue": "OCEAN"}', 'your JSON object has no "number"'],
+    ["yes in words", "continue", '{"continue": "yes"}', '"continue" must be true or false, not "yes"'],
+    ["a long text", "guess", "W".repeat(10_001), "your answer is longer than 10000 characters"],
+  ])("is told back with what is wrong: %s", (_name, stage, said, fault) => {
+    const form = { clue: '{"clue": "WORD", "number": 2}', guess: '{"guess": "WORD"}' };
+    const format = form[stage as keyof typeof form] ?? '{"continue": true} or {"continue": false}';
+    const problem = `${fault}; answer with ${format}`;
+    expect(stepOf(pending(stage), text(said), "llm")).toEqual({
       kind: "ask",
-      pending: { tick: 4, stage, attempt: 2, problem: expect.stringContaining("alone, without a word around it") },
+      pending: { tick: 4, stage, attempt: 2, problem },
+      refused: { problem, reason: "not_as_asked" },
     });
   });
 
@@ -109,13 +147,19 @@ describe("what a person says", () => {
       if (leave.kind !== "ask") return;
       expect(stepOf(leave.pending, form({ go_on: false }), "user")).toEqual({ kind: "end" });
       for (const back of [form({ go_on: true }), left("cancel"), left("decline"), form({ go_on: "no" }), FAILED]) {
-        expect(stepOf(leave.pending, back, "user")).toEqual({
+        expect(stepOf(leave.pending, back, "user")).toMatchObject({
           kind: "ask",
           pending: { tick: 4, stage: "guess", attempt: 3, problem: "the form was left" },
         });
       }
     },
   );
+});
+
+test("who declines to guess again has stopped; who cancels the question is asked whether the game goes on", () => {
+  const asked = pending("continue", { attempt: 2 });
+  expect(stepOf(asked, left("decline"), "user")).toEqual({ kind: "act", action: { type: "pass" } });
+  expect(stepOf(asked, left("cancel"), "user")).toMatchObject({ pending: { stage: "leave", left: "continue" } });
 });
 
 test("a form is no answer to a prompt, nor a text to a form", () => {
@@ -142,14 +186,14 @@ test("three attempts, then the turn passes, and the log says why in no words of 
     now = step.pending;
   }
   expect(now.attempt).toBe(MAX_ATTEMPTS);
-  expect(stepOf(now, text(said[2] ?? ""), "llm")).toEqual({
+  expect(stepOf(now, text(said[2] ?? ""), "llm")).toMatchObject({
     kind: "act",
     action: { type: "skip", reason: "not_as_asked" },
   });
-  expect(stepOf(now, FAILED, "llm")).toEqual({ kind: "act", action: { type: "skip", reason: "no_answer" } });
+  expect(stepOf(now, FAILED, "llm")).toMatchObject({ kind: "act", action: { type: "skip", reason: "no_answer" } });
   const illegal = { problem: "the clue APPLEPEAR contains APPLE", reason: "illegal_clue" } as const;
-  expect(again(now, "clue", illegal)).toEqual({ kind: "act", action: { type: "skip", reason: "illegal_clue" } });
-  expect(stepOf({ ...now, stage: "leave", left: "clue" }, left("cancel"), "user")).toEqual({
+  expect(again(now, "clue", illegal)).toMatchObject({ kind: "act", action: { type: "skip", reason: "illegal_clue" } });
+  expect(stepOf({ ...now, stage: "leave", left: "clue" }, left("cancel"), "user")).toMatchObject({
     kind: "act",
     action: { type: "skip", reason: "form_left" },
   });
@@ -177,6 +221,7 @@ describe("words for a board", () => {
     ["lower case", typed(words.join(",").toLowerCase())],
     ["one twice", typed([words[0], ...words].join(","))],
     ["JSON", text(JSON.stringify(words))],
+    ["words around JSON", text(`Here [as asked] you are: ${JSON.stringify(words)}. Enjoy!`)],
     ["a block of JSON", text(`\`\`\`json\n${JSON.stringify(words)}\n\`\`\``)],
   ])("are taken: %s", (_name, said) => {
     expect(wordsIn(said)).toEqual({ words: words.slice(0, 25) });
@@ -188,11 +233,11 @@ describe("words for a board", () => {
     ["none", typed(""), /these are 0/],
     ["digits", typed([...words.slice(0, 24), "R2D2"].join(",")), /has letters, at most 30: R2D2/],
     ["one too long", typed([...words.slice(0, 24), "X".repeat(5_000)].join(",")), /at most 30: X{40}$/],
-    ["an object", text('{"words": []}'), /give a list of 25 words/],
+    ["an object", text('{"words": []}'), /your answer is no JSON list/],
     ["things that are no words", text(`[${'{"toString": 1},'.repeat(24)}{}]`), /give a list of 25 words/],
     ["lists in lists", text(`${"[".repeat(4_000)}${"]".repeat(4_000)}`), /give a list of 25 words/],
     ["numbers and null", text(JSON.stringify([1, null, ...words.slice(0, 23)])), /give a list of 25 words/],
-    ["prose", text(`Here you are: ${words.join(", ")}`), /give a list of 25 words/],
+    ["prose", text(`Here you are: ${words.join(", ")}`), /your answer holds no valid JSON list/],
     ["no field", form({}), /give a list of 25 words/],
     ["no answer", FAILED, /no answer came: the time was over/],
   ])("are told back: %s", (_name, said, problem) => {

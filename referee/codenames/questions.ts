@@ -1,7 +1,8 @@
 import { BOARD_SIZE, type CodenamesState, type CodenamesView, codenames } from "#shared/games/codenames.ts";
 import type { Role } from "#shared/games/game.ts";
 import type { Ask } from "#shared/rpc/input.ts";
-import { FORMATS, type Pending, type PlayerType, type Stage } from "./flow.ts";
+import { FORMATS } from "./answers.ts";
+import type { Pending, PlayerType, Stage } from "./flow.ts";
 
 const NUMBERS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "unlimited"] as const;
 /** Room for a short answer; whoever thinks aloud is cut off. */
@@ -100,6 +101,13 @@ export const askForSource = (offered: readonly Source[], problem: string | null)
     `Which ${BOARD_SIZE} words shall lie on the board? ${offered.map((one) => `${one}: ${ABOUT_SOURCES[one]}`).join("; ")}.`,
   ].join("\n\n"),
   fields: { source: { type: "string", title: "Words", enum: offered } },
+});
+
+/** Whether a person whose own words could not be used plays with the built-in ones. */
+export const askForBuiltIn = (problem: string): Ask => ({
+  kind: "form",
+  message: `Your own words cannot be used: ${problem}.\n\nDo you want to play with the built-in words?`,
+  fields: { go_on: { type: "boolean", title: "Play with the built-in words", description: "no: no game is created" } },
 });
 
 export const askForWords = (by: "own" | "llm", problem: string | null): Ask =>

@@ -3,11 +3,12 @@ import { z } from "zod";
 import { type CodenamesView, codenames } from "#shared/games/codenames.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
-import type { Said } from "#shared/rpc/input.ts";
 import { type Asking, type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
-import type { Director, Players } from "./director.ts";
-import { MAX_ATTEMPTS, playerTypes, wordsIn } from "./flow.ts";
-import { askForSource, askForWords, history, type Source, sources } from "./questions.ts";
+import type { Logger } from "#shared/runtime/logger.ts";
+import { ANSWER_REFUSED, type Director, type Players } from "./director.ts";
+import { playerTypes } from "./flow.ts";
+import { history } from "./questions.ts";
+import { Setup, wordsFor } from "./setup.ts";
 import type { LedGame } from "./table.ts";
 
 const player = z.enum(playerTypes);
@@ -38,15 +39,8 @@ const Report = z.object({
 });
 type Report = z.infer<typeof Report>;
 
-/**
- * The rounds of create_new_game before there is a board; what has been answered travels with the questions. The id is that of all
- * rounds of one call, so that the last one, if it is sent again, begins no second game.
- */
-const Setup = z.object({ setup: z.enum(["source", "own", "llm"]), attempt: z.int(), id: z.string() });
-type Setup = z.infer<typeof Setup>;
-
 /** The tools of codenames.md, section 12.1, and continue_game for calls that were cut. */
-export function codenamesOperations(director: Director): readonly Operation<unknown>[] {
+export function codenamesOperations(director: Director, log: Logger): readonly Operation<unknown>[] {
   const report = (sessionId: string): Report => {
     const { state, status, termination, reason } = director.session(sessionId);
     const view = codenames.viewState(state as never, "spectator") as CodenamesView;
@@ -105,7 +99,9 @@ export function codenamesOperations(director: Director): readonly Operation<unkn
         const unanswered = { ...caller, input: caller.input && { ...caller.input, said: null, state: null } };
         const begun = director.begunBy(setupId);
         if (begun) return goOn(begun, unanswered);
-        const setup = wordsFor(caller, round.success ? round.data : null, setupId);
+        const setup = wordsFor(caller, round.success ? round.data : null, setupId, (refused) =>
+          log.info(refused, ANSWER_REFUSED),
+        );
         if ("asks" in setup || "ok" in setup) return setup;
         const game = await director.begin(players, setup.words, setupId, caller);
         return game ? goOn(game, unanswered) : err(protocolError("G005", BEING_CREATED, {}, true));
@@ -156,39 +152,6 @@ export function codenamesOperations(director: Director): readonly Operation<unkn
     }),
   ];
 }
-
-const BUILT_IN = { words: null };
-
-/** The words of a new board, null for the built-in ones, or the next question about them. */
-function wordsFor(
-  { input }: Caller,
-  round: Setup | null,
-  id: string,
-): Asking | { readonly words: readonly string[] | null } {
-  if (!input?.canFillForms) return BUILT_IN;
-  const offered = sources.filter((source) => source !== "llm" || input.canPrompt);
-  const { said } = input;
-  if (!round || !said) return { asks: askForSource(offered, null), state: { setup: "source", attempt: 1, id } };
-  const { setup, attempt } = round;
-  if (setup !== "llm" && said.kind === "form" && said.action !== "accept") {
-    return err(protocolError("G001", "No game was created: the question about the words was left", {}, true));
-  }
-  const next = { setup, attempt: attempt + 1, id };
-  if (setup === "source") {
-    const source = sourceIn(said, offered);
-    if (source === "built-in") return BUILT_IN;
-    if (source !== null) return { asks: askForWords(source, null), state: { setup: source, attempt: 1, id } };
-    if (attempt >= MAX_ATTEMPTS) return BUILT_IN;
-    return { asks: askForSource(offered, `say one of ${offered.join(", ")}`), state: next };
-  }
-  const found = wordsIn(said);
-  if ("words" in found) return found;
-  if (attempt >= MAX_ATTEMPTS) return BUILT_IN;
-  return { asks: askForWords(setup, found.problem), state: next };
-}
-
-const sourceIn = (said: Said, offered: readonly Source[]): Source | null =>
-  offered.find((one) => said.kind === "form" && said.content.source === one) ?? null;
 
 function whatIsLacking(players: Players, { input }: Caller): string | null {
   const types = Object.values(players);

@@ -46,22 +46,43 @@ describe.each(eras)("the words of a new game in the era %s", (era) => {
     for (const word of own) expect(board).toContain(word);
   });
 
-  it("are the built-in ones after three answers that are none", async () => {
-    const { asked, board } = await created(words("own", () => "ONE, TWO"));
-    expect(asked).toHaveLength(4);
-    expect(board).not.toContain("ONE, TWO");
+  /** Three own lists that are none, then an answer to the question about the built-in words. */
+  const failing = (then: unknown) => {
+    const everybody = people(({ stage, text }) => {
+      if (text.startsWith("Your own words cannot be used")) return then;
+      if (stage === "source") return accept({ source: "own" });
+      return stage === "words" ? accept({ words: "ONE, TWO" }) : undefined;
+    });
+    return created(everybody).then((made) => ({ ...made, everybody }));
+  };
+
+  it("are the built-in ones after three own lists that are none, once the person says so", async () => {
+    const { asked, board, everybody } = await failing(accept({ go_on: true }));
+    expect(asked.map(({ stage }) => stage)).toEqual(["source", "words", "words", "words"]);
+    expect(everybody.asked[4]).toMatchObject({
+      by: "form",
+      text: "Your own words cannot be used: 25 different words are needed, these are 2.\n\nDo you want to play with the built-in words?",
+    });
     expect(board.split("\n").slice(0, 5)).toHaveLength(5);
   });
 
+  it.each([accept({ go_on: false }), { action: "decline" }, { action: "cancel" }])(
+    "are not replaced by the built-in ones when the person answers %j: no game is created",
+    async (answer) => {
+      const { isError, text } = await failing(answer);
+      expect([isError, text]).toEqual([true, "No game was created: its words could not be used"]);
+    },
+  );
+
   it("are a model's, checked as anybody's", async () => {
     const given = [
-      `Sure! ${JSON.stringify(own)}`,
+      `Sure! ${own.join(", ")}`,
       JSON.stringify([...own.slice(0, 24), own[0]]),
       `\`\`\`json\n${JSON.stringify(own)}\n\`\`\``,
     ];
     const { asked, board } = await created(words("llm", (n) => given[n - 1]));
     expect(asked.map(({ by }) => by)).toEqual(["form", "prompt", "prompt", "prompt"]);
-    expect(said(asked, 2)).toContain("Your last answer was not taken: give a list of 25 words");
+    expect(said(asked, 2)).toContain("Your last answer was not taken: your answer holds no valid JSON list");
     expect(said(asked, 3)).toContain("these are 24");
     for (const word of own) expect(board).toContain(word);
   });

@@ -75,7 +75,7 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
   const play = createPlay({ host: driver.host, agents, seats, writer, bots, pagesUrl: () => desk.url, tellPeople });
   const turns = createTurns(driver.host, play, waits, desk.replies);
   const table = codenamesTable(db);
-  const director = createDirector({ host: driver.host, play, table, writer });
+  const director = createDirector({ host: driver.host, play, table, writer, log: self.log });
   const led = codenamesResources(director);
   let onVisit = (): void => {};
   let stopOpening = (): void => {};
@@ -89,7 +89,7 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
         embeddedBoard: async (game, seat) =>
           (await loadPages()).boardPage({ mode: "embed", game, ...(seat && { seat }) }),
       }),
-      ...codenamesOperations(director),
+      ...codenamesOperations(director, self.log),
     ],
     templates: led.templates,
     changedBy: ({ id, game }) =>

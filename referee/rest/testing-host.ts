@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openLog } from "#shared/runtime/logger.ts";
+import { type Logger, openLog } from "#shared/runtime/logger.ts";
 import { type RefereeOptions, startReferee } from "../service.ts";
 import { CreatedSession, RegisteredAgent } from "./documents.ts";
 
@@ -50,6 +50,7 @@ export interface TestHostOptions {
   readonly answerWithinMs?: number;
   readonly bots?: ReadonlyMap<string, string>;
   readonly botTimeouts?: RefereeOptions["botTimeouts"];
+  readonly log?: Logger;
 }
 
 /** A session host alone, in this process. */
@@ -76,7 +77,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
       tellPeople: (line) => toldPeople.push(line),
     },
     {
-      log: openLog(null, "host"),
+      log: options.log ?? openLog(null, "host"),
       say: () => {},
       warn: () => {},
       report: (report) => "url" in report && ready.resolve(report.url),

@@ -1,0 +1,186 @@
+import { z } from "zod";
+import { BOARD_SIZE, BoardWord, type CodenamesAction, type SkipReason } from "#shared/games/codenames.ts";
+import { fold } from "#shared/games/codenames-clues.ts";
+import { cutTo, jsonOf, parsedJson } from "#shared/lib/text.ts";
+import type { Said } from "#shared/rpc/input.ts";
+
+/** What an answer can be to. */
+export type Question = "clue" | "guess" | "continue";
+
+/** What is wrong with an answer: in words for whoever gave it, and for the session's log, which everybody may read. */
+export interface Problem {
+  readonly problem: string;
+  readonly reason: SkipReason;
+}
+
+export type Answer = CodenamesAction | { readonly goOn: boolean };
+
+/** How a model is to answer. */
+export const FORMATS: Readonly<Record<Question, string>> = {
+  clue: '{"clue": "WORD", "number": 2}',
+  guess: '{"guess": "WORD"}',
+  continue: '{"continue": true} or {"continue": false}',
+};
+
+/** Characters of an answer; nothing that is asked needs more. */
+const MAX_TEXT = 10_000;
+/** Characters of a bad value that are told back. */
+const MAX_SHOWN = 40;
+
+/** What a person's form or a model's text says, or what is wrong with it. Whether a clue or a guess is legal, the session says. */
+export function answerIn(said: Said, question: Question, type: "user" | "llm"): Answer | Problem {
+  if (said.kind === "failed") return { problem: `no answer came: ${said.why}`, reason: "no_answer" };
+  if (type === "user") {
+    const form = FORMS[question].safeParse(said.kind === "form" ? said.content : null);
+    return form.success ? actionOf(form.data) : notAsAsked("the form was not filled in as asked");
+  }
+  const found = valueIn(
+    said.kind === "text" ? said.text : "",
+    "object",
+    ([name]) => name === FIELDS[question][0]?.name,
+  );
+  const fields = "problem" in found ? found : readFields(found.value as object, FIELDS[question]);
+  if ("problem" in fields) return notAsAsked(`${fields.problem}; answer with ${FORMATS[question]}`);
+  return actionOf(fields.read);
+}
+
+const notAsAsked = (problem: string): Problem => ({ problem, reason: "not_as_asked" });
+
+const number = z.union([z.int().min(0).max(9), z.literal("unlimited"), z.string().regex(/^\d$/).transform(Number)]);
+const FORMS = {
+  clue: z.object({ word: z.string(), number }),
+  guess: z.object({ word: z.string() }),
+  continue: z.object({ go_on: z.boolean() }),
+};
+
+interface Field {
+  readonly name: string;
+  readonly values: z.ZodType;
+  readonly must: string;
+}
+const word = { values: z.string(), must: "one word" };
+const FIELDS: Readonly<Record<Question, readonly Field[]>> = {
+  clue: [
+    { name: "clue", ...word },
+    {
+      name: "number",
+      values: z.preprocess((value) => (typeof value === "string" ? value.trim().toLowerCase() : value), number),
+      must: 'a number from 0 to 9, or "unlimited"',
+    },
+  ],
+  guess: [{ name: "guess", ...word }],
+  continue: [
+    {
+      name: "continue",
+      values: z.union([z.boolean(), z.stringbool({ truthy: ["true"], falsy: ["false"] })]),
+      must: "true or false",
+    },
+  ],
+};
+
+/** The fields of a model's object; what it has besides them is let be. */
+function readFields(value: object, fields: readonly Field[]): { read: Readonly<Record<string, unknown>> } | Fault {
+  const read: Record<string, unknown> = {};
+  for (const { name, values, must } of fields) {
+    if (!Object.hasOwn(value, name)) return { problem: `your JSON object has no "${name}"` };
+    const given: unknown = Reflect.get(value, name);
+    const parsed = values.safeParse(given);
+    if (!parsed.success) return { problem: `"${name}" must be ${must}, not ${cutTo(MAX_SHOWN, jsonOf(given))}` };
+    read[name] = parsed.data;
+  }
+  return { read };
+}
+
+function actionOf(answer: Readonly<Record<string, unknown>>): Answer {
+  const goOn = answer.go_on ?? answer.continue;
+  if (typeof goOn === "boolean") return { goOn };
+  const clue = answer.clue ?? (answer.number === undefined ? undefined : answer.word);
+  if (clue === undefined) return { type: "guess", word: String(answer.word ?? answer.guess) };
+  return { type: "clue", word: String(clue), number: answer.number as number | "unlimited" };
+}
+
+interface Fault {
+  readonly problem: string;
+}
+
+const NAMES = { object: "JSON object", array: "JSON list" } as const;
+const OPENING = { object: "{", array: "[" } as const;
+
+/**
+ * The one JSON value of a kind in a text, alone or with words around it. Of several the one that `isMeant` recognises by its entries, where it is the
+ * only one.
+ */
+function valueIn(
+  text: string,
+  kind: keyof typeof NAMES,
+  isMeant: (entry: readonly [string, unknown]) => boolean,
+): { readonly value: unknown } | Fault {
+  if (text.length > MAX_TEXT) return { problem: `your answer is longer than ${MAX_TEXT} characters` };
+  const isKind = (value: unknown): value is object =>
+    typeof value === "object" && value !== null && Array.isArray(value) === (kind === "array");
+  const whole = parsedJson(text.trim());
+  if (isKind(whole)) return { value: whole };
+  if (whole !== undefined) return { problem: `your answer is no ${NAMES[kind]}` };
+  const found = balancedIn(text, OPENING[kind]).map(parsedJson).filter(isKind);
+  const meant = found.length > 1 ? found.filter((value) => Object.entries(value).some(isMeant)) : found;
+  const [value] = meant;
+  if (value !== undefined && meant.length === 1) return { value };
+  const several = Math.max(found.length, meant.length);
+  return {
+    problem:
+      several > 1
+        ? `your answer holds ${several} ${NAMES[kind]}s instead of one`
+        : `your answer holds no valid ${NAMES[kind]}`,
+  };
+}
+
+/** Places of a text that are tried as the beginning of a value: each may be looked through to the text's end. */
+const MAX_BEGINNINGS = 20;
+
+/** The parts of a text from an opening bracket to the closing one that belongs to it, the outermost ones. */
+function balancedIn(text: string, opening: "{" | "["): readonly string[] {
+  const parts: string[] = [];
+  let begin = text.indexOf(opening);
+  for (let tries = 0; begin !== -1 && tries < MAX_BEGINNINGS; tries++) {
+    const end = closingOf(text, begin);
+    if (end !== -1) parts.push(text.slice(begin, end + 1));
+    begin = text.indexOf(opening, end === -1 ? begin + 1 : end + 1);
+  }
+  return parts;
+}
+
+/** Where the bracket at `begin` closes; -1 when it does not. Brackets in JSON strings do not count. */
+function closingOf(text: string, begin: number): number {
+  let depth = 0;
+  let isInString = false;
+  for (let at = begin; at < text.length; at++) {
+    const character = text[at];
+    if (isInString && character === "\\") at++;
+    else if (character === '"') isInString = !isInString;
+    else if (isInString) continue;
+    else if (character === "{" || character === "[") depth++;
+    else if ((character === "}" || character === "]") && --depth === 0) return at;
+  }
+  return -1;
+}
+
+/** The words for a board out of what a person typed or a model wrote, or what is wrong with them. */
+export function wordsIn(said: Said): { readonly words: readonly string[] } | Fault {
+  if (said.kind === "failed") return { problem: `no answer came: ${said.why}` };
+  const given = said.kind === "form" ? listIn(said.content.words) : valueIn(said.text, "array", () => false);
+  if ("problem" in given) return given;
+  const list = z.array(z.string()).safeParse(given.value);
+  if (!list.success) return { problem: `give a list of ${BOARD_SIZE} words and nothing else` };
+  const words = list.data.map((one) => one.trim()).filter((one) => one !== "");
+  const bad = words.find((one) => !BoardWord.safeParse(one).success);
+  if (bad !== undefined) return { problem: `each word has letters, at most 30: ${bad.slice(0, MAX_SHOWN)}` };
+  const unique = [...new Map(words.map((one) => BoardWord.parse(one)).map((one) => [fold(one), one])).values()];
+  if (unique.length < BOARD_SIZE)
+    return { problem: `${BOARD_SIZE} different words are needed, these are ${unique.length}` };
+  return { words: unique.slice(0, BOARD_SIZE) };
+}
+
+/** What a person typed with commas, semicolons or lines between the words. */
+const listIn = (given: unknown): { readonly value: unknown } => ({
+  value: typeof given === "string" && given.length <= MAX_TEXT ? given.split(/[,;\n]/) : given,
+});

@@ -1,0 +1,70 @@
+import { z } from "zod";
+import { err } from "#shared/lib/result.ts";
+import { protocolError } from "#shared/protocol/errors.ts";
+import type { Said } from "#shared/rpc/input.ts";
+import type { Asking, Caller } from "#shared/rpc/operations.ts";
+import { wordsIn } from "./answers.ts";
+import { MAX_ATTEMPTS } from "./flow.ts";
+import { askForBuiltIn, askForSource, askForWords, type Source, sources } from "./questions.ts";
+
+/**
+ * The rounds of create_new_game before there is a board; what has been answered travels with the questions. The id is that of all
+ * rounds of one call, so that the last one, if it is sent again, begins no second game.
+ */
+export const Setup = z.object({
+  setup: z.enum(["source", "own", "llm", "fallback"]),
+  attempt: z.int(),
+  id: z.string(),
+});
+export type Setup = z.infer<typeof Setup>;
+
+/** An answer about the words that was not taken. */
+export interface RefusedWords {
+  readonly setup: Setup["setup"];
+  readonly attempt: number;
+  readonly problem: string;
+}
+
+const BUILT_IN = { words: null };
+
+/** The words of a new board, null for the built-in ones, or the next question about them. */
+export function wordsFor(
+  { input }: Caller,
+  round: Setup | null,
+  id: string,
+  onRefused: (refused: RefusedWords) => void,
+): Asking | { readonly words: readonly string[] | null } {
+  if (!input?.canFillForms) return BUILT_IN;
+  const offered = sources.filter((source) => source !== "llm" || input.canPrompt);
+  const { said } = input;
+  if (!round || !said) return { asks: askForSource(offered, null), state: { setup: "source", attempt: 1, id } };
+  const { setup, attempt } = round;
+  if (setup === "fallback") return wantsBuiltIn(said) ? BUILT_IN : noGame("its words could not be used");
+  if (setup !== "llm" && said.kind === "form" && said.action !== "accept") {
+    return noGame("the question about the words was left");
+  }
+  const next = { setup, attempt: attempt + 1, id };
+  if (setup === "source") {
+    const source = sourceIn(said, offered);
+    if (source === "built-in") return BUILT_IN;
+    if (source !== null) return { asks: askForWords(source, null), state: { setup: source, attempt: 1, id } };
+    const problem = `choose one of ${offered.join(", ")}`;
+    onRefused({ setup, attempt, problem });
+    return attempt < MAX_ATTEMPTS ? { asks: askForSource(offered, problem), state: next } : BUILT_IN;
+  }
+  const found = wordsIn(said);
+  if ("words" in found) return found;
+  const { problem } = found;
+  onRefused({ setup, attempt, problem });
+  if (attempt < MAX_ATTEMPTS) return { asks: askForWords(setup, problem), state: next };
+  // A person chose these words for the board, so the person is asked before others lie there.
+  return setup === "own" ? { asks: askForBuiltIn(problem), state: { setup: "fallback", attempt: 1, id } } : BUILT_IN;
+}
+
+const noGame = (why: string): Asking => err(protocolError("G001", `No game was created: ${why}`, {}, true));
+
+const wantsBuiltIn = (said: Said): boolean =>
+  said.kind === "form" && said.action === "accept" && said.content.go_on === true;
+
+const sourceIn = (said: Said, offered: readonly Source[]): Source | null =>
+  offered.find((one) => said.kind === "form" && said.content.source === one) ?? null;
