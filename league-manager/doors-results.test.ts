@@ -43,16 +43,24 @@ describe("MATCH_RESULT", () => {
   it.each([
     ["nobody", "referee:REF01", undefined],
     ["a stranger", "referee:REF01", "wrong"],
-    ["a player", "player:P01", "P01"],
     ["a player that says it is the referee", "referee:REF01", "P01"],
     ["a referee under another's name", "referee:REF02", "REF01"],
-    ["the referee under a player's name", "player:REF01", "REF01"],
     ["the wrong referee", "referee:REF02", "REF02"],
   ])("from %s is refused and changes nothing", async (_who, sender, token) => {
     const refused = await message("MATCH_RESULT", sender, won(), token && tokenOf(token));
     expect(refused).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
     expect(await points()).toEqual(NOTHING);
     expect((await schedule())[0]).toMatchObject({ status: "assigned", winner: null });
+  });
+
+  it.each([
+    ["a player", "player:P01", "P01"],
+    ["the referee under a player's name", "player:REF01", "REF01"],
+  ])("from %s is no message of its sender: -32602", async (_who, sender, token) => {
+    const refused = await message("MATCH_RESULT", sender, won(), tokenOf(token));
+    const fault = `MATCH_RESULT must come from a referee, not from ${sender}`;
+    expect(refused).toMatchObject({ code: -32602, data: { faults: [{ path: "sender", message: fault }] } });
+    expect(await points()).toEqual(NOTHING);
   });
 
   it("is recorded once; the same one again is acknowledged, and another one is told which is recorded", async () => {

@@ -3,7 +3,7 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
-import { type Answer, type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
+import { type About, type Answer, type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
 import type { News } from "./news.ts";
 import type { Player } from "./player.ts";
 import { accepts, type Trust } from "./trust.ts";
@@ -89,6 +89,14 @@ export function matchOperations(
     told("ROUND_END", messages.RoundEnd, news.roundEnded),
     told("LEAGUE_STANDINGS_UPDATE", messages.StandingsUpdate, news.standings),
   ];
+}
+
+/** As which player it is in the match that a request is about: whoever registered it may not have told it its id, but the invitation does. */
+export function idIn(player: Player, { payload, authToken }: About): string | null {
+  const { league_id, match_id } = payload as Partial<Subject>;
+  return league_id === undefined || match_id === undefined
+    ? null
+    : player.idIn(matchRef(league_id, match_id), authToken ?? "");
 }
 
 const subjectOf = ({ league_id, match_id }: Subject): string =>

@@ -29,6 +29,8 @@ export interface Player {
   finish(result: GameResult, token: string): Promise<MatchInfo | null>;
   /** Whether a match of this name (`league_id/match_id`) is under way whose invitation came with this token. */
   isPlaying(ref: string, token: string): boolean;
+  /** This player's id in such a match. */
+  idIn(ref: string, token: string): string | null;
   /** How it fares. Its actions hold the choice of a turn that is still open, so they are for its owner alone. */
   state(showsActions: boolean): object;
   close(): void;
@@ -160,6 +162,11 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
       if (result.winner !== null && result.winner === playing.info.roles[playing.info.role]) told.wins++;
       await guard(() => playing.bot.end?.(result));
       return playing.info;
+    },
+
+    idIn(ref, token) {
+      const { roles, role } = matches.get(keyOfRef(ref, token))?.info ?? {};
+      return (role !== undefined && roles?.[role]) || null;
     },
 
     isPlaying: (ref, token) => matches.has(keyOfRef(ref, token)),

@@ -12,6 +12,7 @@ import { openLog } from "#shared/runtime/logger.ts";
 import { startPlayer } from "./service.ts";
 
 const TOKEN = "the player's own token";
+const MANAGER = "league_manager:LM01";
 const signed = (subject: string): string => signFor(sha256Hex(TOKEN), subject);
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
@@ -35,7 +36,7 @@ async function startRegistered({ limitLoopback = false, meanwhile }: Start = {})
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
     await meanwhile?.(await ready.promise, JSON.parse(text).params.arguments.auth_token);
     const accepted = { status: "ACCEPTED", player_id: "P01", auth_token: TOKEN, league_ids: ["rps"] };
-    const reply = newEnvelope("PLAYER_REGISTER_RESPONSE", "league_manager:LM01", accepted);
+    const reply = newEnvelope("PLAYER_REGISTER_RESPONSE", MANAGER, accepted);
     const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
     response.end(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(text).id, result }));
   });
@@ -72,11 +73,15 @@ async function startRegistered({ limitLoopback = false, meanwhile }: Start = {})
     return error ?? { isError: result.isError ?? false, ...JSON.parse(result.content[0].text) };
   };
   const message = (type: MessageType, payload: object, authToken?: string): Promise<Wire> =>
-    tool("league_message", newEnvelope(type, "referee:REF01", payload, { authToken }));
+    tool("league_message", newEnvelope(type, SENDERS[type] ?? "referee:REF01", payload, { authToken }));
   const state = () => tool("get_my_state", { auth_token: TOKEN });
   return { stop: () => player.stop(), said, port, post, tool, message, state };
 }
 
+/** Who sends what the referee does not. */
+const SENDERS: Partial<Record<MessageType, string>> = Object.fromEntries(
+  ["ROUND_ANNOUNCEMENT", "ROUND_START", "ROUND_END", "LEAGUE_STANDINGS_UPDATE"].map((type) => [type, MANAGER]),
+);
 const match = { league_id: "rps", match_id: "R1M1" };
 const invite = (epoch = 1) => ({
   ...{ ...match, round_id: 1, epoch, game: "rps.v1", options: { best_of: 3 }, your_role: "player_1" },
@@ -143,6 +148,18 @@ describe("before its registration is answered, a player", () => {
   });
 });
 
+it("a message from an agent that does not send its type is -32602, whatever its signature", async () => {
+  const { tool, state } = await startRegistered();
+  for (const sender of ["player:P02", MANAGER]) {
+    const forged = newEnvelope("GAME_INVITE", sender, invite(), { authToken: signed("rps/R1M1") });
+    const message = `GAME_INVITE must come from a referee, not from ${sender}`;
+    expect(await tool("league_message", forged)).toMatchObject({
+      ...{ code: -32602, data: { faults: [{ path: "sender", message }] } },
+    });
+  }
+  expect(await state()).toMatchObject({ matches_begun: 0 });
+});
+
 describe("after a match has ended", () => {
   it("a replayed invitation to it is declined and a replayed result is refused", async () => {
     const { said, tool, state } = await startRegistered();
@@ -193,7 +210,7 @@ describe("the rate limit", () => {
   it("holds a stranger whatever token it makes up, and not who signs as the manager does", async () => {
     const { post } = await startRegistered({ limitLoopback: true });
     const call = async (authToken: string) => {
-      const said = newEnvelope("ROUND_START", "league_manager:LM01", NEWS.ROUND_START, { authToken });
+      const said = newEnvelope("ROUND_START", MANAGER, NEWS.ROUND_START, { authToken });
       const response = await post("league_message", said);
       return { status: response.status, text: await response.text() };
     };

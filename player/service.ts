@@ -25,7 +25,7 @@ import { isBotFile, loadBot } from "./load-bot.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
 import { MakeMove } from "./make-move.ts";
 import { createManualBot, type ManualBot } from "./manual.ts";
-import { matchOperations } from "./match-operations.ts";
+import { idIn, matchOperations } from "./match-operations.ts";
 import { createNews } from "./news.ts";
 import { createPlayer, type Player } from "./player.ts";
 import { acceptNothing, acceptSigned, acceptThisMachine, type Trust } from "./trust.ts";
@@ -77,7 +77,7 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
     {
       serverInfo: { name: "player", version: VERSION },
       instructions: `This server is one player of a league of games. ${manual ? "You make its moves: call get_my_state to see the open move requests, answer each with make_move before its deadline, then call get_my_state again." : "Its bot makes the moves: get_my_state shows its matches, and make_move is refused."}`,
-      tools: toolsOf(operations, () => flat("player:", identity.id)),
+      tools: toolsOf(operations, (about) => flat("player:", idIn(player, about) ?? identity.id)),
       resources: [],
       templates: [],
     },

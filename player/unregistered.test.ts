@@ -75,6 +75,17 @@ describe("a player without a secret", () => {
     expect(again.payload).toEqual(choice.payload);
   });
 
+  it("answers as the player that the invitation says it is, in each match of its own", async () => {
+    const player = await startUnregistered();
+    const asP09 = { ...invitation({ match_id: "R1M2" }), roles: { player_1: "P09", player_2: "P02" } };
+    const answers = [
+      await player.send(from(REFEREE, "GAME_INVITE", invitation())),
+      await player.send(from(REFEREE, "GAME_INVITE", asP09)),
+      await player.send(from(REFEREE, "MOVE_REQUEST", moveRequest())),
+    ];
+    expect(answers.map(({ sender }) => sender)).toEqual(["player:P01", "player:P09", "player:P01"]);
+  });
+
   it("plays a match although a stranger has invited it to one of that name under a higher epoch before", async () => {
     const player = await startUnregistered();
     await player.send(from(STRANGER, "GAME_INVITE", invitation({ epoch: 1_000_000 })));

@@ -73,6 +73,17 @@ it.each([
   expect([taken, asked]).toEqual([[], 3]);
 });
 
+it.each([
+  ["from another player", { sender: "player:P02" }, "the sender of MOVE_RESPONSE is player:P02, not player:P01"],
+  ["from a referee", { sender: "referee:P01" }, "MOVE_RESPONSE must come from a player, not from referee:P01"],
+  ["to another request", { correlation_id: "another" }, "the answer's correlation_id is another, and"],
+])("%s: the answer is not taken, though its move is legal, and its fault says why", async (_, more, why) => {
+  const { result, taken, asked } = await ask(() => ({ ...move("rock"), ...more }));
+  const detail = expect.stringContaining(why);
+  expect(result).toMatchObject({ ok: false, error: { code: "G001", cause: "bad_reply", detail } });
+  expect([taken, asked]).toEqual([[], 3]);
+});
+
 it("one deadline is over all answers of a move: the second has what the first has left of it", async () => {
   const silent = new Promise<never>(() => {});
   const { result, taken, left } = await ask(({ payload }) => (payload.error ? silent : move("paper")), 200);

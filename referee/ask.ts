@@ -82,6 +82,8 @@ export function createAsker(
     if (reply.value.type !== "GAME_INVITE_RESPONSE") {
       return err({ code: "G001", cause: "bad_reply", detail: `answered ${reply.value.type} to an invitation`, raw });
     }
+    const stranger = strangerIn(reply.value, player);
+    if (stranger !== null) return err({ code: "G001", cause: "bad_reply", detail: stranger, raw });
     const response = GameInviteResponse.safeParse(reply.value.payload);
     if (!response.success) {
       return err({
@@ -120,7 +122,7 @@ export function createAsker(
         await invite(player, question.invitation(), Math.max(1, deadline - performance.now()));
         continue;
       }
-      const taken = reply.ok ? await take(reply.value, question) : err(faultOfCall(reply.error));
+      const taken = reply.ok ? await take(reply.value, question, player) : err(faultOfCall(reply.error));
       if (taken.ok) return taken;
       last = taken.error;
     }
@@ -159,13 +161,19 @@ function published(result: Result<null, AskFault>, player: Seated): Result<null,
   return err({ ...fault, detail: clean(detail), ...(raw !== undefined && { raw: clean(raw) }) });
 }
 
+/** What is wrong with an answer whose sender is not the player that was asked; null when it is. */
+const strangerIn = ({ type, sender }: Envelope, { playerId }: Seated): string | null =>
+  sender === `player:${playerId}` ? null : `the sender of ${type} is ${sender}, not player:${playerId}`;
+
 /** Checks that an answer is to this question and hands its move to the session. */
-async function take(reply: Envelope, question: MoveQuestion): Promise<Result<null, AskFault>> {
+async function take(reply: Envelope, question: MoveQuestion, player: Seated): Promise<Result<null, AskFault>> {
   const malformed = (detail: string) => err({ code: "G001", cause: "bad_reply", detail, raw: rawOf(reply) } as const);
   if (reply.type === "GAME_ERROR" || reply.type === "LEAGUE_ERROR") {
     return malformed(`answered ${reply.type}: ${toldAs(reply.payload.message).slice(0, 200)}`);
   }
   if (reply.type !== "MOVE_RESPONSE") return malformed(`answered ${reply.type} to a move request`);
+  const stranger = strangerIn(reply, player);
+  if (stranger !== null) return malformed(stranger);
   const response = MoveResponse.safeParse(reply.payload);
   if (!response.success) return malformed(`a malformed MOVE_RESPONSE: ${firstFault(response)}`);
   const { match_id, tick, move } = response.data;

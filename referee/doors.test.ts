@@ -44,10 +44,11 @@ const player = (offset: number, moving: () => Promise<void>) =>
   agent(offset, async ({ type, payload }) => {
     asked.push(`${offset} ${type}`);
     const { match_id, tick } = payload;
-    if (type === "GAME_INVITE") return newEnvelope("GAME_INVITE_RESPONSE", "player:x", { match_id, accept: true });
-    if (type !== "MOVE_REQUEST") return newEnvelope("ACK", "player:x", {});
+    const self = offset === 2 ? "player:P01" : "player:P02";
+    if (type === "GAME_INVITE") return newEnvelope("GAME_INVITE_RESPONSE", self, { match_id, accept: true });
+    if (type !== "MOVE_REQUEST") return newEnvelope("ACK", self, {});
     await moving();
-    return newEnvelope("MOVE_RESPONSE", "player:x", { match_id, tick, move: offset === 2 ? "rock" : "scissors" });
+    return newEnvelope("MOVE_RESPONSE", self, { match_id, tick, move: offset === 2 ? "rock" : "scissors" });
   });
 
 beforeEach(async () => {

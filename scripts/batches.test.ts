@@ -17,11 +17,16 @@ interface Call {
 
 /** A bot on bare node:http that says whether it takes batches, and keeps what each POST asked for. */
 function bareBot(batch: boolean | undefined, posts: Call[][]) {
-  const answer = ({ type, payload }: Envelope): Envelope => {
-    const { match_id, tick, legal_actions } = payload as { match_id: string; tick: number; legal_actions: unknown[] };
-    if (type === "GAME_INVITE") return newEnvelope("GAME_INVITE_RESPONSE", "player:x", { match_id, accept: true });
-    if (type !== "MOVE_REQUEST") return newEnvelope("ACK", "player:x", {});
-    return newEnvelope("MOVE_RESPONSE", "player:x", { match_id, tick, move: legal_actions[0] });
+  let self = "player:new";
+  // biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
+  const answer = ({ type, payload }: { type: string; payload: any }): Envelope => {
+    const { match_id, tick, legal_actions, roles, your_role } = payload;
+    if (type === "GAME_INVITE") {
+      self = `player:${roles[your_role]}`;
+      return newEnvelope("GAME_INVITE_RESPONSE", self, { match_id, accept: true });
+    }
+    if (type !== "MOVE_REQUEST") return newEnvelope("ACK", self, {});
+    return newEnvelope("MOVE_RESPONSE", self, { match_id, tick, move: legal_actions[0] });
   };
   const reply = ({ id, params }: Call) => {
     const content = [{ type: "text", text: JSON.stringify(answer(params.arguments)) }];

@@ -19,6 +19,8 @@ export type FaultKind =
   | "illegal_once"
   | "decline"
   | "decline_telling_token"
+  | "other_sender"
+  | "other_request"
   | "other_match"
   | "other_tick"
   | "too_large"
@@ -60,10 +62,14 @@ const Asked = z.looseObject({
     match_id: z.string().optional(),
     tick: z.number().optional(),
     legal_actions: z.array(z.unknown()).optional(),
+    your_role: z.string().optional(),
+    roles: z.record(z.string(), z.string()).optional(),
     error: z.unknown().optional(),
   }),
 });
 export type Asked = z.infer<typeof Asked>;
+/** A request, and as whom it is answered. */
+type Question = Asked & { readonly self: string };
 const Request = z.object({ id: z.number(), params: z.object({ arguments: Asked }) });
 const Registered = z.object({ payload: z.object({ auth_token: z.string(), player_id: z.string() }) });
 
@@ -78,6 +84,8 @@ export async function startFaultyPlayer(options: FaultyPlayerOptions): Promise<F
   const asked: Asked[] = [];
   const tokens: string[] = [];
   const timers = new Set<NodeJS.Timeout>();
+  /** Its ids by match, as invitations tell them. */
+  const ids = new Map<unknown, string>();
 
   const server = createServer(async (request, response) => {
     if (request.method !== "POST") return void response.writeHead(404).end(); // a probe of its health
@@ -86,7 +94,10 @@ export async function startFaultyPlayer(options: FaultyPlayerOptions): Promise<F
     asked.push(message);
     if (message.auth_token !== undefined) tokens.push(message.auth_token);
     const failing = message.type === at && (await when(message)) ? fault : "none";
-    const send = (): unknown => misbehave(failing, response, id, message, tokens[0] ?? "");
+    const { match_id, roles = {}, your_role = "" } = message.payload;
+    if (message.type === "GAME_INVITE") ids.set(match_id, roles[your_role] ?? "");
+    const question = { ...message, self: `player:${ids.get(match_id) ?? name}` };
+    const send = (): unknown => misbehave(failing, response, id, question, tokens[0] ?? "");
     if (failing === "silent") return;
     if (failing === "late") timers.add(setTimeout(send, options.lateMs));
     else send();
@@ -121,7 +132,7 @@ async function register(manager: string, name: string, port: number): Promise<st
 }
 
 /** Answers one request as its flag says; `token` is its own, which careless bots send along. */
-function misbehave(fault: FaultKind, response: ServerResponse, id: number, asked: Asked, token: string): unknown {
+function misbehave(fault: FaultKind, response: ServerResponse, id: number, asked: Question, token: string): unknown {
   const secret = { auth_token: token };
   const matchToken = asked.auth_token ?? "";
   const reply = (message: object, replyId = id): string => rpc(replyId, JSON.stringify({ ...message, ...secret }));
@@ -151,15 +162,19 @@ function misbehave(fault: FaultKind, response: ServerResponse, id: number, asked
     case "odd_rpc_error":
       return send(JSON.stringify({ jsonrpc: "2.0", id, error: { code: ODD, message: ODD }, ...secret }));
     case "odd_game_error":
-      return send(reply(envelope("GAME_ERROR", { message: ODD }, "player:faulty", asked.message_id)));
+      return send(reply(envelope("GAME_ERROR", { message: ODD }, asked.self, asked.message_id)));
     case "deep_game_error": {
-      const error = JSON.stringify(envelope("GAME_ERROR", { message: null }, "player:faulty", asked.message_id));
+      const error = JSON.stringify(envelope("GAME_ERROR", { message: null }, asked.self, asked.message_id));
       return send(rpc(id, error.replace("null", "[".repeat(DEPTH) + "]".repeat(DEPTH))));
     }
     case "decline":
       return send(reply(answerTo(asked, { accept: false, reason: "not today" })));
     case "decline_telling_token":
       return send(reply(answerTo(asked, { accept: false, reason: `not with ${matchToken}` })));
+    case "other_sender":
+      return send(reply({ ...answerTo(asked), sender: "player:P99" }));
+    case "other_request":
+      return send(reply({ ...answerTo(asked), correlation_id: randomUUID() }));
     case "other_match":
       return send(reply(answerTo(asked, { match_id: "R9M9" })));
     case "other_tick":
@@ -182,19 +197,14 @@ function misbehave(fault: FaultKind, response: ServerResponse, id: number, asked
 }
 
 /** The answer of a good player, with what it says otherwise. */
-function answerTo(asked: Asked, otherwise: object = {}): object {
+function answerTo(asked: Question, otherwise: object = {}): object {
   const { match_id, tick, legal_actions = [] } = asked.payload;
   if (asked.type === "GAME_INVITE") {
-    return envelope(
-      "GAME_INVITE_RESPONSE",
-      { match_id, accept: true, ...otherwise },
-      "player:faulty",
-      asked.message_id,
-    );
+    return envelope("GAME_INVITE_RESPONSE", { match_id, accept: true, ...otherwise }, asked.self, asked.message_id);
   }
   if (asked.type !== "MOVE_REQUEST") return {};
   const move = { match_id, tick, move: legal_actions[0], ...otherwise };
-  return envelope("MOVE_RESPONSE", move, "player:faulty", asked.message_id);
+  return envelope("MOVE_RESPONSE", move, asked.self, asked.message_id);
 }
 
 const envelope = (type: string, payload: object, sender: string, correlation_id?: string): object => ({

@@ -29,13 +29,14 @@ interface Message {
 function scriptedPlayer(heard: Heard, choose: (tick: number) => unknown, before: (ask: Ask) => Promise<void>) {
   return async ({ name, manager, port }: TestPlace): Promise<RunningAgent> => {
     let referee = "";
+    let self = name;
     const envelope = (type: string, payload: object, correlation_id?: string) => {
       const timestamp = new Date().toISOString();
       return {
         protocol: "league.v2",
         message_id: randomUUID(),
         type,
-        sender: `player:${name}`,
+        sender: `player:${self}`,
         timestamp,
         payload,
         correlation_id,
@@ -54,6 +55,7 @@ function scriptedPlayer(heard: Heard, choose: (tick: number) => unknown, before:
       }
       if (type === "GAME_INVITE") {
         heard.own.push(String(payload.bot_seed));
+        self = (payload.roles as Record<string, string>)[String(payload.your_role)] ?? "";
         return envelope("GAME_INVITE_RESPONSE", { match_id, accept: true }, message_id);
       }
       if (type !== "MOVE_REQUEST") return {};

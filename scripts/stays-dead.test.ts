@@ -35,8 +35,8 @@ const post = async (port: number, body: string): Promise<string> => {
 
 const toolReply = (id: unknown, value: object): string =>
   JSON.stringify({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: JSON.stringify(value) }] } });
-const envelope = (type: string, payload: object) => ({
-  ...{ protocol: "league.v2", message_id: randomUUID(), type, sender: "player:Player2" },
+const envelope = (type: string, payload: object, sender = "player:P02") => ({
+  ...{ protocol: "league.v2", message_id: randomUUID(), type, sender },
   ...{ timestamp: new Date().toISOString(), payload },
 });
 

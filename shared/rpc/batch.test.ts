@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { newEnvelope } from "../protocol/envelope.ts";
 import type { CallOptions } from "./pending.ts";
 import { answerTo, batched, bodiesOf, endless, idsOf, inLines } from "./testing-batch.ts";
 import {
@@ -63,7 +62,7 @@ describe("calls of one turn to one endpoint", () => {
     expect(await batched(url, 130)).toEqual(Array(130).fill(success));
     expect(calls.map((call) => idsOf(call).length).sort()).toEqual([2, 64, 64]);
     calls.length = 0;
-    const large = newEnvelope("MOVE_REQUEST", "referee:REF01", { text: "☃".repeat(15_000) });
+    const large = { ...REQUEST, payload: { text: "☃".repeat(15_000) } };
     const sent = Array.from({ length: 5 }, () => peers.message(url, large, { timeoutMs: 2_000, batch: true }));
     expect(await Promise.all(sent)).toEqual(Array(5).fill(success));
     expect(calls.map((call) => idsOf(call).length).sort()).toEqual([1, 2, 2]);

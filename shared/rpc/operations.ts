@@ -3,6 +3,7 @@ import type { Result } from "../lib/result.ts";
 import { Envelope, type FieldFault, fieldFaults, looksLikeEnvelope, newEnvelope } from "../protocol/envelope.ts";
 import { errorType, type ProtocolError } from "../protocol/errors.ts";
 import type { MessageType } from "../protocol/messages.ts";
+import { faultOfSender } from "../protocol/senders.ts";
 import type { HttpContext } from "./http.ts";
 import { type CallerInput, type InputNeeded, isInputNeeded } from "./input.ts";
 import { INVALID_PARAMS, rpcError } from "./json-rpc.ts";
@@ -62,8 +63,14 @@ export interface Operation<Payload> {
 export const operation = <Payload>(definition: Operation<Payload>): Operation<unknown> =>
   definition as Operation<unknown>;
 
-/** The tools of an agent: `league_message`, and one for each operation that has a name. */
-export function toolsOf(operations: readonly Operation<unknown>[], self: () => string): readonly Tool[] {
+/** What a reply answers. */
+export interface About {
+  readonly payload: unknown;
+  readonly authToken: string | null;
+}
+
+/** The tools of an agent: `league_message`, and one for each operation that has a name. Replies are sent as `self`. */
+export function toolsOf(operations: readonly Operation<unknown>[], self: (about: About) => string): readonly Tool[] {
   const byType = new Map<string, Operation<unknown>>(operations.map((one) => [one.request, one]));
 
   const viaEnvelope = async (args: unknown, http: HttpContext, only?: Operation<unknown>): Promise<ToolResult> => {
@@ -72,18 +79,19 @@ export function toolsOf(operations: readonly Operation<unknown>[], self: () => s
     const { type, sender, auth_token, message_id } = envelope.data;
     const found = byType.get(type);
     if (!found || (only && found !== only)) throw invalid([{ path: "type", message: `${type} is not taken here` }]);
+    const fault = faultOfSender(type, sender);
+    if (fault !== null) throw invalid([{ path: "sender", message: fault }]);
     const payload = found.payload.safeParse(envelope.data.payload);
     if (!payload.success) throw invalid(fieldFaults(payload.error, "payload"));
     // An envelope cannot be answered with a question: whoever sends one is nobody who could be asked.
-    const answer = await found.handle(payload.data, {
-      ...callerOf(http, sender, auth_token, undefined),
-      messageId: message_id,
-    });
+    const caller = { ...callerOf(http, sender, auth_token, undefined), messageId: message_id };
+    const answer = await found.handle(payload.data, caller);
     if (isInputNeeded(answer)) throw new Error(`${type} asks a caller who cannot be asked`);
     tellRefused(http, answer, type, sender);
+    const as = self({ payload: payload.data, authToken: caller.authToken });
     const reply = answer.ok
-      ? newEnvelope(found.reply, self(), answer.value, { correlationId: message_id })
-      : newEnvelope(errorType(answer.error), self(), answer.error, { correlationId: message_id });
+      ? newEnvelope(found.reply, as, answer.value, { correlationId: message_id })
+      : newEnvelope(errorType(answer.error), as, answer.error, { correlationId: message_id });
     return {
       content: [{ type: "text", text: JSON.stringify(reply) }],
       ...(http.isMcpClient && answer.ok && { structuredContent: reply }),

@@ -6,6 +6,7 @@ import { pause } from "../lib/clock.ts";
 import { err, messageOf, ok, type Result } from "../lib/result.ts";
 import { jsonOf, toldAs } from "../lib/text.ts";
 import { Envelope } from "../protocol/envelope.ts";
+import { faultOfSender } from "../protocol/senders.ts";
 import { parseEndpoint } from "./addresses.ts";
 import { createBatches } from "./batch.ts";
 import { exchange, type Target } from "./exchange.ts";
@@ -104,7 +105,7 @@ export function createPeers(): Peers {
       const id = ++lastId;
       const reply = await post(endpoint, id, envelope, options);
       if (!reply.ok) return reply;
-      return read(reply.value, id);
+      return read(reply.value, id, envelope.message_id);
     },
     async notify(endpoint, envelope, options) {
       if (closed.signal.aborted) return refused("closed");
@@ -182,10 +183,10 @@ async function patiently(
 const is2xx = ({ status }: RawReply): boolean => status >= 200 && status < 300;
 
 /** The envelope in an answer. The answer is somebody else's: whatever goes wrong in reading it is wrong with it, and no fault of ours. */
-function read(answer: RawReply, id: number): Result<Envelope, CallFault> {
+function read(answer: RawReply, id: number, messageId: string): Result<Envelope, CallFault> {
   try {
     const result = resultOf(answer, id);
-    return result.ok ? envelopeOf(result.value) : result;
+    return result.ok ? envelopeOf(result.value, messageId) : result;
   } catch (thrown) {
     const raw = answer.text.slice(0, RAW_LIMIT);
     return err({ cause: "bad_reply", detail: `the answer cannot be read: ${messageOf(thrown)}`, raw });
@@ -216,8 +217,8 @@ function resultOf(answer: RawReply, id: number): Result<unknown, CallFault> {
   return ok(reply.result);
 }
 
-/** The envelope inside a tool result: the first text as JSON, or the structured content. */
-function envelopeOf(result: unknown): Result<Envelope, CallFault> {
+/** The envelope inside a tool result, which answers the message with this id: the first text as JSON, or the structured content. */
+function envelopeOf(result: unknown, messageId: string): Result<Envelope, CallFault> {
   const fault = (cause: CallFault["cause"], detail: string) =>
     err({ cause, detail, raw: jsonOf(result).slice(0, RAW_LIMIT) });
   const tool = ToolReply.safeParse(result);
@@ -232,10 +233,16 @@ function envelopeOf(result: unknown): Result<Envelope, CallFault> {
     }
   }
   const envelope = Envelope.safeParse(value);
-  if (envelope.success) return ok(envelope.data);
-  const issue = envelope.error.issues[0];
-  return fault(
-    "bad_reply",
-    `the answer is not a league.v2 envelope: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`,
-  );
+  if (!envelope.success) {
+    const issue = envelope.error.issues[0];
+    const what = `${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`;
+    return fault("bad_reply", `the answer is not a league.v2 envelope: ${what}`);
+  }
+  const { type, sender, correlation_id } = envelope.data;
+  const wrongSender = faultOfSender(type, sender);
+  if (wrongSender !== null) return fault("bad_reply", wrongSender);
+  if (correlation_id != null && correlation_id !== messageId) {
+    return fault("bad_reply", `the answer's correlation_id is ${correlation_id}, and the request was ${messageId}`);
+  }
+  return ok(envelope.data);
 }
