@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { freePorts } from "#shared/runtime/free-ports.ts";
 import type { ChessRate } from "./bench-chess.ts";
 import type { CodenamesRate } from "./bench-codenames.ts";
+import { type ExportCost, exportCost } from "./bench-export.ts";
 import { type LeagueRate, leagueRate, type Sizes } from "./bench-league.ts";
 import { type McpRates, mcpRates } from "./bench-mcp.ts";
 import { type Waiting, waitingCost } from "./bench-mcp-waiting.ts";
@@ -17,14 +18,30 @@ export interface Pace {
   readonly quietMs: number;
   readonly games: number;
   readonly followingStarts: number;
+  /** Of each run that is exported and verified: 64, 200 and 448 players play 2,016, 19,900 and 100,128 matches. */
+  readonly exportPlayers: readonly number[];
 }
 
 /**
  * A player that gets two thousand calls a second is compiled to its full speed after half a minute, and takes two thirds of the time then; what a
  * limit does is so small that it is after seconds. So a quick round, which waits for neither, makes the league look slower than it is.
  */
-export const FULL: Pace = { warmupMs: 30_000, windowMs: 3_000, quietMs: 15_000, games: 20, followingStarts: 2 };
-export const QUICK: Pace = { warmupMs: 3_000, windowMs: 1_500, quietMs: 5_000, games: 5, followingStarts: 1 };
+export const FULL: Pace = {
+  warmupMs: 30_000,
+  windowMs: 3_000,
+  quietMs: 15_000,
+  games: 20,
+  followingStarts: 2,
+  exportPlayers: [64, 200, 448],
+};
+export const QUICK: Pace = {
+  warmupMs: 3_000,
+  windowMs: 1_500,
+  quietMs: 5_000,
+  games: 5,
+  followingStarts: 1,
+  exportPlayers: [64, 200],
+};
 
 export interface Starts {
   readonly firstMs: number;
@@ -44,6 +61,7 @@ export interface Round {
   readonly mcp: McpRates;
   readonly waiting: Readonly<Record<"session" | "stateless", Waiting>>;
   readonly codenames: CodenamesRate;
+  readonly exports: readonly ExportCost[];
 }
 
 /** Matches of a, and calls of the limit and of the MCP SDK beside it, that are under way at once. */
@@ -86,11 +104,16 @@ export async function takeRound(
   const chess = await playedAlone<ChessRate>("scripts/bench-chess.ts", pace, number);
   tell("Codenames");
   const codenames = await playedAlone<CodenamesRate>("scripts/bench-codenames.ts", pace, number);
+  const exports: ExportCost[] = [];
+  for (const players of pace.exportPlayers) {
+    tell(`export and verify, ${players} players`);
+    exports.push(await exportCost(players));
+  }
   tell("npm start");
   const starts = await startTimes(pace);
   const leagues = { 1: at1, 64: at64, 1000: at1000 };
   const calls = { limit: limits, pair, sdk: sdks, rest, mcp, waiting };
-  return { league: leagues, ...calls, chess, codenames, starts };
+  return { league: leagues, ...calls, chess, codenames, exports, starts };
 }
 
 /** Calls a second of one bare client process to four bare servers. */

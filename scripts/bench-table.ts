@@ -1,3 +1,4 @@
+import type { ExportCost } from "./bench-export.ts";
 import type { Sizes } from "./bench-league.ts";
 import { WAITERS } from "./bench-mcp-waiting.ts";
 import { median } from "./bench-median.ts";
@@ -76,6 +77,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       ...restRows(of, row),
       ...mcpRows(of, row),
       ...codenamesRows(us, rounds[0]?.codenames.positions ?? 0),
+      ...exportRows(row, rounds[0]?.exports ?? []),
     ],
     aims: [
       {
@@ -109,6 +111,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       mcpAim(of),
       ...waitingAims(of),
       codenamesAim(of),
+      exportAim(of, rounds[0]?.exports ?? []),
     ],
   };
 }
@@ -223,6 +226,34 @@ function codenamesAim(of: Of): Summary["aims"][number] {
     aim: "o  rules and prompts under 1 ms a turn",
     measured: `${turn.toFixed(0)} µs: ${of(checked).toFixed(0)} for the rules, ${of(asked).toFixed(0)} for four prompts (a clue, two guesses)`,
     isMet: turn < 1_000,
+  };
+}
+
+const STEPS = { export: "export", replace: "export in place of an older one", verify: "verify" } as const;
+type ExportStep = keyof typeof STEPS;
+const exportSteps = Object.keys(STEPS) as ExportStep[];
+
+function exportRows(row: Row, sizes: readonly ExportCost[]): Summary["rows"] {
+  return exportSteps.flatMap((step) =>
+    sizes.map(({ matches }, index) =>
+      row(`p  ${STEPS[step]}, ${matches} matches`, ({ exports }) => (exports[index] as ExportCost)[step]),
+    ),
+  );
+}
+
+/** Of the two largest runs: a smaller one is over before its code is compiled. System time is that of the disk. */
+function exportAim(of: Of, sizes: readonly ExportCost[]): Summary["aims"][number] {
+  const growth = (step: ExportStep): number =>
+    of(({ exports }) => {
+      const [smaller = 1, larger = 1] = exports.slice(-2).map((cost) => cost[step].cpu.user ?? 1);
+      return larger / smaller;
+    });
+  const growths = exportSteps.map(growth);
+  const [from, to] = sizes.slice(-2).map(({ matches }) => matches);
+  return {
+    aim: `p  CPU time of a match flat from ${from} to ${to}`,
+    measured: exportSteps.map((step, index) => `${STEPS[step]} ${growths[index]?.toFixed(2)} times`).join(", "),
+    isMet: Math.max(...growths) <= 1.5,
   };
 }
 

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { z } from "zod";
 import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { matchRef } from "#shared/lib/ids.ts";
 import { WireFault } from "#shared/protocol/messages.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import type { SeedRule } from "#shared/session/match-seed.ts";
@@ -142,7 +143,8 @@ export const unplayedIn = (run: ExportedRun): ReadonlyMap<string, number> =>
     run.leagues
       .filter(({ status }) => status !== "completed")
       .map((league) => {
-        const left = scheduleOf(league).filter(({ match_id }) => !league.matches.includes(match_id));
+        const played = new Set(league.matches);
+        const left = scheduleOf(league).filter(({ match_id }) => !played.has(match_id));
         return [league.league_id, left.length];
       }),
   );
@@ -156,13 +158,16 @@ export async function exportedFiles(storeFile: string): Promise<ReadonlyMap<stri
     const kept = await store.load();
     const files = new Map<string, string>();
     const names = new Map(kept.agents.map((agent) => [agent.agent_id, agent.display_name]));
+    const rolesOf = new Map(kept.matches.map((row) => [matchRef(row.league_id, row.match_id), row.roles]));
+    const resultsOf = Map.groupBy(kept.results, (row) => row.league_id);
     const leagues: ExportedLeague[] = [];
     for (const { league_id, game, options } of config.leagues) {
-      const results = kept.results.filter((row) => row.league_id === league_id);
+      const results = resultsOf.get(league_id) ?? [];
+      const played: RecordedResult[] = [];
       for (const row of results) {
-        const roles =
-          kept.matches.find((one) => one.league_id === league_id && one.match_id === row.match_id)?.roles ?? "{}";
+        const roles = rolesOf.get(matchRef(league_id, row.match_id)) ?? "{}";
         const recorded = JSON.parse(row.result) as RecordedResult;
+        played.push(recorded);
         const log = (await store.logOf(league_id, row.match_id))?.log ?? [];
         const { referee_id, seed } = row;
         const match = { ...recorded, game, options, roles: JSON.parse(roles), referee_id, seed, log };
@@ -173,7 +178,6 @@ export async function exportedFiles(storeFile: string): Promise<ReadonlyMap<stri
         .map(({ player_id }) => ({ player_id, display_name: names.get(player_id) ?? player_id }));
       const status = kept.leagues.find((row) => row.league_id === league_id)?.status ?? "open";
       const matches = results.map((row) => row.match_id);
-      const played = results.map((row) => JSON.parse(row.result) as RecordedResult);
       const standings = standingsOfResults(players, played).map((row) => ({ ...row }));
       leagues.push({ league_id, game, options, status, players, matches, standings });
     }
@@ -210,10 +214,10 @@ export function writeExport(folder: string, files: ReadonlyMap<string, string>):
   removeExport(folder);
   const manifest = manifestOf(files);
   // The manifest first: an export that was cut short can still be told from other files, and be replaced.
-  for (const [name, text] of [[MANIFEST, canonical(manifest)] as const, ...files]) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, MANIFEST), canonical(manifest));
+  for (const below of new Set([...files.keys()].map(dirname))) mkdirSync(join(folder, below), { recursive: true });
+  for (const [name, text] of files) writeFileSync(join(folder, name), text);
   return manifest.digest;
 }
 
@@ -227,12 +231,12 @@ export const filesIn = (folder: string): readonly string[] =>
 
 function removeExport(folder: string): void {
   const found = filesIn(folder);
-  const known = found.includes(MANIFEST) ? listedIn(readFileSync(join(folder, MANIFEST), "utf8")) : [];
-  const stranger = found.find((name) => !known.includes(name));
+  const known = new Set(found.includes(MANIFEST) ? listedIn(readFileSync(join(folder, MANIFEST), "utf8")) : []);
+  const stranger = found.find((name) => !known.has(name));
   if (stranger !== undefined) {
     throw new StartError(`${folder} holds ${stranger}, which is no part of an export: name an empty folder with --out`);
   }
-  for (const name of found) rmSync(join(folder, name));
+  for (const name of found) unlinkSync(join(folder, name));
 }
 
 /** What an export's manifest lists, itself included; nothing when it is another program's. */

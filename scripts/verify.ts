@@ -49,9 +49,13 @@ export interface Verified {
  */
 export function verifyExport(folder: string): Verified {
   const faults: VerifyFault[] = [];
+  /** The messages of each file, each once. */
+  const blamed = new Map<string, Set<string>>();
   const blame = (file: string, message: string): void => {
-    const isKnown = faults.some((one) => one.file === file && one.message === message);
-    if (!isKnown) faults.push({ file, message });
+    const known = blamed.get(file) ?? new Set();
+    if (known.has(message)) return;
+    blamed.set(file, known.add(message));
+    faults.push({ file, message });
   };
   const texts = new Map(filesIn(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]));
   const digest = checkBytes(folder, texts, blame);
@@ -64,6 +68,7 @@ export function verifyExport(folder: string): Verified {
   }
   for (const league of run?.leagues ?? []) {
     const results: ExportedMatch[] = [];
+    const playerIds = new Set(league.players.map(({ player_id }) => player_id));
     for (const matchId of league.matches) {
       const file = matchFile(league.league_id, matchId);
       if (listed.has(file)) {
@@ -84,7 +89,7 @@ export function verifyExport(folder: string): Verified {
         blame(file, "the seed does not follow from the run's");
       }
       if (!isDeepStrictEqual(match.options, league.options)) blame(file, "its options are not the league's");
-      const strangers = Object.values(match.roles).filter((id) => !league.players.some((one) => one.player_id === id));
+      const strangers = Object.values(match.roles).filter((id) => !playerIds.has(id));
       for (const id of strangers) blame(file, `${id} is no player of ${league.league_id}`);
       for (const message of faultsIn(match)) blame(file, message);
     }
@@ -96,8 +101,7 @@ export function verifyExport(folder: string): Verified {
       blame(RUN_FILE, `standings of ${league.league_id} are not those of its matches`);
   }
   for (const file of texts.keys()) {
-    const isKnown =
-      file === RUN_FILE || file === MANIFEST || listed.has(file) || faults.some((one) => one.file === file);
+    const isKnown = file === RUN_FILE || file === MANIFEST || listed.has(file) || blamed.has(file);
     if (run && !isKnown) blame(file, `is no match of ${RUN_FILE}`);
   }
   if (run?.seed != null && sha256Hex(run.seed) !== run.seed_commitment) {
@@ -111,8 +115,9 @@ const seedsOf = (run: ExportedRun, seed: string) => ({ seed, seedRule: seedRuleO
 /** The scheduled matches that a completed league lacks. */
 function missingFrom(league: ExportedLeague, played: readonly ExportedMatch[]): readonly string[] {
   if (league.status !== "completed") return [];
+  const byId = new Map(played.toReversed().map((match) => [match.match_id, match]));
   return scheduleOf(league).flatMap(({ match_id, round_id, roles }) => {
-    const found = played.find((one) => one.match_id === match_id);
+    const found = byId.get(match_id);
     return found?.round_id === round_id && isDeepStrictEqual(found.roles, roles) ? [] : [match_id];
   });
 }

@@ -1,0 +1,61 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { launch, type Rate, temporaryFolder } from "./bench-process.ts";
+import { writeSyntheticRun } from "./bench-run.ts";
+import { exportedFiles, findStore, writeExport } from "./export.ts";
+import { verifyExport } from "./verify.ts";
+
+/** What one run costs, each step in a process of its own: an export into an empty folder, one in its place, and the check of it. */
+export interface ExportCost {
+  readonly players: number;
+  readonly matches: number;
+  readonly export: Rate;
+  readonly replace: Rate;
+  readonly verify: Rate;
+}
+
+interface Step {
+  readonly ms: number;
+  /** Microseconds of processor time. */
+  readonly cpu: NodeJS.CpuUsage;
+  readonly matches: number;
+}
+
+const SCRIPT = "scripts/bench-export.ts";
+
+/** The cost for a synthetic run of a round robin of so many players. */
+export async function exportCost(players: number): Promise<ExportCost> {
+  const folder = temporaryFolder();
+  const matches = writeSyntheticRun(folder, players);
+  const out = join(folder, "export");
+  const rate = async (step: string): Promise<Rate> => {
+    const child = await launch(SCRIPT, [folder, out]);
+    const { ms, cpu, matches } = await child.ask<Step>(step);
+    await child.stop();
+    const each = { user: cpu.user / matches, system: cpu.system / matches };
+    return { perSecond: (matches / ms) * 1_000, cpu: each, cpuTotal: each.user + each.system, others: 0 };
+  };
+  const cost = { export: await rate("export"), replace: await rate("export"), verify: await rate("verify") };
+  rmSync(folder, { recursive: true });
+  return { players, matches, ...cost };
+}
+
+async function take(step: string, folder: string, out: string): Promise<number> {
+  if (step === "verify") return verifyExport(out).matches;
+  const files = await exportedFiles(findStore(folder));
+  writeExport(out, files);
+  return files.size - 1;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [folder = "", out = ""] = process.argv.slice(2);
+  process.on("disconnect", () => process.exit());
+  process.on("message", async (step) => {
+    const [begun, before] = [performance.now(), process.cpuUsage()];
+    const matches = await take(String(step), folder, out);
+    const cpu = process.cpuUsage(before);
+    process.send?.({ ms: performance.now() - begun, cpu, matches } satisfies Step);
+  });
+  process.send?.({ type: "ready", url: "" });
+}
