@@ -94,8 +94,8 @@ export async function runLeagues(options: RunOptions): Promise<number> {
     ended.resolve(EXIT.failed);
   });
   const exitCode = await ended.promise;
-  // What is set up wrongly would fail again; and where nothing has begun there is nothing to go on with.
-  if (exitCode === EXIT.config || (exitCode !== EXIT.ok && !hasBegun)) folder.finish("failed");
+  // A run that has begun can be resumed, also when what was set up wrongly has been corrected.
+  if (exitCode !== EXIT.ok && !hasBegun) folder.finish("failed");
   progress.end();
   await supervisor.stop();
   if (isStuck && over.size > 0 && exitCode === EXIT.failed) {
