@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { isLoopback } from "#shared/rpc/addresses.ts";
-import { collect } from "#shared/rpc/http-request.ts";
+import { collect, remoteAddressOf } from "#shared/rpc/http-request.ts";
 import { rateLimiter } from "#shared/rpc/rate-limit.ts";
 import { RestError } from "./errors.ts";
 
@@ -28,7 +28,7 @@ export function limitsOf(limitLoopback: boolean): Limits {
   const byAgent = rateLimiter(AGENT_PER_MINUTE);
   return {
     async agent(agentId, request, response) {
-      if (!limitLoopback && isLoopback(request.socket.remoteAddress ?? "")) return;
+      if (!limitLoopback && isLoopback(remoteAddressOf(request))) return;
       const { isAllowed, headers } = await byAgent(agentId);
       response.set(headers);
       if (!isAllowed) throw new RestError("TOO_MANY_REQUESTS", "Too many requests; see Retry-After", { headers });

@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, Response } from "express";
+import { remoteAddressOf } from "#shared/rpc/http-request.ts";
 import type { RefusalLog } from "#shared/rpc/refusal-log.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Refusal } from "#shared/session/session.ts";
@@ -59,7 +60,7 @@ export function errorAnswers(log: Logger, refusals: RefusalLog): ErrorRequestHan
       const { code, message: reason } = known;
       const agent = (response.locals.agent as string | undefined) ?? null;
       const asked = `${request.method} ${request.path}`;
-      refusals.refused(request.socket.remoteAddress ?? "", { code, reason, agent, request: asked });
+      refusals.refused(remoteAddressOf(request), { code, reason, agent, request: asked });
     }
     if (response.headersSent) response.destroy();
     else answer(response, known ?? new RestError("INTERNAL_ERROR", "Internal error"));

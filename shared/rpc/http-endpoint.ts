@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { lazily } from "../lib/lazily.ts";
 import { callerCheck, isJson } from "./caller-check.ts";
 import type { Gate, HttpContext, HttpReply, McpDoor } from "./http.ts";
-import { acceptsStream, bearerOf, collect, goneSignal, pathOf } from "./http-request.ts";
+import { acceptsStream, bearerOf, collect, goneSignal, pathOf, remoteAddressOf } from "./http-request.ts";
 import type { McpSessions } from "./mcp-sessions.ts";
 import type { RefusalLog } from "./refusal-log.ts";
 
@@ -187,7 +187,7 @@ function contextOf(
   response: ServerResponse,
   { refusals }: Pick<EndpointOptions, "refusals">,
 ): HttpContext {
-  const remoteAddress = request.socket.remoteAddress ?? "";
+  const remoteAddress = remoteAddressOf(request);
   return {
     bearer: bearerOf(request),
     remoteAddress,

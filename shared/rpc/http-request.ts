@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isIP } from "node:net";
+import { isLoopback } from "./addresses.ts";
 
 /** The path of a request's target, which may be sent whole, as to a proxy (RFC 9112, section 3.2.2). */
 export const pathOf = ({ url = "/" }: IncomingMessage): string =>
@@ -7,6 +9,19 @@ export const pathOf = ({ url = "/" }: IncomingMessage): string =>
 /** The token of `Authorization: Bearer`, whose scheme is in any case (RFC 9110, section 11.1); null without one. */
 export const bearerOf = ({ headers }: Pick<IncomingMessage, "headers">): string | null =>
   /^Bearer +(\S.*)$/i.exec(headers.authorization ?? "")?.[1] ?? null;
+
+/**
+ * The address of the caller. A request that comes from loopback with `X-Forwarded-For` was forwarded by a proxy on this machine: its caller
+ * is the last address of the header, which the proxy wrote; one that cannot be read is never loopback. From any other address the header
+ * is ignored.
+ */
+export function remoteAddressOf({ headers, socket }: Pick<IncomingMessage, "headers" | "socket">): string {
+  const address = socket.remoteAddress ?? "";
+  const forwarded = headers["x-forwarded-for"];
+  if (forwarded === undefined || !isLoopback(address)) return address;
+  const last = String(forwarded).split(",").at(-1)?.trim() ?? "";
+  return isIP(last) !== 0 ? last : "unknown";
+}
 
 /** Aborted when whoever is to be answered has gone. */
 export function goneSignal(response: ServerResponse): AbortSignal {
