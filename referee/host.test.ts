@@ -188,7 +188,7 @@ describe("submit", () => {
     for (const action of foreign) {
       expect(await submit(id, "player_1", action)).toMatchObject({ ok: false, error: { code: "ILLEGAL_ACTION" } });
     }
-    expect(await submit(id, "player_1", {}, 5)).toMatchObject({ ok: false, error: { code: "CONFLICT" } });
+    expect(await submit(id, "player_1", {}, -1)).toMatchObject({ ok: false, error: { code: "CONFLICT" } });
     await submit(id, "player_1", "rock");
     expect(await submit(id, "player_1", {})).toMatchObject({ ok: false, error: { code: "ALREADY_ACTED" } });
     expect(host.read(id)?.rows).toHaveLength(2);

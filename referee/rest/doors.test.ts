@@ -105,6 +105,18 @@ describe("bodies", () => {
   );
 });
 
+it("in a simultaneous turn expected_tick is refused of a closed turn only, and null is none", async () => {
+  const seats = { player_1: white, player_2: black };
+  const id = await host.session("rps.v1", seats, { options: { best_of: 5 } });
+  const act = async ({ token }: TestAgent, action: string, expected_tick: number | null) => {
+    const answer = await host.call("POST", `/sessions/${id}/actions`, { token, body: { action, expected_tick } });
+    return answer.json.error?.code ?? answer.json.tick;
+  };
+  expect([await act(white, "rock", null), await act(black, "paper", 99)]).toEqual([1, 2]);
+  expect([await act(white, "rock", 0), await act(white, "rock", 1)]).toEqual(["CONFLICT", "CONFLICT"]);
+  expect([await act(white, "rock", 3), await act(white, "rock", null)]).toEqual([3, "ALREADY_ACTED"]);
+});
+
 describe("POST /sessions", () => {
   const create = (body: unknown, token = white.token) => host.call("POST", "/sessions", { token, body });
 

@@ -254,7 +254,10 @@ describe("an idle session", () => {
       expect(waiting.json).toMatchObject({ status: "completed", tick: 0, termination: "expired", legal_actions: [] });
       const body = { action: "e2e4", expected_tick: 0 };
       const late = await short.call("POST", `/sessions/${id}/actions`, { token: white.token, body });
-      expect([late.status, late.json.error]).toEqual([400, { code: "INVALID_ACTION", message: "The session is over" }]);
+      expect([late.status, late.json.error]).toEqual([
+        400,
+        { code: "INVALID_ACTION", message: "The session has expired" },
+      ]);
       const db = new DatabaseSync(join(short.dataFolder, `referee-${short.port}.sqlite`), { readOnly: true });
       expect(db.prepare("SELECT type FROM log ORDER BY seq").all()).toMatchObject([
         { type: "created" },

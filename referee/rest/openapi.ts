@@ -40,7 +40,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   "401": "UNAUTHORIZED: no token, or nobody's",
   "403": "FORBIDDEN: neither plays here nor may watch",
   "404": "NOT_FOUND",
-  "409": "CONFLICT: expected_tick is not the session's tick",
+  "409": "CONFLICT: expected_tick is not the session's tick, or in a simultaneous game of a closed turn",
   "413": "INVALID_REQUEST: the body is too large",
   "429": "TOO_MANY_REQUESTS: see Retry-After",
 };

@@ -22,7 +22,13 @@ export const SubmitAction = z.strictObject({
     .custom<unknown>((value) => value !== undefined, "is missing")
     .describe("one of legal_actions")
     .meta({ title: "action" }),
-  expected_tick: z.int().min(0).optional().describe("the tick that this action answers; required in sequential games"),
+  expected_tick: z
+    .int()
+    .min(0)
+    .nullish()
+    .describe(
+      "the tick that this action answers. Required in sequential games; in a simultaneous turn only a tick of a closed turn is refused",
+    ),
 });
 
 const wholeNumber = z

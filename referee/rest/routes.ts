@@ -199,7 +199,7 @@ async function submitAction(
   { action, expected_tick }: ReturnType<typeof SubmitAction.parse>,
   remember: Remember,
 ): Promise<Reply> {
-  if (expected_tick === undefined && !game.info.simultaneous) {
+  if (expected_tick == null && !game.info.simultaneous) {
     throw new RestError("INVALID_REQUEST", `expected_tick: is required in ${game.id}`);
   }
   let reply: Reply | null = null;

@@ -178,7 +178,8 @@ function create(world: World, { body }: Asked, me: string, got: Got): Step {
   const id = got.status === 201 ? String(JSON.parse(got.text).session_id) : "a new id";
   const expected = { status: 201, body: { session_id: id, template, status: "active" } };
   if (got.status !== 201 || world.tables.has(id)) return { expected: { status: 201, body: "a new session" }, world };
-  const state = game.initialState({ options: parsed.data, seed: world.seedOf(id) });
+  const effective = game.optionsOfNew?.(parsed.data) ?? parsed.data;
+  const state = game.initialState({ options: effective, seed: world.seedOf(id) });
   const seats = participants as Record<string, string>;
   const isPublic = spectators === "public";
   const table: Table = { id, game, participants: seats, isPublic, state, tick: 0, turnTick: 0, log: [] };
@@ -191,13 +192,13 @@ function act(world: World, { body }: Asked, table: Table, role: string): Step {
   const { simultaneous } = game.info;
   const fields = fieldsOf(body, ["action", simultaneous ? "expected_tick?" : "expected_tick"]);
   if (!fields) return refuse("INVALID_REQUEST");
-  const given = fields.expected_tick ?? tick;
-  const isTick = Number.isSafeInteger(given) && Number(given) >= 0 && fields.expected_tick !== null;
+  const given = fields.expected_tick ?? (simultaneous ? tick : null);
+  const isTick = Number.isSafeInteger(given) && Number(given) >= 0;
   if (!isTick) return refuse("INVALID_REQUEST");
   if (isOver(table)) return refuse("INVALID_ACTION");
   const toAct = game.toAct(state);
   if (simultaneous && !toAct.includes(role)) return refuse("ALREADY_ACTED");
-  if (Number(given) > tick || Number(given) < (simultaneous ? turnTick : tick)) return refuse("CONFLICT");
+  if (simultaneous ? Number(given) < turnTick : given !== tick) return refuse("CONFLICT");
   if (!toAct.includes(role)) return refuse("INVALID_ACTION");
   const { data: action } = game.action.safeParse(fields.action);
   const legal = game.legalActions(state, role);

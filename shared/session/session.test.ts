@@ -171,14 +171,14 @@ describe("expected_tick (state-machine-host.md, Submit Action)", () => {
     expect(codesOf(session, "second", [-1, 0, 1, 2])).toEqual(["CONFLICT", "CONFLICT", "ok", "CONFLICT"]);
   });
 
-  test("simultaneous: may be left out, else lies in the open turn, whoever was first", () => {
+  test("simultaneous: is ignored in the open turn, whoever was first", () => {
     const session = given(duel, acted(0, "left", 1));
-    expect(codesOf(session, "right", [null, -1, 0, 1, 2])).toEqual(["ok", "CONFLICT", "ok", "ok", "CONFLICT"]);
+    expect(codesOf(session, "right", [null, 0, 1, 2, 99])).toEqual(Array(5).fill("ok"));
   });
 
   test("simultaneous: an answer to a turn that has closed is a conflict", () => {
     const session = given(duel, acted(0, "left", 1), acted(1, "right", 1));
-    expect(codesOf(session, "left", [null, 0, 1, 2, 3])).toEqual(["ok", "CONFLICT", "CONFLICT", "ok", "CONFLICT"]);
+    expect(codesOf(session, "left", [null, 0, 1, 2, 3])).toEqual(["ok", "CONFLICT", "CONFLICT", "ok", "ok"]);
   });
 });
 
@@ -198,6 +198,12 @@ describe("refusals, in this order", () => {
       { type: "expire" },
     ];
     expect(commands.map((command) => codeOf(when(session, command)))).toEqual(Array(4).fill("SESSION_OVER"));
+  });
+
+  test.each(over)("SESSION_OVER says of an expired session that it has expired: %s", (how, session) => {
+    const decided = when(session, act("nobody", 99));
+    const message = how === "expired" ? "The session has expired" : "The session is over";
+    expect(decided).toMatchObject({ ok: false, error: { message } });
   });
 
   test("2. ALREADY_ACTED: in a simultaneous turn, before a wrong tick and an illegal action", () => {

@@ -43,7 +43,7 @@ export type Command =
       readonly role: Role;
       /** Parsed by the game's action schema. */
       readonly action: unknown;
-      /** Sequential games: must equal the tick. Simultaneous: must lie in the open turn. null, where a door allows it, is not checked. */
+      /** Sequential games: must equal the tick. Simultaneous: must not lie in a closed turn. null, where a door allows it, is not checked. */
       readonly expectedTick: number | null;
     }
   | { readonly type: "forfeit"; readonly faults: readonly Fault[] }
@@ -109,7 +109,10 @@ export function evolveCreated(game: Game, entry: Extract<Entry, { type: "created
  * session over, ALREADY_ACTED, CONFLICT, not your turn, illegal.
  */
 export function decide(session: Session, command: Command, at: string): Result<Decision, Refusal> {
-  if (session.status === "completed") return err({ code: "SESSION_OVER", message: "The session is over" });
+  if (session.status === "completed") {
+    const message = session.termination === "expired" ? "The session has expired" : "The session is over";
+    return err({ code: "SESSION_OVER", message });
+  }
   switch (command.type) {
     case "act":
       return decideAct(session, command, at);
@@ -134,8 +137,8 @@ function decideAct(
   if (simultaneous && !toAct.includes(role)) {
     return err({ code: "ALREADY_ACTED", message: "You have already acted in this turn" });
   }
-  const firstTick = simultaneous ? session.turnTick : session.tick;
-  if (expectedTick !== null && (expectedTick < firstTick || expectedTick > session.tick)) {
+  const isStale = simultaneous ? Number(expectedTick) < session.turnTick : expectedTick !== session.tick;
+  if (expectedTick !== null && isStale) {
     return err({ code: "CONFLICT", message: `Expected tick ${expectedTick}, but the session is at ${session.tick}` });
   }
   if (!toAct.includes(role)) return err({ code: "NOT_YOUR_TURN", message: "Not your turn" });
