@@ -1,16 +1,14 @@
 import { createJSONRPCRequest, isJSONRPCResponse } from "json-rpc-2.0";
-// The pool alone: the package's index also loads fetch, WebSocket, caches and mocks, 60 ms in each process.
-import Pool from "undici/lib/dispatcher/pool.js";
 import { z } from "zod";
 import { pause } from "../lib/clock.ts";
 import { err, messageOf, ok, type Result } from "../lib/result.ts";
 import { jsonOf, toldAs } from "../lib/text.ts";
 import { Envelope } from "../protocol/envelope.ts";
 import { faultOfSender } from "../protocol/senders.ts";
-import { parseEndpoint } from "./addresses.ts";
 import { createBatches } from "./batch.ts";
 import { exchange, type Target } from "./exchange.ts";
 import { type CallFault, type CallOptions, parsed, RAW_LIMIT, type RawReply } from "./pending.ts";
+import { createTargets } from "./targets.ts";
 
 /**
  * Calls other agents' `POST /mcp`; the only client in the house. Follows no redirects. Whatever the other side does is a value; `message` and
@@ -39,42 +37,11 @@ const ToolReply = z.compile(
   }),
 );
 
-/** Endpoints whose targets are remembered at once. */
-const MAX_TARGETS = 10_000;
-
 export function createPeers(): Peers {
-  const pools = new Map<string, Pool>();
-  const targets = new Map<string, Target>();
+  const targets = createTargets();
   const inBatch = createBatches();
   const closed = new AbortController();
   let lastId = 0;
-
-  const poolOf = (origin: string): Pool => {
-    let pool = pools.get(origin);
-    if (!pool) {
-      // No pipelining: a slow answer would hold up the ones behind it, and undici resends after a dropped socket.
-      pool = new Pool(origin, {
-        connections: 128,
-        pipelining: 1,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        connectTimeout: 10_000,
-      });
-      pools.set(origin, pool);
-    }
-    return pool;
-  };
-
-  const targetOf = (endpoint: string): Target | null => {
-    const known = targets.get(endpoint);
-    if (known) return known;
-    const url = parseEndpoint(endpoint);
-    if (!url) return null;
-    const target = { pool: poolOf(url.origin), path: url.pathname + url.search };
-    if (targets.size >= MAX_TARGETS) targets.clear();
-    targets.set(endpoint, target);
-    return target;
-  };
 
   const post = (
     endpoint: string,
@@ -82,19 +49,21 @@ export function createPeers(): Peers {
     envelope: Envelope,
     options: CallOptions,
   ): Promise<Result<RawReply, CallFault>> => {
-    const target = targetOf(endpoint);
-    if (!target) return refused(`not an http URL: ${endpoint.slice(0, 200)}`);
+    if (!targets.of(endpoint)) return refused(`not an http URL: ${endpoint.slice(0, 200)}`);
     const begun = performance.now();
     const params = { name: "league_message", arguments: envelope };
     const body = JSON.stringify(createJSONRPCRequest(id, "tools/call", params));
-    const once: SendOnce = (withOptions) =>
-      options.batch ? inBatch(target, id, body, withOptions) : exchange(target, "POST", body, withOptions);
+    const once: SendOnce = (withOptions) => {
+      // Anew for each try: connections that were idle while this call waited have been closed.
+      const target = targets.of(endpoint) as Target;
+      return options.batch ? inBatch(target, id, body, withOptions) : exchange(target, "POST", body, withOptions);
+    };
     const sent = options.retry ? persistently(once, options, closed.signal) : once(options);
     return sent.catch((thrown) => patiently(thrown, once, options, begun, closed.signal));
   };
 
   const get = async (url: string, timeoutMs: number): Promise<Result<RawReply, CallFault>> => {
-    const target = targetOf(url);
+    const target = targets.of(url);
     if (!target || closed.signal.aborted) return refused("closed, or not an http URL");
     return exchange(target, "GET", null, { timeoutMs });
   };
@@ -128,9 +97,7 @@ export function createPeers(): Peers {
     },
     async close() {
       closed.abort();
-      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
-      pools.clear();
-      targets.clear();
+      await targets.close();
     },
   };
 }

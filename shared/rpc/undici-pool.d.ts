@@ -6,5 +6,6 @@ declare module "undici/lib/dispatcher/pool.js" {
     constructor(origin: string, options?: Whole.Options);
     dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean;
     destroy(): Promise<void>;
+    readonly stats: { readonly running: number; readonly pending: number; readonly queued: number };
   }
 }

@@ -1,0 +1,85 @@
+// The pool alone: the package's index also loads fetch, WebSocket, caches and mocks, 60 ms in each process.
+import Pool from "undici/lib/dispatcher/pool.js";
+import { parseEndpoint } from "./addresses.ts";
+import type { Target } from "./exchange.ts";
+
+/** The connections of one process to the agents that it calls. */
+export interface Targets {
+  /** Where a call to this endpoint goes, at once; null for anything but an http URL. */
+  of(endpoint: string): Target | null;
+  /** Origins that connections are kept for. */
+  readonly size: number;
+  close(): Promise<void>;
+}
+
+interface Origin {
+  readonly pool: Pool;
+  readonly targets: Map<string, KnownTarget>;
+  usedAt: number;
+}
+
+interface KnownTarget extends Target {
+  readonly origin: Origin;
+}
+
+/** How long connections to an origin that is not called are kept; agents of a running league are called more often. */
+const IDLE_MS = 5 * 60_000;
+/** Paths of one origin that are remembered at once. */
+const MAX_PATHS = 1_000;
+
+export function createTargets(now: () => number = () => performance.now()): Targets {
+  const origins = new Map<string, Origin>();
+  const known = new Map<string, KnownTarget>();
+
+  const close = async (name: string, { pool, targets }: Origin): Promise<void> => {
+    origins.delete(name);
+    for (const endpoint of targets.keys()) known.delete(endpoint);
+    await pool.destroy();
+  };
+
+  const closeIdle = (): void => {
+    for (const [name, origin] of origins) {
+      const isBusy = origin.pool.stats.running + origin.pool.stats.pending + origin.pool.stats.queued > 0;
+      if (!isBusy && now() - origin.usedAt > IDLE_MS) void close(name, origin);
+    }
+  };
+
+  const originOf = (name: string): Origin => {
+    const found = origins.get(name);
+    if (found) return found;
+    closeIdle();
+    // No pipelining: a slow answer would hold up the ones behind it, and undici resends after a dropped socket.
+    const limits = { connections: 128, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 10_000 };
+    const origin = { pool: new Pool(name, limits), targets: new Map(), usedAt: now() };
+    origins.set(name, origin);
+    return origin;
+  };
+
+  const add = (endpoint: string): KnownTarget | null => {
+    const url = parseEndpoint(endpoint);
+    if (!url) return null;
+    const origin = originOf(url.origin);
+    if (origin.targets.size >= MAX_PATHS) {
+      for (const one of origin.targets.keys()) known.delete(one);
+      origin.targets.clear();
+    }
+    const target = { pool: origin.pool, path: url.pathname + url.search, origin };
+    origin.targets.set(endpoint, target);
+    known.set(endpoint, target);
+    return target;
+  };
+
+  return {
+    of(endpoint) {
+      const target = known.get(endpoint) ?? add(endpoint);
+      if (target) target.origin.usedAt = now();
+      return target;
+    },
+    get size() {
+      return origins.size;
+    },
+    async close() {
+      await Promise.all([...origins].map(([name, origin]) => close(name, origin)));
+    },
+  };
+}
