@@ -31,6 +31,9 @@ export interface AskFault {
 /** Answers that one request may get before the turn is lost (PROTOCOL.md, section 2). */
 export const MAX_ANSWERS = 3;
 
+/** Players whose last round trip is remembered at once. */
+const MAX_ENDPOINTS = 10_000;
+
 /** How often a player that was started anew is told again of the match, within one move. */
 const MAX_INVITATIONS = 10;
 
@@ -114,6 +117,7 @@ export function createAsker(
       const begun = performance.now();
       const payload = question.payload(error, leftMs, roundTrips.get(player.endpoint) ?? null);
       const reply = await ask(player, "MOVE_REQUEST", payload, leftMs);
+      if (roundTrips.size >= MAX_ENDPOINTS) roundTrips.clear();
       roundTrips.set(player.endpoint, Math.round(performance.now() - begun));
       if (!reply.ok && isFinal(reply.error)) return err(faultOfCall(reply.error));
       if (reply.ok && invitations < MAX_INVITATIONS && isUnknownMatch(reply.value)) {

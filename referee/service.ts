@@ -134,7 +134,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   const waits = createWaits(host);
   const agents = agentDirectory(db, writer);
   const sessions = sessionTable(db);
-  const replies = sqliteReplies(db);
+  const replies = sqliteReplies(db, writer);
   const asker = createAsker(
     peers,
     () => flat("referee:", identity.id),
@@ -182,6 +182,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
         self.log.error({ err, session }, "a session could not expire"),
       )
       .catch((thrown) => self.log.error({ err: thrown }, "could not expire"));
+    replies.forgetOld().catch((thrown) => self.log.error({ err: thrown }, "old replies could not be removed"));
   };
   lookAfter();
   const housekeeping = setInterval(lookAfter, Math.min(LOOK_EVERY_MS, options.expireAfterMs / 4));

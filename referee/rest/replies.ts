@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
+import type { Writer } from "#shared/store/writer.ts";
 import { RestError } from "./errors.ts";
 
 export const REPLY_SCHEMA = `
@@ -39,13 +40,19 @@ export type Remember = (reply: Reply) => readonly Statement[];
 export interface Replies {
   /** Runs `perform` unless this request has its reply already; two at once run it once. Throws INVALID_REQUEST for a key of another request. */
   once(request: KeyedRequest, perform: (remember: Remember) => Promise<Reply>): Promise<Reply>;
+  /** Removes replies that are older than a week. May be called often: it looks once an hour. */
+  forgetOld(): Promise<void>;
 }
 
-export function sqliteReplies(db: DatabaseSync): Replies {
+const FORGET_OLD = "DELETE FROM replies WHERE created_at < datetime('now', '-7 days')";
+const LOOK_EVERY_MS = 3_600_000;
+
+export function sqliteReplies(db: DatabaseSync, writer: Pick<Writer, "commit">): Replies {
   const select = db.prepare(
     "SELECT request_hash, status, body FROM replies WHERE agent_id = ? AND idempotency_key = ?",
   );
   const underway = new Map<string, Promise<unknown>>();
+  let nextLookAt = performance.now();
 
   const known = (agentId: string, key: string, hash: string): Reply | null => {
     const row = select.get(agentId, key);
@@ -72,6 +79,11 @@ export function sqliteReplies(db: DatabaseSync): Replies {
       ]).finally(() => underway.delete(both));
       underway.set(both, performed);
       return performed;
+    },
+    async forgetOld() {
+      if (performance.now() < nextLookAt) return;
+      nextLookAt = performance.now() + LOOK_EVERY_MS;
+      await writer.commit([{ sql: FORGET_OLD, parameters: [] }]);
     },
   };
 }
