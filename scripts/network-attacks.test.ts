@@ -23,6 +23,7 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
   let other: TestHost;
   const folder = mkdtempSync(join(tmpdir(), "attacks-"));
   let stopManager: () => Promise<void>;
+  let stopHost: () => Promise<void>;
 
   /** Starts a service on the server and waits for the line that says that it listens. */
   async function serve(script: string, line: RegExp, ...args: string[]): Promise<() => Promise<void>> {
@@ -58,7 +59,17 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
     writeFileSync(join(folder, "league.json"), JSON.stringify(config));
     const files = ["--config", join(folder, "league.json"), "--data", folder];
     stopManager = await serve("league-manager/main.ts", /league manager at/, ...files);
-    await serve("referee/main.ts", /session host at/, "--alone", "--host", "::", "--port", "8001", "--data", folder);
+    stopHost = await serve(
+      "referee/main.ts",
+      /session host at/,
+      "--alone",
+      "--host",
+      "::",
+      "--port",
+      "8001",
+      "--data",
+      folder,
+    );
   }, 60_000);
   afterAll(async () => {
     await network.close();
@@ -156,14 +167,23 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
     expect(await statusOf(other, friend)).toBe(200);
   });
 
-  it("the refusals are in the manager's log", async () => {
-    await stopManager();
-    const lines = readFileSync(join(folder, "logs", "league-manager.log"), "utf8")
-      .trim()
-      .split("\n");
-    const refused = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === "refused");
-    expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(["L001", "L003", 429]));
-    expect(refused.filter(({ code }) => code === 429)).toHaveLength(5);
-    expect(refused[0]).toMatchObject({ from: `::ffff:${attacker.address}`, request: "register_player" });
+  it("the refusals are in the services' logs", async () => {
+    const headers = { authorization: "Bearer made-up" };
+    expect((await other.request(`http://${server.address}:8001/sessions`, { headers })).status).toBe(401);
+    await Promise.all([stopManager(), stopHost()]);
+    const refusedIn = (name: string) => {
+      const lines = readFileSync(join(folder, "logs", `${name}.log`), "utf8")
+        .trim()
+        .split("\n");
+      return lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === "refused");
+    };
+    const manager = refusedIn("league-manager");
+    expect(new Set(manager.map(({ code }) => code))).toEqual(new Set(["L001", "L003", 429]));
+    expect(manager.filter(({ code }) => code === 429)).toHaveLength(5);
+    expect(manager[0]).toMatchObject({ from: `::ffff:${attacker.address}`, request: "register_player" });
+    const host = refusedIn("host-8001");
+    expect(new Set(host.map(({ code }) => code))).toEqual(new Set([403, 415, 429, 404, "NOT_FOUND", "UNAUTHORIZED"]));
+    expect(host.at(-1)).toMatchObject({ code: "UNAUTHORIZED", request: "GET /sessions", agent: null });
+    expect(JSON.stringify(host)).not.toContain("made-up");
   });
 });
