@@ -1,4 +1,8 @@
-import { describe, expect, test, vi } from "vitest";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { openLog } from "#shared/runtime/logger.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import type { Match } from "./league.ts";
 import { matchesOfRound, startDispatcher, startReferee } from "./testing-dispatch.ts";
@@ -52,6 +56,23 @@ describe("a referee that answers its probes and takes no match", () => {
   });
 });
 
+test("an answer to START_GAME that is no envelope is explained, in the log too", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "dispatch-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const log = openLog(join(folder, "manager.log"), "manager");
+  const referee = await startReferee("REF01", 2);
+  referee.answer = "plain";
+  const dispatcher = startDispatcher([referee], { log, refusalsMs: 0 });
+  dispatcher.enqueue(matchesOfRound(1));
+  await vi.waitFor(() => expect(dispatcher.refusals).toHaveLength(1), 5_000);
+  const why = /not a league\.v2 envelope.*; START_GAME takes an envelope of type START_GAME_RESPONSE as its answer/;
+  expect(dispatcher.refusals[0]).toMatch(why);
+  await log.flushed();
+  const [line = "{}"] = readFileSync(join(folder, "manager.log"), "utf8").split("\n");
+  const logged = { match: "rps/R1M1", referee: "REF01", why: expect.stringMatching(why) };
+  expect(JSON.parse(line)).toMatchObject({ ...logged, answer: { raw: expect.stringContaining("ACCEPTED") } });
+});
+
 /** The referees that so many further matches go to. */
 const givenTo = (dispatcher: Dispatcher, count: number): (string | null)[] => {
   const given = matchesOfRound(count);
@@ -62,8 +83,8 @@ const givenTo = (dispatcher: Dispatcher, count: number): (string | null)[] => {
 describe("a referee that took no match for a while", () => {
   test("is offered one match after that, and has its share again once it has accepted it", async () => {
     const accepted = Promise.withResolvers<void>();
-    const late = await startReferee("REF01", 100, () => late.answer === "accepted" && accepted.resolve());
-    const good = await startReferee("REF02", 100);
+    const late = await startReferee("REF01", 10_000, () => late.answer === "accepted" && accepted.resolve());
+    const good = await startReferee("REF02", 10_000);
     late.answer = "busy";
     const dispatcher = startDispatcher([late, good], { unfitMs: 1_500 });
     const [match] = matchesOfRound(1) as [Match];
@@ -84,8 +105,8 @@ describe("a referee that took no match for a while", () => {
   });
 
   test("loses the match that it is offered when it refuses again, and is offered no other at first", async () => {
-    const bad = await startReferee("REF01", 100);
-    const good = await startReferee("REF02", 100);
+    const bad = await startReferee("REF01", 10_000);
+    const good = await startReferee("REF02", 10_000);
     bad.answer = "busy";
     const dispatcher = startDispatcher([bad, good], { unfitMs: 1_500 });
     const [first] = matchesOfRound(1) as [Match];
@@ -105,8 +126,8 @@ describe("a referee that took no match for a while", () => {
 
 describe("a referee that is full", () => {
   test("loses a match to one that has a place, and is as fit as before", async () => {
-    const full = await startReferee("REF01", 100);
-    const other = await startReferee("REF02", 100);
+    const full = await startReferee("REF01", 10_000);
+    const other = await startReferee("REF02", 10_000);
     full.answer = "full";
     const dispatcher = startDispatcher([full, other]);
     const [match] = matchesOfRound(1) as [Match];
@@ -118,7 +139,7 @@ describe("a referee that is full", () => {
 
   test("keeps a match while the others are full too, and plays it as soon as it can", async () => {
     const accepted = Promise.withResolvers<void>();
-    const full = await startReferee("REF01", 100, () => full.answer === "accepted" && accepted.resolve());
+    const full = await startReferee("REF01", 10_000, () => full.answer === "accepted" && accepted.resolve());
     const other = await startReferee("REF02", 1);
     full.answer = "full";
     const dispatcher = startDispatcher([full, other], { refusalsMs: 0 });

@@ -1,10 +1,12 @@
 import { matchRef } from "#shared/lib/ids.ts";
+import type { Result } from "#shared/lib/result.ts";
 import { inOneLine, toldAs } from "#shared/lib/text.ts";
-import { newEnvelope } from "#shared/protocol/envelope.ts";
+import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { canReach } from "#shared/rpc/addresses.ts";
 import { asRefused, type Peers } from "#shared/rpc/peer.ts";
+import type { CallFault } from "#shared/rpc/pending.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Match } from "./league.ts";
 import type { Agent, AgentRegistry } from "./registry.ts";
@@ -151,15 +153,14 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
         unfit.delete(referee.id);
         return;
       }
-      log.warn(
-        { match: ref, referee: referee.id, answer: reply.ok ? reply.value.payload : reply.error },
-        "start_game failed",
-      );
+      const why = whyNotStarted(reply);
+      const answer = reply.ok ? reply.value.payload : reply.error;
+      log.warn({ match: ref, referee: referee.id, why, answer }, "start_game failed");
       // Refused connections are handled by the health probes.
       const isRefusal = reply.ok || reply.error.cause !== "refused";
       if (isRefusal && performance.now() - begun > refusalsMs && isStillTheirs()) {
         const isFull = reply.ok && reply.value.payload.error_code === "G005" && reply.value.payload.retryable === true;
-        if (!isFull) markUnfit(referee, reply.ok ? toldAs(reply.value.payload.message) : reply.error.detail);
+        if (!isFull) markUnfit(referee, why);
         const others = registry.all("referee").filter((one) => one !== referee && isFit(one) && plays(one, match));
         // A match stays with a full referee until another one has a place.
         if (isFull ? others.some(hasPlace) : others.length > 0) {
@@ -265,4 +266,16 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       for (const limit of limits.values()) clearTimeout(limit);
     },
   };
+}
+
+/** Why an answer to START_GAME starts no match. */
+function whyNotStarted(reply: Result<Envelope, CallFault>): string {
+  if (!reply.ok) {
+    const { cause, detail } = reply.error;
+    const isMalformed = cause === "bad_json" || cause === "bad_reply";
+    return isMalformed ? `${detail}; START_GAME takes an envelope of type START_GAME_RESPONSE as its answer` : detail;
+  }
+  const { type, payload } = reply.value;
+  const isError = type === "GAME_ERROR" || type === "LEAGUE_ERROR";
+  return isError ? toldAs(payload.message) : `it answered ${type} instead of START_GAME_RESPONSE`;
 }

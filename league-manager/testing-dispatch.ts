@@ -10,8 +10,11 @@ import { createDispatcher, type Dispatcher, type DispatchOptions } from "./dispa
 import type { Match } from "./league.ts";
 import type { Agent, AgentRegistry } from "./registry.ts";
 
-/** How a referee answers one START_GAME: `busy` is HTTP 503, `full` and `foreign` are errors of the protocol. */
-export type Answer = "accepted" | "full" | "foreign" | "busy";
+/**
+ * How a referee answers one START_GAME: `busy` is HTTP 503, `full` and `foreign` are errors of the protocol, `plain` is a tool result
+ * without an envelope.
+ */
+export type Answer = "accepted" | "full" | "foreign" | "busy" | "plain";
 
 /** A referee that plays nothing and keeps what it was told. */
 export interface TestReferee {
@@ -33,9 +36,9 @@ export async function startReferee(
   const signatures: string[] = [];
   const server = createServer(async (request, response) => {
     if (request.method === "GET") return void response.end("ok");
-    let text = "";
-    for await (const chunk of request.setEncoding("utf8")) text += chunk;
-    const { id: call, params } = JSON.parse(text);
+    let body = "";
+    for await (const chunk of request.setEncoding("utf8")) body += chunk;
+    const { id: call, params } = JSON.parse(body);
     const isOrder = params.arguments.type === "START_GAME";
     orders.push(params.arguments.payload);
     signatures.push(params.arguments.auth_token);
@@ -47,7 +50,8 @@ export async function startReferee(
       answer === "accepted"
         ? newEnvelope("START_GAME_RESPONSE", `referee:${id}`, { status: "ACCEPTED" })
         : newEnvelope("GAME_ERROR", `referee:${id}`, { ...error, message: answer });
-    const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
+    const text = JSON.stringify(answer === "plain" ? { status: "ACCEPTED" } : reply);
+    const result = { content: [{ type: "text", text }] };
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify({ jsonrpc: "2.0", id: call, result }), onOrder);
   });

@@ -83,6 +83,7 @@ export function matchOperations(
       }),
     }),
     told("GAME_START", messages.GameStart),
+    told("GAME_ERROR", messages.GameError, news.gameError),
     told("ROUND_RESULT", messages.RoundResult),
     told("ROUND_ANNOUNCEMENT", messages.RoundAnnouncement),
     told("ROUND_START", messages.RoundStart),

@@ -33,6 +33,12 @@ test.each<[string | null, GameResult["termination"], string, string]>([
   expect(lines).toEqual([`l R1M1 as player_1: ${read}`]);
 });
 
+test("a player's owner reads that it did not answer in time, on one line", () => {
+  const { lines, news } = told();
+  news.gameError({ league_id: "l", match_id: "R1M1", error_code: "G002", message: "no answer\nwithin 500 ms" });
+  expect(lines).toEqual(["l R1M1: G002 no answer within 500 ms"]);
+});
+
 test("a league is over with the standings behind its last round, and no other league with it", () => {
   const { lines, news } = told();
   const row = { display_name: "P", played: 1, wins: 1, draws: 0, losses: 0, points: 3 };

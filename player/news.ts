@@ -1,10 +1,12 @@
 import { inOneLine } from "#shared/lib/text.ts";
-import type { GameResult, RoundEnd, StandingsUpdate } from "#shared/protocol/messages.ts";
+import type { GameError, GameResult, RoundEnd, StandingsUpdate } from "#shared/protocol/messages.ts";
 import type { MatchInfo } from "./sdk.ts";
 
 /** What the person who started a player is told of how it fares. */
 export interface News {
   matchEnded(info: MatchInfo, result: GameResult): void;
+  /** The referee has told this player its fault. */
+  gameError(error: GameError): void;
   roundEnded(round: RoundEnd): void;
   standings(update: StandingsUpdate): void;
 }
@@ -18,6 +20,9 @@ export function createNews(say: (line: string) => void, playerId: () => string):
       const how =
         winner === null ? (termination === "normal" ? "drawn" : "no winner") : winner === roles[role] ? "won" : "lost";
       say(inOneLine(`${leagueId} ${matchId} as ${role}: ${how} (${reason.replaceAll("_", " ")})`));
+    },
+    gameError({ league_id, match_id, error_code, message }) {
+      say(inOneLine(`${league_id} ${match_id}: ${error_code} ${message}`.slice(0, 500)));
     },
     roundEnded({ league_id, next_round_id }) {
       if (next_round_id === null) over.add(league_id);

@@ -180,6 +180,7 @@ const row = { rank: 1, player_id: "P01", display_name: "P", played: 1, wins: 1, 
 /** Whatever a player is told and answers with an ACK. */
 const NEWS = {
   GAME_START: { ...match, game_config: {}, players: [] },
+  GAME_ERROR: { ...match, error_code: "G002", message: "no answer within 500 ms" },
   ROUND_RESULT: { ...match, game_round: 1, moves: {}, round_winner: null, scores: {} },
   GAME_RESULT: { ...match, epoch: 1, winner: "P01", termination: "normal", reason: "won", ...ended },
   ROUND_ANNOUNCEMENT: { league_id: "rps", round_id: 1, matches: [] },

@@ -2,7 +2,9 @@ import type { Game, Role } from "#shared/games/game.ts";
 import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { flat } from "#shared/lib/text.ts";
+import { protocolError } from "#shared/protocol/errors.ts";
 import type { GameInvite, GameResult, MatchResult, StartGame } from "#shared/protocol/messages.ts";
+import type { Fault } from "#shared/session/entry.ts";
 import { outcomeOf } from "#shared/session/match-result.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Asker, Seated } from "./ask.ts";
@@ -80,6 +82,14 @@ export function tellStart(driver: MatchDriver, match: Match): void {
     players: players.map(({ playerId, role }) => ({ player_id: playerId, role })),
   };
   for (const player of players) void driver.asker.tell(player, "GAME_START", payload, order.timeouts.game_over_ms);
+}
+
+/** Tells a player that it has lost the match because it did not answer in time. */
+export function tellTimeout({ asker }: MatchDriver, { order, players }: Match, { role, detail }: Fault): void {
+  const { league_id, match_id, timeouts } = order;
+  const payload = { league_id, match_id, ...protocolError("G002", detail, { match_id, role }) };
+  const player = players.find((one) => one.role === role);
+  if (player) void asker.tell(player, "GAME_ERROR", payload, timeouts.game_over_ms);
 }
 
 /** Tells both players the rounds that this turn has closed. */

@@ -62,6 +62,26 @@ describe("a match that goes on where another driver left it", () => {
   });
 });
 
+describe("a player that does not answer in time", () => {
+  const timeouts = { join_ms: 20_000, move_ms: 200, game_over_ms: 5_000 };
+
+  it("is told G002 TIMEOUT with the match, and its opponent is told no error", async () => {
+    const order = others.order({ timeouts });
+    const result = await playMatch(driver, order, await begun(order), running.signal);
+    expect(result).toMatchObject({
+      termination: "forfeit",
+      winner: "P02",
+      faults: [{ player_id: "P01", code: "G002" }],
+    });
+    const { payload } = await others.told("P01", "GAME_ERROR");
+    expect(payload).toEqual({
+      ...{ league_id: "rps", match_id: "R1M1", error_code: "G002", error_name: "TIMEOUT", retryable: false },
+      ...{ message: result.faults[0]?.detail, context: { match_id: "R1M1", role: "player_1" } },
+    });
+    expect(heard("GAME_ERROR").map(({ to }) => to)).toEqual(["P01"]);
+  });
+});
+
 describe("a seat that is asked while the other is played through another door", () => {
   /** P01 is asked, and P02 has no endpoint. */
   async function asking(signal: AbortSignal) {

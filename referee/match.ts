@@ -16,6 +16,7 @@ import {
   tellResult,
   tellRounds,
   tellStart,
+  tellTimeout,
 } from "./match-messages.ts";
 
 /** A match that was taken away from this driver; its session stays as it is. */
@@ -91,15 +92,14 @@ function sessionOf({ host }: MatchDriver, sessionId: string): Session {
   return kept.session;
 }
 
-async function inviteAll({ asker }: MatchDriver, match: Match): Promise<readonly Fault[]> {
+async function inviteAll(driver: MatchDriver, match: Match): Promise<readonly Fault[]> {
   const answers = await Promise.all(
     match.players.map(async (player) => {
-      const answer = await asker.invite(player, invitationFor(match, player), match.order.timeouts.join_ms);
+      const answer = await driver.asker.invite(player, invitationFor(match, player), match.order.timeouts.join_ms);
       return answer.ok ? [] : [{ role: player.role, ...answer.error }];
     }),
   );
-  stopIfWithdrawn(match);
-  return answers.flat();
+  return toldFaults(driver, match, answers.flat());
 }
 
 /** Asks every role of the open turn at once; faults of one turn are judged together. */
@@ -126,8 +126,14 @@ async function faultsOfTurn(
       return answer.ok ? [] : [{ role: player.role, ...answer.error }];
     }),
   );
+  return toldFaults(driver, match, answers.flat());
+}
+
+/** The faults of one turn, after each player that has timed out was told so. */
+function toldFaults(driver: MatchDriver, match: Match, faults: readonly Fault[]): readonly Fault[] {
   stopIfWithdrawn(match);
-  return answers.flat();
+  for (const fault of faults.filter(({ code }) => code === "G002")) tellTimeout(driver, match, fault);
+  return faults;
 }
 
 function playerOf(match: Match, role: Role): Seated {

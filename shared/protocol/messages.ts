@@ -208,6 +208,10 @@ export const GameResult = z.object({
 });
 export type GameResult = z.infer<typeof GameResult>;
 
+/** What a referee tells a player that has lost a match by a fault: G002 when it did not answer in time. */
+export const GameError = z.looseObject({ ...match, error_code: z.string(), message: z.string() });
+export type GameError = z.infer<typeof GameError>;
+
 export const WireFault = z.object({
   player_id: id,
   role: z.string(),

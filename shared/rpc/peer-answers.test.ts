@@ -58,6 +58,18 @@ describe("an answer that is none, and why", () => {
     [rpc({ result: {} }), 200, "bad_reply", expect.stringContaining("league.v2")],
     [rpc({ result: texts({ ...REPLY, sender: "me" }) }), 200, "bad_reply", expect.stringContaining("sender")],
     [rpc({ result: { content: [{ type: "text", text: "rock" }] } }), 200, "bad_json", expect.any(String)],
+    [
+      rpc({ result: { content: [{ type: "text", text: "KeyError: 'tick'" }], isError: true } }),
+      200,
+      "bad_reply",
+      "its tool reports an error: KeyError: 'tick'",
+    ],
+    [
+      rpc({ result: { ...texts({ error: "no such match" }), isError: true } }),
+      200,
+      "bad_reply",
+      'its tool reports an error: {"error":"no such match"}',
+    ],
   ])("%j with HTTP %i is %s", async (text, status, cause, detail) => {
     expect(await answered(text, status)).toEqual(failure(cause, detail));
   });

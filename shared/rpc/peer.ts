@@ -34,6 +34,7 @@ const ToolReply = z.compile(
   z.object({
     content: z.array(z.object({ type: z.string(), text: z.string().optional() })).optional(),
     structuredContent: z.unknown().optional(),
+    isError: z.unknown().optional(),
   }),
 );
 
@@ -196,10 +197,12 @@ function envelopeOf(result: unknown, messageId: string): Result<Envelope, CallFa
     try {
       value = JSON.parse(text);
     } catch {
+      if (value === undefined && tool.data.isError === true) return fault("bad_reply", toolError(text));
       if (value === undefined) return fault("bad_json", "the text of the answer is not JSON");
     }
   }
   const envelope = Envelope.safeParse(value);
+  if (!envelope.success && tool.data.isError === true) return fault("bad_reply", toolError(text ?? jsonOf(value)));
   if (!envelope.success) {
     const issue = envelope.error.issues[0];
     const what = `${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`;
@@ -213,3 +216,5 @@ function envelopeOf(result: unknown, messageId: string): Result<Envelope, CallFa
   }
   return ok(envelope.data);
 }
+
+const toolError = (text: string): string => `its tool reports an error: ${text.slice(0, 300)}`;
