@@ -2,7 +2,7 @@ import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
-import type { Agent } from "./registry.ts";
+import type { Agent } from "./agents.ts";
 
 /** The payload of a league-wide message. */
 export type News = { readonly league_id: string } & Readonly<Record<string, unknown>>;

@@ -8,8 +8,9 @@ import { canReach } from "#shared/rpc/addresses.ts";
 import { asRefused, type Peers } from "#shared/rpc/peer.ts";
 import type { CallFault } from "#shared/rpc/pending.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
+import type { Agent } from "./agents.ts";
 import type { Match } from "./league.ts";
-import type { Agent, AgentRegistry } from "./registry.ts";
+import type { AgentRegistry } from "./registry.ts";
 import { createWithdrawals } from "./withdrawals.ts";
 
 export interface DispatchOptions {

@@ -1,7 +1,10 @@
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { newToken } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
@@ -207,17 +210,21 @@ describe("registration", () => {
   });
 
   it("gives who comes back with its token its old id, and nobody else", async () => {
-    const first = (await asPlayer({})).payload;
+    const player = createServer((_, reply) => reply.end("{}"));
+    onTestFinished(() => void player.close().closeAllConnections());
+    await once(player.listen(0, "127.0.0.1"), "listening");
+    const contact_endpoint = `http://127.0.0.1:${(player.address() as AddressInfo).port}/mcp`;
+    const first = (await asPlayer({ contact_endpoint })).payload;
     expect(first).toMatchObject({ status: "ACCEPTED", player_id: "P01", league_ids: ["rps"], reason: null });
     expect(Buffer.from(first.auth_token, "base64url")).toHaveLength(32);
     const refused = { status: "REJECTED", error_code: "L003", player_id: null };
-    expect((await asPlayer({})).payload).toMatchObject(refused);
+    expect((await asPlayer({ contact_endpoint })).payload).toMatchObject(refused);
     expect((await asPlayer({ contact_endpoint: endpoint(10) })).payload).toMatchObject(refused);
-    expect((await asPlayer({ display_name: "Other" })).payload).toMatchObject(refused);
-    const { host, port: at } = new URL(endpoint(9));
+    expect((await asPlayer({ display_name: "Other", contact_endpoint })).payload).toMatchObject(refused);
+    const { host, port: at } = new URL(contact_endpoint);
     for (const contact_endpoint of [`HTTP://${host}/mcp`, `http://localhost:${at}/mcp`, `http://127.1:${at}/mcp?#a`])
       expect((await asPlayer({ display_name: "Other", contact_endpoint })).payload).toMatchObject(refused);
-    expect((await asPlayer({}, "wrong")).payload).toMatchObject(refused);
+    expect((await asPlayer({ contact_endpoint }, "wrong")).payload).toMatchObject(refused);
     const again = (await asPlayer({ contact_endpoint: endpoint(10) }, first.auth_token)).payload;
     expect(again).toMatchObject({ status: "ACCEPTED", player_id: "P01" });
   });

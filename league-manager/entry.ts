@@ -4,10 +4,11 @@ import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/protocol/messages.ts";
 import { sameEndpoint } from "#shared/rpc/addresses.ts";
 import type { Answer, Caller } from "#shared/rpc/operations.ts";
+import type { Agent } from "./agents.ts";
 import type { LeagueEvent } from "./events.ts";
 import type { League } from "./league.ts";
 import type { Manager } from "./manager.ts";
-import type { Agent, AgentRegistry, Place } from "./registry.ts";
+import type { AgentRegistry, Place } from "./registry.ts";
 
 export interface EntryOptions {
   readonly manager: Manager;

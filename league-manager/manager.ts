@@ -7,6 +7,7 @@ import type { Peers } from "#shared/rpc/peer.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import { matchSeed } from "#shared/session/match-seed.ts";
+import type { Agent } from "./agents.ts";
 import { createAnnouncer } from "./announce.ts";
 import { createDispatcher } from "./dispatch.ts";
 import { documentOf } from "./document.ts";
@@ -23,7 +24,7 @@ import {
   standingsOf,
 } from "./league.ts";
 import { awaitPlayers } from "./recovery.ts";
-import type { Agent, AgentRegistry } from "./registry.ts";
+import type { AgentRegistry } from "./registry.ts";
 import { createRecorder, type Recorder } from "./results.ts";
 import { createRounds } from "./rounds.ts";
 import type { RunIdentity } from "./run-identity.ts";

@@ -5,22 +5,24 @@ import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
+import type { Agent } from "./agents.ts";
 import type { Entry } from "./entry.ts";
 import type { Manager } from "./manager.ts";
-import type { Agent, AgentRegistry } from "./registry.ts";
+import type { AgentRegistry } from "./registry.ts";
 import { scheduleShown, standingsShown } from "./resources.ts";
 import {
   LeagueId,
   Leagues,
   PlainRegisterPlayer,
   PlainRegisterReferee,
+  PlayerId,
   Removed,
-  RemovePlayer,
   Schedule,
   Scheduled,
   ScheduleMatch,
   Standings,
   Started,
+  TokenReset,
 } from "./tool-schemas.ts";
 
 export interface ManagerDesk {
@@ -32,7 +34,7 @@ export interface ManagerDesk {
 
 /** What the league manager can be asked (PROTOCOL.md, sections 2 and 4). */
 export function managerOperations(desk: ManagerDesk): readonly Operation<unknown>[] {
-  return [...registrations(desk), ...readings(desk), ...leagueOperations(desk), matchResult(desk)];
+  return [...registrations(desk), ...readings(desk), ...leagueOperations(desk), resetToken(desk), matchResult(desk)];
 }
 
 function registrations({ entry }: ManagerDesk): readonly Operation<unknown>[] {
@@ -139,13 +141,17 @@ function readings({ manager }: ManagerDesk): readonly Operation<unknown>[] {
   ];
 }
 
+/** Lets a request pass that brings the operator token. */
+const operatorGate =
+  (operatorToken: string) =>
+  <P>(handle: (payload: P) => Promise<Result<object, ProtocolError>>) =>
+  async (payload: P, caller: Caller): Promise<Result<object, ProtocolError>> =>
+    caller.authToken !== null && equalSecrets(caller.authToken, operatorToken)
+      ? handle(payload)
+      : err(protocolError("L004", "this takes the operator token; see the terminal where the league was started"));
+
 function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): readonly Operation<unknown>[] {
-  const operatorOnly = <P>(handle: (payload: P) => Promise<Result<object, ProtocolError>>) => {
-    return async (payload: P, caller: Caller): Promise<Result<object, ProtocolError>> =>
-      caller.authToken !== null && equalSecrets(caller.authToken, operatorToken)
-        ? handle(payload)
-        : err(protocolError("L004", "this takes the operator token; see the terminal where the league was started"));
-  };
+  const operatorOnly = operatorGate(operatorToken);
   /** The one running league that both players are in. */
   const sharedLeague = (...players: readonly string[]): Result<string, ProtocolError> => {
     const unknown = players.find((id) => registry.get(id)?.kind !== "player");
@@ -210,17 +216,17 @@ function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): re
     operation({
       request: "REMOVE_PLAYER",
       reply: "REMOVE_PLAYER_RESPONSE",
-      payload: RemovePlayer,
+      payload: PlayerId,
       tool: {
         name: "remove_player",
         title: "Remove a player",
         description:
           "Takes a player out of open leagues; in running ones a round that has begun is played to its end, and what follows it is forfeited. One that was in open leagues only may register anew, under the same name. Needs the operator token.",
-        plain: RemovePlayer,
+        plain: PlayerId,
         result: Removed,
         annotations: { readOnlyHint: false, destructiveHint: true },
       },
-      handle: operatorOnly(async ({ player_id }: z.infer<typeof RemovePlayer>) => {
+      handle: operatorOnly(async ({ player_id }: z.infer<typeof PlayerId>) => {
         const player = registry.get(player_id);
         if (player?.kind !== "player")
           return err(protocolError("L004", `no player ${player_id} is registered`, { player_id }));
@@ -229,6 +235,29 @@ function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): re
       }),
     }),
   ];
+}
+
+function resetToken({ registry, operatorToken }: ManagerDesk): Operation<unknown> {
+  return operation({
+    request: "RESET_TOKEN",
+    reply: "RESET_TOKEN_RESPONSE",
+    payload: PlayerId,
+    tool: {
+      name: "reset_token",
+      title: "Reset a player's token",
+      description:
+        "Gives a player that has lost its token a new one, with which it registers again under its id. Matches that have begun go on with the old token. Needs the operator token.",
+      plain: PlayerId,
+      result: TokenReset,
+      annotations: { readOnlyHint: false, destructiveHint: true },
+    },
+    handle: operatorGate(operatorToken)(async ({ player_id }: z.infer<typeof PlayerId>) => {
+      const player = registry.get(player_id);
+      if (player?.kind !== "player") return err(protocolError("L004", `no player ${player_id}`, { player_id }));
+      const token = await registry.resetToken(player);
+      return token.ok ? ok({ status: "RESET", player_id, auth_token: token.value }) : token;
+    }),
+  });
 }
 
 function matchResult({ manager, registry }: ManagerDesk): Operation<unknown> {

@@ -1,6 +1,7 @@
 import { pause } from "#shared/lib/clock.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
-import type { Agent, AgentRegistry } from "./registry.ts";
+import type { Agent } from "./agents.ts";
+import type { AgentRegistry } from "./registry.ts";
 
 const PROBE_EVERY_MS = 1_000;
 const PROBE_TIMEOUT_MS = 1_000;
@@ -8,7 +9,9 @@ const PROBE_TIMEOUT_MS = 1_000;
 /** Asks suspended players for their health; one that answers is active again (PROTOCOL.md, section 2). Returns the way to stop. */
 export function watchSuspended(registry: AgentRegistry, peers: Peers, onError: (thrown: unknown) => void): () => void {
   const timer = setInterval(() => {
-    for (const player of registry.all("player").filter(({ state }) => state === "SUSPENDED")) {
+    for (const player of registry
+      .all("player")
+      .filter(({ state, endpoint }) => state === "SUSPENDED" && endpoint !== "")) {
       peers
         .isAlive(new URL("/health", player.endpoint).href, PROBE_TIMEOUT_MS)
         .then((alive) => (alive ? registry.move(player, "recover") : undefined))
@@ -34,5 +37,5 @@ export async function awaitPlayers(players: readonly Agent[], peers: Peers, stop
       if (!(await pause(LOOK_EVERY_MS, stopped))) return;
     }
   };
-  await Promise.all(players.map(isBack));
+  await Promise.all(players.filter(({ endpoint }) => endpoint !== "").map(isBack));
 }

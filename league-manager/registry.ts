@@ -2,28 +2,10 @@ import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { isToken, newToken, playerId, refereeId } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
-import { type AgentEvent, type AgentState, MAX_FAILS, transition } from "#shared/protocol/lifecycle.ts";
+import { type AgentEvent, MAX_FAILS, transition } from "#shared/protocol/lifecycle.ts";
 import { type AllowedContacts, mayContact, parseEndpoint, sameEndpoint } from "#shared/rpc/addresses.ts";
+import { type Agent, type AgentKind, agentOf, newAgent, type Registration, rowOf } from "./agents.ts";
 import type { AgentRow, ManagerStore } from "./tables.ts";
-
-export type AgentKind = AgentRow["kind"];
-
-/** A registered agent; `state` follows the lifecycle of league-protocol.md. */
-export interface Agent {
-  readonly id: string;
-  readonly kind: AgentKind;
-  readonly name: string;
-  endpoint: string;
-  tokenHash: string;
-  gameTypes: readonly string[];
-  wantsLegalActions: boolean;
-  wantsRoundResults: boolean;
-  takesBatches: boolean;
-  maxConcurrent: number;
-  dialect: string;
-  state: AgentState;
-  fails: number;
-}
 
 /** A place that the config keeps: the agent that registers under this name, or at this endpoint, gets this id. */
 export interface Place {
@@ -35,20 +17,6 @@ export interface Place {
   readonly endpoint: string | null;
   /** Of an agent that the run starts itself: where it listens and who may come, so that nobody comes in its place. */
   readonly own: { readonly endpoint: string; readonly tokenHash: string } | null;
-}
-
-export interface Registration {
-  readonly kind: AgentKind;
-  readonly name: string;
-  readonly endpoint: string;
-  readonly gameTypes: readonly string[];
-  readonly wantsLegalActions: boolean;
-  readonly wantsRoundResults: boolean;
-  readonly takesBatches: boolean;
-  readonly maxConcurrent: number;
-  readonly remoteAddress: string;
-  /** The token of an agent that comes back; of a new one, the token that it wishes to have. */
-  readonly token: string | null;
 }
 
 export interface Registered {
@@ -73,10 +41,12 @@ export interface AgentRegistry {
    * that is on disk.
    */
   move(agent: Agent, event: AgentEvent): Promise<void>;
-  /** A player that is in no league or a referee without a match, as if it had never come: its name and endpoint are free again. */
+  /** Removes a player that is in no league or a referee without a match. Its name and endpoint are free again, its id is never given again. */
   forget(agent: Agent): Promise<void>;
   /** A player whose leagues are over, and who has entered another: what it was is past. */
   renew(agent: Agent): Promise<void>;
+  /** Gives a player a new token in place of one that it has lost; L001 for a player of the run, which keeps its token itself. */
+  resetToken(agent: Agent): Promise<Result<string, ProtocolError>>;
   /** A match lost by TIMEOUT suspends, the third in a row shuts down. */
   countTimeout(agent: Agent): Promise<void>;
   /** A match finished without one: recovered, and the count begins anew. */
@@ -92,7 +62,15 @@ export interface RegistryOptions {
   readonly allowedContacts: AllowedContacts;
   /** What no agent may have as its token: it would be told to whoever registers with it. */
   readonly operatorToken: string;
+  /** Whether another program, or none, answers at a registered player's endpoint. */
+  readonly hasLeft: (player: Agent) => Promise<boolean>;
+  /** What was kept of the registry besides its rows. */
+  readonly meta: ReadonlyMap<string, string>;
 }
+
+/** Under this key is the number of the last id of a kind that was forgotten: ids up to it are given to no other agent. */
+const lastForgottenKey = (kind: AgentKind): string => `last_forgotten_${kind}`;
+const ordinalOf = (id: string): number => Number(/\d+$/.exec(id)?.[0] ?? 0);
 
 export function createRegistry(options: RegistryOptions): AgentRegistry {
   const { store, places, rows, allowedContacts, operatorToken } = options;
@@ -106,13 +84,18 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
     return agent && equalSecrets(agent.tokenHash, hash) ? agent : null;
   };
 
+  const lastForgotten: Record<AgentKind, number> = {
+    player: Number(options.meta.get(lastForgottenKey("player")) ?? 0),
+    referee: Number(options.meta.get(lastForgottenKey("referee")) ?? 0),
+  };
+
   const freeId = (registration: Registration): string => {
     const { kind, name, endpoint } = registration;
     const place = places.find((one) => one.kind === kind && holds(one, name, endpoint) && !agents.has(one.id));
     if (place) return place.id;
     const idOf = kind === "player" ? playerId : refereeId;
     const isKept = (id: string): boolean => options.keepPlaces && places.some((one) => one.id === id);
-    let ordinal = 1;
+    let ordinal = lastForgotten[kind] + 1;
     while (agents.has(idOf(ordinal)) || isKept(idOf(ordinal))) ordinal++;
     return idOf(ordinal);
   };
@@ -127,65 +110,77 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
   };
   const keepState = (agent: Agent): Promise<void> => store.setAgentState(agent.id, agent.state, agent.fails);
 
+  const leaveEndpoint = async (player: Agent): Promise<void> => {
+    player.endpoint = "";
+    await save(player);
+  };
+
+  const register: AgentRegistry["register"] = async (registration, leaguesFor) => {
+    const { kind, name, endpoint } = registration;
+    const url = parseEndpoint(endpoint);
+    if (!url) return err(protocolError("L001", "contact_endpoint is not an http URL", { endpoint }));
+    if (!mayContact(url, registration.remoteAddress, allowedContacts)) {
+      const why = `contact_endpoint must be at the address you register from (${registration.remoteAddress}) or allowed by the config`;
+      return err(protocolError("L001", why, { endpoint }));
+    }
+    const tokenHash = sha256Hex(registration.token ?? "");
+    const kept = places.find(
+      ({ own, ...place }) =>
+        place.kind === kind && own && (place.name === name || sameEndpoint(own.endpoint, endpoint)),
+    );
+    if (kept?.own && !equalSecrets(kept.own.tokenHash, tokenHash)) {
+      const why = `${kept.name === name ? `the name ${name}` : `the endpoint ${endpoint}`} is kept for an agent of this run`;
+      return err(protocolError("L003", why, { display_name: name, endpoint }));
+    }
+    const known = authenticate(registration.token);
+    const alike = [...agents.values()].filter(
+      (one) => one.kind === kind && (one.name === name || sameEndpoint(one.endpoint, endpoint)),
+    );
+    const other = alike.find((one) => one !== known);
+    // The new player may hold this port because the old one has stopped.
+    if (other && other.name !== name && kind === "player" && (await options.hasLeft(other))) {
+      if (sameEndpoint(other.endpoint, endpoint)) await leaveEndpoint(other);
+      return register(registration, leaguesFor);
+    }
+    if (other) {
+      const taken = other.name === name ? `the name ${name}` : `the endpoint ${endpoint}`;
+      const why = `${taken} is registered already: take another, or send its token to come back (the operator can reset a lost token)`;
+      return err(protocolError("L003", why, { display_name: name, endpoint }));
+    }
+    const returns = known && alike.includes(known) ? known : null;
+    const agent = returns ?? newAgent(freeId(registration), registration);
+    const leagues = leaguesFor(agent);
+    if (!leagues.ok) return leagues;
+    const brought = registration.token ?? "";
+    // Whoever may never hear the answer, because it dies or this manager does, can come back with a token of its own choice.
+    const isFree = known === null && isToken(brought) && !equalSecrets(brought, operatorToken);
+    const token = returns || isFree ? brought : newToken();
+    // In memory first, so that a second request for the same name or place finds it taken while the first is written.
+    Object.assign(agent, {
+      endpoint,
+      gameTypes: registration.gameTypes,
+      wantsLegalActions: registration.wantsLegalActions,
+      wantsRoundResults: registration.wantsRoundResults,
+      takesBatches: registration.takesBatches,
+      maxConcurrent: registration.maxConcurrent,
+      tokenHash: sha256Hex(token),
+    });
+    agents.set(agent.id, agent);
+    byTokenHash.set(agent.tokenHash, agent);
+    try {
+      await save(agent, leagues.value);
+    } catch (thrown) {
+      if (!returns) {
+        agents.delete(agent.id);
+        byTokenHash.delete(agent.tokenHash);
+      }
+      throw thrown;
+    }
+    return ok({ agent, token, isNew: !returns, leagueIds: leagues.value });
+  };
+
   return {
-    async register(registration, leaguesFor) {
-      const { kind, name, endpoint } = registration;
-      const url = parseEndpoint(endpoint);
-      if (!url) return err(protocolError("L001", "contact_endpoint is not an http URL", { endpoint }));
-      if (!mayContact(url, registration.remoteAddress, allowedContacts)) {
-        const why = `contact_endpoint must be at the address you register from (${registration.remoteAddress}) or allowed by the config`;
-        return err(protocolError("L001", why, { endpoint }));
-      }
-      const tokenHash = sha256Hex(registration.token ?? "");
-      const kept = places.find(
-        ({ own, ...place }) =>
-          place.kind === kind && own && (place.name === name || sameEndpoint(own.endpoint, endpoint)),
-      );
-      if (kept?.own && !equalSecrets(kept.own.tokenHash, tokenHash)) {
-        const why = `${kept.name === name ? `the name ${name}` : `the endpoint ${endpoint}`} is kept for an agent of this run`;
-        return err(protocolError("L003", why, { display_name: name, endpoint }));
-      }
-      const known = authenticate(registration.token);
-      const alike = [...agents.values()].filter(
-        (one) => one.kind === kind && (one.name === name || sameEndpoint(one.endpoint, endpoint)),
-      );
-      const other = alike.find((one) => one !== known);
-      if (other) {
-        const taken = other.name === name ? `the name ${name}` : `the endpoint ${endpoint}`;
-        const why = `${taken} is registered already: take another, or send its token to come back`;
-        return err(protocolError("L003", why, { display_name: name, endpoint }));
-      }
-      const returns = known && alike.includes(known) ? known : null;
-      const agent = returns ?? newAgent(freeId(registration), registration);
-      const leagues = leaguesFor(agent);
-      if (!leagues.ok) return leagues;
-      const brought = registration.token ?? "";
-      // Whoever may never hear the answer, because it dies or this manager does, can come back with a token of its own choice.
-      const isFree = known === null && isToken(brought) && !equalSecrets(brought, operatorToken);
-      const token = returns || isFree ? brought : newToken();
-      // In memory first, so that a second request for the same name or place finds it taken while the first is written.
-      Object.assign(agent, {
-        endpoint,
-        gameTypes: registration.gameTypes,
-        wantsLegalActions: registration.wantsLegalActions,
-        wantsRoundResults: registration.wantsRoundResults,
-        takesBatches: registration.takesBatches,
-        maxConcurrent: registration.maxConcurrent,
-        tokenHash: sha256Hex(token),
-      });
-      agents.set(agent.id, agent);
-      byTokenHash.set(agent.tokenHash, agent);
-      try {
-        await save(agent, leagues.value);
-      } catch (thrown) {
-        if (!returns) {
-          agents.delete(agent.id);
-          byTokenHash.delete(agent.tokenHash);
-        }
-        throw thrown;
-      }
-      return ok({ agent, token, isNew: !returns, leagueIds: leagues.value });
-    },
+    register,
     authenticate,
     get: (id) => agents.get(id),
     all: (kind) => [...agents.values()].filter((agent) => agent.kind === kind).sort((a, b) => (a.id < b.id ? -1 : 1)),
@@ -195,12 +190,26 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
     async forget(agent) {
       agents.delete(agent.id);
       byTokenHash.delete(agent.tokenHash);
+      lastForgotten[agent.kind] = Math.max(lastForgotten[agent.kind], ordinalOf(agent.id));
+      await store.setMeta(lastForgottenKey(agent.kind), String(lastForgotten[agent.kind]));
       await store.deleteAgent(agent.id);
     },
     async renew(agent) {
       agent.state = "REGISTERED";
       agent.fails = 0;
       await keepState(agent);
+    },
+    async resetToken(agent) {
+      if (places.some(({ id, own }) => own && id === agent.id)) {
+        const why = `${agent.id} is started by this run, which keeps its token`;
+        return err(protocolError("L001", why, { player_id: agent.id }));
+      }
+      const token = newToken();
+      byTokenHash.delete(agent.tokenHash);
+      agent.tokenHash = sha256Hex(token);
+      byTokenHash.set(agent.tokenHash, agent);
+      await save(agent);
+      return ok(token);
     },
     async countTimeout(agent) {
       agent.fails++;
@@ -220,56 +229,3 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
 /** Whether an agent may take a kept place: every part that the place names must be its own. */
 const holds = (place: Place, name: string, endpoint: string): boolean =>
   (place.name === null || place.name === name) && (place.endpoint === null || sameEndpoint(place.endpoint, endpoint));
-
-function newAgent(id: string, registration: Registration): Agent {
-  const { kind, name, endpoint, gameTypes, wantsLegalActions, wantsRoundResults, takesBatches, maxConcurrent } =
-    registration;
-  const initial = transition("INIT", "register_success");
-  return {
-    id,
-    kind,
-    name,
-    endpoint,
-    tokenHash: "",
-    gameTypes,
-    wantsLegalActions,
-    wantsRoundResults,
-    takesBatches,
-    maxConcurrent,
-    dialect: "native",
-    state: initial.ok ? initial.value : "INIT",
-    fails: 0,
-  };
-}
-
-const agentOf = (row: AgentRow): Agent => ({
-  id: row.agent_id,
-  kind: row.kind,
-  name: row.display_name,
-  endpoint: row.endpoint,
-  tokenHash: row.token_hash,
-  gameTypes: JSON.parse(row.game_types) as string[],
-  wantsLegalActions: row.legal_actions === 1,
-  wantsRoundResults: row.round_results === 1,
-  takesBatches: row.batch === 1,
-  maxConcurrent: row.max_concurrent,
-  dialect: row.dialect,
-  state: row.state as AgentState,
-  fails: row.fails,
-});
-
-const rowOf = (agent: Agent): AgentRow => ({
-  agent_id: agent.id,
-  kind: agent.kind,
-  display_name: agent.name,
-  endpoint: agent.endpoint,
-  token_hash: agent.tokenHash,
-  state: agent.state,
-  fails: agent.fails,
-  game_types: JSON.stringify(agent.gameTypes),
-  legal_actions: agent.wantsLegalActions ? 1 : 0,
-  round_results: agent.wantsRoundResults ? 1 : 0,
-  batch: agent.takesBatches ? 1 : 0,
-  max_concurrent: agent.maxConcurrent,
-  dialect: agent.dialect,
-});

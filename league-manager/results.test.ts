@@ -9,8 +9,9 @@ import type { Peers } from "#shared/rpc/peer.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import type { Agent, AgentKind } from "./agents.ts";
 import { createManager, type Manager } from "./manager.ts";
-import { type Agent, type AgentKind, type AgentRegistry, createRegistry } from "./registry.ts";
+import { type AgentRegistry, createRegistry } from "./registry.ts";
 import { MANAGER_SCHEMA, type ManagerStore, managerStore } from "./tables.ts";
 import { abortedR1M1, won } from "./testing-doors.ts";
 
@@ -83,7 +84,15 @@ beforeEach(async () => {
   const db = openSqlite(join(folder, "league-manager.sqlite"), MANAGER_SCHEMA);
   const store = slow(await managerStore(db));
   const allowedContacts = { hosts: [], endpoints: [] };
-  const noPlaces = { places: [], keepPlaces: false, rows: [], allowedContacts, operatorToken: "" };
+  const noPlaces = {
+    places: [],
+    keepPlaces: false,
+    rows: [],
+    allowedContacts,
+    hasLeft: async () => false,
+    meta: new Map(),
+    operatorToken: "",
+  };
   const registry = createRegistry({ store, ...noPlaces });
   const config = Config.parse({ leagues: [{ league_id: "rps", game: "rps.v1" }] });
   const kept = await store.load();

@@ -5,10 +5,10 @@ import { inOneLine } from "#shared/lib/text.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import { faultsOfMatch } from "#shared/session/match-result.ts";
+import type { Agent } from "./agents.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import type { LeagueEvent } from "./events.ts";
 import { faultOfUnplayed, type League, type Match, rowOf } from "./league.ts";
-import type { Agent } from "./registry.ts";
 import type { Rounds } from "./rounds.ts";
 import type { ManagerStore } from "./tables.ts";
 

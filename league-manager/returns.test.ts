@@ -1,8 +1,11 @@
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { newToken } from "#shared/lib/ids.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
@@ -57,18 +60,23 @@ it.each(["player", "referee"] as const)(
   "a %s that returns takes neither name nor endpoint of another: L003",
   async (kind) => {
     await start({}, "count");
+    // Somebody answers at both endpoints.
+    const servers = [createServer(), createServer()].map((one) => one.on("request", (_, reply) => reply.end("{}")));
+    onTestFinished(() => servers.forEach((one) => void one.close().closeAllConnections()));
+    for (const one of servers) await once(one.listen(0, "127.0.0.1"), "listening");
+    const [atA = 0, atB = 0] = servers.map((one) => (one.address() as AddressInfo).port);
     const [first, second] = [newToken(), newToken()];
-    await register(kind, "A", 9001, first);
-    await register(kind, "B", 9002, second);
+    await register(kind, "A", atA, first);
+    await register(kind, "B", atB, second);
     for (const [name, at, token] of [
-      ["A", 9002, first],
-      ["B", 9001, first],
-      ["A", 9002, second],
-      ["B", 9001, second],
+      ["A", atB, first],
+      ["B", atA, first],
+      ["A", atB, second],
+      ["B", atA, second],
     ] as const) {
       expect(await register(kind, name, at, token)).toMatchObject({ status: "REJECTED", error_code: "L003" });
     }
-    const [a, b] = [await register(kind, "A", 9003, first), await register(kind, "B", 9002, second)];
+    const [a, b] = [await register(kind, "A", 9003, first), await register(kind, "B", atB, second)];
     expect([a.status, b.status]).toEqual(["ACCEPTED", "ACCEPTED"]);
   },
 );
@@ -82,6 +90,23 @@ it("a player that was taken out before it played leaves its name and endpoint to
   expect(stateOf(player_id)).toBeUndefined();
   expect(await register("player", "A", 9002, other)).toMatchObject({ status: "ACCEPTED", league_ids: ["rps"] });
   expect(await register("player", "B", 9001, mistyped)).toMatchObject({ status: "ACCEPTED", league_ids: ["rps"] });
+});
+
+it.each([
+  ["at once", false],
+  ["after the manager has been started again", true],
+])("the id of a player that was taken out is given to no other player, %s", async (_, isRestarted) => {
+  await start({}, "count");
+  const operator = readFileSync(join(dataFolder, "operator-token"), "utf8").trim();
+  const kept = await register("player", "A", 9001);
+  const { player_id } = await register("player", "B", 9002);
+  await tool("remove_player", { player_id, auth_token: operator });
+  if (isRestarted) {
+    await manager.stop();
+    await start({}, "count");
+  }
+  const next = await register("player", "C", 9003);
+  expect([kept.player_id, player_id, next.player_id]).toEqual(["P01", "P02", "P03"]);
 });
 
 it("what a run starts itself is known by its token, and nobody else takes its name or endpoint: L003", async () => {

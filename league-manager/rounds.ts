@@ -1,5 +1,6 @@
 import { systemClock } from "#shared/lib/clock.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
+import type { Agent } from "./agents.ts";
 import type { Announcer } from "./announce.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import { type LeagueEvent, summaryOf } from "./events.ts";
@@ -13,7 +14,7 @@ import {
   type RecordedResult,
   SHUT_DOWN,
 } from "./league.ts";
-import type { Agent, AgentRegistry } from "./registry.ts";
+import type { AgentRegistry } from "./registry.ts";
 import type { Standing } from "./standings.ts";
 import type { ManagerStore } from "./tables.ts";
 

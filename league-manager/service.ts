@@ -20,6 +20,7 @@ import type { LeagueEvent } from "./events.ts";
 import { createManager, MANAGER_SENDER } from "./manager.ts";
 import { managerOperations } from "./operations.ts";
 import { leaguePages } from "./pages.ts";
+import { hasLeft } from "./presence.ts";
 import { watchSuspended } from "./recovery.ts";
 import { type AgentRegistry, createRegistry, type Place } from "./registry.ts";
 import { changedBy, managerResources, managerTemplates } from "./resources.ts";
@@ -60,6 +61,7 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
 
   const places = placesOf(config, options.startWhen === "roster" ? dataFolder : null);
   const operator = operatorToken(config, dataFolder);
+  const peers = createPeers();
   const registry = createRegistry({
     store,
     places,
@@ -67,8 +69,9 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
     rows: kept.agents,
     allowedContacts: allowedContacts(config),
     operatorToken: operator.token,
+    hasLeft: hasLeft(peers, MANAGER_SENDER, config.leagues[0]?.league_id ?? ""),
+    meta: kept.meta,
   });
-  const peers = createPeers();
   const emit = (event: LeagueEvent): void => {
     options.onEvent(event);
     mcp.changed(() => changedBy(event));

@@ -6,9 +6,10 @@ import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
+import type { Agent } from "./agents.ts";
 import { createDispatcher, type Dispatcher, type DispatchOptions } from "./dispatch.ts";
 import type { Match } from "./league.ts";
-import type { Agent, AgentRegistry } from "./registry.ts";
+import type { AgentRegistry } from "./registry.ts";
 
 /**
  * How a referee answers one START_GAME: `busy` is HTTP 503, `full` and `foreign` are errors of the protocol, `plain` is a tool result

@@ -92,8 +92,14 @@ export const Scheduled = z.object({
 });
 export const Removed = z.object({ status: z.literal("REMOVED"), player_id: z.string() });
 
+export const TokenReset = z.object({
+  status: z.literal("RESET"),
+  player_id: z.string(),
+  auth_token: z.string().describe("the player's new token; the old one is no longer valid"),
+});
+
 export const LeagueId = z.object({ league_id: id });
-export const RemovePlayer = z.object({ player_id: id });
+export const PlayerId = z.object({ player_id: id });
 export const ScheduleMatch = z
   .object({
     player1_id: id,

@@ -4,8 +4,8 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
+import type { Agent } from "./agents.ts";
 import type { Match } from "./league.ts";
-import type { Agent } from "./registry.ts";
 import { createWithdrawals, type Withdrawals } from "./withdrawals.ts";
 
 const MATCH = { leagueId: "rps", matchId: "R1M1", epoch: 2 } as Match;

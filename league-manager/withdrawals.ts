@@ -3,8 +3,8 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
+import type { Agent } from "./agents.ts";
 import type { Match } from "./league.ts";
-import type { Agent } from "./registry.ts";
 
 export interface WithdrawalOptions {
   readonly peers: Peers;

@@ -1,8 +1,11 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { canCreateNetworks, createNetwork, type TestHost, type TestNetwork } from "#shared/rpc/testing-network.ts";
-import { cleanUp, newFolder, RPS, type Running, start } from "./testing.ts";
+import { cleanUp, newFolder, RPS, type Running, root, start } from "./testing.ts";
 
 /** Every host has ports of its own, so the tests use the default ones. */
 const MANAGER_PORT = 8000;
@@ -99,6 +102,37 @@ describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute
     await served.line(/REF01 registered/);
     const players = [joins(ann, `${urlOf(server)}/mcp`), joins(server, `${urlOf(server)}/mcp`)];
     await Promise.all(players.map((player) => player.line(/rps is over: /)));
+  }, 60_000);
+
+  it("gives the port of a player that has stopped to the next one, and its id to it alone when it comes back", async () => {
+    const { server, ann, bob } = network.hosts;
+    serve({}, "--lan");
+    const manager = `${urlOf(server)}/mcp`;
+    const first = joins(ann, manager, "--name", "First");
+    await first.line(/First at http:.*:8101\/mcp/);
+    await first.line(/registered as P01/);
+    const second = joins(ann, manager);
+    await second.line(/plays as random 10.*:8102 at /);
+    await second.line(/registered as P02/);
+    first.signal("SIGINT");
+    await first.ended;
+    const next = joins(ann, manager, "--name", "Next");
+    await next.line(/Next at http:.*:8101\/mcp/);
+    await next.line(/registered as P03/);
+
+    const folder = newFolder();
+    const byHand = async (): Promise<ChildProcess> => {
+      const command = [process.execPath, join(root, "scripts/hand-written-player.ts"), manager, "Hand"];
+      const player = bob.spawn(command, { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+      const [said] = await once(player.stdout as Readable, "data");
+      expect(String(said)).toContain("Hand is registered");
+      return player;
+    };
+    const hand = await byHand();
+    hand.kill();
+    await once(hand, "exit");
+    await byHand();
+    await joins(bob, manager).line(/registered as P05/); // Hand is P04, both times
   }, 60_000);
 
   it("lets another machine play on the pages of a session host that listens on every address", async () => {

@@ -1,5 +1,8 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { connect } from "node:net";
 import { setTimeout } from "node:timers/promises";
 
 /** What a league.v2 message holds, as far as this player cares. */
@@ -10,7 +13,7 @@ interface Message {
 }
 
 /** A whole player from PROTOCOL.md alone, without anything of this repository: `hand-written-player.ts MANAGER NAME PORT`. */
-export async function startHandWrittenPlayer(manager: string, name: string, port: number) {
+export async function startHandWrittenPlayer(manager: string, name: string, port: number, tokenFile: string) {
   let sender = `player:${name}`;
   const envelope = (type: string, payload: object, correlation_id?: string) => {
     const timestamp = new Date().toISOString();
@@ -20,7 +23,7 @@ export async function startHandWrittenPlayer(manager: string, name: string, port
   const answer = ({ type, message_id, payload }: Message): object => {
     const { match_id, tick, legal_actions } = payload;
     if (type === "GAME_INVITE") return envelope("GAME_INVITE_RESPONSE", { match_id, accept: true }, message_id);
-    if (type !== "MOVE_REQUEST") return {};
+    if (type !== "MOVE_REQUEST") return envelope("ACK", {}, message_id);
     const move = legal_actions[Math.floor(Math.random() * legal_actions.length)];
     return envelope("MOVE_RESPONSE", { match_id, tick, move }, message_id);
   };
@@ -34,18 +37,17 @@ export async function startHandWrittenPlayer(manager: string, name: string, port
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
   });
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const address = await addressToward(manager);
+  await once(server.listen(port, address), "listening");
 
+  // The token gives a player that comes back its old id. It is written down before it is sent.
+  if (!existsSync(tokenFile)) writeFileSync(tokenFile, randomBytes(32).toString("base64url"), { mode: 0o600 });
+  const auth_token = readFileSync(tokenFile, "utf8").trim();
   const game_types = ["even_odd.v1", "rps.v1", "chess.v1", "tic_tac_toe.v1", "connect_four.v1", "kuhn_poker.v1"];
-  const me = { display_name: name, version: "1.0.0", game_types, contact_endpoint: `http://127.0.0.1:${port}/mcp` };
-  const params = { name: "league_message", arguments: envelope("PLAYER_REGISTER_REQUEST", me) };
+  const me = { display_name: name, version: "1.0.0", game_types, contact_endpoint: `http://${address}:${port}/mcp` };
+  const params = { name: "league_message", arguments: { ...envelope("PLAYER_REGISTER_REQUEST", me), auth_token } };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-  const ask = () => fetch(manager, { method: "POST", headers: { "content-type": "application/json" }, body });
-  let response = await ask().catch(() => null);
-  while (!response) {
-    await setTimeout(500); // no manager yet
-    response = await ask().catch(() => null);
-  }
+  const response = await fetch(manager, { method: "POST", headers: { "content-type": "application/json" }, body });
   const reply = (await response.json()) as { result: { content: { text: string }[] } };
   const { status, reason, player_id } = JSON.parse(reply.result.content[0]?.text ?? "").payload;
   if (status !== "ACCEPTED") throw new Error(`the league manager says no: ${reason}`);
@@ -53,6 +55,16 @@ export async function startHandWrittenPlayer(manager: string, name: string, port
   return { stop: async () => void server.close().closeAllConnections() };
 }
 
+/** The IPv4 address by which this machine reaches the manager, and so can be called by it. */
+async function addressToward(manager: string): Promise<string> {
+  const { hostname, port } = new URL(manager);
+  const socket = connect({ host: hostname, port: Number(port) || 80, family: 4 });
+  await once(socket, "connect").catch(() => setTimeout(500)); // no manager yet
+  const { localAddress } = socket;
+  socket.destroy();
+  return localAddress ?? addressToward(manager);
+}
+
 const [, , manager = "http://127.0.0.1:8000/mcp", name = "By hand", port = "8150"] = process.argv;
-if (import.meta.main) await startHandWrittenPlayer(manager, name, Number(port));
+if (import.meta.main) await startHandWrittenPlayer(manager, name, Number(port), `${encodeURIComponent(name)}.token`);
 if (import.meta.main) process.stdout.write(`${name} is registered; Ctrl-C ends it\n`);

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { startHandWrittenPlayer } from "./hand-written-player.ts";
 import { callRpc, startTestLeague, type TestLeague } from "./testing-league.ts";
@@ -22,7 +23,7 @@ test.each([
           name: "Ann",
           async start(place) {
             answer = await callRpc(place.manager, "tools/call", { name, arguments: args });
-            return startHandWrittenPlayer(place.manager, place.name, place.port);
+            return startHandWrittenPlayer(place.manager, place.name, place.port, join(place.dataFolder, "ann.token"));
           },
         },
         { name: "Bob", bot: "random" },

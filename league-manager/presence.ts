@@ -1,0 +1,27 @@
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import { signFor } from "#shared/protocol/signing.ts";
+import { asRefused, type Peers } from "#shared/rpc/peer.ts";
+import type { Agent } from "./agents.ts";
+
+const TIMEOUT_MS = 2_000;
+/** The sender of a player of ours that does not know its id yet. */
+const UNREGISTERED = "player:new";
+
+/**
+ * Whether another program, or none, answers at a registered player's endpoint (PROTOCOL.md, section 3). It is sent a message without
+ * content that is signed for the registered player: the connection is refused, the answer is that the message is not signed for the
+ * receiver, or the answer names another player as its sender. Any other answer, and silence, may be the registered player's.
+ */
+export const hasLeft =
+  (peers: Peers, manager: string, leagueId: string) =>
+  async (player: Agent): Promise<boolean> => {
+    const authToken = signFor(player.tokenHash, leagueId);
+    const nothing = { league_id: leagueId, round_id: 0, matches: [] };
+    const envelope = newEnvelope("ROUND_ANNOUNCEMENT", manager, nothing, { authToken });
+    const reply = await peers.message(player.endpoint, envelope, { timeoutMs: TIMEOUT_MS }).catch(asRefused);
+    if (!reply.ok) return reply.error.cause === "refused";
+    if (reply.value.payload.error_code === "L004") return true;
+    const { sender } = reply.value;
+    const own = [`player:${player.id}`, `player:${player.name}`, UNREGISTERED];
+    return sender.startsWith("player:") && !own.includes(sender);
+  };
