@@ -1,5 +1,5 @@
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
-import { isToken, newToken, playerId, refereeId } from "#shared/lib/ids.ts";
+import { compareIds, isToken, newToken, playerId, refereeId } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import { type AgentEvent, MAX_FAILS, transition } from "#shared/protocol/lifecycle.ts";
@@ -183,7 +183,7 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
     register,
     authenticate,
     get: (id) => agents.get(id),
-    all: (kind) => [...agents.values()].filter((agent) => agent.kind === kind).sort((a, b) => (a.id < b.id ? -1 : 1)),
+    all: (kind) => [...agents.values()].filter((agent) => agent.kind === kind).sort((a, b) => compareIds(a.id, b.id)),
     async move(agent, event) {
       if (step(agent, event)) await keepState(agent);
     },

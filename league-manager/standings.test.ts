@@ -85,8 +85,10 @@ describe("league-protocol.md, Scoring, League Standings", () => {
     expect(order(["P02", "P01"], [draw("P01", "P02"), win("P01", "P02"), win("P02", "P01")])).toEqual(["P01", "P02"]);
   });
 
-  test("then by 4. player id, ascending, in plain string order", () => {
-    expect(order(["p1", "P10", "P2", "P1", "É", "Z"], [])).toEqual(["P1", "P10", "P2", "Z", "p1", "É"]);
+  test("then by 4. player id, ascending, numbers as numbers", () => {
+    expect(order(["p1", "P100", "P99", "P10", "P2", "P1", "É", "Z"], [])).toEqual([
+      ...["P1", "P2", "P10", "P99", "P100", "Z", "p1", "É"],
+    ]);
   });
 
   test("losses do not count: who played more with the same points and wins stands by id", () => {

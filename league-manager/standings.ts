@@ -1,3 +1,4 @@
+import { compareIds } from "#shared/lib/ids.ts";
 import { invariant } from "#shared/lib/result.ts";
 import { POINTS } from "#shared/session/verdict.ts";
 
@@ -78,6 +79,5 @@ function columnOf(points: number): "wins" | "draws" | "losses" {
   return "losses";
 }
 
-/** Plain string order, the same on every machine. */
 const byRule = (a: Omit<Standing, "rank">, b: Omit<Standing, "rank">): number =>
-  b.points - a.points || b.wins - a.wins || b.draws - a.draws || (a.player_id < b.player_id ? -1 : 1);
+  b.points - a.points || b.wins - a.wins || b.draws - a.draws || compareIds(a.player_id, b.player_id);

@@ -19,6 +19,8 @@ export interface MatchDriver {
 export interface Match {
   readonly order: StartGame;
   readonly game: Game;
+  /** The session's: what the order leaves out has its default. */
+  readonly options: unknown;
   readonly players: readonly Seated[];
   /** Those that want to be told of every round. */
   readonly listeners: readonly Seated[];
@@ -50,14 +52,14 @@ export const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly S
       signal,
     }));
 
-export function invitationFor({ order }: Match, player: Seated): GameInvite {
+export function invitationFor({ order, options }: Match, player: Seated): GameInvite {
   return {
     league_id: order.league_id,
     round_id: order.round_id,
     match_id: order.match_id,
     epoch: order.epoch,
     game: order.game,
-    options: order.options,
+    options,
     your_role: player.role,
     roles: playerIds(order),
     seed_commitment: sha256Hex(order.seed),
@@ -69,14 +71,14 @@ export const playerIds = (order: StartGame): Record<Role, string> =>
   Object.fromEntries(Object.entries(order.roles).map(([role, { player_id }]) => [role, player_id]));
 
 export function tellStart(driver: MatchDriver, match: Match): void {
-  const { order, players } = match;
+  const { order, options, players } = match;
   const payload = {
     league_id: order.league_id,
     round_id: order.round_id,
     match_id: order.match_id,
     game_config: {
       game_type: order.game,
-      ...(order.options as object),
+      ...(options as object),
       time_limit_seconds: order.timeouts.move_ms / 1000,
     },
     players: players.map(({ playerId, role }) => ({ player_id: playerId, role })),

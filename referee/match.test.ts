@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { evenOdd } from "#shared/games/even-odd.ts";
 import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
@@ -114,3 +115,28 @@ describe("a seat that is asked while the other is played through another door", 
     expect(payload).toMatchObject({ winner: null, termination: "aborted", reason: "bot_failed" });
   });
 });
+
+it("players are told the options that the match has, defaults included, and their time in whole milliseconds", async () => {
+  thought.resolve();
+  const order = others.order({ game: "even_odd.v1", roles: evenOddRoles(), timeouts: { ...TIMES, move_ms: 4_321 } });
+  const { id } = await driver.host.create({
+    ...{ game: evenOdd as never, options: evenOdd.options.parse({}), seed: order.seed, seats: seatsOf(order) },
+  });
+  await playMatch(driver, order, id, running.signal);
+  const effective = { variant: "sum", rounds_to_win: 3, max_rounds: 5 };
+  expect(order.options).toEqual({});
+  for (const to of ["P01", "P02"] as const) {
+    expect((await others.told(to, "GAME_INVITE")).payload.options).toEqual(effective);
+    const { game_config } = (await others.told(to, "GAME_START")).payload;
+    expect(game_config).toEqual({ game_type: "even_odd.v1", ...effective, time_limit_seconds: 4.321 });
+    const { time_limit_seconds } = (await others.told(to, "MOVE_REQUEST")).payload;
+    expect(Number((time_limit_seconds * 1_000).toFixed(6)) % 1).toBe(0);
+  }
+});
+
+const TIMES = { join_ms: 20_000, game_over_ms: 5_000 };
+/** The players of an order in the roles of even/odd. */
+function evenOddRoles() {
+  const { player_1, player_2 } = others.order().roles;
+  return { ODD: player_1, EVEN: player_2 } as StartGame["roles"];
+}

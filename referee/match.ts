@@ -36,8 +36,9 @@ export async function playMatch(
   if (!game) throw new Error(`unknown game ${order.game}`);
   const players = seatedPlayers(order, signal);
   const listeners = players.filter((player) => player.wantsRoundResults);
-  const match: Match = { order, game, players, listeners, signal, closedRounds: 0 };
   let session = sessionOf(driver, sessionId);
+  const { options } = session;
+  const match: Match = { order, game, options, players, listeners, signal, closedRounds: 0 };
   match.closedRounds = game.rounds?.(session.state).length ?? 0;
   if (session.status === "active" && session.tick === 0) {
     const accepted = driver.host.lobby.inviting(sessionId);
@@ -62,8 +63,9 @@ export async function playSeats(
   const game = findGame(order.game);
   if (!game) throw new Error(`unknown game ${order.game}`);
   const players = seatedPlayers(order, signal);
-  const match: Match = { order, game, players, listeners: [], signal, closedRounds: 0 };
-  const faults = sessionOf(driver, sessionId).status === "active" ? await inviteAll(driver, match) : [];
+  const { options, status } = sessionOf(driver, sessionId);
+  const match: Match = { order, game, options, players, listeners: [], signal, closedRounds: 0 };
+  const faults = status === "active" ? await inviteAll(driver, match) : [];
   if (faults.length > 0) await forfeit(driver, sessionId, faults);
   // No session is held here from turn to turn: a game that nobody goes on with leaves memory, until its next commit.
   for (let due = seatsDue(driver, match, sessionId); due !== null; due = seatsDue(driver, match, sessionId)) {
@@ -163,7 +165,7 @@ function questionFor(driver: MatchDriver, match: Match, session: Session, player
     invitation: () => invitationFor(match, player),
     payload: (error, leftMs, lastRoundTripMs) => ({
       ...known,
-      time_limit_seconds: Math.max(0, leftMs) / 1000,
+      time_limit_seconds: Math.round(Math.max(0, leftMs)) / 1000,
       deadline,
       last_round_trip_ms: lastRoundTripMs,
       ...(error && { error }),

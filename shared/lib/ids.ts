@@ -30,3 +30,11 @@ export const refereeId = (ordinal: number): string => numbered("REF", ordinal);
 
 /** Match ids are unique within a league only; this names one match in one string. */
 export const matchRef = (leagueId: string, matchId: string): string => `${leagueId}/${matchId}`;
+
+/** The order of ids: by their numbers where they differ in those, P99 before P100. The same on every machine. */
+export function compareIds(a: string, b: string): number {
+  const [, nameA = "", numberA = ""] = /^(.*?)(\d*)$/s.exec(a) ?? [];
+  const [, nameB = "", numberB = ""] = /^(.*?)(\d*)$/s.exec(b) ?? [];
+  if (nameA !== nameB) return nameA < nameB ? -1 : 1;
+  return Number(numberA) - Number(numberB) || (a < b ? -1 : a > b ? 1 : 0);
+}
