@@ -38,7 +38,9 @@ function asksFor({ info, turn }: Waiting): string {
   const seconds = Math.ceil(turn.clock.remainingMs() / 1000);
   const { legal }: { legal: readonly unknown[] } = turn;
   const more = legal.length > MOST_NAMED ? `, and ${legal.length - MOST_NAMED} more` : "";
-  const moves = `${listName(findGame(turn.game))}: ${legal.slice(0, MOST_NAMED).map(wordOf).join(", ")}${more}`;
+  const game = findGame(turn.game);
+  const named = legal.slice(0, MOST_NAMED).map((one) => wordOf(one, game));
+  const moves = `${listName(game)}: ${named.join(", ")}${more}`;
   const ask = `your move as ${turn.role} in ${where} (${turn.game}), within ${seconds} s: call make_move`;
   return `${ask}. ${moves}. ${JSON.stringify(turn.view)}`;
 }
@@ -95,8 +97,8 @@ export function createManualBot(): ManualBot {
       // Of a move that no list has to hold the referee says whether it is legal, and asks again.
       const isUnlisted = game?.info.listsSample === true && game.action.safeParse(action).success;
       if (!isUnlisted && !legal.some((each) => isDeepStrictEqual(each, action))) {
-        const named = legal.map(wordOf).join(", ");
-        return err(protocolError("G001", `Illegal move ${wordOf(move)}. ${listName(game)}: ${named}`, {}, true));
+        const named = legal.map((one) => wordOf(one, game)).join(", ");
+        return err(protocolError("G001", `Illegal move ${wordOf(move, game)}. ${listName(game)}: ${named}`, {}, true));
       }
       forget(one);
       one.answer(action);

@@ -39,6 +39,37 @@ test("a player's owner reads that it did not answer in time, on one line", () =>
   expect(lines).toEqual(["l R1M1: G002 no answer within 500 ms"]);
 });
 
+test.each([
+  [
+    { red_spymaster: 3, red_team: 3, blue_spymaster: 0, blue_team: 0 },
+    "red_team",
+    "normal",
+    "won, team red wins (agents found)",
+  ],
+  [
+    { red_spymaster: 3, red_team: 3, blue_spymaster: 0, blue_team: 0 },
+    "blue_team",
+    "normal",
+    "lost, team red wins (agents found)",
+  ],
+  [{ red_spymaster: 1, red_team: 1, blue_spymaster: 1, blue_team: 1 }, "red_team", "normal", "drawn (agents found)"],
+  [
+    { red_spymaster: 0, red_team: 0, blue_spymaster: 0, blue_team: 0 },
+    "red_team",
+    "forfeit",
+    "no winner (agents found)",
+  ],
+] as const)(
+  "of a game of teams, with points %j, %s reads which team has won",
+  (match_points, role, termination, read) => {
+    const { lines, news } = told();
+    const roles = Object.fromEntries(Object.keys(match_points).map((one) => [one, one]));
+    const info = { ...match, game: "codenames.v1", role, roles };
+    news.matchEnded(info, { ...result, match_points, winner: null, termination, reason: "agents_found" });
+    expect(lines).toEqual([`l R1M1 as ${role}: ${read}`]);
+  },
+);
+
 test("a league is over with the standings behind its last round, and no other league with it", () => {
   const { lines, news } = told();
   const row = { display_name: "P", played: 1, wins: 1, draws: 0, losses: 0, points: 3 };

@@ -1,3 +1,5 @@
+import { winnersInWords } from "#shared/games/game.ts";
+import { findGame } from "#shared/games/registry.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import type { GameError, GameResult, RoundEnd, StandingsUpdate } from "#shared/protocol/messages.ts";
 import type { MatchInfo } from "./sdk.ts";
@@ -11,15 +13,31 @@ export interface News {
   standings(update: StandingsUpdate): void;
 }
 
+/** The roles that have won: where a team does, `winner` names none of it, and the points tell. */
+export function winnersOf(
+  { roles }: Pick<MatchInfo, "roles">,
+  { winner, match_points }: GameResult,
+): readonly string[] {
+  const pointsOf = (id: string): number => match_points[id] ?? 0;
+  const points = Object.values(roles).map(pointsOf);
+  const [least, most] = [Math.min(...points), Math.max(...points)];
+  const hasWon = (id: string): boolean => (winner === null ? most > least && pointsOf(id) === most : id === winner);
+  return Object.keys(roles).filter((role) => hasWon(roles[role] ?? ""));
+}
+
 /** `playerId` is this player's id, once it has one. */
 export function createNews(say: (line: string) => void, playerId: () => string): News {
   /** Leagues whose last round has ended: the standings that follow are the last. */
   const over = new Set<string>();
   return {
-    matchEnded({ leagueId, matchId, role, roles }, { winner, termination, reason }) {
-      const how =
-        winner === null ? (termination === "normal" ? "drawn" : "no winner") : winner === roles[role] ? "won" : "lost";
-      say(inOneLine(`${leagueId} ${matchId} as ${role}: ${how} (${reason.replaceAll("_", " ")})`));
+    matchEnded(info, result) {
+      const { leagueId, matchId, role } = info;
+      const winners = winnersOf(info, result);
+      const nobody = result.termination === "normal" ? "drawn" : "no winner";
+      const how = winners.length === 0 ? nobody : winners.includes(role) ? "won" : "lost";
+      const game = findGame(info.game);
+      const team = game && winners.length > 1 ? `, ${winnersInWords(game, winners)} wins` : "";
+      say(inOneLine(`${leagueId} ${matchId} as ${role}: ${how}${team} (${result.reason.replaceAll("_", " ")})`));
     },
     gameError({ league_id, match_id, error_code, message }) {
       say(inOneLine(`${league_id} ${match_id}: ${error_code} ${message}`.slice(0, 500)));

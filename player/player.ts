@@ -6,6 +6,7 @@ import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messa
 import { acceptedWith, type Invitation, judgeInvitation } from "./invitation.ts";
 import { whereThrown } from "./load-bot.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
+import { winnersOf } from "./news.ts";
 import type { BotObject, MatchInfo } from "./sdk.ts";
 import { type TurnOf, turnOf } from "./turn.ts";
 
@@ -159,7 +160,7 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
       if (!playing || !isResultOf(playing.invite, result)) return null;
       drop(matches, key);
       told.last = result;
-      if (result.winner !== null && result.winner === playing.info.roles[playing.info.role]) told.wins++;
+      if (winnersOf(playing.info, result).includes(playing.info.role)) told.wins++;
       await guard(() => playing.bot.end?.(result));
       return playing.info;
     },

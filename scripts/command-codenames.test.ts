@@ -38,8 +38,11 @@ const inFolder = (folder: string): string[] => ["--data", join(folder, "data")];
 
 const isOver = ({ code, stdout, stderr }: Ended): void => {
   expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toMatch(/^The game is over: (red|blue) wins \((agents_found|assassin)\)\./);
+  expect(stdout).toMatch(/^The game is over: team (red|blue) wins, because [a-z ]+\.\n/);
   expect(stdout).toContain("Agents to find: red");
+  // It is for people: the key, and neither JSON nor names of fields and codes.
+  expect(stdout).toMatch(/\S \(neutral\)/);
+  expect(stdout).not.toMatch(/[{}"]|\w_\w/);
 };
 /** How an open game is gone on with, as the command says it; no stack trace is shown. */
 const wayOn = ({ stderr }: Ended): string[] => {
@@ -55,7 +58,9 @@ describe("league codenames", () => {
     const ended = await begin([...llm(scripted), "--people", "none", ...inFolder(newFolder())]).ended;
     isOver(ended);
     expect(ended.stderr).toMatch(/^(red|blue) gives a clue\n(red|blue): ZXQWV 1; (red|blue) guesses\n/);
-    expect(ended.stderr).toMatch(/(red|blue) guessed [A-Z]+: \w+; the game is over\n$/);
+    expect(ended.stderr).toMatch(
+      /(red|blue) guessed [A-Z]+: \w+; the game is over: team (red|blue) wins, because [a-z ]+\n$/,
+    );
     expect(ended.stdout + ended.stderr).not.toContain(KEY);
     expect(scripted.requests[0]).toMatchObject({
       path: "/v1/chat/completions",
@@ -153,7 +158,7 @@ describe("an endpoint that does not answer as it should", () => {
     });
     const ended = await begin([...llm(scripted), "--people", "none", ...inFolder(newFolder())]).ended;
     isOver(ended);
-    expect(ended.stderr).toMatch(/(red|blue) gave up its turn \(no_answer\); (red|blue) gives a clue/);
+    expect(ended.stderr).toMatch(/(red|blue) gave up its turn \(no answer came\); (red|blue) gives a clue/);
     expect(ended.stderr).toContain("the LLM gave no answer: an empty answer");
     expect(ended.stderr).toContain("the LLM gave no answer: it refused: I would rather not");
   });

@@ -55,7 +55,7 @@ function expectOneEnding(answers: readonly Answer[]): void {
   expect([winner, termination]).toEqual([null, "normal"]);
   expect([[], ROLES.slice(0, 2), ROLES.slice(2)]).toContainEqual(winners);
   for (const { value, text } of answers) {
-    expect(text).toContain(winners.length > 0 ? `${winners.join(" and ")} win (` : "nobody wins (");
+    expect(text).toContain(winners.length > 0 ? `team ${winners[0].split("_")[0]} wins (` : "nobody wins (");
     expect(text.includes("You have won.")).toBe(winners.includes(value.your_role));
     expect(text.includes("You have lost.")).toBe(winners.length > 0 && !winners.includes(value.your_role));
   }

@@ -63,6 +63,6 @@ it.each(["llm,llm,llm,llm", "llm,user,llm,llm", "user,user,user,user"])(
       env: { ...process.env, HOST: host.url, PLAYERS },
     });
     expect(stderr).toBe("");
-    expect(stdout).toMatch(/^The game is over: (red|blue) wins/);
+    expect(stdout).toMatch(/^The game is over: team (red|blue) wins/);
   },
 );

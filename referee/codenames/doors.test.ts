@@ -147,7 +147,9 @@ describe.each(eras)("what is told meanwhile in the era %s", (era) => {
     expect(ours.every(({ total }) => total === 145)).toBe(true);
     const said = ours.map(({ message = "" }) => message);
     expect(said.filter((one) => one.includes(structuredContent.game_token))).toHaveLength(1);
-    expect(said.at(-1)).toMatch(/guessed .+: (red|blue|assassin); the game is over$/);
+    expect(said.at(-1)).toMatch(
+      /guessed .+: (red|blue|assassin); the game is over: team (red|blue) wins, because [a-z ]+$/,
+    );
     for (const line of structuredContent.history.split("\n").slice(1)) {
       for (const [, word, identity] of line.matchAll(/([A-Z ]+) was (\w+)/g)) {
         expect(said.some((one) => one.includes(`guessed ${word.trim()}: ${identity};`))).toBe(true);

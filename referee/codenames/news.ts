@@ -1,16 +1,19 @@
 import type { CodenamesTurn, CodenamesView } from "#shared/games/codenames.ts";
+import { endInWords, skipInWords } from "#shared/games/codenames-texts.ts";
 
 /** What has just happened and what comes next, as everybody may know it. */
-export function newsOf({ turns, phase, turn }: CodenamesView): string {
+export function newsOf({ turns, phase, turn, result }: CodenamesView): string {
   const open = turns.at(-1);
   const hasBegun = open !== undefined && (open.clue !== null || open.skipped !== null);
   const last = hasBegun ? open : turns.at(-2);
-  const next = phase === "over" ? "the game is over" : `${turn} ${phase === "clue" ? "gives a clue" : "guesses"}`;
+  const next = result
+    ? `the game is over: ${endInWords(result)}`
+    : `${turn} ${phase === "clue" ? "gives a clue" : "guesses"}`;
   return [last && happenedIn(last, last !== open), next].filter(Boolean).join("; ");
 }
 
 function happenedIn({ team, clue, guesses, skipped }: CodenamesTurn, isClosed: boolean): string {
-  if (skipped !== null) return `${team} gave up its turn (${skipped})`;
+  if (skipped !== null) return `${team} gave up its turn (${skipInWords[skipped]})`;
   const last = guesses.at(-1);
   if (!last) return clue ? `${team}: ${clue.word} ${clue.number}` : "";
   const mayGoOn = typeof clue?.number !== "number" || clue.number === 0 || guesses.length <= clue.number;

@@ -17,11 +17,12 @@ function randomGame(random: Random): CodenamesState {
   let state = codenames.initialState({ options: codenames.options.parse({}), seed: String(random.int(0, 1e9)) });
   for (let left = random.int(0, 20); left > 0; left--) {
     const [role = ""] = codenames.toAct(state);
-    if (role === "") break;
     const legal = codenames.legalActions(state, role);
     const action = random.int(0, 7) === 0 ? ({ type: "skip", reason: "no_answer" } as const) : random.pick(legal);
     const next = codenames.applyAction(state, role, action);
     if (!next.ok) throw new Error(next.error.message);
+    // The key of a game that is over is everybody's.
+    if (codenames.isTerminal(next.value)) return state;
     state = next.value;
   }
   return state;
@@ -112,9 +113,9 @@ test("the news tell of every kind of thing that happens", () => {
     `red guessed ${bystander}: neutral; blue gives a clue`,
   );
   expect(newsOf(act(clue, { type: "guess", word: assassin }))).toBe(
-    `red guessed ${assassin}: assassin; the game is over`,
+    `red guessed ${assassin}: assassin; the game is over: team blue wins, because team red guessed the assassin`,
   );
   const skipped = act(state, { type: "skip", reason: "no_answer" });
-  expect(newsOf(skipped)).toBe("red gave up its turn (no_answer); blue gives a clue");
-  expect(history(skipped)).toContain("turn given up (no_answer)");
+  expect(newsOf(skipped)).toBe("red gave up its turn (no answer came); blue gives a clue");
+  expect(history(skipped)).toContain("turn given up (no answer came)");
 });

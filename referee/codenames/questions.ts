@@ -1,4 +1,5 @@
 import { BOARD_SIZE, type CodenamesState, type CodenamesView, codenames } from "#shared/games/codenames.ts";
+import { skipInWords } from "#shared/games/codenames-texts.ts";
 import type { Role } from "#shared/games/game.ts";
 import type { Ask } from "#shared/rpc/input.ts";
 import { FORMATS } from "./answers.ts";
@@ -73,7 +74,9 @@ export function history({ turns }: Pick<CodenamesView, "turns">): string {
     const said = clue ? `${clue.word} ${clue.number}` : "no clue";
     const found = guesses.map(({ word, identity }) => `${word} was ${identity}`).join(", ");
     return clue || skipped !== null
-      ? [`${team}: ${said}${found && ` – ${found}`}${skipped === null ? "" : ` – turn given up (${skipped})`}`]
+      ? [
+          `${team}: ${said}${found && ` – ${found}`}${skipped === null ? "" : ` – turn given up (${skipInWords[skipped]})`}`,
+        ]
       : [];
   });
   return lines.length === 0 ? "" : `So far:\n${lines.join("\n")}`;

@@ -28,18 +28,20 @@ export function codenamesResources(director: Director): {
   const content = (uri: (typeof NAMES)[number], game: LedGame | null): object | null => {
     if (!game) return null;
     const { state, tick, status } = director.session(game.sessionId);
-    const seen = codenames.viewState(state as never, "spectator") as CodenamesView;
+    // The key of a game that is over is nobody's secret.
+    const everybody = status === "active" ? "spectator" : "red_spymaster";
+    const seen = codenames.viewState(state as never, everybody) as CodenamesView;
     const about = { game_id: game.sessionId, status, tick, phase: seen.phase, turn: seen.turn };
     switch (uri) {
       case "game://state/board":
-        return { ...about, ...seen, board: codenames.toText(state as never, "spectator") };
+        return { ...about, ...seen, board: codenames.toText(state as never, everybody) };
       case "game://state/history":
         return { ...about, turns: seen.turns, text: history(seen) };
       case "game://context/current-role": {
         const role = status === "active" ? (codenames.toAct(state as never)[0] ?? null) : null;
         const type = role === null ? null : (game.players[role] ?? null);
         // A model that plays a spymaster is told the key by its prompt alone.
-        const viewer = role !== null && type === "user" ? role : "spectator";
+        const viewer = role !== null && type === "user" ? role : everybody;
         return {
           ...about,
           ...{ role, player_type: type, view: codenames.viewState(state as never, viewer) },

@@ -1,4 +1,5 @@
 import { type CodenamesCard, codenames } from "#shared/games/codenames.ts";
+import { applyLegal } from "#shared/games/simulate.ts";
 
 export type Card = Pick<CodenamesCard, "word" | "uncovered"> & { readonly identity: string };
 
@@ -37,10 +38,15 @@ function plain(raw: string): string {
   return [read, ...sealed.filter((one) => one.includes("{"))].join("\n\n=====\n\n");
 }
 
-/** The cards of a game, as its log has them. */
+/** The cards of a game, as its log has them; all are uncovered once it is over, when the key is everybody's. */
 export function cardsIn(seed: string, bodies: readonly string[]): Card[] {
   const [created, ...entries] = bodies.map((body) => JSON.parse(body));
   const begun = codenames.initialState({ options: codenames.options.parse(created.options), seed });
-  const guessed = new Set(entries.flatMap(({ action }) => (action?.type === "guess" ? [action.word] : [])));
-  return begun.cards.map(({ word, identity }) => ({ word, identity, uncovered: guessed.has(word) }));
+  const actions = entries.flatMap(({ role, action }) => (action === undefined ? [] : [{ role, action }]));
+  const { cards, phase } = actions.reduce(
+    (state, { role, action }) => applyLegal(codenames as never, state, role, action) as typeof begun,
+    begun,
+  );
+  const isOver = phase === "over" || actions.length < entries.length;
+  return cards.map(({ word, identity, uncovered }) => ({ word, identity, uncovered: uncovered || isOver }));
 }

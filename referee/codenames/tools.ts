@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { type CodenamesView, codenames } from "#shared/games/codenames.ts";
+import { endInWords } from "#shared/games/codenames-texts.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import { type Asking, type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
@@ -51,7 +52,8 @@ export function codenamesOperations(director: Director, log: Logger): readonly O
       game_id: sessionId,
       game_token: director.tokenOf(sessionId),
       turns: view.turns.length,
-      board: codenames.toText(state as never, "spectator"),
+      // Nobody plays any more, so the key may be seen, also of a game that was ended early.
+      board: codenames.toText(state as never, status === "active" ? "spectator" : "red_spymaster"),
       history: history(view),
     };
   };
@@ -181,11 +183,18 @@ function shown(value: Report | { readonly status: "no_game" }) {
   if (value.status === "no_game")
     return { content: [{ type: "text" as const, text: "No game of Codenames was open." }] };
   const { status, winner, reason, board, history, game_token } = value as Report;
+  const end = { winner, reason } as NonNullable<CodenamesView["result"]>;
   const headline = {
     active: "The game goes on.",
-    completed: `The game is over: ${winner ?? "nobody"} wins (${reason}).`,
-    ended: `The game was ended (${reason}).`,
+    completed: `The game is over: ${status === "completed" && endInWords(end)}.`,
+    ended:
+      reason === "ended_by_user"
+        ? "The game was ended before it was over."
+        : `The game was ended (${reason?.replaceAll("_", " ")}).`,
   }[status];
-  const text = [headline, board, history, `game_token: ${game_token}`].filter(Boolean).join("\n\n");
+  // The board says the same again below.
+  const shownBoard = status === "completed" ? board.split("\n").slice(0, -1).join("\n") : board;
+  const token = status === "active" ? `game_token: ${game_token}` : "";
+  const text = [headline, shownBoard, history, token].filter(Boolean).join("\n\n");
   return { content: [{ type: "text" as const, text }] };
 }

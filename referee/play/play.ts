@@ -159,7 +159,7 @@ export function createPlay(desk: PlayDesk): Play {
     for (const [role, told] of Object.entries(personLinks(gameId, asker))) {
       if (told === null) {
         desk.tellPeople(
-          `${game.info.name}: whoever plays ${role} moves at ${link(gameId, role)} (keep it from agents)`,
+          `${game.info.name}: whoever plays ${role.replaceAll("_", " ")} moves at ${link(gameId, role)} (keep it from agents)`,
         );
       }
     }

@@ -1,3 +1,4 @@
+import { winnersInWords } from "#shared/games/game.ts";
 import { listName, wordOf } from "#shared/games/read-move.ts";
 import { findGame } from "#shared/games/registry.ts";
 import type { GameView } from "#shared/web/game-view.ts";
@@ -6,8 +7,9 @@ import type { Next } from "./game-views.ts";
 /** A game in words, for an LLM or a person whose host shows no board. */
 export function inWords(view: GameView, next: Next): string {
   const { last_action: last, legal_actions: legal } = view;
-  const moved = last && `Last move: ${last.role} ${wordOf(last.action)} (tick ${last.tick}).`;
-  const moves = legal.length > 0 && `${listName(findGame(view.template))}: ${legal.map(wordOf).join(", ")}`;
+  const game = findGame(view.template);
+  const moved = last && `Last move: ${last.role} ${wordOf(last.action, game)} (tick ${last.tick}).`;
+  const moves = legal.length > 0 && `${listName(game)}: ${legal.map((one) => wordOf(one, game)).join(", ")}`;
   return [headline(view, next), moved, board(view), moves, advice(view, next)].filter(Boolean).join("\n\n");
 }
 
@@ -53,12 +55,14 @@ function headline(view: GameView, next: Next): string {
   }
 }
 
-function ending({ result, your_role: role }: GameView): string {
+function ending({ result, your_role: role, template }: GameView): string {
   if (!result) return "";
-  const { winners, reason } = result;
+  const { winners } = result;
+  const game = findGame(template);
+  const reason = result.reason.replaceAll("_", " ").replaceAll(",", ", ");
   if (winners.length === 0) return `nobody wins (${reason}).`;
   const told = role === "spectator" ? "" : winners.includes(role) ? "You have won." : "You have lost.";
-  return `${winners.join(" and ")} ${winners.length === 1 ? "wins" : "win"} (${reason}). ${told}`;
+  return `${game ? winnersInWords(game, winners) : winners.join(" and ")} wins (${reason}). ${told}`;
 }
 
 function advice(view: GameView, next: Next): string | null {

@@ -160,9 +160,11 @@ function refusalOf(
       return refuse(`${message}: you are ${role}, and ${whom} has to move. Call waitForNextTurn`);
     }
     case "ILLEGAL_ACTION": {
-      const legal = session.game.legalActions(session.state, role).map(wordOf);
+      const legal = session.game.legalActions(session.state, role).map((one) => wordOf(one, session.game));
       const named = legal.slice(0, MAX_NAMED).join(", ") + (legal.length > MAX_NAMED ? ", …" : "");
-      return refuse(`Illegal move ${wordOf(move)?.slice(0, 100)}: ${message}. ${listName(session.game)}: ${named}`);
+      return refuse(
+        `Illegal move ${wordOf(move, session.game)?.slice(0, 100)}: ${message}. ${listName(session.game)}: ${named}`,
+      );
     }
     default:
       return refuse(message);

@@ -1,7 +1,7 @@
 /** Who may do what in Codenames, at any time, and what is no action at all; what a person may write. */
 import { describe, expect, it } from "vitest";
 import { type CodenamesState, codenames } from "./codenames.ts";
-import { readMove } from "./read-move.ts";
+import { readMove, wordOf } from "./read-move.ts";
 import { act, begin, coveredOf, play, refusal, wordsWith } from "./testing-codenames.ts";
 
 const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;
@@ -150,3 +150,12 @@ describe("codenames.v1, an action in words", () => {
     },
   );
 });
+
+it.each([
+  [{ type: "clue", word: "OCEAN", number: 2 }, "OCEAN 2"],
+  [{ type: "clue", word: "OCEAN", number: "unlimited" }, "OCEAN unlimited"],
+  [{ type: "guess", word: "NEW YORK" }, "NEW YORK"],
+  [{ type: "pass" }, "pass"],
+  [{ type: "skip", reason: "no_answer" }, "gives up the turn (no answer came)"],
+  [{ type: "dance" }, '{"type":"dance"}'],
+])("%j is told as %j", (action, text) => expect(wordOf(action, codenames as never)).toBe(text));

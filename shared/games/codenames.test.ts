@@ -190,6 +190,18 @@ describe("codenames.v1, the end", () => {
   });
 });
 
+it.each([
+  [`clue 9${", own".repeat(9)}`, "team red wins, because all its agents are found"],
+  ["clue, assassin", "team blue wins, because team red guessed the assassin"],
+  ["skip, ".repeat(60), "nobody wins, because the limit of turns is reached"],
+])("the text of a game that is over names the team that has won and why: %#", (script, words) => {
+  expect(codenames.toText(play(red(), script), "spectator").split("\n").at(-1)).toBe(`The game is over: ${words}.`);
+});
+
+it("one guess is left, not 1 guesses", () => {
+  expect(codenames.toText(play(red(), "clue 1, own"), "red_team")).toContain("red guesses for CLUE 1, 1 guess left.");
+});
+
 describe("codenames.v1, the verdict", () => {
   const participants = Object.fromEntries(ROLES.map((role) => [role, `agent of ${role}`]));
   const options = codenames.options.parse({ starting_team: "red" });

@@ -11,6 +11,7 @@ import {
   sampleClues,
   upper,
 } from "./codenames-clues.ts";
+import { actionText, textOf } from "./codenames-texts.ts";
 import { WORDS } from "./codenames-words.ts";
 import type { Game, Role, Viewer } from "./game.ts";
 
@@ -187,11 +188,13 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
     const scoreOf = (role: Role) => (result.winner === null ? 0 : Number(role.startsWith(result.winner)));
     return { scores: Object.fromEntries(ROLES.map((role) => [role, scoreOf(role)])), reason: result.reason };
   },
+  // The key is everybody's once the game is over.
   viewState: (state, viewer) =>
-    isSpymaster(viewer)
+    isSpymaster(viewer) || state.phase === "over"
       ? state
       : { ...state, cards: state.cards.map((card) => (card.uncovered ? card : { ...card, identity: null })) },
-  toText: (state, viewer) => textOf(codenames.viewState(state, viewer), viewer),
+  toText: (state, viewer) => textOf(codenames.viewState(state, viewer)),
+  actionText,
   readAction(state, text) {
     if (state.phase === "clue") return readClue(text.trim());
     if (/^pass$/i.test(text.trim())) return { type: "pass" };
@@ -264,25 +267,4 @@ function guess(state: CodenamesState, word: string) {
   if (winner) return ok(over(next, winner, "agents_found"));
   const left = state.guesses_left === null ? null : state.guesses_left - 1;
   return ok(card.identity === state.turn && left !== 0 ? { ...next, guesses_left: left } : endTurn(next));
-}
-
-function textOf({ cards, remaining, turns, ...view }: CodenamesView, viewer: Viewer): string {
-  const mark = ({ word, identity, uncovered }: CodenamesCard): string =>
-    uncovered ? `[${word}: ${identity}]` : isSpymaster(viewer) ? `${word} (${identity})` : word;
-  const width = Math.max(...cards.map((card) => mark(card).length));
-  const rows = Array.from({ length: 5 }, (_, row) =>
-    cards
-      .slice(5 * row, 5 * row + 5)
-      .map((card) => mark(card).padEnd(width))
-      .join("  ")
-      .trimEnd(),
-  );
-  const clue = turns.at(-1)?.clue;
-  const left = view.guesses_left === null ? "" : `, ${view.guesses_left} guesses left`;
-  const now = {
-    clue: `${view.turn}'s spymaster gives a clue.`,
-    guess: `${view.turn} guesses for ${clue?.word} ${clue?.number}${left}.`,
-    over: `The game is over: ${view.result?.winner ?? "nobody"} wins (${view.result?.reason}).`,
-  }[view.phase];
-  return [...rows, "", `Agents to find: red ${remaining.red}, blue ${remaining.blue}.`, now].join("\n");
 }

@@ -90,6 +90,8 @@ export interface Game<Options = unknown, State = unknown, Action = unknown, View
   waitingView?(view: View): View;
   /** What an LLM or a terminal is shown; tells no more than `viewState` for the same viewer. */
   toText(state: State, viewer: Viewer): string;
+  /** An action for people, as `readAction` takes it, where the action itself is no text. */
+  actionText?(action: Action): string;
   /**
    * What a person wrote as a move, where the game has a notation besides its actions (SAN in chess), as an action; null when it
    * names none. It says nothing of legality, and looks at nothing that the view does not show.
@@ -97,6 +99,14 @@ export interface Game<Options = unknown, State = unknown, Action = unknown, View
   readAction?(state: State | View, text: string): Action | null;
   /** The rounds closed so far, oldest first, without the first `from`; absent in games without rounds. */
   rounds?(state: State, from?: number): readonly RoundSummary[];
+}
+
+/** Who has won, for people: a team by its name, which its roles begin with, as `red_spymaster` does. */
+export function winnersInWords({ info }: Pick<Game, "info">, winners: readonly Role[]): string {
+  const team = info.teams?.find(
+    (roles) => roles.length === winners.length && roles.every((role) => winners.includes(role)),
+  );
+  return team ? `team ${team[0]?.split("_", 1)[0]}` : winners.join(" and ");
 }
 
 /** Whether `role` sees something that `other` does not. */

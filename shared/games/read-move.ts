@@ -9,12 +9,16 @@ export function readMove(game: Game, view: unknown, role: Role, move: unknown): 
   if (named !== null) return named;
   const legal = game.legalActions(view, role);
   const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
-  return legal.find((action) => same(wordOf(action), text)) ?? parsedJson(text) ?? text;
+  return legal.find((action) => same(wordOf(action, game), text)) ?? parsedJson(text) ?? text;
 }
 
 /** What a list of legal moves is called: where it may be a sample, nobody shall take it for all there is. */
 export const listName = (game: Game | undefined): string =>
   game?.info.listsSample ? "Legal moves, or some of them" : "Legal moves";
 
-/** An action in one word where it is one, else as JSON. */
-export const wordOf = (action: unknown): string => (typeof action === "string" ? action : JSON.stringify(action));
+/** An action in one word where it is one, in the game's words where it has such, else as JSON. */
+export function wordOf(action: unknown, game?: Game): string {
+  if (typeof action === "string") return action;
+  const parsed = game?.actionText && game.action.safeParse(action);
+  return parsed?.success ? (game?.actionText?.(parsed.data) ?? "") : JSON.stringify(action);
+}

@@ -42,6 +42,16 @@ describe("a game in words", () => {
     expect(resultInWords({ ...game, result: { winners, winner, reason, termination } })).toBe(words);
   });
 
+  it("the roles, actions and winners of Codenames without identifiers", () => {
+    const roles = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"];
+    const seats = Object.fromEntries(roles.map((role) => [role, { kind: "agent", name: role, joined: true } as const]));
+    const over = { winners: roles.slice(2), winner: null, reason: "agents_found", termination: "normal" };
+    const last_action = { role: "red_spymaster", action: { type: "skip", reason: "no_answer" }, tick: 1 };
+    const view = { ...game, template: "codenames.v1", roles, players: seats, to_act: ["red_team"], last_action };
+    expect(resultInWords({ ...view, result: over })).toBe("Team blue wins: agents found");
+    expect(newsInWords(view, "spectator")).toBe("red spymaster: skip no answer. red team to move");
+  });
+
   it("what has happened", () => {
     const fen = "rnbqkbnr/ppp2ppp/8/3pp3/Q1P5/8/PP1PPPPP/RNB1KBNR b KQkq - 0 3";
     const after = { ...chessAt(fen), last_action: { role: "white", action: "d1a4", tick: 5 } };

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { GameSummary } from "../game-view.ts";
 import { GAME_NAMES } from "./game-names.ts";
 import { NewGame } from "./new-game.tsx";
-import { resultInWords } from "./words.ts";
+import { resultInWords, spoken } from "./words.ts";
 
 const REFRESH_MS = 3000;
 const UNREACHABLE = "The server cannot be reached; trying again.";
@@ -86,5 +86,5 @@ const resultOf = ({ template, result, players }: GameSummary): string => {
 
 const playersOf = ({ players }: GameSummary): string =>
   Object.entries(players)
-    .map(([role, name]) => (name === role ? role : `${name} (${role})`))
+    .map(([role, name]) => (name === role ? spoken(role) : `${name} (${spoken(role)})`))
     .join(" – ");

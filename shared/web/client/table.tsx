@@ -8,7 +8,7 @@ import { ConnectFourBoard, TicTacToeBoard } from "./grid-boards.tsx";
 import { TextBoard } from "./text-board.tsx";
 import type { Transport } from "./transport.ts";
 import { useGame } from "./use-game.ts";
-import { newsInWords, resultInWords, turnInWords } from "./words.ts";
+import { newsInWords, resultInWords, spoken, turnInWords } from "./words.ts";
 
 /** Games with a board of their own; every other one is shown as text. */
 const BOARDS: Readonly<Record<string, FunctionComponent<BoardProps>>> = {
@@ -73,7 +73,7 @@ function Players({ game, role }: { readonly game: GameView; readonly role: strin
         {game.roles.map((one) => (
           <li key={one} class={game.to_act.includes(one) ? "acting" : ""}>
             <span class={`side side-${one}`} aria-hidden="true" />
-            <strong>{one}</strong> <PlayerName player={game.players[one]} isYou={one === role} />
+            <strong>{spoken(one)}</strong> <PlayerName player={game.players[one]} isYou={one === role} />
           </li>
         ))}
       </ul>

@@ -20,7 +20,7 @@ export function turnInWords(game: GameView, role: string): string {
 function missingInWords({ roles, players }: GameView): string {
   const absent = roles.filter((role) => players[role]?.joined === false);
   return absent.length > 0
-    ? `Waiting for ${absent.join(" and ")} to join`
+    ? `Waiting for ${absent.map(spoken).join(" and ")} to join`
     : "Waiting for the players to accept the invitation";
 }
 
@@ -45,19 +45,25 @@ const capital = (word: string): string => word.charAt(0).toUpperCase() + word.sl
 
 /** The roles that have won; a team of Codenames, which wins as one, by its name. */
 function winnersInWords(game: Finished, winners: readonly string[]): string {
-  if (game.template === "codenames.v1") return winners[0]?.split("_", 1)[0] ?? "";
+  if (game.template === "codenames.v1") return `Team ${winners[0]?.split("_", 1)[0]}`;
   return winners.map((role) => nameOf(game, role)).join(" and ");
 }
 
 /** "white (Ann)", or the role alone for a player without a name. */
 export function nameOf({ players }: Named, role: string): string {
   const name = players[role]?.name;
-  return name && name !== role ? `${role} (${name})` : role;
+  return name && name !== role ? `${spoken(role)} (${name})` : spoken(role);
 }
+
+/** A role or a reason as people read it: "red spymaster". */
+export const spoken = (identifier: string): string => identifier.replaceAll("_", " ");
 
 /** An action as people read it: a chess move in words, else the action itself. */
 export function actionInWords(game: GameView, action: unknown): string {
-  if (typeof action === "object" && action !== null) return Object.values(action).join(" ");
+  if (typeof action === "object" && action !== null)
+    return Object.values(action)
+      .map((part) => spoken(String(part)))
+      .join(" ");
   if (typeof action !== "string") return String(action);
   if (game.template !== "chess.v1") return action;
   return moveInWords(action, piecesOf((game.state as { fen: string }).fen));
@@ -66,7 +72,7 @@ export function actionInWords(game: GameView, action: unknown): string {
 /** What a screen reader is told when a game has gone on. */
 export function newsInWords(game: GameView, role: string): string {
   const { last_action } = game;
-  const moved = last_action ? [`${last_action.role}: ${actionInWords(game, last_action.action)}.`] : [];
+  const moved = last_action ? [`${spoken(last_action.role)}: ${actionInWords(game, last_action.action)}.`] : [];
   const said = [...moved, isCheck(game) ? "Check." : "", resultInWords(game), turnInWords(game, role)];
   return said.filter((part) => part !== "").join(" ");
 }
