@@ -230,7 +230,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     identity.id = response.referee_id ?? display_name;
     identity.token = token;
     self.say(`registered as ${identity.id}`);
-    for (const order of response.matches ?? []) await referee.start(order);
+    await referee.resume(response.matches ?? []);
   }
 
   return {
