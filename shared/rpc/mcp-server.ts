@@ -95,11 +95,8 @@ export function serverOf(
     if (name !== "tools/call") server.setRequestHandler(name, { params: AnyParams }, handle);
     else server.setRequestHandler(name, ({ params }: { params?: unknown }, context) => handle(params, context));
   }
-  server.fallbackRequestHandler = async ({ method }, context) => {
-    const [code, reason] = [ProtocolErrorCode.MethodNotFound, "Method not found"];
-    callerOf(context, false).refused?.({ code, reason, request: method });
-    throw new ProtocolError(code, reason);
-  };
+  // In the stateless era the SDK answers an unknown method with HTTP 404, which the endpoint logs.
+  if (era !== "modern") server.fallbackRequestHandler = refuseUnknown;
   /** A tool that asks first is called again with what was said. */
   async function answered(
     method: McpMethod,
@@ -134,6 +131,12 @@ export function serverOf(
   });
   return server;
 }
+
+const refuseUnknown: NonNullable<Server["fallbackRequestHandler"]> = async ({ method }, context) => {
+  const [code, reason] = [ProtocolErrorCode.MethodNotFound, "Method not found"];
+  callerOf(context, false).refused?.({ code, reason, request: method });
+  throw new ProtocolError(code, reason);
+};
 
 /** What is known of a caller travels through the SDK as its authentication information. */
 export const authOf = (http: HttpContext) => ({
