@@ -83,17 +83,20 @@ export function managerTemplates(
       name: "Standings of one league",
       description: "Current standings of one league",
       read: ({ league_id }) => (known(league_id) ? standingsShown(manager, league_id) : null),
+      canExist: ({ league_id }) => known(league_id),
     },
     {
       uriTemplate: "league://{league_id}/schedule",
       name: "Schedule of one league",
       description: "Every match of one league with its status and result",
       read: ({ league_id }) => (known(league_id) ? scheduleShown(manager, league_id) : null),
+      canExist: ({ league_id }) => known(league_id),
     },
     {
       uriTemplate: "match://{league_id}/{match_id}",
       name: "One match",
       description: "A match with its result; once it is over with its seed and its log, which replays to that result",
+      canExist: ({ league_id }) => known(league_id),
       async read({ league_id = "", match_id = "" }) {
         const match = manager.leagues.get(league_id)?.matches.get(match_id);
         if (!match) return null;

@@ -40,6 +40,7 @@ export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[]
       name: "Rules of a game",
       description: "How a game is played and how its actions are written.",
       mimeType: "text/plain",
+      canExist: ({ game = "" }) => (findGame(game) ?? findGame(`${game}.v1`)) !== undefined,
       read: ({ game = "" }) => (findGame(game) ?? findGame(`${game}.v1`))?.info.rules ?? null,
     },
     { ...about, uriTemplate: "game://state/{match_id}", read: ({ match_id }) => read(match_id ?? "") },

@@ -109,5 +109,8 @@ describe.each(Object.keys(clients))("an official MCP client at %s", (revision) =
     expect(await watching.read("league://rps/standings")).toMatchObject({ standings: [{}, {}, {}] });
     expect(await watching.read("match://rps/R1M1")).toMatchObject({ match_id: "R1M1", termination: "normal" });
     await expect(watching.read("league://nowhere")).rejects.toThrow(/Unknown resource/);
+    for (const uri of ["league://nowhere", "league://nowhere/standings", "match://nowhere/R1M1"]) {
+      await expect(watching.subscribe([uri]), uri).rejects.toThrow(/Unknown resource/);
+    }
   });
 });

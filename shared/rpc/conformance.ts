@@ -4,7 +4,7 @@ import { complete, eventStore, plainPrompts, resources, template } from "./confo
 import { inputPrompts, inputTools, type Seal } from "./conformance-input.ts";
 import { contextTools, type Fixture, plainTools } from "./conformance-tools.ts";
 import { INVALID_PARAMS, rpcError } from "./json-rpc.ts";
-import { directTools, type McpSurface, mcpMethods } from "./mcp.ts";
+import { directTools, type McpSurface, mcpMethods, subscriptionCheck } from "./mcp.ts";
 import type { McpMethod, McpService } from "./mcp-server.ts";
 
 const Named = z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).default({}) });
@@ -53,11 +53,13 @@ export function withFixtures(surface: McpSurface, stateKey: string): McpService 
     },
     "completion/complete": complete,
   };
+  const isOwn = subscriptionCheck(surface);
   return {
     serverInfo: surface.serverInfo,
     instructions: surface.instructions,
     methods: { ...own, ...methods },
     direct: new Set([...plainTools.map(({ name }) => name), ...directTools(surface)]),
+    isSubscribable: (uri) => isOwn(uri) || resources.some((fixture) => fixture.uri === uri),
     stateKey,
     options: {
       capabilities: { prompts: {}, completions: {}, logging: {} },

@@ -37,7 +37,7 @@ const tools = [
   tool("waits", async () => ({ content: [text("waited")] }), { waits: true }),
 ];
 const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools, resources: [], templates: [] };
-const doors = { methods: mcpMethods(surface), direct: directTools(surface) };
+const doors = { methods: mcpMethods(surface), direct: directTools(surface), isSubscribable: () => true };
 const service: McpService = { ...surface, ...doors, stateKey: "k".repeat(43) };
 
 /** The same service twice: as it is, and with the SDK for everything. */

@@ -2,7 +2,7 @@ import { newToken } from "../lib/ids.ts";
 import { lazily } from "../lib/lazily.ts";
 import type { McpDoor } from "./http.ts";
 import { jsonRpc } from "./json-rpc.ts";
-import { directTools, type McpSurface, mcpMethods } from "./mcp.ts";
+import { directTools, type McpSurface, mcpMethods, subscriptionCheck } from "./mcp.ts";
 import type { McpService } from "./mcp-server.ts";
 import type { McpSessions } from "./mcp-sessions.ts";
 
@@ -32,6 +32,7 @@ export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => vo
         instructions,
         methods: mcpMethods(surface),
         direct: directTools(surface),
+        isSubscribable: subscriptionCheck(surface),
         stateKey,
         answerWithinMs,
       };

@@ -39,7 +39,12 @@ beforeEach(async () => {
   called = Promise.withResolvers();
   // Only what this code and the SDK set: a minute passes when the test says so, and connections know nothing of it.
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout", "Date", "performance"] });
-  const doors = { methods: mcpMethods(surface), direct: directTools(surface), stateKey: "k".repeat(43) };
+  const doors = {
+    methods: mcpMethods(surface),
+    direct: directTools(surface),
+    isSubscribable: () => true,
+    stateKey: "k".repeat(43),
+  };
   all = mcpSessions({ ...surface, ...doors }, fail);
   server = httpEndpoint({
     door: () => Promise.reject(),
@@ -219,7 +224,12 @@ describe("a session is kept", () => {
 describe("when the table of sessions is full", () => {
   beforeEach(async () => {
     await all.close();
-    const doors = { methods: mcpMethods(surface), direct: directTools(surface), stateKey: "k".repeat(43) };
+    const doors = {
+      methods: mcpMethods(surface),
+      direct: directTools(surface),
+      isSubscribable: () => true,
+      stateKey: "k".repeat(43),
+    };
     all = mcpSessions({ ...surface, ...doors }, fail, undefined, { total: 3, perNetwork: 3 });
   });
 

@@ -24,6 +24,8 @@ export interface McpService {
   readonly methods: Readonly<Record<string, McpMethod>>;
   /** The tools that answer by themselves: they neither wait nor talk to the client meanwhile. */
   readonly direct: ReadonlySet<string>;
+  /** Whether a client may subscribe to this URI. */
+  readonly isSubscribable: (uri: string) => boolean;
   /** Signs the state between the rounds of a call. */
   readonly stateKey: string;
   /** What the SDK has to know besides: capabilities other than tools and resources, how request state is verified. */
@@ -63,7 +65,15 @@ export interface Serving {
 
 /** An SDK server that answers with the plain router's methods. */
 export function serverOf(
-  { serverInfo, instructions, methods, options, eventStore, answerWithinMs = ANSWER_WITHIN_MS }: McpService,
+  {
+    serverInfo,
+    instructions,
+    methods,
+    isSubscribable,
+    options,
+    eventStore,
+    answerWithinMs = ANSWER_WITHIN_MS,
+  }: McpService,
   { era, subscriptions, states }: Serving,
   onError: (error: unknown) => void,
 ): Server {
@@ -119,6 +129,7 @@ export function serverOf(
         `No resource here has a URI of ${uri.length} characters`,
       );
     }
+    if (!isSubscribable(uri)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownResource(uri));
     if (subscriptions && subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri)) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No more than ${MAX_SUBSCRIPTIONS} subscriptions`);
     }
@@ -137,6 +148,9 @@ const refuseUnknown: NonNullable<Server["fallbackRequestHandler"]> = async ({ me
   callerOf(context, false).refused?.({ code, reason, request: method });
   throw new ProtocolError(code, reason);
 };
+
+export const unknownResource = (uri: string): string =>
+  `Unknown resource: ${uri.slice(0, 200)}. See resources/list and resources/templates/list`;
 
 /** What is known of a caller travels through the SDK as its authentication information. */
 export const authOf = (http: HttpContext) => ({

@@ -3,10 +3,11 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { httpEndpoint } from "./http-endpoint.ts";
 import type { Tool } from "./mcp.ts";
 import { type McpEndpoint, mcpEndpoint } from "./mcp-endpoint.ts";
+import { STATELESS } from "./testing-stdio.ts";
 
 const about = { title: "T", description: "D", inputSchema: { type: "object" }, outputSchema: { type: "object" } };
 const tool = (name: string, call: Tool["call"]): Tool => ({ ...about, name, annotations: {}, call });
@@ -16,6 +17,11 @@ const tools = [
     throw new Error("secret: /srv/league");
   }),
 ];
+/** Subscriptions to numbers below 1,000 are accepted. */
+const numbered = {
+  ...{ uriTemplate: "test://{number}", name: "numbered", description: "D", read: () => null },
+  canExist: ({ number = "" }: Record<string, string>) => Number(number) < 1_000,
+};
 const INITIALIZE = {
   protocolVersion: "2025-11-25",
   capabilities: {},
@@ -28,7 +34,7 @@ let server: Server;
 let url: string;
 beforeEach(async () => {
   errors = [];
-  const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools, resources: [], templates: [] };
+  const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools, resources: [], templates: [numbered] };
   mcp = mcpEndpoint(surface, (error) => errors.push(error));
   server = httpEndpoint({
     door: mcp.door,
@@ -123,13 +129,50 @@ test("a session ends when its client says so", async () => {
   expect((await post("ping", {}, session)).status).toBe(404);
 });
 
+const listen = (uris: readonly string[]) =>
+  post(
+    "subscriptions/listen",
+    { ...STATELESS, notifications: { resourceSubscriptions: uris } },
+    { "mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen" },
+  );
+
+describe("a subscription to a resource that cannot exist is refused", () => {
+  const UNKNOWN = ["test://1000", "other://7"];
+
+  test("in a session", async () => {
+    const client = await connect();
+    for (const uri of UNKNOWN) {
+      const unknown = `Unknown resource: ${uri}. See resources/list and resources/templates/list`;
+      await expect(client.subscribeResource({ uri })).rejects.toMatchObject({
+        ...{ code: -32602, message: expect.stringContaining(unknown) },
+      });
+    }
+    await client.subscribeResource({ uri: "test://7" });
+    await client.close();
+  });
+
+  test("in the era without sessions", async () => {
+    for (const uri of UNKNOWN) {
+      const listened = await listen(["test://7", uri]);
+      const message = expect.stringContaining(`Unknown resource: ${uri}`);
+      expect([listened.status, await listened.json()]).toMatchObject([
+        400,
+        { id: 1, error: { code: -32602, message } },
+      ]);
+    }
+    const listened = await listen(["test://7"]);
+    expect(listened.status).toBe(200);
+    await listened.body?.cancel();
+  });
+});
+
 test("a session has at most 256 subscriptions, of URIs that a resource can have", async () => {
   const client = await connect();
   await expect(client.subscribeResource({ uri: `test://${"x".repeat(294)}` })).rejects.toThrow(/URI of 301 characters/);
   for (let number = 0; number < 256; number++) await client.subscribeResource({ uri: `test://${number}` });
-  await expect(client.subscribeResource({ uri: "test://more" })).rejects.toThrow(/256 subscriptions/);
+  await expect(client.subscribeResource({ uri: "test://999" })).rejects.toThrow(/256 subscriptions/);
   await client.subscribeResource({ uri: "test://7" });
   await client.unsubscribeResource({ uri: "test://7" });
-  await client.subscribeResource({ uri: "test://more" });
+  await client.subscribeResource({ uri: "test://999" });
   await client.close();
 });

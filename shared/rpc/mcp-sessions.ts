@@ -9,11 +9,13 @@ import {
   legacyStatelessFallback,
   type Server,
 } from "@modelcontextprotocol/server";
+import { z } from "zod";
 import { pause, systemClock } from "../lib/clock.ts";
 import type { HttpContext, HttpReply } from "./http.ts";
+import { INVALID_PARAMS } from "./json-rpc.ts";
 import { directCalls } from "./mcp-direct.ts";
 import type { Era } from "./mcp-input.ts";
-import { authOf, type McpService, serverOf } from "./mcp-server.ts";
+import { authOf, type McpService, serverOf, unknownResource } from "./mcp-server.ts";
 import { SESSION_LIMITS, type SessionLimits, SessionTable } from "./mcp-session-table.ts";
 
 /** MCP clients of both eras at one endpoint: sessions of 2024-11-05 to 2025-11-25, and the stateless 2026-07-28. */
@@ -176,7 +178,11 @@ export function mcpSessions(
         return inSession(known, as, response, body);
       }
       if (typeof id === "string") return unknownSession(response, body);
-      if (!(await isLegacyRequest(await toWebRequest(as, body), body))) return answerModern(as, response, body);
+      if (!(await isLegacyRequest(await toWebRequest(as, body), body))) {
+        const unknown = subscribedUris(body).find((uri) => !service.isSubscribable(uri));
+        if (unknown !== undefined) return refuse(response, 400, body, unknownResource(unknown), INVALID_PARAMS);
+        return answerModern(as, response, body);
+      }
       if (!isInitialize(body)) return answerStateless(as, response, body);
       if (!table.makeRoom(http.remoteAddress))
         return refuse(response, 503, body, "Too many open sessions: close one, or try again later");
@@ -203,11 +209,20 @@ export function mcpSessions(
 
 const isInitialize = (body: unknown): boolean => (Array.isArray(body) ? body : [body]).some(isInitializeRequest);
 
+const Listen = z.object({
+  method: z.literal("subscriptions/listen"),
+  params: z.object({ notifications: z.object({ resourceSubscriptions: z.array(z.string()) }) }),
+});
+
+/** The URIs that a request of the era without sessions subscribes to. */
+const subscribedUris = (body: unknown): readonly string[] =>
+  Listen.safeParse(body).data?.params.notifications.resourceSubscriptions ?? [];
+
 const unknownSession = (response: ServerResponse, body: unknown): void =>
   refuse(response, 404, body, "Session not found");
 
-function refuse(response: ServerResponse, status: number, body: unknown, message: string): void {
+function refuse(response: ServerResponse, status: number, body: unknown, message: string, code = -32001): void {
   const id = (body as { id?: unknown } | null | undefined)?.id ?? null;
   response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32001, message } }));
+  response.end(JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }));
 }

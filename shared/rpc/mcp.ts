@@ -65,6 +65,8 @@ export interface ResourceTemplate {
   readonly mimeType?: string;
   /** The content, or null when there is no such resource. */
   read(variables: Readonly<Record<string, string>>): Promise<unknown> | unknown;
+  /** Whether such a resource exists or may exist later. If absent, it may for every value. */
+  canExist?(variables: Readonly<Record<string, string>>): boolean;
 }
 
 export interface McpSurface {
@@ -132,13 +134,30 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
       resources: surface.resources.map(({ read: _, ...listed }) => ({ mimeType: JSON_TYPE, ...listed })),
     }),
     "resources/templates/list": () => ({
-      resourceTemplates: surface.templates.map(({ read: _, ...listed }) => ({ mimeType: JSON_TYPE, ...listed })),
+      resourceTemplates: surface.templates.map(({ read: _, canExist: __, ...listed }) => ({
+        mimeType: JSON_TYPE,
+        ...listed,
+      })),
     }),
     "resources/read": async (params, http) => {
       const { uri } = parse(ReadResource, params);
       return { contents: [await read(uri, http)] };
     },
   });
+}
+
+/** Tells which URIs clients may subscribe to: those of resources that exist or may exist later. */
+export function subscriptionCheck({
+  resources,
+  templates,
+}: Pick<McpSurface, "resources" | "templates">): (uri: string) => boolean {
+  const known = new Set(resources.map(({ uri }) => uri));
+  const patterns = templates.map(({ uriTemplate, canExist }) => ({ pattern: patternOf(uriTemplate), canExist }));
+  const isOf = (uri: string, { pattern, canExist }: (typeof patterns)[number]): boolean => {
+    const match = pattern.exec(uri);
+    return match !== null && (canExist?.(variablesOf(match)) ?? true);
+  };
+  return (uri) => known.has(uri) || patterns.some((one) => isOf(uri, one));
 }
 
 /** The tools that answer by themselves, at once. */

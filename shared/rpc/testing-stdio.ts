@@ -44,7 +44,10 @@ export async function startTestServer(onError: (error: unknown) => void): Promis
         },
       },
     ],
-    resources: [{ uri: "test://news", name: "news", description: "N", read: () => ({ news: true }) }],
+    resources: ["news", "other"].map((name) => ({
+      ...{ uri: `test://${name}`, name, description: "N" },
+      read: () => ({ [name]: true }),
+    })),
     templates: [],
   };
   let server: Server;
