@@ -2,7 +2,12 @@ import { z } from "zod";
 import { isName } from "../lib/text.ts";
 
 /** The name of an agent, for people: it is shown at terminals and on pages. */
-export const DisplayName = z.string().trim().min(1).max(100).refine(isName, "must be text on one line");
+export const DisplayName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  .refine(isName, "must be visible text on one line, without control characters or characters of no width");
 
 export const JOIN_CODE_RULE =
   "a join code is 1 to 100 letters, digits, dots, dashes and underscores, and begins with a letter or digit";

@@ -39,7 +39,7 @@ const SECRET = /[A-Za-z0-9_+/=-]{40,}/g;
 export function refusalLog(
   log: { warn(fields: object, message: string): void },
   limits: RefusalLogLimits = LIMITS,
-): RefusalLog {
+): RefusalLog & { flush(): void } {
   const counts = new Map<string, number>();
   let logged = 0;
   let leftOut = 0;
@@ -50,6 +50,8 @@ export function refusalLog(
     leftOut = 0;
   };
   return {
+    /** Writes the line that counts what was left out; for the end of a process. */
+    flush: endMinute,
     refused(from, { code, reason, agent = null, request }) {
       if (counts.size === 0) setTimeout(endMinute, WINDOW_MS).unref();
       const kind = `${code} ${isIP(from) === 6 ? networkOf(from) : from}`;

@@ -175,6 +175,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
         close: () =>
           new Promise((resolve) => {
             server.close(() => resolve());
+            refusals.flush();
             server.closeIdleConnections();
             setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS).unref();
           }),

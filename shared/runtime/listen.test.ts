@@ -42,5 +42,8 @@ test("refused requests are in the agent's log, without tokens", async () => {
   await fetch(`${listening.url}/mcp`, { method: "POST", body: "{}", headers: { authorization: "Bearer secret" } });
   expect(JSON.parse(lines[0] ?? "")).toMatchObject({ code: 415, request: "POST /mcp", from: "127.0.0.1" });
   expect(lines.join("")).not.toContain("secret");
+  for (let more = 0; more < 6; more++) await fetch(`${listening.url}/mcp`, { method: "POST", body: "{}" });
   await listening.close();
+  expect(lines).toHaveLength(6);
+  expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ left_out: 2 });
 });
