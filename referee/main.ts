@@ -1,9 +1,11 @@
 import { resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
+import { isWildcard } from "#shared/rpc/own-addresses.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { countOption, endpointOption, joinCodeOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
 import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
+import { qrCode } from "#shared/runtime/qr-code.ts";
 import { startReferee } from "./service.ts";
 
 const timeouts = Timeouts.parse({});
@@ -62,8 +64,8 @@ const options = command.opts<{
 }>();
 
 const role = options.alone ? "host" : "referee";
-await runAgentProcess(options.name ?? `${role}-${options.port ?? process.pid}`, resolve(options.data), (self) =>
-  startReferee(
+await runAgentProcess(options.name ?? `${role}-${options.port ?? process.pid}`, resolve(options.data), async (self) => {
+  const referee = await startReferee(
     {
       name: options.name ?? null,
       host: options.host ?? null,
@@ -81,5 +83,10 @@ await runAgentProcess(options.name ?? `${role}-${options.port ?? process.pid}`, 
       dataFolder: resolve(options.data),
     },
     self,
-  ),
-);
+  );
+  // For the phones of those who play here.
+  if (options.alone && isWildcard(options.host ?? "")) {
+    for (const line of await qrCode(`${referee.pages}/`, process.stderr)) process.stderr.write(`${line}\n`);
+  }
+  return referee;
+});

@@ -78,7 +78,10 @@ const FORGET_AFTER_MS = 5 * 60_000;
  * Starts a referee: its endpoint, its store, then its registration; matches that are still its own go on. Without a manager it is a
  * session host alone.
  */
-export async function startReferee(options: RefereeOptions, self: AgentProcess): Promise<RunningAgent> {
+export async function startReferee(
+  options: RefereeOptions,
+  self: AgentProcess,
+): Promise<RunningAgent & { readonly pages: string }> {
   const { manager } = options;
   const identity = { id: "new", token: null as string | null };
   let mcp: McpEndpoint;
@@ -156,10 +159,11 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
     reportTimeoutMs: options.reportTimeoutMs,
     identity,
   });
+  const pages = options.endpoint?.replace(/\/mcp$/, "") ?? server.urls[0] ?? server.url;
   const room = openPlayRoom({
     ...{ db, writer, agents, seats, sessions, replies, waits, self },
     driver: { host, asker },
-    url: options.endpoint?.replace(/\/mcp$/, "") ?? server.urls[0] ?? server.url,
+    url: pages,
     bots: options.bots,
     botTimeouts: options.botTimeouts,
     dataFolder: options.dataFolder,
@@ -234,6 +238,7 @@ export async function startReferee(options: RefereeOptions, self: AgentProcess):
   }
 
   return {
+    pages,
     async stop() {
       stopping.abort();
       clearInterval(housekeeping);

@@ -3,13 +3,14 @@ import { join } from "node:path";
 import { wildcardHost } from "#shared/rpc/own-addresses.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import { qrCode } from "#shared/runtime/qr-code.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
 import { takeFile } from "#shared/store/sqlite.ts";
 import type { LeagueEvent } from "../league-manager/events.ts";
 import { managerUrlOf, startAgents } from "./agents.ts";
 import { readConfig } from "./command-run.ts";
 import { createProgress, standingsTable } from "./progress.ts";
-import { addressLines, managerUrls } from "./serve-addresses.ts";
+import { addressLines, isOpenToNetwork, managerUrls } from "./serve-addresses.ts";
 import { writeWhole } from "./whole-file.ts";
 
 export interface ServeFlags {
@@ -74,6 +75,8 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     const url = await manager;
     if (isOver) return progress.line(`Their page is ${managerUrls(config)[0]}/`);
     for (const line of addressLines(config)) progress.line(line);
+    const code = isOpenToNetwork(config) ? await qrCode(`${managerUrls(config)[0]}/`, process.stderr) : [];
+    if (code.length > 0) progress.line(code.join("\n"));
     progress.line(`The operator token is ${readFileSync(join(config.data, "operator-token"), "utf8").trim()}`);
     if (flags.players === undefined && config.players.length === 0) progress.line(startHint(url, config));
   };
