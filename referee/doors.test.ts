@@ -41,9 +41,8 @@ function agent(offset: number, answer: (message: Wire) => object | Promise<objec
 }
 
 const player = (offset: number, moving: () => Promise<void>) =>
-  agent(offset, async ({ type, payload }) => {
+  agent(offset, async ({ type, payload: { match_id, tick } }) => {
     asked.push(`${offset} ${type}`);
-    const { match_id, tick } = payload;
     const self = offset === 2 ? "player:P01" : "player:P02";
     if (type === "GAME_INVITE") return newEnvelope("GAME_INVITE_RESPONSE", self, { match_id, accept: true });
     if (type !== "MOVE_REQUEST") return newEnvelope("ACK", self, {});

@@ -172,8 +172,7 @@ describe("expected_tick (state-machine-host.md, Submit Action)", () => {
   });
 
   test("simultaneous: is ignored in the open turn, whoever was first", () => {
-    const session = given(duel, acted(0, "left", 1));
-    expect(codesOf(session, "right", [null, 0, 1, 2, 99])).toEqual(Array(5).fill("ok"));
+    expect(codesOf(given(duel, acted(0, "left", 1)), "right", [null, 0, 1, 2, 99])).toEqual(Array(5).fill("ok"));
   });
 
   test("simultaneous: an answer to a turn that has closed is a conflict", () => {
@@ -190,20 +189,15 @@ describe("refusals, in this order", () => {
     ["expired", given(duel, expired(0))],
   ];
 
-  test.each(over)("1. SESSION_OVER: %s, before all else and for every command", (_, session) => {
+  test.each(over)("1. SESSION_OVER: %s, before all else; an expired session says so", (how, session) => {
     const commands: Command[] = [
       act("nobody", 99, 99),
       { type: "forfeit", faults: [fault("first")] },
       { type: "abort", reason: "late" },
       { type: "expire" },
     ];
-    expect(commands.map((command) => codeOf(when(session, command)))).toEqual(Array(4).fill("SESSION_OVER"));
-  });
-
-  test.each(over)("SESSION_OVER says of an expired session that it has expired: %s", (how, session) => {
-    const decided = when(session, act("nobody", 99));
-    const message = how === "expired" ? "The session has expired" : "The session is over";
-    expect(decided).toMatchObject({ ok: false, error: { message } });
+    const error = { code: "SESSION_OVER", message: `The session ${how === "expired" ? "has expired" : "is over"}` };
+    expect(commands.map((command) => when(session, command))).toEqual(Array(4).fill({ ok: false, error }));
   });
 
   test("2. ALREADY_ACTED: in a simultaneous turn, before a wrong tick and an illegal action", () => {
