@@ -9,8 +9,8 @@ import { takeFile } from "#shared/store/sqlite.ts";
 import type { LeagueEvent } from "../league-manager/events.ts";
 import { managerUrlOf, startAgents } from "./agents.ts";
 import { readConfig } from "./command-run.ts";
+import { addressLines, isOpenToNetwork, managerUrls } from "./manager-addresses.ts";
 import { createProgress, standingsTable } from "./progress.ts";
-import { addressLines, isOpenToNetwork, managerUrls } from "./serve-addresses.ts";
 import { writeWhole } from "./whole-file.ts";
 
 export interface ServeFlags {

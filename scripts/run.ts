@@ -3,6 +3,7 @@ import { EXIT } from "#shared/runtime/exit.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
 import type { LeagueEvent, ResultsDocument } from "../league-manager/events.ts";
 import { managerUrlOf, startAgents } from "./agents.ts";
+import { managerUrls } from "./manager-addresses.ts";
 import type { Progress } from "./progress.ts";
 import type { RunFolder } from "./run-folder.ts";
 
@@ -77,7 +78,8 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   const place = { dataFolder: folder.path, configFile: folder.configFile, managerUrl: managerUrlOf(config) };
   const start = async (): Promise<void> => {
     const { manager, others } = startAgents(supervisor, config, place, ["--seed", folder.seed, "--roster"]);
-    const url = await manager;
+    await manager;
+    const [url] = managerUrls(config);
     if (options.keep) {
       warn(`the league's page is ${url}/`);
       warn(`the operator token is in ${join(folder.path, "operator-token")}`);

@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { ownAddresses } from "#shared/rpc/own-addresses.ts";
+import { Config } from "#shared/runtime/config.ts";
+import { addressLines, joinCommand, managerUrls } from "./manager-addresses.ts";
+import { RPS } from "./testing.ts";
+
+const configOf = (manager: object): Config => Config.parse({ leagues: RPS, manager });
+const JOIN = "npm run league -- join random --name YOUR_NAME";
+
+describe("the join command", () => {
+  it.each([
+    [{}, JOIN],
+    [{ port: 9000 }, `${JOIN} --manager http://127.0.0.1:9000/mcp`],
+    [{ host: "192.0.2.7" }, `${JOIN} --manager http://192.0.2.7:8000/mcp`],
+    [{ host: "2001:db8::7" }, `${JOIN} --manager http://[2001:db8::7]:8000/mcp`],
+    [{ join_code: "maple-7" }, `${JOIN} --join-code maple-7`],
+  ])("of a manager with %j is complete", (manager, command) => {
+    expect(joinCommand(configOf(manager))).toBe(command);
+  });
+});
+
+describe("the addresses of a manager", () => {
+  it("are all of its machine's when it listens on every address, never the wildcard address", () => {
+    const expected = (ownAddresses().length > 0 ? ownAddresses() : ["127.0.0.1"]).map((address) =>
+      expect.stringContaining(address),
+    );
+    for (const host of ["0.0.0.0", "::"]) expect(managerUrls(configOf({ host }))).toEqual(expected);
+  });
+
+  it("on loopback come with a hint how to open it to a network", () => {
+    expect(addressLines(configOf({}))).toContain("Only this machine can reach it; start it with --lan for a network");
+    expect(addressLines(configOf({ host: "192.0.2.7" })).join("\n")).not.toContain("--lan");
+  });
+});
