@@ -98,7 +98,9 @@ export function createManualBot(): ManualBot {
       const isUnlisted = game?.info.listsSample === true && game.action.safeParse(action).success;
       if (!isUnlisted && !legal.some((each) => isDeepStrictEqual(each, action))) {
         const named = legal.map((one) => wordOf(one, game)).join(", ");
-        return err(protocolError("G001", `Illegal move ${wordOf(move, game)}. ${listName(game)}: ${named}`, {}, true));
+        const why = typeof move === "string" ? game?.whyUnread?.(turn.view, move.trim()) : undefined;
+        const illegal = `Illegal move ${wordOf(move, game)}${why ? `: ${why}` : ""}`;
+        return err(protocolError("G001", `${illegal}. ${listName(game)}: ${named}`, {}, true));
       }
       forget(one);
       one.answer(action);

@@ -66,7 +66,7 @@ beforeEach(async () => {
   await player(2, async () => {});
   await player(3, () => release.promise);
   const quiet = { log: openLog(null, "referee"), say: () => {}, warn: () => {}, report: () => {} };
-  const alone = { bots: new Map(), isTerminal: false };
+  const alone = { bots: new Map(), isAttended: false };
   const limits = { ...alone, registerTimeoutMs: 10_000, reportTimeoutMs: 10_000, limitLoopback: false };
   const base = {
     name: "R",

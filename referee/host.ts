@@ -58,9 +58,9 @@ export interface SessionHost {
   read(sessionId: string): Kept | null;
   submit(sessionId: string, submission: Submission): Promise<Result<Session, Refusal | NotFound | NotBegun>>;
   /** Ends a session for the faults of one turn together. */
-  forfeit(sessionId: string, faults: readonly Fault[]): Promise<Result<Session, Refusal | NotFound>>;
+  forfeit(sessionId: string, faults: readonly Fault[], alongside?: Submission["alongside"]): Promise<Committed>;
   /** Ends a session through no fault of its players. */
-  abort(sessionId: string, reason: string): Promise<Result<Session, Refusal | NotFound>>;
+  abort(sessionId: string, reason: string): Promise<Committed>;
   /** A secret that this host alone can derive, with `secretFrom`, the same one after a restart; null for no session. */
   secret(sessionId: string, purpose: string): string | null;
   /** The session as it was after each of its entries behind `seq`, oldest first, replayed from the log. */
@@ -85,6 +85,9 @@ export interface NotFound {
   readonly code: "NOT_FOUND";
   readonly message: string;
 }
+
+/** The session after a command, or why the command was refused. */
+type Committed = Result<Session, Refusal | NotFound>;
 
 /** `pending` is what the next decision builds on; `session` is what readers see: the last state that is on disk. */
 interface Live extends Kept {
@@ -164,11 +167,7 @@ export function createHost(
     return hold(replayed.value, rows, access, Number.NEGATIVE_INFINITY);
   };
 
-  const run = async (
-    sessionId: string,
-    command: Command,
-    alongside?: Submission["alongside"],
-  ): Promise<Result<Session, Refusal | NotFound>> => {
+  const run = async (sessionId: string, command: Command, alongside?: Submission["alongside"]): Promise<Committed> => {
     const found = find(sessionId);
     if (!found) return err({ code: "NOT_FOUND", message: "No such session" });
     const decision = decide(found.pending.session, command, clock.iso());
@@ -223,7 +222,7 @@ export function createHost(
       const isForeign = !decided.ok && decided.error.code === "ILLEGAL_ACTION" && parsed?.error !== undefined;
       return isForeign ? err({ ...decided.error, message: firstIssue(parsed.error) }) : decided;
     },
-    forfeit: (sessionId, faults) => run(sessionId, { type: "forfeit", faults }),
+    forfeit: (sessionId, faults, alongside) => run(sessionId, { type: "forfeit", faults }, alongside),
     abort: (sessionId, reason) => run(sessionId, { type: "abort", reason }),
     secret(sessionId, purpose) {
       const seed = log.about(sessionId)?.seed;

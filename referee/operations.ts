@@ -223,7 +223,8 @@ function whyIllegal(session: Session, role: Role, move: unknown): string | null 
   }
   if (!game.toAct(state).includes(role)) return "Not your turn";
   const applied = game.applyAction(state, role, action.data);
-  return applied.ok ? null : applied.error.message;
+  if (applied.ok) return null;
+  return (typeof move === "string" && game.whyUnread?.(state, move.trim())) || applied.error.message;
 }
 
 /** Whether a message is signed by this referee's league manager (PROTOCOL.md, section 3). */

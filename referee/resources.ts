@@ -1,4 +1,6 @@
-import { findGame, games } from "#shared/games/registry.ts";
+import type { Game } from "#shared/games/game.ts";
+import { optionLines } from "#shared/games/options-in-words.ts";
+import { findGameNamed, games } from "#shared/games/registry.ts";
 import { isSessionId, matchRef } from "#shared/lib/ids.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
 import type { Session } from "#shared/session/session.ts";
@@ -14,14 +16,16 @@ export function changedBy({ referee, play }: RefereeDesk, session: Session): rea
   return [...own, ...ids].map((id) => `game://state/${id}`);
 }
 
+const rulesOf = (game: Game): string => `${game.info.rules}\n\n${optionLines(game)}`;
+
 /** `game://rules/{game}`, for every game. */
 export const gameRules = (): readonly Resource[] =>
-  Object.values(games).map(({ id, info }) => ({
-    uri: `game://rules/${id.replace(/\.v\d+$/, "")}`,
-    name: `Rules of ${info.name}`,
-    description: `How ${info.name} is played and how its actions are written.`,
+  Object.values(games).map((game) => ({
+    uri: `game://rules/${game.id.replace(/\.v\d+$/, "")}`,
+    name: `Rules of ${game.info.name}`,
+    description: `How ${game.info.name} is played and how its actions are written.`,
     mimeType: "text/plain",
-    read: () => info.rules,
+    read: () => rulesOf(game),
   }));
 
 /** `game://state/{match_id}`: what a spectator may see. */
@@ -40,8 +44,11 @@ export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[]
       name: "Rules of a game",
       description: "How a game is played and how its actions are written.",
       mimeType: "text/plain",
-      canExist: ({ game = "" }) => (findGame(game) ?? findGame(`${game}.v1`)) !== undefined,
-      read: ({ game = "" }) => (findGame(game) ?? findGame(`${game}.v1`))?.info.rules ?? null,
+      canExist: ({ game = "" }) => findGameNamed(game) !== undefined,
+      read({ game = "" }) {
+        const found = findGameNamed(game);
+        return found ? rulesOf(found) : null;
+      },
     },
     { ...about, uriTemplate: "game://state/{match_id}", read: ({ match_id }) => read(match_id ?? "") },
     {

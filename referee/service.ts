@@ -64,8 +64,8 @@ export interface RefereeOptions {
   readonly bots: ReadonlyMap<string, string>;
   /** How long a bot may take to answer; absent for the usual. */
   readonly botTimeouts?: messages.StartGame["timeouts"];
-  /** Whether a person started this at a terminal, and a page may be opened in the browser. */
-  readonly isTerminal: boolean;
+  /** Whether a person started this, at a terminal or in an MCP host, and a page may be opened in the browser. */
+  readonly isAttended: boolean;
   /** Shows a line to the people at this host; absent for a line on stderr, which the log does not get: it may hold a secret. */
   readonly tellPeople?: (line: string) => void;
 }
@@ -167,7 +167,7 @@ export async function startReferee(
     bots: options.bots,
     botTimeouts: options.botTimeouts,
     dataFolder: options.dataFolder,
-    isTerminal: options.isTerminal,
+    isAttended: options.isAttended,
     tellPeople: options.tellPeople ?? ((line) => void process.stderr.write(`${line}\n`)),
   });
   const { maxConcurrentMatches } = options;

@@ -105,7 +105,7 @@ async function ownReferee(data: string, game: OpenGame | null, tell: (line: stri
     {
       ...{ name: null, host: "127.0.0.1", ports, manager: null, dataFolder: data, expireAfterMs: EXPIRE_MS },
       ...{ maxConcurrentMatches: 1, registerTimeoutMs: 1, reportTimeoutMs: 1, limitLoopback: false },
-      ...{ bots: new Map(), isTerminal: false },
+      ...{ bots: new Map(), isAttended: false },
     },
     { log, say: (line) => log.info(line), warn: tell, report: (told) => "url" in told && ready.resolve(told.url) },
   );

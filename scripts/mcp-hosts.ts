@@ -38,7 +38,8 @@ export async function startMcpHosts(
   const starting = new Map<string, Promise<Host | null>>();
 
   const startOn = async (file: string, ports: readonly number[]): Promise<Host> => {
-    const host = await startHost(file, ports, self);
+    // A host of an older file shows its games where they are linked to; only the first one opens the list.
+    const host = await startHost(file, ports, hosts.size === 0, self);
     hosts.set(file, host);
     return host;
   };
@@ -74,7 +75,12 @@ export async function startMcpHosts(
   };
 }
 
-async function startHost(file: string, ports: readonly number[], self: AgentProcess): Promise<Host> {
+async function startHost(
+  file: string,
+  ports: readonly number[],
+  isAttended: boolean,
+  self: AgentProcess,
+): Promise<Host> {
   const { startReferee } = await import("../referee/service.ts"); // a bridge does without
   const { referee_register_ms, match_result_report_ms } = Timeouts.parse({});
   let url = "";
@@ -92,7 +98,7 @@ async function startHost(file: string, ports: readonly number[], self: AgentProc
       reportTimeoutMs: match_result_report_ms,
       limitLoopback: false,
       bots: new Map(),
-      isTerminal: false,
+      isAttended,
     },
     {
       ...self,

@@ -161,7 +161,7 @@ export const lastPlayer = (before: (place: TestPlace) => Promise<void>): TestPla
   },
 });
 
-const REFEREE = { bots: new Map<string, string>(), isTerminal: false };
+const REFEREE = { bots: new Map<string, string>(), isAttended: false };
 const LIMITS = { expireAfterMs: 3_600_000, registerTimeoutMs: 2_000, reportTimeoutMs: 2_000, limitLoopback: false };
 
 const Reply = z.object({ result: z.unknown() });

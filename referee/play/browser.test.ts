@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type BrowserOptions, openBrowser, whyNoBrowser } from "./browser.ts";
 
-const desk = { env: { DISPLAY: ":0" }, platform: "linux", isTerminal: true };
+const desk = { env: { DISPLAY: ":0" }, platform: "linux", isAttended: true };
 
 describe("whyNoBrowser", () => {
   it.each<[string, Partial<Omit<BrowserOptions, "url">>, string | null]>([
@@ -11,7 +11,7 @@ describe("whyNoBrowser", () => {
     ["an empty display", { env: { DISPLAY: "" } }, "no display"],
     ["macOS needs none", { env: {}, platform: "darwin" }, null],
     ["Windows needs none", { env: {}, platform: "win32" }, null],
-    ["no terminal", { isTerminal: false }, "no terminal"],
+    ["not started by a person", { isAttended: false }, "not started by a person"],
     ["switched off", { env: { DISPLAY: ":0", MCP_DISABLE_BROWSER: "1" } }, "MCP_DISABLE_BROWSER=1"],
     ["not switched off", { env: { DISPLAY: ":0", MCP_DISABLE_BROWSER: "0" } }, null],
     ["in CI", { env: { DISPLAY: ":0", CI: "true" } }, "CI"],

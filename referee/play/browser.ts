@@ -7,15 +7,15 @@ export interface BrowserOptions {
   readonly url: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: string;
-  /** Whether a person started this at a terminal. */
-  readonly isTerminal: boolean;
+  /** Whether a person started this, at a terminal or in an MCP host. */
+  readonly isAttended: boolean;
 }
 
 /** Why no browser is to be opened; null when one is (chess-tools.md, section 7). */
-export function whyNoBrowser({ env, platform, isTerminal }: Omit<BrowserOptions, "url">): string | null {
+export function whyNoBrowser({ env, platform, isAttended }: Omit<BrowserOptions, "url">): string | null {
   if (env.MCP_DISABLE_BROWSER === "1") return "MCP_DISABLE_BROWSER=1";
   if (env.CI !== undefined && env.CI !== "" && env.CI !== "false") return "CI";
-  if (!isTerminal) return "no terminal";
+  if (!isAttended) return "not started by a person";
   const hasDisplay = platform === "win32" || platform === "darwin" || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY);
   return hasDisplay ? null : "no display";
 }

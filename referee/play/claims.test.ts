@@ -90,7 +90,7 @@ describe("a claim about the position after a move", () => {
     const { gameId, token } = made.value;
     const joined = await play.join(gameId, { bearer: null });
     if (!joined.ok) throw new Error(joined.error.message);
-    const turn = { gameId, claim: null, expectedTick: null, idempotencyKey: null };
+    const turn = { gameId, resign: false, claim: null, expectedTick: null, idempotencyKey: null };
     const opening = turns.finish({ ...turn, token, move: "e4" });
     const claimed = { claim: "checkmate", expectedTick: 1 } as const;
     const answer = await turns.finish({ ...turn, token: joined.value.token, move: "e7e5", ...claimed });

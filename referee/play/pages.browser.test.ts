@@ -74,6 +74,31 @@ describe("the page of a game, on a real host", () => {
     await page.locator(".result", { hasText: "white (human) wins: checkmate" }).waitFor();
   });
 
+  it("a person resigns after a second question, and both sides see who has won", async () => {
+    const { gameId, link } = await friendly();
+    const [page, watcher] = [await open(link), await open(`${host.url}/game/${gameId}`)];
+    await page.getByRole("button", { name: "Resign" }).click();
+    await page.getByRole("button", { name: "No, play on" }).click();
+    await page.getByRole("button", { name: "Resign" }).click();
+    await page.getByRole("button", { name: "Yes, resign" }).click();
+    for (const one of [page, watcher]) {
+      await one.locator(".result", { hasText: "black (agent) wins: the other side resigned" }).waitFor();
+    }
+    expect(await page.locator(".claim").count()).toBe(0);
+  });
+
+  it("waits for an agent to join, takes no move before, and goes on without a reload", async () => {
+    const { json } = await host.call("POST", "/api/games", { body: { template: "chess", opponent: "agent" } });
+    const [page, list] = [await open(json.link), await open(`${host.url}/`)];
+    await status(page, "Waiting for black to join");
+    await list.locator(`li:has(a[href="/game/${json.game_id}"])`, { hasText: "Waiting for players" }).waitFor();
+    expect(await page.locator(".movable, .claim").count()).toBe(0);
+    await callTool(host, "joinGame", { game_id: json.game_id });
+    await status(page, "Your move");
+    await move(page, "e2", "e4");
+    await status(page, "Waiting for black (agent)");
+  });
+
   it("closes its stream while the tab is hidden, and is up to date when it is seen again", async () => {
     const { link, answer } = await friendly();
     const page = await open("about:blank");

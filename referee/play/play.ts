@@ -1,5 +1,5 @@
 import { type Game, type Role, seesMore, type Viewer } from "#shared/games/game.ts";
-import { findGame, gameIds } from "#shared/games/registry.ts";
+import { findGameNamed, gameIds } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newAgentId, newToken } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
@@ -187,7 +187,7 @@ export function createPlay(desk: PlayDesk): Play {
     look,
     open,
     async create({ template, options, playAs, opponent, creator, bearer }) {
-      const game = findGame(template) ?? findGame(`${template}.v1`);
+      const game = findGameNamed(template);
       if (!game) return err(protocolError("G003", `No game "${template}"; there are ${gameIds.join(", ")}`));
       const parsed = game.options.safeParse(options ?? {});
       if (!parsed.success) return err(protocolError("G001", `options: ${parsed.error.issues[0]?.message}`));

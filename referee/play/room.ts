@@ -39,7 +39,7 @@ export interface PlayRoomDesk {
   readonly botTimeouts: BotsDesk["timeouts"];
   readonly dataFolder: string;
   /** Whether a page may be opened in the person's browser. */
-  readonly isTerminal: boolean;
+  readonly isAttended: boolean;
   readonly self: AgentProcess;
   /** Shows a line to the people at this host, where no agent reads it; it may hold a secret. */
   readonly tellPeople: (line: string) => void;
@@ -119,7 +119,7 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
     open() {
       play.resume();
       const { env, platform } = process;
-      const browser = openBrowser({ url: desk.url, env, platform, isTerminal: desk.isTerminal }, self);
+      const browser = openBrowser({ url: desk.url, env, platform, isAttended: desk.isAttended }, self);
       onVisit = browser.visited;
       stopOpening = browser.stop;
     },

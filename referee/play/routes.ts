@@ -35,11 +35,17 @@ const NewGame = z.strictObject({
   opponent: z.string().max(100).default("random"),
   name: PlayerName.optional(),
 });
-const Move = z.strictObject({
-  move: z.custom<unknown>((value) => value !== undefined, "is missing"),
-  claim: z.enum(["checkmate", "draw", "win"]).nullish(),
-  expected_tick: z.int().min(0).nullish(),
-});
+const Move = z
+  .strictObject({
+    move: z.unknown().optional(),
+    resign: z.boolean().optional(),
+    claim: z.enum(["checkmate", "draw", "win"]).nullish(),
+    expected_tick: z.int().min(0).nullish(),
+  })
+  .refine(({ move, resign }) => (move === undefined) === (resign === true), {
+    path: ["move"],
+    message: "is missing: give a move, or resign: true",
+  });
 
 /** Whatever a page needs is in it, so nothing from elsewhere may be loaded, and nobody may frame it. */
 const PAGE = {
@@ -113,12 +119,13 @@ export const gamePages =
     app.post("/api/games/:id/moves", async (request, response) => {
       const token = bearerOf(request);
       await seen(request, response);
-      const { move, claim, expected_tick } = parseBody(Move, await bodyOf(request, response));
+      const { move, resign, claim, expected_tick } = parseBody(Move, await bodyOf(request, response));
       const { kept, role } = taken(
         await turns.finish({
           gameId: String(request.params.id),
           token,
           move,
+          resign: resign === true,
           claim: claim ?? null,
           expectedTick: expected_tick ?? null,
           idempotencyKey: null,

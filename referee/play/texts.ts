@@ -17,6 +17,7 @@ export function inWords(view: GameView, next: Next): string {
 export function takenSeat(
   view: GameView,
   token: string,
+  page: string,
   links: Readonly<Record<string, string>>,
   withheld: readonly string[] = [],
 ): string {
@@ -31,7 +32,8 @@ export function takenSeat(
     );
   }
   const rules = findGame(view.template)?.info.rules;
-  return [`Game ${view.game_id}. Your seat_token (secret, told once): ${token}`, ...pages, rules && `\n${rules}`]
+  const watch = `Page of the game, where everybody may watch it: ${page}`;
+  return [`Game ${view.game_id}. Your seat_token (secret, told once): ${token}`, watch, ...pages, rules && `\n${rules}`]
     .filter(Boolean)
     .join("\n");
 }
@@ -59,7 +61,8 @@ function ending({ result, your_role: role, template }: GameView): string {
   if (!result) return "";
   const { winners } = result;
   const game = findGame(template);
-  const reason = result.reason.replaceAll("_", " ").replaceAll(",", ", ");
+  const reason =
+    result.reason === "resigned" ? "the other side resigned" : result.reason.replaceAll("_", " ").replaceAll(",", ", ");
   if (winners.length === 0) return `nobody wins (${reason}).`;
   const told = role === "spectator" ? "" : winners.includes(role) ? "You have won." : "You have lost.";
   return `${game ? winnersInWords(game, winners) : winners.join(" and ")} wins (${reason}). ${told}`;

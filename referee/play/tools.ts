@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Role } from "#shared/games/game.ts";
-import { findGame, gameIds } from "#shared/games/registry.ts";
+import { optionsInWords } from "#shared/games/options-in-words.ts";
+import { findGame, gameIds, games } from "#shared/games/registry.ts";
 import { ok } from "#shared/lib/result.ts";
 import type { Content, ToolResult } from "#shared/rpc/mcp.ts";
 import { type Operation, operation } from "#shared/rpc/operations.ts";
@@ -32,8 +33,11 @@ const CreateGame = z.object({
   template: z
     .string()
     .max(100)
-    .describe(`game to play: ${gameIds.join(", ")}`),
-  options: z.record(z.string(), z.unknown()).optional().describe("options of the game; all have defaults"),
+    .describe(`game to play, by id or name: ${gameIds.join(", ")}`),
+  options: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe(`options of the game, each with a default. ${optionsInWords(Object.values(games))}`),
   play_as: z.string().max(100).optional().describe("your role, e.g. white; default: the first role of the game"),
   opponent: z
     .string()
@@ -59,7 +63,9 @@ const FinishTurn = z
     seat_token: seatToken,
     move: z
       .union([z.string().max(1_000), z.number(), z.looseObject({})])
+      .optional()
       .describe("one of the legal moves that waitForNextTurn lists; in chess UCI (e2e4, e7e8q) or SAN (Nf3, O-O)"),
+    resign: z.boolean().optional().describe("true: give up the game, also when it is not your turn; leave out move"),
     claim: z
       .enum(["checkmate", "draw"])
       .nullish()
@@ -77,6 +83,14 @@ const FinishTurn = z
       .describe(
         "any string that you use for this turn only: repeating the call returns the same answer and moves once",
       ),
+  })
+  .refine(({ move, resign }) => move !== undefined || resign === true, {
+    path: ["move"],
+    message: "is missing: give one of the legal moves, or resign: true",
+  })
+  .refine(({ move, resign }) => move === undefined || resign !== true, {
+    path: ["resign"],
+    message: "give a move or resign, not both",
   })
   .refine(({ claim, claim_win }) => !(claim === "draw" && claim_win), {
     path: ["claim_win"],
@@ -152,7 +166,8 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
     const withheld = people.flatMap(([one, told]) => (told === null ? [one] : []));
     return { ...view(kept, role, next), seat_token: token, link, links, ...(withheld.length > 0 && { withheld }) };
   };
-  const takenInWords = (value: Taken) => words(value, takenSeat(value, value.seat_token, value.links, value.withheld));
+  const takenInWords = (value: Taken) =>
+    words(value, takenSeat(value, value.seat_token, play.link(value.game_id), value.links, value.withheld));
   /** The board as a page for hosts that show those, seen and played by the person where there is one. */
   const page = async (value: Shown): Promise<Content> => {
     const seat = userSeat(value);
@@ -173,7 +188,7 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
       tool: {
         name: "createGame",
         title: "Create a game",
-        description: `Creates a game of chess or another game and gives you a seat in it. Returns the game_id, your secret seat_token and the rules. The opponent is another agent (which calls joinGame with the game_id), a human (who gets a link, or plays on the board in this host) or a bot (${withBots}). Next, call waitForNextTurn.`,
+        description: `Creates a game of chess or another game and gives you a seat in it. Returns the game_id, your secret seat_token, the rules and the address of the game's page. The opponent is another agent (which calls joinGame with the game_id), a human (who gets a link, or plays on the board in this host) or a bot (${withBots}). Next, call waitForNextTurn.`,
         plain: CreateGame,
         result: Taken,
         annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
@@ -201,7 +216,7 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
         name: "joinGame",
         title: "Join a game",
         description:
-          "Takes an open seat in a game that another agent created with opponent agent. Returns your secret seat_token and the rules. Next, call waitForNextTurn.",
+          "Takes an open seat in a game that another agent created with opponent agent. Returns your secret seat_token, the rules and the address of the game's page. Next, call waitForNextTurn.",
         plain: JoinGame,
         result: Taken,
         annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
@@ -252,21 +267,23 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
         name: "finishTurn",
         title: "Make your move",
         description:
-          "Makes your move and ends your turn. The call fails, and nothing changes, if it is not your turn or the move is not legal; the error lists the legal moves. With claim or claim_win you assert how the move ends the game; if that is false, the move is not made. Next, call waitForNextTurn.",
+          "Makes your move and ends your turn, or resigns the game with resign: true. The call fails, and nothing changes, if it is not your turn or the move is not legal; the error lists the legal moves. With claim or claim_win you assert how the move ends the game; if that is false, the move is not made. Next, call waitForNextTurn.",
         plain: FinishTurn,
         result: View,
         annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
         meta: BOARD,
-        shown: (value: Shown) => words(value, "Move made."),
+        shown: (value: Shown, { resign }: z.infer<typeof FinishTurn>) =>
+          words(value, resign ? "You have resigned." : "Move made."),
       },
-      async handle({ game_id, seat_token, move, claim, claim_win, expected_tick, idempotency_key }, { authToken }) {
+      async handle({ game_id, seat_token, move, resign, claim, claim_win, ...once }, { authToken }) {
         const finished = await turns.finish({
           gameId: game_id,
           token: seat_token ?? authToken,
           move,
+          resign: resign === true,
           claim: claim ?? (claim_win ? "win" : null),
-          expectedTick: expected_tick ?? null,
-          idempotencyKey: idempotency_key ?? null,
+          expectedTick: once.expected_tick ?? null,
+          idempotencyKey: once.idempotency_key ?? null,
         });
         if (!finished.ok) return finished;
         const { kept, role, next } = finished.value;

@@ -16,6 +16,8 @@ export interface Turn {
   readonly token: string | null;
   /** An action, or text that names one: SAN or UCI in chess. */
   readonly move: unknown;
+  /** Whether the seat gives the game up, at any time; there is no move then. */
+  readonly resign: boolean;
   readonly claim: Claim | null;
   readonly expectedTick: number | null;
   /** A repeated call with the same key gets the first answer again. */
@@ -37,7 +39,7 @@ export interface Waited extends Seated {
 
 export interface Finished extends Seated {
   readonly next: Next;
-  /** The move as the game took it. */
+  /** The move as the game took it; null for a resignation. */
   readonly action: unknown;
 }
 
@@ -60,6 +62,7 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
   const act = async ({ kept, role }: Seated, turn: Turn, remember: Remember): Promise<Reply> => {
     const { session } = kept;
     const { game } = session;
+    if (turn.resign) return resign(session, role, remember);
     const action = readMove(game, game.viewState(session.state, role), role, turn.move);
     const expectedTick = expectedBy(turn, session);
     const isTurn = game.toAct(session.state).includes(role) && host.lobby.waiting(session) === null;
@@ -68,6 +71,16 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
     const reply = { status: 200, body: JSON.stringify({ action }) };
     const acted = await host.submit(session.id, { role, action, expectedTick, alongside: () => remember(reply) });
     if (!acted.ok) throw new Refused(refusalOf(acted.error, session, role, turn.move, nextOf(session, role)));
+    return reply;
+  };
+
+  const resign = async (session: Session, role: Role, remember: Remember): Promise<Reply> => {
+    const waiting = host.lobby.waiting(session);
+    if (waiting) throw new Refused(protocolError("G004", waiting.message, { game_id: session.id }, true));
+    const reply = { status: 200, body: JSON.stringify({ action: null }) };
+    const fault = { role, cause: "resigned", detail: `${role} resigned` } as const;
+    const ended = await host.forfeit(session.id, [fault], () => remember(reply));
+    if (!ended.ok) throw new Refused(refusalOf(ended.error, session, role, null, nextOf(session, role)));
     return reply;
   };
 
@@ -95,8 +108,9 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
       if (kept.access.actedBy === "driver") {
         return err(protocolError("G004", "In a league match the referee asks for moves: answer its MOVE_REQUEST"));
       }
-      const { move, claim, expectedTick, idempotencyKey: key } = turn;
-      const request = `finishTurn ${turn.gameId} ${JSON.stringify([move, claim, expectedTick])}`;
+      const { move, resign, claim, expectedTick, idempotencyKey: key } = turn;
+      const asked = resign ? ["resign"] : [move, claim, expectedTick];
+      const request = `finishTurn ${turn.gameId} ${JSON.stringify(asked)}`;
       const agentId = kept.session.participants[role] ?? "";
       try {
         const reply = await replies.once({ agentId, key, request }, (remember) => act(seated.value, turn, remember));
@@ -162,9 +176,9 @@ function refusalOf(
     case "ILLEGAL_ACTION": {
       const legal = session.game.legalActions(session.state, role).map((one) => wordOf(one, session.game));
       const named = legal.slice(0, MAX_NAMED).join(", ") + (legal.length > MAX_NAMED ? ", …" : "");
-      return refuse(
-        `Illegal move ${wordOf(move, session.game)?.slice(0, 100)}: ${message}. ${listName(session.game)}: ${named}`,
-      );
+      const why = (typeof move === "string" && session.game.whyUnread?.(session.state, move.trim())) || message;
+      const illegal = `Illegal move ${wordOf(move, session.game)?.slice(0, 100)}`;
+      return refuse(`${illegal}: ${why}. ${listName(session.game)}: ${named}`);
     }
     default:
       return refuse(message);

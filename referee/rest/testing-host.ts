@@ -73,7 +73,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
       answerWithinMs: options.answerWithinMs,
       bots: options.bots ?? new Map(),
       ...(options.botTimeouts && { botTimeouts: options.botTimeouts }),
-      isTerminal: false,
+      isAttended: false,
       tellPeople: (line) => toldPeople.push(line),
     },
     {

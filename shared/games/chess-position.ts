@@ -64,8 +64,8 @@ export function makeMove(board: Chess, from: Square, uci: string): boolean {
   return step !== undefined;
 }
 
-const SAN = /^([KQRBNP])?([a-h])?([1-8])?[x-]?([a-h][1-8])(?:=?([QRBNqrbn]))?(?: ?e\.?p\.?)?[+#]?[!?]{0,2}$/;
-const CASTLING = /^[0Oo]-[0Oo](-[0Oo])?[+#]?[!?]{0,2}$/;
+export const SAN = /^([KQRBNP])?([a-h])?([1-8])?[x-]?([a-h][1-8])(?:=?([QRBNqrbn]))?(?: ?e\.?p\.?)?[+#]?[!?]{0,2}$/;
+export const CASTLING = /^[0Oo]-[0Oo](-[0Oo])?[+#]?[!?]{0,2}$/;
 /** How far the king goes to castle, in squares along the rank. */
 const CASTLES_BY = 2;
 

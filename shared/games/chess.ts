@@ -2,6 +2,7 @@ import { Chess, DEFAULT_POSITION, type Square } from "chess.js";
 import { z } from "zod";
 import { err, ok } from "../lib/result.ts";
 import { hasMove, listMoves, makeMove, moveNamed, startPosition } from "./chess-position.ts";
+import { whyNoMove } from "./chess-refusals.ts";
 import type { Game } from "./game.ts";
 
 const ROLES = ["white", "black"] as const;
@@ -82,7 +83,17 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
   id: "chess.v1",
   roles: ROLES,
   // At most 118 pawn moves and captures, and fewer than 100 plies between two of them.
-  info: { name: "Chess", rules: RULES, simultaneous: false, hiddenInformation: false, maxActions: 12_000 },
+  info: {
+    name: "Chess",
+    rules: RULES,
+    options: {
+      fen: "position in FEN where the game begins; default: the initial position",
+      max_plies: "1 to 12000: the game is a draw after so many moves of both sides; default: no limit",
+    },
+    simultaneous: false,
+    hiddenInformation: false,
+    maxActions: 12_000,
+  },
   options: Options,
   action: z.string("a move is UCI text like e2e4").max(10, "a move is UCI text like e2e4"),
   initialState: ({ options: { fen, max_plies } }) => ({
@@ -123,6 +134,7 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
   viewState: ({ fen, turn, outcome, ends_at }) => ({ fen, turn, outcome, ...(ends_at !== undefined && { ends_at }) }),
   toText: (state) => textOf(state),
   readAction: ({ fen }, text) => uciOf(text) ?? moveNamed(fen, text),
+  whyUnread: ({ fen }, text) => whyNoMove(fen, text),
 };
 
 /** UCI in any case, also written e2-e4, e7xd8=Q. */

@@ -130,6 +130,11 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
   info: {
     name: "Codenames",
     rules: RULES,
+    options: {
+      words: "list of 25 different words for the board; default: drawn from the built-in words",
+      starting_team: '"red" or "blue"; default: drawn',
+      clue_rule: "version of the rule for clues; default: the newest",
+    },
     simultaneous: false,
     hiddenInformation: true,
     seesAll: ["red_spymaster", "blue_spymaster"],

@@ -78,7 +78,18 @@ An action is the number, or the word.`;
 export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddView> = {
   id: "even_odd.v1",
   roles: ROLES,
-  info: { name: "Even or odd", rules: RULES, simultaneous: true, hiddenInformation: true, maxActions: 2 * MAX_ROUNDS },
+  info: {
+    name: "Even or odd",
+    rules: RULES,
+    options: {
+      variant: '"sum" or "draw"; default: "sum"',
+      rounds_to_win: "1 to 50: rounds that a player must win; default: 3, in draw 1",
+      max_rounds: "1 to 50, at least rounds_to_win: rounds played at most; default: 5, in draw 1",
+    },
+    simultaneous: true,
+    hiddenInformation: true,
+    maxActions: 2 * MAX_ROUNDS,
+  },
   options: Options as z.ZodType<EvenOddOptions>,
   action: Action,
   initialState: ({ options, seed }) => ({

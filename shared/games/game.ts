@@ -31,6 +31,8 @@ export interface GameInfo {
   readonly name: string;
   /** How it is played and how an action is written, for those who have never seen it. */
   readonly rules: string;
+  /** Its options: name to meaning, range and default. Absent in games without options. */
+  readonly options?: Readonly<Record<string, string>>;
   /** Several roles act in one turn, each without seeing the others' choice. */
   readonly simultaneous: boolean;
   readonly hiddenInformation: boolean;
@@ -97,6 +99,8 @@ export interface Game<Options = unknown, State = unknown, Action = unknown, View
    * names none. It says nothing of legality, and looks at nothing that the view does not show.
    */
   readAction?(state: State | View, text: string): Action | null;
+  /** Why such a text is no legal action for the role that is to act; in games with a notation of their own. */
+  whyUnread?(state: State | View, text: string): string;
   /** The rounds closed so far, oldest first, without the first `from`; absent in games without rounds. */
   rounds?(state: State, from?: number): readonly RoundSummary[];
 }

@@ -73,7 +73,14 @@ export const kuhnPoker: Game<KuhnOptions, KuhnState, KuhnAction, KuhnView> = {
   id: "kuhn_poker.v1",
   roles: ROLES,
   // The longest hand is check, bet, call.
-  info: { name: "Kuhn poker", rules: RULES, simultaneous: false, hiddenInformation: true, maxActions: 3 * MAX_HANDS },
+  info: {
+    name: "Kuhn poker",
+    rules: RULES,
+    options: { hands: `1 to ${MAX_HANDS}: hands played, best an even number; default: 10` },
+    simultaneous: false,
+    hiddenInformation: true,
+    maxActions: 3 * MAX_HANDS,
+  },
   options: Options,
   action: z.enum(ACTIONS, "choose check, bet, call or fold"),
   initialState: ({ options: { hands }, seed }) => ({

@@ -30,5 +30,19 @@ export const gameIds = Object.keys(games) as readonly GameId[];
 
 const byId = new Map<string, Game>(Object.entries(games));
 
+/** Text without case, spaces and punctuation. */
+const bare = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+const byName = new Map<string, Game>(
+  Object.values(games).flatMap((game) =>
+    [game.id.replace(/\.v\d+$/, ""), game.info.name].map((name) => [bare(name), game]),
+  ),
+);
+
+/** The game that a person or an LLM names: by id, id without version or name, in any case: "chess.v1", "Chess", "tic-tac-toe". */
+export function findGameNamed(text: string): Game | undefined {
+  const name = text.trim().toLowerCase();
+  return byId.get(name) ?? byName.get(bare(name));
+}
+
 /** The game with this id, or undefined. */
 export const findGame = (id: string): Game | undefined => byId.get(id);

@@ -56,7 +56,14 @@ An action is "rock", "paper" or "scissors".`;
 export const rps: Game<RpsOptions, RpsState, RpsAction, RpsView> = {
   id: "rps.v1",
   roles: ROLES,
-  info: { name: "Rock, paper, scissors", rules: RULES, simultaneous: true, hiddenInformation: true, maxActions: 198 },
+  info: {
+    name: "Rock, paper, scissors",
+    rules: RULES,
+    options: { best_of: "1 to 99: rounds played at most, drawn ones included; default: 1" },
+    simultaneous: true,
+    hiddenInformation: true,
+    maxActions: 198,
+  },
   options: Options,
   action: z.enum(CHOICES, "choose rock, paper or scissors"),
   initialState: ({ options: { best_of } }) => ({

@@ -217,7 +217,8 @@ export type GameError = z.infer<typeof GameError>;
 export const WireFault = z.object({
   player_id: id,
   role: z.string(),
-  code: z.enum(["G001", "G002"]),
+  /** Absent for a resignation, which is no error. */
+  code: z.enum(["G001", "G002"]).optional(),
   cause: z.string().max(100),
   detail: z.string().max(4000),
   raw: z.string().max(4000).optional(),

@@ -10,13 +10,14 @@ export const faultCauses = [
   "too_large",
   "illegal_move",
   "declined",
+  "resigned",
 ] as const;
 export type FaultCause = (typeof faultCauses)[number];
 
 const Fault = z.object({
   role: z.string(),
-  /** G001 INVALID_MOVE or G002 TIMEOUT. */
-  code: z.enum(["G001", "G002"]),
+  /** G001 INVALID_MOVE or G002 TIMEOUT; absent for a resignation, which is no error. */
+  code: z.enum(["G001", "G002"]).optional(),
   cause: z.enum(faultCauses),
   detail: z.string(),
   /** What the player answered, cut to 2 kB, tokens removed. */

@@ -99,6 +99,18 @@ export function appTransport(): Transport {
     stopReporting = reportSize(host);
   };
 
+  /** Whether the model was told: a host that takes no messages has its person tell it. */
+  const finish = (game: GameView, turn: object, said: string): Promise<boolean> =>
+    callTool(host, "finishTurn", { game_id: game.game_id, ...turn, seat_token: seat?.token }, MOVE_TIMEOUT_MS)
+      .then(take)
+      .then(() => {
+        const text = messageFor(game, latest, said);
+        return host.request("ui/message", { role: "user", content: [{ type: "text", text }] }).then(
+          (result) => !(result as { isError?: boolean } | undefined)?.isError,
+          () => false,
+        );
+      });
+
   return {
     open(listener) {
       tell = listener;
@@ -107,15 +119,13 @@ export function appTransport(): Transport {
     },
     roleIn: () => seat?.role ?? "spectator",
     async play(game, move, claim) {
-      const args = { game_id: game.game_id, move, ...(claim && { claim }), seat_token: seat?.token };
-      take(await callTool(host, "finishTurn", args, MOVE_TIMEOUT_MS));
-      const text = messageFor(game, latest, move);
-      // A host that takes no messages has its person tell the model.
-      const told = await host.request("ui/message", { role: "user", content: [{ type: "text", text }] }).then(
-        (result) => !(result as { isError?: boolean } | undefined)?.isError,
-        () => false,
-      );
-      return told ? "" : "Tell the chat that you have moved.";
+      const played = `I played ${typeof move === "string" ? move : JSON.stringify(move)}`;
+      return (await finish(game, { move, ...(claim && { claim }) }, played))
+        ? ""
+        : "Tell the chat that you have moved.";
+    },
+    async resign(game) {
+      return (await finish(game, { resign: true }, "I resigned")) ? "" : "Tell the chat that you have resigned.";
     },
   };
 }
@@ -131,8 +141,8 @@ const textOf = ({ content }: ToolResult): string =>
   content?.flatMap(({ text }) => text ?? []).join("\n") || "The tool failed without a word.";
 
 /** What the model is told, so that it goes on. */
-function messageFor({ game_id, your_role }: GameView, after: GameView | null, move: unknown): string {
-  const played = `I played ${typeof move === "string" ? move : JSON.stringify(move)} as ${your_role} in game ${game_id}.`;
+function messageFor({ game_id, your_role }: GameView, after: GameView | null, said: string): string {
+  const played = `${said} as ${your_role} in game ${game_id}.`;
   const result = after?.game_id === game_id ? resultInWords(after) : "";
   return `${played} ${result ? `The game is over. ${result}.` : "Call waitForNextTurn to see the board and go on."}`;
 }

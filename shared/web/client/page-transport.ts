@@ -53,21 +53,24 @@ export function pageTransport(gameId: string, token: string): Transport {
     return false;
   };
 
+  const post = async (turn: object): Promise<string> => {
+    const body = JSON.stringify(turn);
+    const request = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body };
+    const answer = await fetch(`${path}/moves`, request).catch(() => {
+      throw new Error("The server cannot be reached. Try again.");
+    });
+    tell({ game: await gameIn(answer) });
+    return "";
+  };
+
   return {
     open(listener) {
       tell = listener;
       return whileVisible(follow);
     },
     roleIn: ({ your_role }) => (token === "" ? "spectator" : your_role),
-    async play(game, move, claim) {
-      const body = JSON.stringify({ move, ...(claim && { claim }), expected_tick: game.tick });
-      const request = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body };
-      const answer = await fetch(`${path}/moves`, request).catch(() => {
-        throw new Error("The server cannot be reached. Try again.");
-      });
-      tell({ game: await gameIn(answer) });
-      return "";
-    },
+    play: (game, move, claim) => post({ move, ...(claim && { claim }), expected_tick: game.tick }),
+    resign: () => post({ resign: true }),
   };
 }
 

@@ -25,7 +25,7 @@ interface Props {
 
 /** A game as one person sees it: who plays, the board, whose turn it is, how it ended. */
 export function Table({ transport, first }: Props): JSX.Element {
-  const { game, trouble, notice, pending, play } = useGame(transport, first);
+  const { game, trouble, notice, pending, play, resign } = useGame(transport, first);
   const [isClaiming, setClaiming] = useState(false);
   const role = game ? transport.roleIn(game) : "spectator";
   useEffect(() => {
@@ -35,6 +35,7 @@ export function Table({ transport, first }: Props): JSX.Element {
 
   const isMine = game.status === "active" && role === game.your_role && game.to_act.includes(role);
   const canAct = isMine && pending === null;
+  const canResign = game.status === "active" && game.roles.includes(role);
   const Board = BOARDS[game.template] ?? TextBoard;
   const onPlay = (action: unknown): void => {
     setClaiming(false);
@@ -48,6 +49,7 @@ export function Table({ transport, first }: Props): JSX.Element {
       </div>
       <Status game={game} role={role} isSending={pending !== null} />
       {isMine && game.template === "chess.v1" && <ClaimButton isOn={isClaiming} onToggle={setClaiming} />}
+      {canResign && <ResignButton isBusy={pending !== null} onResign={resign} />}
       {notice && (
         <p class={notice.isRefusal ? "notice refusal" : "notice"} role={notice.isRefusal ? "alert" : "status"}>
           {notice.text}
@@ -122,5 +124,39 @@ function ClaimButton({ isOn, onToggle }: ClaimProps): JSX.Element {
       </button>
       {isOn && <span>Your next move will claim checkmate.</span>}
     </div>
+  );
+}
+
+interface ResignProps {
+  readonly isBusy: boolean;
+  readonly onResign: () => void;
+}
+
+/** Asks once more, because a resignation cannot be taken back. */
+function ResignButton({ isBusy, onResign }: ResignProps): JSX.Element {
+  const [isAsking, setAsking] = useState(false);
+  if (!isAsking) {
+    return (
+      <div class="claim">
+        <button type="button" onClick={() => setAsking(true)}>
+          Resign
+        </button>
+      </div>
+    );
+  }
+  const confirm = (): void => {
+    setAsking(false);
+    onResign();
+  };
+  return (
+    <fieldset class="claim">
+      <legend>Resign the game?</legend>
+      <button type="button" disabled={isBusy} onClick={confirm}>
+        Yes, resign
+      </button>
+      <button type="button" onClick={() => setAsking(false)}>
+        No, play on
+      </button>
+    </fieldset>
   );
 }

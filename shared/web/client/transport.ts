@@ -18,6 +18,8 @@ export interface Transport {
    * with an `Error` whose message the person can read.
    */
   play(game: GameView, action: unknown, claim: Claim | null): Promise<string>;
+  /** Gives the game up; answers as `play` does. */
+  resign(game: GameView): Promise<string>;
 }
 
 /** Plain enough to be shown; whoever sent it, a board must not fall over it. */

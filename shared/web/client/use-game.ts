@@ -11,7 +11,11 @@ export interface Playing {
   /** The action that is on its way. */
   readonly pending: unknown;
   readonly play: (action: unknown, claim: Claim | null) => void;
+  readonly resign: () => void;
 }
+
+/** Stands for a resignation that is on its way; no board shows it. */
+const RESIGNATION = {};
 
 /** A game as its transport tells it, and the move that is on its way. */
 export function useGame(transport: Transport, first: GameView | null): Playing {
@@ -29,19 +33,23 @@ export function useGame(transport: Transport, first: GameView | null): Playing {
       }),
     [transport],
   );
-  const play = async (action: unknown, claim: Claim | null): Promise<void> => {
+  const send = async (action: unknown, sent: (game: GameView) => Promise<string>): Promise<void> => {
     if (!game || pending !== null) return;
     setPending(action);
     setNotice(null);
     try {
-      const text = await transport.play(game, action, claim);
+      const text = await sent(game);
       if (text !== "") setNotice({ text, isRefusal: false });
     } catch (error) {
       setNotice({ text: messageOf(error), isRefusal: true });
     }
     setPending(null);
   };
-  return { game, trouble, notice, pending, play: (action, claim) => void play(action, claim) };
+  return {
+    ...{ game, trouble, notice, pending },
+    play: (action, claim) => void send(action, (now) => transport.play(now, action, claim)),
+    resign: () => void send(RESIGNATION, (now) => transport.resign(now)),
+  };
 }
 
 /** An answer that was overtaken on its way must not turn the game back. */

@@ -31,7 +31,8 @@ export function resultInWords(game: Finished): string {
   const { winners, termination } = result;
   const reason = result.reason.replaceAll("_", " ").replaceAll(",", ", ");
   if (termination === "aborted" || termination === "expired") return because(termination, reason);
-  const how = termination === "forfeit" ? `forfeit, ${reason}` : reason;
+  const hasResigned = termination === "forfeit" && reason === "resigned";
+  const how = hasResigned ? "the other side resigned" : termination === "forfeit" ? `forfeit, ${reason}` : reason;
   // Where all have forfeited nobody has drawn.
   if (winners.length === 0) return because(termination === "forfeit" ? "nobody wins" : "draw", how);
   return `${winnersInWords(game, winners)} wins: ${how}`;

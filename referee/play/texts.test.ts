@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startTestHost, type TestHost } from "../rest/testing-host.ts";
+import { createGame, joinGame, play, tool, twoSeats } from "./testing-play.ts";
+
+let host: TestHost;
+beforeAll(async () => {
+  host = await startTestHost();
+});
+afterAll(() => host.remove());
+
+const ask = async (method: string, params: object) => {
+  const body = { jsonrpc: "2.0", id: 1, method, params };
+  return (await host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } })).json.result;
+};
+
+it("createGame and joinGame tell the address of the game's page, which anybody can open", async () => {
+  for (const opponent of ["agent", "greedy", "human"]) {
+    const { told, gameId } = await createGame(host, { template: "chess", opponent });
+    const page = `${host.url}/game/${gameId}`;
+    expect(told.text.split("\n")).toContain(`Page of the game, where everybody may watch it: ${page}`);
+    expect((await fetch(page)).status).toBe(200);
+    if (opponent !== "agent") continue;
+    const joined = await joinGame(host, gameId);
+    expect(joined.told.text.split("\n")).toContain(`Page of the game, where everybody may watch it: ${page}`);
+  }
+});
+
+it.each(["Chess", "CHESS", "chess.v1", "Tic-tac-toe", "tic tac toe", "Rock, paper, scissors", "RPS", "Even/odd"])(
+  "createGame takes %s for the name of a game",
+  async (template) => {
+    expect((await tool(host, "createGame", { template, opponent: "human" })).isError).toBe(false);
+  },
+);
+
+it("createGame and game://rules/{game} describe the options of each game", async () => {
+  const { tools } = await ask("tools/list", {});
+  const { inputSchema } = tools.find(({ name }: { name: string }) => name === "createGame");
+  const { description } = inputSchema.properties.options;
+  for (const option of ["best_of (1 to 99", "max_plies (", "rounds_to_win (", "hands (", "starting_team ("]) {
+    expect(description).toContain(option);
+  }
+  const rules = async (game: string) => (await ask("resources/read", { uri: `game://rules/${game}` })).contents[0].text;
+  expect(await rules("rps")).toContain("Options:\n- best_of: 1 to 99");
+  expect(await rules("Chess")).toContain("- fen: ");
+  expect(await rules("connect_four.v1")).toContain("This game has no options.");
+});
+
+it("finishTurn explains why a move in SAN is refused, and that a promotion lacks its piece", async () => {
+  const [white] = await twoSeats(host, "chess");
+  expect((await white.move("Nd4")).text).toMatch(
+    /^Illegal move Nd4: no knight of white can go to d4\. Legal moves: a2a3/,
+  );
+  const fen = "3r3k/4P3/8/8/8/8/8/4K3 w - - 0 1";
+  const [pawn] = await twoSeats(host, "chess", { options: { fen } });
+  expect((await pawn.move("e8")).text).toContain("the pawn promotes on e8: add the piece (Q, R, B or N), e.g. e8=Q");
+  expect((await pawn.move("e7e8")).text).toContain("add the piece (q, r, b or n), e.g. e7e8q");
+  const asked = { match_id: pawn.gameId, player_id: "white", move: "e8" };
+  expect((await tool(host, "validate_move", asked)).value.reason).toContain("e.g. e8=Q");
+  await play([pawn], ["e8=Q"]);
+});

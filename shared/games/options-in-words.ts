@@ -1,0 +1,17 @@
+import type { Game } from "./game.ts";
+
+/** The options of a game, one a line, for its rules. */
+export function optionLines({ info }: Game): string {
+  const options = Object.entries(info.options ?? {});
+  if (options.length === 0) return "This game has no options.";
+  return ["Options:", ...options.map(([name, meaning]) => `- ${name}: ${meaning}`)].join("\n");
+}
+
+/** The options of several games in one line, for the description of a tool. */
+export const optionsInWords = (games: readonly Game[]): string =>
+  games
+    .flatMap(({ id, info }) => {
+      const options = Object.entries(info.options ?? {}).map(([name, meaning]) => `${name} (${meaning})`);
+      return options.length === 0 ? [] : [`${id.replace(/\.v\d+$/, "")}: ${options.join(", ")}`];
+    })
+    .join(". ");
