@@ -158,18 +158,6 @@ describe("within one run", () => {
     expect(again.host.read(first)?.session.status).toBe("completed");
   });
 
-  it("a match that the manager does not give back after a restart is aborted, and one that it does goes on", async () => {
-    const [kept, lost] = ["R1M1", "R1M2"].map((match_id) => order("one", 1, match_id, { match_id }));
-    if (!kept || !lost) throw new Error("two orders");
-    const first = await open();
-    const sessions = [await begin(first, kept), await begin(first, lost)];
-    const again = await open();
-    await again.referee.resume([kept]);
-    const ends = () => sessions.map((id) => again.host.read(id)?.session.termination);
-    await vi.waitFor(() => expect(ends()).toEqual([null, "aborted"]));
-    expect(again.referee.running().map(({ ref }) => ref)).toEqual(["rps/R1M1"]);
-  });
-
   it("an older epoch is refused after a newer one, although each epoch has a seed of its own", async () => {
     await play(await open(), order("one", 2, "seed of epoch 2"));
     expect(await begin(await open(), order("one", 1, "seed of epoch 1"))).toBe("G005");

@@ -32,8 +32,6 @@ export interface RefereeOptions {
 export interface Referee {
   /** Takes a match; the same order again is accepted once. */
   start(order: StartGame): Promise<Result<{ match_id: string; session_id: string }, ProtocolError>>;
-  /** Goes on with the matches that are still this referee's after a restart; aborts the sessions of those that are not. */
-  resume(orders: readonly StartGame[]): Promise<void>;
   /** The match belongs to another referee now: stops asking about it under this epoch or an older one. */
   withdraw(leagueId: string, matchId: string, epoch: number): void;
   /** The session of a match id, alone or as `league_id/match_id`. */
@@ -68,8 +66,6 @@ export function createReferee(options: RefereeOptions): Referee {
   const lookedUp = new Map<string, string>();
   /** Up to which epoch a match was taken from this referee, also while it was only being begun; of which run, where that is known. */
   const withdrawn = new Map<string, { readonly epoch: number; readonly runId: string | null }>();
-  /** Sessions that an earlier process has left. */
-  const left = matches.unfinished();
   let isStopped = false;
 
   const wasWithdrawn = ({ league_id, match_id, epoch, run_id = null }: StartGame): ProtocolError | null => {
@@ -202,7 +198,7 @@ export function createReferee(options: RefereeOptions): Referee {
     return ok({ match_id, session_id: sessionId });
   };
 
-  const referee: Referee = {
+  return {
     start(order) {
       const ref = matchRef(order.league_id, order.match_id);
       const before = starting.get(ref);
@@ -214,12 +210,6 @@ export function createReferee(options: RefereeOptions): Referee {
       starting.set(ref, isOver);
       isOver.then(() => starting.get(ref) === isOver && starting.delete(ref));
       return started;
-    },
-
-    async resume(orders) {
-      for (const order of orders) await referee.start(order);
-      const played = new Set([...running.values()].map(({ sessionId }) => sessionId));
-      for (const sessionId of left) if (!played.has(sessionId)) abandon(sessionId, WITHDRAWN);
     },
 
     withdraw(leagueId, matchId, epoch) {
@@ -261,5 +251,4 @@ export function createReferee(options: RefereeOptions): Referee {
       for (const { withdraw } of running.values()) withdraw.abort();
     },
   };
-  return referee;
 }

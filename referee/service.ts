@@ -234,7 +234,7 @@ export async function startReferee(
     identity.id = response.referee_id ?? display_name;
     identity.token = token;
     self.say(`registered as ${identity.id}`);
-    await referee.resume(response.matches ?? []);
+    for (const order of response.matches ?? []) await referee.start(order);
   }
 
   return {

@@ -64,8 +64,6 @@ export interface MatchTable {
   forget(leagueId: string, matchId: string): Promise<void>;
   /** The session of a match, of its newest epoch; null when this referee never played it. */
   find(leagueId: string, matchId: string): MatchRow | null;
-  /** The sessions of league matches that have not ended. */
-  unfinished(): readonly string[];
   /** The leagues in which a match id occurs here. */
   leaguesOf(matchId: string): readonly string[];
 }
@@ -79,11 +77,6 @@ export function matchTable(
   const newest = db.prepare(
     `SELECT league_id, match_id, epoch, session_id, run_id FROM matches LEFT JOIN match_runs USING (league_id, match_id)
      WHERE league_id = ? AND match_id = ? ORDER BY epoch DESC LIMIT 1`,
-  );
-  // The first condition is the one of the index `sessions_watchable`.
-  const active = db.prepare(
-    `SELECT session_id FROM sessions
-     WHERE (spectators = 'public' OR acted_by = 'driver') AND acted_by = 'driver' AND status = 'active'`,
   );
   const leagues = db.prepare("SELECT DISTINCT league_id FROM matches WHERE match_id = ?");
   return {
@@ -100,7 +93,6 @@ export function matchTable(
       onForgotten();
     },
     find: (leagueId, matchId) => (newest.get(leagueId, matchId) as MatchRow | undefined) ?? null,
-    unfinished: () => active.all().map((found) => String(found.session_id)),
     leaguesOf: (matchId) => leagues.all(matchId).map((found) => String(found.league_id)),
   };
 }
