@@ -106,7 +106,8 @@ describe("MCP without a session", () => {
     const read = async (uri: string) => (await call("resources/read", { uri })).body.result.contents[0];
     const standings = await read("league://standings");
     expect(standings).toMatchObject({ uri: "league://standings", mimeType: "application/json" });
-    const row = { rank: 1, player_id: "P01", display_name: "P1", played: 0, wins: 0, draws: 0, losses: 0, points: 0 };
+    const counts = { played: 0, wins: 0, draws: 0, losses: 0, points: 0 };
+    const row = { rank: 1, player_id: "P01", display_name: "P1", ...counts, state: "REGISTERED" };
     expect(JSON.parse(standings.text)).toEqual({
       standings: [
         { league_id: "rps", ...row },

@@ -1,4 +1,5 @@
 import { cutTo, inOneLine } from "#shared/lib/text.ts";
+import type { AgentState } from "#shared/protocol/lifecycle.ts";
 import type { Match, RecordedResult } from "./league.ts";
 import type { Standing } from "./standings.ts";
 
@@ -18,8 +19,29 @@ export type LeagueEvent =
     }
   | { readonly type: "league_stuck"; readonly league_id: string; readonly why: string }
   | { readonly type: "league_completed"; readonly league_id: string; readonly standings: readonly Standing[] }
+  | {
+      readonly type: "player_state";
+      readonly agent_id: string;
+      readonly name: string;
+      readonly was: AgentState;
+      readonly state: AgentState;
+      /** The leagues that it has entered. */
+      readonly league_ids: readonly string[];
+    }
   | { readonly type: "notice"; readonly message: string }
   | { readonly type: "all_completed"; readonly document: ResultsDocument };
+
+/**
+ * A player's new state, for people. null where another line tells it: the start and the end of a league are the players' too, and a player that is
+ * shut down for its timeouts gets a notice.
+ */
+export function stateLine(event: Extract<LeagueEvent, { type: "player_state" }>): string | null {
+  const { name, agent_id, was, state } = event;
+  const player = `${name} (${agent_id})`;
+  if (state === "SUSPENDED") return `${player} is suspended: it did not answer in time`;
+  if (was === "SUSPENDED" && state === "ACTIVE") return `${player} is active again`;
+  return state === "REGISTERED" ? `${player} is registered again` : null;
+}
 
 /** One match in the document of `league run --json` (DESIGN.md, section 7). */
 export interface MatchSummary {

@@ -6,7 +6,7 @@ import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { loadConfig } from "#shared/runtime/config-file.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { playersOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
-import { type LeagueEvent, resultLine } from "./events.ts";
+import { type LeagueEvent, resultLine, stateLine } from "./events.ts";
 import { startManager } from "./service.ts";
 
 const command = withUsageExit(new Command("league-manager"))
@@ -82,6 +82,8 @@ function lineOf(event: LeagueEvent): string | null {
       return `league ${event.league_id} is completed: ${event.standings.map((row) => `${row.rank}. ${row.display_name} ${row.points}`).join(", ")}`;
     case "league_stuck":
       return `league ${event.league_id} cannot start: ${event.why}`;
+    case "player_state":
+      return stateLine(event);
     case "notice":
       return event.message;
     case "all_completed":

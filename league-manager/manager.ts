@@ -1,6 +1,7 @@
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import type { AgentState } from "#shared/protocol/lifecycle.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
@@ -64,6 +65,8 @@ export interface Manager {
   /** Forgets the referee among these that has been silent for longest, and so has no match; false when all of them answer. */
   forgetSilent(among: (referee: Agent) => boolean): boolean;
   standings(league: League): readonly Standing[];
+  /** A player's lifecycle state; null for one that is not registered any more. */
+  stateOf(playerId: string): AgentState | null;
   /** Goes on with every league that was running when the manager stopped. */
   resume(): Promise<void>;
   stop(): void;
@@ -179,6 +182,7 @@ export function createManager(options: ManagerOptions): Manager {
   return {
     leagues,
     standings,
+    stateOf: (playerId) => registry.get(playerId)?.state ?? null,
     record: recorder.record,
 
     async start(league_id) {

@@ -2,7 +2,7 @@ import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { compareIds, isToken, newToken, playerId, refereeId } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
-import { type AgentEvent, MAX_FAILS, transition } from "#shared/protocol/lifecycle.ts";
+import { type AgentEvent, type AgentState, MAX_FAILS, transition } from "#shared/protocol/lifecycle.ts";
 import { type AllowedContacts, mayContact, parseEndpoint, sameEndpoint } from "#shared/rpc/addresses.ts";
 import { type Agent, type AgentKind, agentOf, newAgent, type Registration, rowOf } from "./agents.ts";
 import type { AgentRow, ManagerStore } from "./tables.ts";
@@ -54,6 +54,8 @@ export interface AgentRegistry {
 }
 
 export interface RegistryOptions {
+  /** An agent is in another lifecycle state than before. */
+  readonly onState: (agent: Agent, was: AgentState) => void;
   readonly store: ManagerStore;
   readonly places: readonly Place[];
   /** Whether others must leave the ids of places alone. */
@@ -103,10 +105,17 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
   const save = (agent: Agent, leagueIds: readonly string[] = []): Promise<void> =>
     store.saveAgent(rowOf(agent), leagueIds);
 
-  const step = (agent: Agent, event: AgentEvent): boolean => {
+  const step = (agent: Agent, event: AgentEvent): void => {
     const next = transition(agent.state, event);
     if (next.ok) agent.state = next.value;
-    return next.ok;
+  };
+  /** Tells of a change of state once, however many steps it takes; false when nothing has changed. */
+  const change = (agent: Agent, act: () => void): boolean => {
+    const was = agent.state;
+    act();
+    if (agent.state === was) return false;
+    options.onState(agent, was);
+    return true;
   };
   const keepState = (agent: Agent): Promise<void> => store.setAgentState(agent.id, agent.state, agent.fails);
 
@@ -185,7 +194,7 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
     get: (id) => agents.get(id),
     all: (kind) => [...agents.values()].filter((agent) => agent.kind === kind).sort((a, b) => compareIds(a.id, b.id)),
     async move(agent, event) {
-      if (step(agent, event)) await keepState(agent);
+      if (change(agent, () => step(agent, event))) await keepState(agent);
     },
     async forget(agent) {
       agents.delete(agent.id);
@@ -195,8 +204,10 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
       await store.deleteAgent(agent.id);
     },
     async renew(agent) {
-      agent.state = "REGISTERED";
-      agent.fails = 0;
+      change(agent, () => {
+        agent.state = "REGISTERED";
+        agent.fails = 0;
+      });
       await keepState(agent);
     },
     async resetToken(agent) {
@@ -212,15 +223,19 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
       return ok(token);
     },
     async countTimeout(agent) {
-      agent.fails++;
-      step(agent, "timeout");
-      if (agent.fails >= MAX_FAILS) step(agent, "max_fails");
+      change(agent, () => {
+        agent.fails++;
+        step(agent, "timeout");
+        if (agent.fails >= MAX_FAILS) step(agent, "max_fails");
+      });
       await keepState(agent);
     },
     async countGood(agent) {
       if (agent.fails === 0 && agent.state !== "SUSPENDED") return;
-      agent.fails = 0;
-      step(agent, "recover");
+      change(agent, () => {
+        agent.fails = 0;
+        step(agent, "recover");
+      });
       await keepState(agent);
     },
   };

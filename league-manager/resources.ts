@@ -16,7 +16,11 @@ export function scheduleShown(manager: Manager, leagueId: string): object {
 }
 
 const standingsRows = (manager: Manager, league: League) =>
-  manager.standings(league).map((row) => ({ league_id: league.config.league_id, ...row }));
+  manager.standings(league).map((row) => ({
+    league_id: league.config.league_id,
+    ...row,
+    state: manager.stateOf(row.player_id),
+  }));
 
 const matchShown = (match: Match) => ({
   league_id: match.leagueId,
@@ -42,6 +46,8 @@ export function changedBy(event: LeagueEvent): readonly string[] {
       const { league_id, match } = event;
       return [...of("schedule", league_id), ...of("standings", league_id), `match://${league_id}/${match.match_id}`];
     }
+    case "player_state":
+      return [...new Set(event.league_ids.flatMap((league_id) => of("standings", league_id)))];
     case "league_completed":
       return of("standings", event.league_id);
     case "registered":

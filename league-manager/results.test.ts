@@ -85,6 +85,7 @@ beforeEach(async () => {
   const store = slow(await managerStore(db));
   const allowedContacts = { hosts: [], endpoints: [] };
   const noPlaces = {
+    onState: () => {},
     places: [],
     keepPlaces: false,
     rows: [],

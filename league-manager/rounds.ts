@@ -143,7 +143,8 @@ export function createRounds(options: RoundsOptions): Rounds {
     const winners = Object.fromEntries(round.map((match) => [match.matchId, match.result?.winner ?? null]));
     const ended = { league_id, round_id, matches_completed: round.length, next_round_id, summary: { winners } };
     announcer.tell(audience(league), "ROUND_END", ended);
-    announcer.tell(audience(league), "LEAGUE_STANDINGS_UPDATE", { league_id, round_id, standings: standings(league) });
+    const rows = standings(league).map((row) => ({ ...row, state: registry.get(row.player_id)?.state ?? null }));
+    announcer.tell(audience(league), "LEAGUE_STANDINGS_UPDATE", { league_id, round_id, standings: rows });
     if (next_round_id !== null) return play(league, next_round_id);
     league.status = "completed";
     await store.setLeagueStatus(league_id, "completed", []);

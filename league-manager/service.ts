@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { gameIds } from "#shared/games/registry.ts";
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { newToken, playerId, refereeId } from "#shared/lib/ids.ts";
+import type { AgentState } from "#shared/protocol/lifecycle.ts";
 import { type AllowedContacts, bareHost, isLoopback } from "#shared/rpc/addresses.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { toolsOf } from "#shared/rpc/operations.ts";
@@ -15,6 +16,7 @@ import { ownStore } from "#shared/runtime/own-store.ts";
 import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
+import type { Agent } from "./agents.ts";
 import { createEntry, type Entry } from "./entry.ts";
 import type { LeagueEvent } from "./events.ts";
 import { createManager, MANAGER_SENDER } from "./manager.ts";
@@ -62,7 +64,15 @@ export async function startManager(options: ManagerServiceOptions, self: AgentPr
   const places = placesOf(config, options.startWhen === "roster" ? dataFolder : null);
   const operator = operatorToken(config, dataFolder);
   const peers = createPeers();
+  const onState = ({ id: agent_id, name, kind, state }: Agent, was: AgentState): void => {
+    self.log.info({ agent: agent_id, was, state }, "an agent's state has changed");
+    if (kind !== "player") return;
+    const entered = [...manager.leagues.values()].filter((league) => league.entrants.has(agent_id));
+    const league_ids = entered.map(({ config }) => config.league_id);
+    emit({ type: "player_state", agent_id, name, was, state, league_ids });
+  };
   const registry = createRegistry({
+    onState,
     store,
     places,
     keepPlaces: options.startWhen === "roster",

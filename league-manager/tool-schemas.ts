@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
+import { agentStates } from "#shared/protocol/lifecycle.ts";
 import { DisplayName } from "#shared/protocol/names.ts";
 
 /** What the league manager's tools take and answer, in plain form (PROTOCOL.md, section 4). */
@@ -51,6 +52,7 @@ export const Standings = z.object({
       draws: z.int(),
       losses: z.int(),
       points: z.number(),
+      state: z.enum(agentStates).nullable().describe("the player's lifecycle state"),
     }),
   ),
 });

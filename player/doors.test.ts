@@ -117,7 +117,15 @@ describe("make_move and get_my_state", () => {
     const mine = { ...playing, actions: ["rock", "paper"] };
     expect(await tool("get_my_state", { auth_token: TOKEN })).toMatchObject({ matches_begun: 1, playing: [mine] });
     const seen = await tool("get_my_state", {});
-    expect(seen).toMatchObject({ bot: "manual", matches_begun: 1, playing: [playing] });
+    expect(seen).toMatchObject({
+      player_id: "P01",
+      name: "Person",
+      state: "ACTIVE",
+      points: 0,
+      bot: "manual",
+      matches_begun: 1,
+      playing: [playing],
+    });
     // A choice of an open turn is among them.
     expect(JSON.stringify(seen)).not.toMatch(/rock|paper/);
     const result = {
@@ -136,7 +144,7 @@ describe("make_move and get_my_state", () => {
     expect(await tool("get_my_state", asked)).toMatchObject({
       type: "GET_MY_STATE_RESPONSE",
       correlation_id: asked.message_id,
-      payload: { matches_won: 1, playing: [], last_result: { winner: "P01" } },
+      payload: { matches_won: 1, points: 3, playing: [], last_result: { winner: "P01" } },
     });
   });
 

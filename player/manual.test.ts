@@ -4,6 +4,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import type { GameInvite } from "#shared/protocol/messages.ts";
 import { toolsOf } from "#shared/rpc/operations.ts";
 import { createManualBot } from "./manual.ts";
+import { createNews } from "./news.ts";
 import { createPlayer } from "./player.ts";
 import type { MatchInfo, Turn } from "./sdk.ts";
 import { handOperations } from "./service.ts";
@@ -68,8 +69,16 @@ test("from another machine nobody sees what is asked nor moves, but for whoever 
   const { manual, player, ask } = await byHand("M1");
   const move = ask("M1", 60);
   const token = "t".repeat(43);
-  const identity = { token };
-  const tools = toolsOf(handOperations(player, manual, identity), () => "player:P01");
+  const identity = { token, name: "P" };
+  const tools = toolsOf(
+    handOperations(
+      player,
+      manual,
+      identity,
+      createNews(() => {}),
+    ),
+    () => "player:P01",
+  );
   const call = async (remoteAddress: string, name: string, args: object) => {
     const tool = tools.find((one) => one.name === name);
     return JSON.stringify(await tool?.call(args, { bearer: null, remoteAddress }));

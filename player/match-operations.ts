@@ -54,7 +54,10 @@ export function matchOperations(
         const { match_id } = invite;
         // Without a token any caller could ask for the moves of the match.
         if (token === "") return err(protocolError("L004", "an invitation must carry a token", { match_id }));
-        return ok({ match_id, ...(await player.invite(invite, token, messageId)) });
+        const answer = await player.invite(invite, token, messageId);
+        const self = invite.roles[invite.your_role];
+        if (answer.accept && self !== undefined) news.matchBegun(self);
+        return ok({ match_id, ...answer });
       }),
     }),
     operation({
@@ -86,7 +89,7 @@ export function matchOperations(
     told("GAME_ERROR", messages.GameError, news.gameError),
     told("ROUND_RESULT", messages.RoundResult),
     told("ROUND_ANNOUNCEMENT", messages.RoundAnnouncement),
-    told("ROUND_START", messages.RoundStart),
+    told("ROUND_START", messages.RoundStart, news.roundStarted),
     told("ROUND_END", messages.RoundEnd, news.roundEnded),
     told("LEAGUE_STANDINGS_UPDATE", messages.StandingsUpdate, news.standings),
   ];

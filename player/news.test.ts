@@ -4,13 +4,9 @@ import { createNews } from "./news.ts";
 
 function told() {
   const lines: string[] = [];
-  return {
-    lines,
-    news: createNews(
-      (line) => lines.push(line),
-      () => "P01",
-    ),
-  };
+  const news = createNews((line) => lines.push(line));
+  news.registered("P01", ["l", "other"]);
+  return { lines, news };
 }
 
 const match = { leagueId: "l", matchId: "R1M1", epoch: 1, game: "rps.v1", options: {}, role: "player_1" };
@@ -86,5 +82,49 @@ test("a league is over with the standings behind its last round, and no other le
     "l after round 1: rank 2 of 2, points 3",
     "l is over: rank 2 of 2, points 3",
     "other after round 1: rank 2 of 2, points 3",
+  ]);
+});
+
+test("a player knows its state, points and rank from what it is told", () => {
+  const { news } = told();
+  const row = { display_name: "P", played: 1, wins: 1, draws: 0, losses: 0, player_id: "P01", rank: 2 };
+  const facts: unknown[] = [news.facts()];
+  news.roundStarted();
+  const roles = { player_1: "P01", player_2: "P02" };
+  const won = { ...result, winner: "P01", termination: "normal", reason: "won", match_points: { P01: 3 } } as const;
+  news.matchEnded({ ...match, roles }, won);
+  facts.push(news.facts());
+  news.standings({ league_id: "other", round_id: 1, standings: [{ ...row, points: 1, state: "SUSPENDED" }] });
+  facts.push(news.facts());
+  for (const league_id of ["l", "other"]) {
+    news.roundEnded({ league_id, round_id: 1, next_round_id: null, matches_completed: 1, summary: {} });
+    news.standings({ league_id, round_id: 1, standings: [{ ...row, points: 3, state: "ACTIVE" }] });
+  }
+  facts.push(news.facts());
+  const league = (league_id: string, points: number, rank: number | null) => ({ league_id, points, rank });
+  expect(facts).toEqual([
+    { player_id: "P01", state: "REGISTERED", points: 0, leagues: [league("l", 0, null), league("other", 0, null)] },
+    { player_id: "P01", state: "ACTIVE", points: 3, leagues: [league("l", 3, null), league("other", 0, null)] },
+    { player_id: "P01", state: "SUSPENDED", points: 4, leagues: [league("l", 3, null), league("other", 1, 2)] },
+    { player_id: "P01", state: "SHUTDOWN", points: 6, leagues: [league("l", 3, 2), league("other", 3, 2)] },
+  ]);
+});
+
+test("a player that others register knows its id from its matches, and is active again in the next league", () => {
+  const news = createNews(() => {});
+  const facts = [news.facts()];
+  news.matchBegun("P03");
+  facts.push(news.facts());
+  const row = { display_name: "P", played: 1, wins: 0, draws: 0, losses: 1, points: 0, rank: 2 };
+  news.roundEnded({ league_id: "l", round_id: 1, next_round_id: null, matches_completed: 1, summary: {} });
+  news.standings({ league_id: "l", round_id: 1, standings: [{ ...row, player_id: "P03" }] });
+  facts.push(news.facts());
+  news.matchBegun("P01");
+  facts.push(news.facts());
+  expect(facts.map(({ player_id, state }) => [player_id, state])).toEqual([
+    [null, "INIT"],
+    ["P03", "ACTIVE"],
+    ["P03", "SHUTDOWN"],
+    ["P01", "ACTIVE"],
   ]);
 });

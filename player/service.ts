@@ -6,6 +6,7 @@ import { isToken } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { flat } from "#shared/lib/text.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
+import { agentStates } from "#shared/protocol/lifecycle.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { hostsOf, isLoopback } from "#shared/rpc/addresses.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
@@ -26,7 +27,7 @@ import type { LoadedBot } from "./loaded-bot.ts";
 import { MakeMove } from "./make-move.ts";
 import { createManualBot, type ManualBot } from "./manual.ts";
 import { idIn, matchOperations } from "./match-operations.ts";
-import { createNews } from "./news.ts";
+import { createNews, type News } from "./news.ts";
 import { createPlayer, type Player } from "./player.ts";
 import { acceptNothing, acceptSigned, acceptThisMachine, type Trust } from "./trust.ts";
 
@@ -57,6 +58,8 @@ export interface PlayerOptions {
 interface Identity {
   /** Once it is registered; until then "new". */
   id: string;
+  /** As it is called in the league; until it is known, its bot's. */
+  name: string;
   isRegistered: boolean;
   /** Its own token, or its secret when it does not register itself. */
   token: string | null;
@@ -69,10 +72,16 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
   const manual = options.bot === "manual" ? createManualBot() : null;
   const bot: LoadedBot = manual?.bot ?? (await loadBot(options.bot));
   const player = createPlayer(bot, (line) => self.warn(line));
-  const identity: Identity = { id: "new", isRegistered: false, token: null, trust: acceptNothing };
+  const identity: Identity = {
+    id: "new",
+    name: options.name ?? bot.name,
+    isRegistered: false,
+    token: null,
+    trust: acceptNothing,
+  };
   if (options.manager === null) takeSecret(identity, options, self);
-  const news = createNews(self.say, () => identity.id);
-  const operations = [...matchOperations(player, identity, news), ...handOperations(player, manual, identity)];
+  const news = createNews(self.say);
+  const operations = [...matchOperations(player, identity, news), ...handOperations(player, manual, identity, news)];
   const mcp = mcpEndpoint(
     {
       serverInfo: { name: "player", version: VERSION },
@@ -107,6 +116,10 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
   const registering = options.manager
     ? registerPlayer(options, options.manager, bot, server, identity, peers, stopping.signal, self)
     : null;
+  registering?.then(
+    ({ id, leagueIds }) => news.registered(id, leagueIds),
+    () => {},
+  );
   registering?.catch((thrown) => {
     if (!stopping.signal.aborted) throw thrown; // StartError: ends the process with its message
   });
@@ -154,10 +167,11 @@ async function registerPlayer(
   peers: ReturnType<typeof createPeers>,
   signal: AbortSignal,
   self: AgentProcess,
-): Promise<void> {
+): Promise<{ id: string; leagueIds: readonly string[] }> {
   const { endpoint = null, registerTimeoutMs: timeoutMs } = options;
   const contact = await contactEndpoint({ manager, server, endpoint, timeoutMs, self, signal });
   const name = options.name ?? `${basename(bot.name)} ${placeName(contact)}`;
+  identity.name = name;
   self.say(`${bot.name} plays as ${name} at ${contact}`);
   const sender = `player:${name}`;
   const tokenFile = tokenFileOf(options.dataFolder, "player", name);
@@ -187,14 +201,21 @@ async function registerPlayer(
     self,
     signal,
   });
+  const leagueIds = response.league_ids ?? [];
   identity.id = response.player_id ?? name;
   identity.isRegistered = true;
   setToken(identity, token);
-  self.say(`registered as ${identity.id} in ${response.league_ids?.join(", ") || "no league"}`);
+  self.say(`registered as ${identity.id} in ${leagueIds.join(", ") || "no league"}`);
+  return { id: identity.id, leagueIds };
 }
 
 /** The tools of a player run by hand (PROTOCOL.md, section 4). */
-export function handOperations(player: Player, manual: ManualBot | null, identity: Pick<Identity, "token">) {
+export function handOperations(
+  player: Player,
+  manual: ManualBot | null,
+  identity: Pick<Identity, "token" | "name">,
+  news: Pick<News, "facts">,
+) {
   const isOwner = ({ authToken }: Caller): boolean =>
     identity.token !== null && authToken !== null && equalSecrets(identity.token, authToken);
   /** Who may see what a player run by hand sees, and move for it: the people at its machine, from elsewhere who has its token. */
@@ -233,9 +254,14 @@ export function handOperations(player: Player, manual: ManualBot | null, identit
         name: "get_my_state",
         title: "My state",
         description:
-          "Returns the matches of this player, its last result and, for a player run by hand, the open move requests with the view of the game, the legal actions and the deadline. Answer them with make_move.",
+          "Returns who this player is in the league (player_id, name, state, points), its matches, its last result and, for a player run by hand, the open move requests with the view of the game, the legal actions and the deadline. Answer them with make_move.",
         plain: z.object({}),
         result: z.looseObject({
+          player_id: z.string().nullable().describe("null until the league manager or a referee has told it"),
+          name: z.string(),
+          state: z.enum(agentStates).describe("its lifecycle state in the league, as of the last round"),
+          points: z.number().describe("of all its leagues together"),
+          leagues: z.array(z.object({ league_id: z.string(), points: z.number(), rank: z.int().nullable() })),
           bot: z.string(),
           matches_begun: z.int(),
           matches_won: z.int(),
@@ -244,7 +270,12 @@ export function handOperations(player: Player, manual: ManualBot | null, identit
         annotations: { readOnlyHint: true },
       },
       handle: (_, caller) =>
-        ok({ ...player.state(isOwner(caller)), ...(manual && isNear(caller) && { asked: manual.asked() }) }),
+        ok({
+          ...news.facts(),
+          name: identity.name,
+          ...player.state(isOwner(caller)),
+          ...(manual && isNear(caller) && { asked: manual.asked() }),
+        }),
     }),
   ];
 }

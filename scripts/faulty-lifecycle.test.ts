@@ -1,9 +1,15 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { LeagueEvent } from "../league-manager/events.ts";
+import { type LeagueEvent, stateLine } from "../league-manager/events.ts";
 import { type Asked, type FaultyPlayer, type FaultyPlayerOptions, startFaultyPlayer } from "./faulty-player.ts";
-import { startTestLeague, type TestLeague, type TestLeagueOptions, type TestPlayer } from "./testing-league.ts";
+import {
+  callRpc,
+  startTestLeague,
+  type TestLeague,
+  type TestLeagueOptions,
+  type TestPlayer,
+} from "./testing-league.ts";
 
 let league: TestLeague | null = null;
 const start = async (options: TestLeagueOptions): Promise<TestLeague> => {
@@ -30,6 +36,10 @@ function keptState(dataFolder: string, agentId: string): unknown {
   } finally {
     db.close();
   }
+}
+
+interface Read {
+  readonly contents: readonly { readonly text: string }[];
 }
 
 /** Matches of P01 in the order in which they were completed. */
@@ -61,6 +71,40 @@ describe("a player that does not answer in time", () => {
     const others = played?.matches.filter((one) => !Object.values(one.roles).includes("P01")) ?? [];
     expect(others.map((one) => one.termination)).toEqual(Array(10).fill("normal"));
     expect(played?.standings.at(-1)).toMatchObject({ player_id: "P01", played: 5, losses: 5, points: 0 });
+  });
+
+  it("is told in each of its states: as an event, to the players after a round, and in the standings", async () => {
+    const told: LeagueEvent[] = [];
+    const players: FaultyPlayer[] = [];
+    const { completed, manager } = await start({
+      leagues: rps,
+      players: [
+        {
+          name: "Silent",
+          async start(place) {
+            players.push(await startFaultyPlayer({ ...place, fault: "silent" }));
+            return players[0] as FaultyPlayer;
+          },
+        },
+        ...["B", "C", "D"].map(good),
+      ],
+      onEvent: (event) => told.push(event),
+    });
+    await completed;
+    const states = told.flatMap((event) => (event.type === "player_state" ? [event] : []));
+    const mine = states.filter(({ agent_id }) => agent_id === "P01");
+    expect(mine.map(({ was, state, league_ids }) => [was, state, league_ids])).toEqual([
+      ["REGISTERED", "ACTIVE", ["rps"]],
+      ["ACTIVE", "SUSPENDED", ["rps"]],
+      ["SUSPENDED", "SHUTDOWN", ["rps"]],
+    ]);
+    expect(mine.map(stateLine)).toEqual([null, "Silent (P01) is suspended: it did not answer in time", null]);
+    const updates = (players[0]?.asked ?? []).filter(({ type }) => type === "LEAGUE_STANDINGS_UPDATE");
+    const stateOfP01 = (rows: unknown): unknown =>
+      (rows as { player_id: string; state: string }[]).find(({ player_id }) => player_id === "P01")?.state;
+    expect(updates.map(({ payload }) => stateOfP01(payload.standings))).toEqual(["SUSPENDED", "SUSPENDED", "SHUTDOWN"]);
+    const read = (await callRpc(manager, "resources/read", { uri: "league://standings" })) as Read;
+    expect(stateOfP01(JSON.parse(read.contents[0]?.text ?? "").standings)).toBe("SHUTDOWN");
   });
 
   it("is said to be shut down once, also when more matches than it may lose end together", async () => {

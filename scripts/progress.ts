@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { styleText } from "node:util";
 import { counted } from "#shared/lib/text.ts";
-import { type LeagueEvent, nameIn, resultLine } from "../league-manager/events.ts";
+import { type LeagueEvent, nameIn, resultLine, stateLine } from "../league-manager/events.ts";
 import type { Standing } from "../league-manager/standings.ts";
 
 const require = createRequire(import.meta.url);
@@ -56,6 +56,8 @@ function plainLine(event: LeagueEvent): string | null {
     }
     case "league_completed":
       return `${event.league_id}: completed`;
+    case "player_state":
+      return stateLine(event);
     case "notice":
       return event.message;
     case "round_started":
@@ -95,6 +97,10 @@ function drawnProgress(stream: NodeJS.WriteStream): Progress {
     line,
     event(event) {
       if (event.type === "notice") return line(event.message);
+      if (event.type === "player_state") {
+        const text = stateLine(event);
+        return text === null ? undefined : line(text);
+      }
       if (event.type === "league_started") {
         leagues.set(event.league_id, { completed: 0, matches: event.matches, round: 1, standings: [] });
       }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { agentStates } from "./lifecycle.ts";
 import { DisplayName } from "./names.ts";
 
 /** Message types of league-protocol.md, and below the line the requests behind the named tools (PROTOCOL.md, section 4). */
@@ -254,6 +255,7 @@ const standing = z.object({
   draws: z.int(),
   losses: z.int(),
   points: z.int(),
+  state: z.enum(agentStates).nullish(),
 });
 
 export const RoundAnnouncement = z.object({ league_id: id, round_id: z.int(), matches: z.array(scheduledMatch) });
