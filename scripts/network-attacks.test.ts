@@ -47,6 +47,13 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
     };
   }
 
+  /** Whatever is at the listed endpoint: it answers everything. */
+  async function startListed(): Promise<void> {
+    const answer = `require("node:http").createServer((_, reply) => reply.end("{}")).listen(9000, "::", () => console.log("up"))`;
+    const child = other.spawn([process.execPath, "--eval", answer], { stdio: ["ignore", "pipe", "inherit"] });
+    await once(child.stdout as Readable, "data");
+  }
+
   beforeAll(async () => {
     network = await createNetwork("server", "attacker", "other");
     ({ server, attacker, other } = network.hosts);
@@ -57,6 +64,7 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
       allowed_hosts: ["league.example"],
     };
     writeFileSync(join(folder, "league.json"), JSON.stringify(config));
+    await startListed();
     const files = ["--config", join(folder, "league.json"), "--data", folder];
     stopManager = await serve("league-manager/main.ts", /league manager at/, ...files);
     stopHost = await serve(

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Agent, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
+import { Agent, type IncomingMessage, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { httpEndpoint } from "./http-endpoint.ts";
@@ -258,53 +258,5 @@ describe("when the table of sessions is full", () => {
     const opened = await Promise.all(Array.from({ length: 8 }, () => connect()));
     const statuses = await Promise.all(opened.map((client) => client.status()));
     expect(statuses.filter((status) => status === 200)).toHaveLength(3);
-  });
-});
-
-describe("a connection on which nothing moves", () => {
-  let answer: PromiseWithResolvers<string>;
-  let quick: Server;
-  beforeEach(async () => {
-    answer = Promise.withResolvers();
-    quick = httpEndpoint({
-      door: async () => ({ status: 200, body: await answer.promise }),
-      web: () => Promise.reject(),
-      bodyLimit: () => 64 * 1024,
-      allowedHosts: [],
-      unreadMs: 20,
-    });
-    await once(quick.listen(0, "127.0.0.1"), "listening");
-  });
-  afterEach(() => void quick.close().closeAllConnections());
-
-  const ask = async () => {
-    const asked = once(quick, "request");
-    const sent = request({
-      port: (quick.address() as AddressInfo).port,
-      path: "/mcp",
-      method: "POST",
-      headers: CLIENT,
-    });
-    sent.on("error", () => {}); // it is broken off on purpose
-    sent.end("{}");
-    const [, response] = (await asked) as [IncomingMessage, ServerResponse];
-    return { sent, response };
-  };
-
-  it("is kept while its answer takes its time", async () => {
-    const { sent, response } = await ask();
-    await once(response, "timeout");
-    answer.resolve('"late"');
-    const [received] = await once(sent, "response");
-    expect(await textOf(received)).toBe('"late"');
-  });
-
-  it("is closed when its peer reads no more", async () => {
-    const { sent, response } = await ask();
-    const closed = once(response, "close");
-    sent.socket?.pause();
-    answer.resolve(JSON.stringify("x".repeat(64 * 1024 * 1024)));
-    await closed;
-    expect(response.writableFinished).toBe(false);
   });
 });
