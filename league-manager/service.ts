@@ -14,6 +14,7 @@ import type { Config } from "#shared/runtime/config.ts";
 import { StartError } from "#shared/runtime/exit.ts";
 import { ownStore } from "#shared/runtime/own-store.ts";
 import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
+import { readingStore } from "#shared/runtime/store-file.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import type { Agent } from "./agents.ts";
@@ -47,10 +48,14 @@ const BODY_BYTES = 256 * 1024;
 const REFEREE_BODY_BYTES = 4 * 1024 * 1024;
 
 /** Starts the league manager: its store, its endpoint, then whatever was going on when it last stopped. */
-export async function startManager(options: ManagerServiceOptions, self: AgentProcess): Promise<RunningAgent> {
+export function startManager(options: ManagerServiceOptions, self: AgentProcess): Promise<RunningAgent> {
+  mkdirSync(options.dataFolder, { recursive: true });
+  const file = join(options.dataFolder, "league-manager.sqlite");
+  return readingStore(file, () => startOn(file, options, self));
+}
+
+async function startOn(file: string, options: ManagerServiceOptions, self: AgentProcess): Promise<RunningAgent> {
   const { config, dataFolder } = options;
-  mkdirSync(dataFolder, { recursive: true });
-  const file = join(dataFolder, "league-manager.sqlite");
   const own = ownStore(file, MANAGER_SCHEMA);
   const store = await managerStore(own.db, (error) => {
     // What is in memory is ahead of the file now: whoever starts again reads the file.

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { wildcardHost } from "#shared/rpc/own-addresses.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import { takeOwn } from "#shared/runtime/own-store.ts";
 import { qrCode } from "#shared/runtime/qr-code.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
-import { takeFile } from "#shared/store/sqlite.ts";
 import type { LeagueEvent } from "../league-manager/events.ts";
 import { managerUrlOf, startAgents } from "./agents.ts";
 import { readConfig } from "./command-run.ts";
@@ -39,7 +39,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
   const served = join(config.data, "serve.json");
   mkdirSync(config.data, { recursive: true, mode: 0o700 });
   // Its manager, started again, reads this file: it is written by nobody else while this command runs.
-  const lock = takeFile(served);
+  const lock = takeOwn(served);
   if (!lock) throw new StartError(`${config.data} is served by another process`);
   writeWhole(served, config);
 

@@ -6,6 +6,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { WireFault } from "#shared/protocol/messages.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import { readingStore } from "#shared/runtime/store-file.ts";
 import type { SeedRule } from "#shared/session/match-seed.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import type { RecordedResult } from "../league-manager/league.ts";
@@ -14,6 +15,7 @@ import { type Pairing, roundRobin } from "../league-manager/schedule.ts";
 import { foldStandings, type Standing } from "../league-manager/standings.ts";
 import { MANAGER_SCHEMA, managerStore } from "../league-manager/tables.ts";
 import { hasFailed } from "./run-folder.ts";
+import { jsonIn } from "./whole-file.ts";
 
 const POINTS = "a match gives 3, 1 or 0 points";
 
@@ -149,9 +151,14 @@ export const unplayedIn = (run: ExportedRun): ReadonlyMap<string, number> =>
       }),
   );
 
-/** Every file of an export, by name, from a manager's store. The config beside the store tells games and options. */
-export async function exportedFiles(storeFile: string): Promise<ReadonlyMap<string, string>> {
-  const config = readConfigBeside(storeFile);
+/**
+ * Every file of an export, by name, from a manager's store. The config beside the store tells games and options. StartError when one of the
+ * two cannot be read.
+ */
+export const exportedFiles = (storeFile: string): Promise<ReadonlyMap<string, string>> =>
+  readingStore(storeFile, () => filesFrom(storeFile, readConfigBeside(storeFile)));
+
+async function filesFrom(storeFile: string, config: StoredConfig): Promise<ReadonlyMap<string, string>> {
   const db = openSqlite(storeFile, MANAGER_SCHEMA);
   try {
     const store = await managerStore(db);
@@ -200,10 +207,15 @@ const StoredConfig = z.object({
   leagues: z.array(z.object({ league_id: z.string(), game: z.string(), options: z.record(z.string(), z.unknown()) })),
 });
 
-function readConfigBeside(storeFile: string): z.infer<typeof StoredConfig> {
+type StoredConfig = z.infer<typeof StoredConfig>;
+
+function readConfigBeside(storeFile: string): StoredConfig {
   const file = ["config.json", "serve.json"].map((name) => join(dirname(storeFile), name)).find(existsSync);
   if (!file) throw new StartError(`${dirname(storeFile)} has no config.json: it was not made by league run or serve`);
-  return StoredConfig.parse(JSON.parse(readFileSync(file, "utf8")));
+  const config = StoredConfig.safeParse(jsonIn(file));
+  if (!config.success)
+    throw new StartError(`${file} cannot be read: it is not the config that league run or serve wrote`);
+  return config.data;
 }
 
 /**

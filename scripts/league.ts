@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { Command, Option } from "commander";
-import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import { EXIT, fileFault, StartError } from "#shared/runtime/exit.ts";
 import {
   countOption,
   endpointOption,
@@ -121,17 +121,17 @@ subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command
 
 /** Ends the process with a command's exit code, after stdout has been written. */
 async function exitWith(command: Promise<number>): Promise<void> {
-  let code: number;
-  try {
-    code = await command;
-  } catch (thrown) {
-    const { syscall, path } = thrown as NodeJS.ErrnoException;
-    if (!(thrown instanceof StartError) && (syscall === undefined || path === undefined)) throw thrown;
-    // A folder that cannot be written, or a file in its place, is no fault of ours.
-    process.stderr.write(`${(thrown as Error).message}\n`);
-    code = thrown instanceof StartError ? thrown.exitCode : EXIT.failed;
-  }
+  process.on("uncaughtException", (thrown) => process.exit(tellFault(thrown)));
+  const code = await command.catch(tellFault);
   process.stdout.write("", () => process.exit(code));
+}
+
+/** Tells what ended a command and returns the exit code; only a fault of the program is shown with its stack. */
+function tellFault(thrown: unknown): number {
+  // A folder that cannot be written, or a file in its place, is no fault of ours.
+  const fault = thrown instanceof StartError ? thrown.message : fileFault(thrown);
+  process.stderr.write(`${fault ?? (thrown instanceof Error ? thrown.stack : String(thrown))}\n`);
+  return thrown instanceof StartError ? thrown.exitCode : EXIT.failed;
 }
 
 if (process.argv.length <= 2) {

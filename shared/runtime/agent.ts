@@ -9,10 +9,11 @@ import type { McpSessions } from "../rpc/mcp-sessions.ts";
 import { isWildcard, localUrl, urlsOf } from "../rpc/own-addresses.ts";
 import { type RefusalLog, refusalLog } from "../rpc/refusal-log.ts";
 import type { AgentReport } from "./agent-report.ts";
-import { EXIT, StartError } from "./exit.ts";
+import { EXIT, fileFault, StartError } from "./exit.ts";
 import { fileNameOf } from "./file-name.ts";
 import { released } from "./held.ts";
 import { type Logger, openLog } from "./logger.ts";
+import { StoreLost } from "./store-file.ts";
 
 /** The process around an agent: its log, its voice and its way out. */
 export interface AgentProcess {
@@ -90,13 +91,17 @@ export async function runAgentProcess(
   process.on("disconnect", () => void stop(EXIT.ok));
   const crash = (thrown: unknown): void => {
     if (isEnding) return;
+    if (thrown instanceof StoreLost) self.report({ type: "cannot_go_on" });
     if (thrown instanceof StartError) {
       write(underParent ? thrown.message : `${name}: ${thrown.message}`);
       end(thrown.exitCode);
       return;
     }
     log.fatal({ err: thrown }, "crashed");
-    write(`${name}: ${thrown instanceof Error ? thrown.stack : String(thrown)}`);
+    // While it starts, a file that cannot be used is no fault of the program; later the place in the code is needed.
+    const fault = running === null ? fileFault(thrown) : null;
+    if (fault !== null) write(underParent ? fault : `${name}: ${fault}`);
+    else write(`${name}: ${thrown instanceof Error ? thrown.stack : String(thrown)}`);
     end(EXIT.failed);
   };
   process.on("uncaughtException", crash);
@@ -116,7 +121,7 @@ function openOwnLog(name: string, dataFolder: string | null): ReturnType<typeof 
   try {
     return openLog(dataFolder === null ? null : join(dataFolder, "logs", `${fileNameOf(name)}.log`), name);
   } catch (thrown) {
-    process.stderr.write(`${name}: cannot write to ${dataFolder}: ${messageOf(thrown)}\n`);
+    process.stderr.write(`${name}: ${fileFault(thrown) ?? `cannot write to ${dataFolder}: ${messageOf(thrown)}`}\n`);
     process.exit(EXIT.failed);
   }
 }

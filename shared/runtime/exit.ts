@@ -9,3 +9,25 @@ export class StartError extends Error {
     this.exitCode = exitCode;
   }
 }
+
+/** What the person at the terminal can make of the system's codes. */
+const FILE_FAULTS: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "operation not permitted",
+  EROFS: "the file system is read-only",
+  ENOSPC: "no space left on the device",
+  EDQUOT: "the disk quota is used up",
+  ENOTDIR: "a part of the path is a file",
+  EEXIST: "a file is in its place",
+  EISDIR: "a folder is in its place",
+  ENOENT: "there is no such file or folder",
+};
+
+/** A fault of the file system in one line: the path and the reason; null for any other error. */
+export function fileFault(thrown: unknown): string | null {
+  const { syscall, path, code = "" } = thrown as NodeJS.ErrnoException;
+  if (syscall === undefined || path === undefined) return null;
+  // Node reports a folder that it cannot create on a read-only file system as missing.
+  if (syscall === "mkdir" && code === "ENOENT") return `cannot create ${path}: is the file system read-only?`;
+  return `cannot use ${path}: ${FILE_FAULTS[code] ?? (thrown as Error).message}`;
+}

@@ -10,6 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), "own-store-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
 const newFile = (): string => join(folder, `${++files}.sqlite`);
+const MENDING = "Restore it from a copy, or move it away to begin with an empty one.";
 const HEN = "CREATE TABLE IF NOT EXISTS hens (name TEXT PRIMARY KEY, eggs INTEGER NOT NULL) STRICT;";
 
 describe("a store of one's own", () => {
@@ -45,7 +46,9 @@ describe("a store of one's own", () => {
     const file = newFile();
     writeFileSync(file, text);
     for (const _time of [1, 2]) {
-      expect(() => ownStore(file, HEN)).toThrow(new StartError(`cannot open ${file}: file is not a database`));
+      expect(() => ownStore(file, HEN)).toThrow(
+        new StartError(`${file} is damaged: file is not a database. ${MENDING}`),
+      );
     }
     expect(readFileSync(file, "utf8")).toBe(text);
   });

@@ -1,34 +1,53 @@
-import { messageOf } from "../lib/result.ts";
 import { foreignTable, openSqlite, takeFile } from "../store/sqlite.ts";
 import { StartError } from "./exit.ts";
+import { type StoreLost, storeFault, watchStoreFile } from "./store-file.ts";
 
 export class StoreInUse extends StartError {}
 
 /**
  * Opens an agent's database file and keeps it for this process alone until it is closed. A StartError says that another process has it, that it
- * cannot be read, or that another version of this program made it: its entries would not fit the tables that this one knows.
+ * cannot be read, or that another version of this program made it: its entries would not fit the tables that this one knows. When the file is
+ * deleted while it is open, `onLost` is called; without it the process ends with that error.
  */
-export function ownStore(file: string, schema: string) {
-  const lock = takeFile(file);
+export function ownStore(file: string, schema: string, onLost: (lost: StoreLost) => void = endProcess) {
+  const lock = takeOwn(file);
   if (!lock) throw new StoreInUse(`${file} is in use by another process`);
   try {
     const db = openOwn(file, schema);
+    const stopWatching = watchStoreFile(file, onLost);
     return {
       db,
       close(): void {
+        stopWatching();
         db.close();
         lock.release();
       },
     };
   } catch (thrown) {
     lock.release();
-    throw thrown instanceof StartError ? thrown : new StartError(`cannot open ${file}: ${messageOf(thrown)}`);
+    throw storeFault(file, thrown);
+  }
+}
+
+/** An error that nothing catches ends the process of an agent, with its message. */
+const endProcess = (lost: StoreLost): void => {
+  setImmediate(() => {
+    throw lost;
+  });
+};
+
+/** As `takeFile`; a StartError when the lock cannot be made. */
+export function takeOwn(file: string): ReturnType<typeof takeFile> {
+  try {
+    return takeFile(file);
+  } catch (thrown) {
+    throw storeFault(file, thrown);
   }
 }
 
 /** Whether another process, or another store of this one, has a database file open by `ownStore`. */
 export function isInUse(file: string): boolean {
-  const lock = takeFile(file);
+  const lock = takeOwn(file);
   lock?.release();
   return lock === null;
 }

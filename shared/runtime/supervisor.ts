@@ -28,6 +28,8 @@ export interface AgentSpec {
 interface Life {
   restarts: number;
   wasReady: boolean;
+  /** Whether it has said that a restart would not help. */
+  cannotGoOn: boolean;
   readonly onReady: (url: string) => void;
   readonly after: Promise<unknown> | undefined;
 }
@@ -95,6 +97,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       // A player's bot can say here what it likes.
       const report = AgentReport.safeParse(message).data;
       if (report?.type === "event" && spec.tellsEvents) options.onEvent(report.event);
+      if (report?.type === "cannot_go_on") life.cannotGoOn = !spec.isExpendable;
       if (report?.type === "ready") {
         life.wasReady = true;
         clearTimeout(slow);
@@ -131,6 +134,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const neverRan = !life.wasReady && signal === null;
     const isSetUpWrongly = code === EXIT.config && (neverRan || !isExpendable);
     if (isSetUpWrongly) options.onFatal(`${name} ${how}`, EXIT.config);
+    else if (life.cannotGoOn) options.onFatal(`${name} ${how}`, EXIT.failed);
     else if (neverRan) options.onFatal(`${name} ${how} before it was up`, EXIT.failed);
     else if (life.restarts < maxRestarts) {
       options.onLine(name, `${how}; it is started again`);
@@ -142,7 +146,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 
   return {
-    start: (spec, after) => new Promise((onReady) => launch(spec, { restarts: 0, wasReady: false, onReady, after })),
+    start: (spec, after) =>
+      new Promise((onReady) => launch(spec, { restarts: 0, wasReady: false, cannotGoOn: false, onReady, after })),
     async stop() {
       stopping = true;
       for (const child of children.values()) child.kill("SIGTERM");
