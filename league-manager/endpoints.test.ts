@@ -84,6 +84,14 @@ describe("a new player on the endpoint of a registered one", () => {
   });
 });
 
+it("an endpoint that the config lists is given to no other player, whether anything answers there or not", async () => {
+  await manager.stop();
+  manager = await startTestManager([{ league_id: "rps", game: "rps.v1" }], { players: [{ name: "Listed", endpoint }] });
+  expect(manager.endpointsKept()).toEqual({ P01: endpoint });
+  await new Promise((resolve) => program.close(resolve));
+  expect(await register("Bob", endpoint, newToken())).toMatchObject({ status: "REJECTED", error_code: "L003" });
+});
+
 function L004(): object {
   return { error_code: "L004", error_name: "NOT_REGISTERED", message: "no", retryable: false, context: {} };
 }

@@ -146,8 +146,9 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
       (one) => one.kind === kind && (one.name === name || sameEndpoint(one.endpoint, endpoint)),
     );
     const other = alike.find((one) => one !== known);
-    // The new player may hold this port because the old one has stopped.
-    if (other && other.name !== name && kind === "player" && (await options.hasLeft(other))) {
+    // The new player may hold this port because the old one has stopped. An endpoint in the config stays its player's.
+    const isListed = places.some(({ id, endpoint: listed }) => id === other?.id && listed !== null);
+    if (other && other.name !== name && kind === "player" && !isListed && (await options.hasLeft(other))) {
       if (sameEndpoint(other.endpoint, endpoint)) await leaveEndpoint(other);
       return register(registration, leaguesFor);
     }
