@@ -249,6 +249,8 @@ export function createEntry(options: EntryOptions): Entry {
       if (!registered.ok) return ok({ referee_id: null, ...rejected(registered.error) });
       const { agent, token, isNew } = registered.value;
       if (isNew) emit({ type: "registered", agent_id: agent.id, name: agent.name, kind: "referee" });
+      // Before that no match is given to a referee again, and it would take its unfinished matches for withdrawn.
+      await manager.restored;
       const matches = manager.welcomeReferee(agent);
       startComplete();
       const league_ids = [...manager.leagues.keys()];

@@ -67,6 +67,8 @@ export interface Manager {
   standings(league: League): readonly Standing[];
   /** A player's lifecycle state; null for one that is not registered any more. */
   stateOf(playerId: string): AgentState | null;
+  /** Resolves when `resume` has given their matches back to the referees. */
+  readonly restored: Promise<void>;
   /** Goes on with every league that was running when the manager stopped. */
   resume(): Promise<void>;
   stop(): void;
@@ -157,6 +159,7 @@ export function createManager(options: ManagerOptions): Manager {
     },
   });
   const stopped = new AbortController();
+  const restored = Promise.withResolvers<void>();
   const announcer = createAnnouncer(peers, MANAGER_SENDER, config.timeouts.default_ms);
   const rounds = createRounds({
     leagues,
@@ -178,6 +181,21 @@ export function createManager(options: ManagerOptions): Manager {
   };
 
   const recorder = createRecorder({ leagues, store, dispatcher, rounds, seedOf, emit });
+
+  const resumeLeagues = async (): Promise<void> => {
+    for (const league of leagues.values()) tellRestored(league);
+    const running = [...leagues.values()].filter((league) => league.status === "running");
+    // The manager may have been killed between the two steps of a start.
+    for (const league of running) await activate(league);
+    const inPlay = new Set(running.flatMap((league) => [...league.entrants]));
+    const players = [...inPlay].flatMap((id) => registry.get(id) ?? []).filter(({ state }) => state !== "SHUTDOWN");
+    await awaitPlayers(players, peers, stopped.signal);
+    if (stopped.signal.aborted) return;
+    // A league that cannot be restored must not keep the others from going on.
+    for (const league of running) await rounds.resume(league).catch((thrown) => onStuck(league, thrown));
+    if (running.length === 0 && [...leagues.values()].every((league) => league.status === "completed"))
+      onAllCompleted();
+  };
 
   return {
     leagues,
@@ -257,19 +275,10 @@ export function createManager(options: ManagerOptions): Manager {
       return true;
     },
 
+    restored: restored.promise,
+
     async resume() {
-      for (const league of leagues.values()) tellRestored(league);
-      const running = [...leagues.values()].filter((league) => league.status === "running");
-      // The manager may have been killed between the two steps of a start.
-      for (const league of running) await activate(league);
-      const inPlay = new Set(running.flatMap((league) => [...league.entrants]));
-      const players = [...inPlay].flatMap((id) => registry.get(id) ?? []).filter(({ state }) => state !== "SHUTDOWN");
-      await awaitPlayers(players, peers, stopped.signal);
-      if (stopped.signal.aborted) return;
-      // A league that cannot be restored must not keep the others from going on.
-      for (const league of running) await rounds.resume(league).catch((thrown) => onStuck(league, thrown));
-      if (running.length === 0 && [...leagues.values()].every((league) => league.status === "completed"))
-        onAllCompleted();
+      await resumeLeagues().finally(restored.resolve);
     },
 
     stop() {

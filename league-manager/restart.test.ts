@@ -206,6 +206,20 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect((await league.over()).leagues[0]?.matches).toMatchObject([{ termination: "normal" }]);
   });
 
+  it("tells a referee that registers before its players listen again which matches are its own", async (test) => {
+    const league = await startScriptedLeague(test);
+    await league.begin();
+    const order = await league.order("REF01", "R1M1");
+    const players = [league.player("P01"), league.player("P02")];
+    for (const player of players) await player.close();
+    await league.restart();
+    const { url, token } = league.referee("REF01");
+    const me = { display_name: "REF01", version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: url };
+    const answering = league.say("REFEREE_REGISTER_REQUEST", "referee:REF01", me, token);
+    for (const player of players) await player.listen();
+    expect((await answering).payload).toMatchObject({ status: "ACCEPTED", matches: [order] });
+  });
+
   it("tells a referee that registers again which matches are its own, and of no others", async (test) => {
     const league = await startScriptedLeague(test, { referees: 2 });
     await league.begin(1);
