@@ -17,6 +17,8 @@ export interface ModelOptions {
   readonly maxTokens: number | null;
   readonly signal: AbortSignal;
   tell(line: string): void;
+  /** Waits before a request is made again; absent for a real pause. */
+  readonly wait?: typeof pause;
 }
 
 /**
@@ -29,7 +31,12 @@ export type Model = (prompt: Extract<Ask, { kind: "prompt" }>) => Promise<Said>;
 const A_DAY_S = 86_400;
 const FAILURES_IN_A_ROW = 3;
 const MAX_REPLY_BYTES = 1024 * 1024;
+/** Before a request is made again, where the endpoint names no time, seconds. */
+const BACKOFF_S = [1, 2, 4] as const;
+/** So often a request is made again when the endpoint names the time. */
 const MAX_PAUSES = 5;
+/** What a connection ends with that the endpoint, or something before it, has cut. */
+const RESETS: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 /** Asking again would not help. */
 const SHUT_OUT: ReadonlySet<number> = new Set([401, 403, 404]);
 
@@ -56,7 +63,7 @@ interface Reply {
 }
 
 export function createModel(options: ModelOptions): Model {
-  const { key, timeoutMs, tell } = options;
+  const { key, timeoutMs, tell, wait = pause } = options;
   const endpoint = `${options.url.replace(/\/+$/, "").replace(/\/chat\/completions$/, "")}/chat/completions`;
   let failures = 0;
   /** Newer models of OpenAI want another name for the same number. */
@@ -80,26 +87,34 @@ export function createModel(options: ModelOptions): Model {
       body: JSON.stringify({ model: options.model, messages, [limitName]: options.maxTokens ?? maxTokens }),
       signal: limit,
     });
-    const retryAfter = Number(response.headers.get("retry-after") ?? Number.NaN);
-    return {
-      status: response.status,
-      retryAfterS: Number.isFinite(retryAfter) ? Math.min(Math.max(0, retryAfter), A_DAY_S) : null,
-      text: await bodyOf(response),
-    };
+    const retryAfterS = secondsIn(response.headers.get("retry-after"));
+    return { status: response.status, retryAfterS, text: await bodyOf(response) };
   };
 
-  /** The reply after the pauses that the endpoint asks for, as far as there is time for them. */
+  /**
+   * The reply, after pauses where the endpoint is busy (429), fails (5xx) or cuts the connection, as far as there is time for them: as long as it says
+   * itself, else 1, 2 and 4 seconds.
+   */
   const patiently = async (prompt: Parameters<Model>[0], limit: AbortSignal): Promise<Reply> => {
     for (let pauses = 0; ; pauses++) {
-      const reply = await request(prompt, limit);
-      if (reply.status === 400 && limitName === "max_tokens" && reply.text.includes("max_completion_tokens")) {
+      const got = await request(prompt, limit).catch((thrown: unknown) => ({ thrown }));
+      if (
+        "status" in got &&
+        got.status === 400 &&
+        limitName === "max_tokens" &&
+        /max_completion_tokens/.test(got.text)
+      ) {
         limitName = "max_completion_tokens";
         continue;
       }
-      const mayWait = (reply.status === 429 || reply.status === 503) && reply.retryAfterS !== null;
-      if (!mayWait || pauses >= MAX_PAUSES) return reply;
-      tell(`the LLM asks for a pause of ${reply.retryAfterS} s`);
-      if (!(await pause((reply.retryAfterS ?? 0) * 1000, limit))) return reply;
+      const pauseS = pauseAfter(got, pauses);
+      if (pauseS !== null) {
+        const why = "status" in got ? `answers HTTP ${got.status}` : "has cut the connection";
+        tell(`the LLM ${why}; asking again in ${pauseS} s`);
+      }
+      if (pauseS !== null && (await wait(pauseS * 1000, limit))) continue;
+      if ("status" in got) return got;
+      throw got.thrown;
     }
   };
 
@@ -140,6 +155,21 @@ export function createModel(options: ModelOptions): Model {
   };
 }
 
+/** How long to wait before a request is made again, seconds; null when it is not. */
+function pauseAfter(got: Reply | { readonly thrown: unknown }, pauses: number): number | null {
+  const next = BACKOFF_S[pauses] ?? null;
+  if (!("status" in got)) return RESETS.has(codeOf(got.thrown)) ? next : null;
+  if (got.status !== 429 && got.status < 500) return null;
+  return got.retryAfterS !== null && pauses < MAX_PAUSES ? got.retryAfterS : next;
+}
+
+/** The seconds of a Retry-After header, which names them or a date; null when it says neither. */
+function secondsIn(header: string | null): number | null {
+  const text = header?.trim() ?? "";
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - Date.now()) / 1000);
+  return Number.isFinite(seconds) ? Math.min(Math.max(0, seconds), A_DAY_S) : null;
+}
+
 async function bodyOf(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -159,8 +189,10 @@ function faultOf({ status, text }: Reply): string {
 }
 
 /** fetch says "fetch failed" and hides why. */
-const causeOf = (thrown: unknown): string => {
-  const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
-  const { code } = cause as { code?: unknown };
-  return messageOf(cause) || String(code ?? "no connection");
-};
+const hiddenCause = (thrown: unknown): unknown =>
+  thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
+
+const codeOf = (thrown: unknown): unknown => (hiddenCause(thrown) as { code?: unknown } | null)?.code;
+
+const causeOf = (thrown: unknown): string =>
+  messageOf(hiddenCause(thrown)) || String(codeOf(thrown) ?? "no connection");

@@ -1,5 +1,6 @@
 import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
+import { codenames } from "#shared/games/codenames.ts";
 import type { Ask, Said } from "#shared/rpc/input.ts";
 import { type People, peopleAt } from "./codenames-people.ts";
 
@@ -23,9 +24,9 @@ let people: People | null = null;
 afterEach(() => people?.close());
 
 /** Streams that take themselves for a terminal; `shown` waits until something is on its screen, from where it last looked. */
-function terminal(rows = 40) {
+function terminal(rows = 40, columns = 80) {
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
-  const output = Object.assign(new PassThrough(), { isTTY: true, rows, columns: 80 });
+  const output = Object.assign(new PassThrough(), { isTTY: true, rows, columns });
   let text = "";
   let seen = 0;
   let look = (): void => {};
@@ -137,5 +138,43 @@ describe("a form that is secret to one of several", () => {
     people.close();
     await shown("\x1b[?1049l");
     expect(await said).toEqual(CANCELLED);
+  });
+});
+
+describe("a spymaster's key", () => {
+  const state = codenames.initialState({ options: codenames.options.parse({}), seed: "key" });
+  const link = `http://127.0.0.1:8001/game/d52499d2-f1cc-4d40-9583-ccb22b7729e4#seat=${"x".repeat(43)}`;
+  const parts = [
+    "You are the spymaster of team red.",
+    codenames.toText(state, "red_spymaster"),
+    link,
+    "Give a clue: one word.",
+  ];
+  const form: Form = { ...clue, message: parts.join("\n\n") };
+  const [other, scrolled] = ["\x1b[?1049h", "\x1b[2J\x1b[3J\x1b[H"];
+
+  it.each([
+    [200, 30, 5, other],
+    [80, 40, 4, other],
+    [80, 24, 4, scrolled],
+    [80, 16, 4, scrolled],
+    [40, 60, 2, other],
+    [40, 24, 2, scrolled],
+    [24, 60, 1, other],
+    [24, 40, 1, scrolled],
+  ])("stands whole on a screen of %i columns and %i rows, in %i columns", async (columns, rows, across, screen) => {
+    const { people, shown, type } = terminal(rows, columns);
+    const said = people.fillIn(form, "the spymaster of team red");
+    await shown("Press Enter");
+    type("\r");
+    await shown(screen);
+    const lines = (await shown("Clue: ")).replaceAll("\r", "").split("\n");
+    type("ocean 2\r");
+    await said;
+    const rowsShown = lines.flatMap((line) => line.match(new RegExp(`.{1,${columns}}`, "g")) ?? [""]);
+    const left = rowsShown.slice(-rows).join("\n"); // what has not scrolled off
+    const key = left.split("\n").filter((line) => /\((red|blue|neutral|assassin)\)/.test(line));
+    expect(key).toHaveLength(Math.ceil(25 / across));
+    for (const { word, identity } of state.cards) expect(left).toContain(`${word} (${identity})`);
   });
 });

@@ -1,6 +1,8 @@
 import { styleText } from "node:util";
+import stringWidth from "string-width";
 import type { Ask, FormField, Said } from "#shared/rpc/input.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import { fitted, rowsOf } from "./board-layout.ts";
 import { readLines } from "./terminal-lines.ts";
 
 type Form = Extract<Ask, { kind: "form" }>;
@@ -17,8 +19,9 @@ const OTHER_SCREEN = "\x1b[?1049h\x1b[H";
 const FIRST_SCREEN = "\x1b[?1049l";
 /** The screen and all that has scrolled off it. */
 const CLEAR = "\x1b[2J\x1b[3J\x1b[H";
-/** Lines of a form besides its message. */
-const FIELD_LINES = 6;
+/** Rows that are kept for what is typed, and for one field that is asked again. */
+const SPARE_ROWS = 4;
+const HOW_TO_LEAVE = "(Type stop, or press Ctrl-D, to leave a form.)";
 /** Whatever a message may hold that a terminal would obey. */
 const CONTROL = /[^\P{Cc}\n]/gu;
 const CANCEL: Said = { kind: "form", action: "cancel", content: {} };
@@ -45,9 +48,10 @@ export function peopleAt(input: NodeJS.ReadStream, stream: NodeJS.WriteStream, o
   /** The value of one field; null when the form is left. `given` is what was typed already. */
   const fieldOf = async (name: string, field: FormField, given: string | undefined): Promise<Value | null> => {
     const hint = hintOf(field);
+    const prompt = styleText("bold", promptOf(name, field), { stream });
     let line: string | null | undefined = given;
     for (;;) {
-      line ??= await next(styleText("bold", `${field.title ?? name}${hint && ` (${hint})`}: `, { stream }));
+      line ??= await next(prompt);
       if (line === null) return null;
       const value = meant(field, line);
       if (value !== null) return value;
@@ -57,15 +61,26 @@ export function peopleAt(input: NodeJS.ReadStream, stream: NodeJS.WriteStream, o
     }
   };
 
-  const ask = async ({ message, fields }: Form): Promise<Said> => {
-    write(`\n${message.replace(CONTROL, "")}\n`);
-    if (!wasTold) write("(Type stop, or press Ctrl-D, to leave a form.)\n");
+  const columns = (): number => stream.columns || 80;
+  const shown = ({ message }: Form, boardLast: boolean): string =>
+    fitted(message.replace(CONTROL, ""), columns(), boardLast);
+  /** Whether a form with its prompts is on the screen at once. */
+  const fits = (form: Form): boolean => {
+    const prompts = Object.entries(form.fields).map(([name, field]) => promptOf(name, field));
+    const text = ["", shown(form, false), "", HOW_TO_LEAVE, "", ...prompts].join("\n");
+    return rowsOf(text, columns()) + SPARE_ROWS <= (stream.rows || 24);
+  };
+
+  const ask = async (form: Form): Promise<Said> => {
+    const { fields } = form;
+    write(`\n${shown(form, lines.isTerminal && !fits(form))}\n`);
+    if (!wasTold) write(`${HOW_TO_LEAVE}\n`);
     wasTold = true;
     const content: Record<string, Value> = {};
     const open = Object.entries(fields);
     for (const [, field] of open) {
       const { enum: choices = [] } = field as { enum?: readonly string[] };
-      if (isNumbered(choices)) write(`${listed(choices, stream.columns || 80)}\n`);
+      if (isNumbered(choices)) write(`${listed(choices, columns())}\n`);
     }
     let given: string[] = [];
     for (const [index, [name, field]] of open.entries()) {
@@ -90,9 +105,9 @@ export function peopleAt(input: NodeJS.ReadStream, stream: NodeJS.WriteStream, o
       const come = await next(`\nThe next form is for ${onlyFor} alone. Press Enter when nobody else looks. `);
       if (come === null) return CANCEL;
       // What stands on the other screen leaves no trace, but cannot be scrolled.
-      const fits = form.message.split("\n").length + FIELD_LINES < (stream.rows || 24);
-      stream.write(fits ? OTHER_SCREEN : CLEAR);
-      hide = fits ? FIRST_SCREEN : CLEAR;
+      const onOther = fits(form);
+      stream.write(onOther ? OTHER_SCREEN : CLEAR);
+      hide = onOther ? FIRST_SCREEN : CLEAR;
       try {
         return await ask(form);
       } finally {
@@ -112,6 +127,11 @@ const alike = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu,
 /** Choices may be answered by their place, unless they are numbers themselves. */
 const isNumbered = (choices: readonly string[]): boolean =>
   choices.length > 0 && !choices.some((one) => /^\d+$/.test(one));
+
+function promptOf(name: string, field: FormField): string {
+  const hint = hintOf(field);
+  return `${field.title ?? name}${hint && ` (${hint})`}: `;
+}
 
 function hintOf(field: FormField): string {
   if (field.type === "boolean") return [`yes or no`, field.description].filter(Boolean).join("; ");
@@ -144,12 +164,12 @@ function meant(field: FormField, line: string): Value | null {
 /** Numbered choices in as many columns as fit. */
 function listed(choices: readonly string[], columns: number): string {
   const cells = choices.map((one, index) => `${String(index + 1).padStart(2)} ${one}`);
-  const width = Math.max(...cells.map((cell) => cell.length)) + 2;
+  const width = Math.max(...cells.map((cell) => stringWidth(cell))) + 2;
   const across = Math.max(1, Math.floor(columns / width));
   const rows = Array.from({ length: Math.ceil(cells.length / across) }, (_, row) =>
     cells
       .slice(row * across, (row + 1) * across)
-      .map((cell) => cell.padEnd(width))
+      .map((cell) => cell + " ".repeat(width - stringWidth(cell)))
       .join("")
       .trimEnd(),
   );

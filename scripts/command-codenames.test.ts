@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { startTestHost, type TestHost } from "../referee/rest/testing-host.ts";
@@ -41,7 +43,7 @@ const isOver = ({ code, stdout, stderr }: Ended): void => {
   expect(stdout).toMatch(/^The game is over: team (red|blue) wins, because [a-z ]+\.\n/);
   expect(stdout).toContain("Agents to find: red");
   // It is for people: the key, and neither JSON nor names of fields and codes.
-  expect(stdout).toMatch(/\S \(neutral\)/);
+  expect(stdout).toMatch(/\S \((red|blue|neutral|assassin)\)/);
   expect(stdout).not.toMatch(/[{}"]|\w_\w/);
 };
 /** How an open game is gone on with, as the command says it; no stack trace is shown. */
@@ -136,13 +138,13 @@ describe("an endpoint that does not answer as it should", () => {
     const scripted = await endpoint((request, response, n) => {
       if (request.max_tokens !== undefined) json(response, 400, { error: { message: "use max_completion_tokens" } });
       else if (n % 4 === 0) json(response, 429, { error: "slow down" }, { "retry-after": "0" });
-      else if (n % 5 === 0) json(response, 500, {});
+      else if (n % 5 === 0) json(response, 500, {}, { "retry-after": "0" });
       else plays(request, response, n);
     });
     const ended = await begin([...llm(scripted), "--max-tokens", "900", "--people", "none", ...inFolder(newFolder())])
       .ended;
     isOver(ended);
-    expect(ended.stderr).toContain("the LLM asks for a pause of 0 s");
+    expect(ended.stderr).toContain("the LLM answers HTTP 429; asking again in 0 s");
     expect(scripted.requests.at(-1)).toMatchObject({ max_completion_tokens: 900 });
   });
 
@@ -190,6 +192,40 @@ describe("a game that is left", () => {
     isOver(next);
     const history = /So far:\n[\s\S]*$/.exec(next.stdout)?.[0] ?? "";
     for (const [, word] of ended.stderr.matchAll(/^\w+ guessed (\w+):/gm)) expect(history).toContain(`${word} was `);
+  });
+
+  it("goes on at any free port when another program has the one that it had", async () => {
+    const scripted = await endpoint();
+    const folder = newFolder();
+    const ended = await begin([...llm(scripted), "--words", "built-in", ...inFolder(folder)], nobody).ended;
+    const games = join(folder, "data", "codenames");
+    const [kept = ""] = readdirSync(games);
+    const { port } = JSON.parse(readFileSync(join(games, kept), "utf8"));
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(port, "127.0.0.1", resolve));
+    isOver(await begin(wayOn(ended), aPerson()).ended);
+    await new Promise((resolve) => other.close(resolve));
+  });
+
+  it("and is open in another terminal is not opened a second time, and waits there", async () => {
+    const scripted = await endpoint();
+    const folder = newFolder();
+    const left = await begin([...llm(scripted), "--words", "built-in", ...inFolder(folder)], nobody).ended;
+    const person = aPerson();
+    const asked = Promise.withResolvers<void>();
+    const second = Promise.withResolvers<string>();
+    const first = begin(wayOn(left), (line) => {
+      if (line.startsWith("Your guess (")) asked.resolve();
+      const typed = person(line);
+      if (typed === null || typed === undefined) return null;
+      void second.promise.then(() => first.stdin?.write(`${typed}\n`));
+      return null;
+    });
+    await asked.promise;
+    const refused = await begin(["--continue", ...inFolder(folder)], nobody).ended;
+    second.resolve("");
+    expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("open in another terminal") });
+    isOver(await first.ended);
   });
 
   it("by the end of a pipe waits for more answers", async () => {

@@ -7,6 +7,7 @@ import { type Called, connectMcpHost, type McpHost } from "#shared/rpc/mcp-host.
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { freePorts } from "#shared/runtime/free-ports.ts";
 import { openLog } from "#shared/runtime/logger.ts";
+import { StoreInUse } from "#shared/runtime/own-store.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { startReferee } from "../referee/service.ts";
 import { type OpenGame, openGames } from "./codenames-games.ts";
@@ -81,6 +82,7 @@ export async function codenames(flags: CodenamesFlags): Promise<number> {
     }
     return report(called, () => token !== null && games.drop(token));
   } catch (thrown) {
+    if (thrown instanceof GameInUse) throw thrown;
     const why = thrown instanceof StartError ? thrown.message : `the game was cut: ${messageOf(thrown)}`;
     throw new StartError(token === null ? why : `${why}\n${howToGoOn(flags, token)}`, EXIT.failed);
   } finally {
@@ -90,29 +92,44 @@ export async function codenames(flags: CodenamesFlags): Promise<number> {
   }
 }
 
+/** The game cannot be opened here; how to go on with it from here would not help. */
+class GameInUse extends StartError {}
+
 const refereeAt = (url: string): Leader => ({
   endpoint: `${url.replace(/\/+$/, "").replace(/\/mcp$/, "")}/mcp`,
   port: null,
   stop: async () => {},
 });
 
-/** A session host in this process, as `npm run host` starts one. What it keeps goes by its port, so a game comes back at the one it had. */
+/**
+ * A session host in this process, as `npm run host` starts one, on any free port. Its data file has the name of the port that it had when the game
+ * began.
+ */
 async function ownReferee(data: string, game: OpenGame | null, tell: (line: string) => void): Promise<Leader> {
   const log = openLog(join(data, "logs", "codenames.log"), "codenames");
   const ready = Promise.withResolvers<string>();
-  const ports = game?.port ? [game.port] : await freePorts(1);
-  const referee = await startReferee(
+  const ports = await freePorts(1);
+  const kept = game?.port ?? null;
+  const starting = startReferee(
     {
       ...{ name: null, host: "127.0.0.1", ports, manager: null, dataFolder: data, expireAfterMs: EXPIRE_MS },
       ...{ maxConcurrentMatches: 1, registerTimeoutMs: 1, reportTimeoutMs: 1, limitLoopback: false },
       ...{ bots: new Map(), isAttended: false },
+      ...(kept !== null && { storeName: `referee-${kept}` }),
     },
     { log, say: (line) => log.info(line), warn: tell, report: (told) => "url" in told && ready.resolve(told.url) },
   );
+  const referee = await starting.catch((thrown) => {
+    if (kept === null || !(thrown instanceof StoreInUse)) throw thrown;
+    throw new GameInUse(
+      "this game is open in another terminal; go on with it there, or close it there first",
+      EXIT.failed,
+    );
+  });
   const endpoint = `${await ready.promise}/mcp`;
   return {
     endpoint,
-    port: Number(new URL(endpoint).port),
+    port: kept ?? Number(new URL(endpoint).port),
     async stop() {
       await referee.stop();
       await log.flushed();

@@ -99,12 +99,10 @@ describe("Codenames by the tools for games", () => {
     const { game_id } = made.value;
     const team = await call("joinGame", { game_id, role: "red_team" });
     for (const role of ["blue_spymaster", "blue_team"]) await call("joinGame", { game_id, role });
-    expect((await call("waitForNextTurn", seatOf(made))).text).toMatch(
-      /^Legal moves, or some of them: \{"type":"clue"/m,
-    );
-    const wrong = await call("finishTurn", { ...seatOf(made), move: "kaaak 2" });
+    expect((await call("waitForNextTurn", seatOf(made))).text).toMatch(/^Legal moves, or some of them: [A-Z]+ 1, /m);
+    const wrong = await call("finishTurn", { ...seatOf(made), move: "aaas 2" });
     expect(wrong.isError).toBe(true);
-    expect(wrong.text).toContain("the clue KAAAK is, contains or is part of AAA, a word on the board. Legal moves, or");
+    expect(wrong.text).toContain("the clue AAAS is a form of AAA, a word on the board. Legal moves, or");
     const told = await call("finishTurn", { ...seatOf(made), move: "clue: ocean, 2" });
     expect(told.value.last_action).toMatchObject({ role: "red_spymaster", action: { word: "OCEAN", number: 2 } });
     const early = await call("finishTurn", { ...seatOf(team), move: "pass" });
