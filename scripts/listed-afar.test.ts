@@ -1,0 +1,60 @@
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { canCreateNetworks, createNetwork, type TestNetwork } from "#shared/rpc/testing-network.ts";
+import type { ResultsDocument } from "../league-manager/events.ts";
+import { cleanUp, newFolder, RPS, root } from "./testing.ts";
+
+describe.skipIf(!canCreateNetworks)("a player that is listed on another machine (needs root and iproute2)", () => {
+  let network: TestNetwork<"league" | "afar">;
+  beforeAll(async () => {
+    network = await createNetwork("league", "afar");
+  });
+  afterAll(async () => {
+    await network.close();
+    await cleanUp();
+  });
+
+  /** Starts a player on the other machine; resolves when it listens. */
+  async function startAfar(port: number, folder: string, ...args: readonly string[]): Promise<void> {
+    const place = ["--no-manager", "--host", "0.0.0.0", "--port", String(port), "--data", folder];
+    const command = [process.execPath, join(root, "player/main.ts"), ...place, ...args];
+    const { stderr } = network.hosts.afar.spawn(command, { stdio: ["ignore", "ignore", "pipe"] });
+    for await (const line of createInterface({ input: stderr as Readable })) if (/plays at/.test(line)) break;
+    (stderr as Readable).resume();
+  }
+
+  /** How the match of a league with this player ended. */
+  async function endOf(folder: string, listed: object): Promise<unknown> {
+    const file = join(folder, "league.json");
+    const players = [
+      { name: "Afar", ...listed },
+      { name: "Here", bot: "random" },
+    ];
+    writeFileSync(file, JSON.stringify({ data: "data", players, leagues: RPS }));
+    const command = [process.execPath, join(root, "scripts/league.ts"), "run", file, "--json"];
+    const run = network.hosts.league.spawn(command, { stdio: ["ignore", "pipe", "ignore"] });
+    let text = "";
+    run.stdout?.setEncoding("utf8").on("data", (part: string) => {
+      text += part;
+    });
+    await once(run, "close");
+    const [match] = (JSON.parse(text) as ResultsDocument).leagues[0]?.matches ?? [];
+    return [match?.termination, match?.winner];
+  }
+
+  it("plays with the secret that the config has, and refuses the league without one", async () => {
+    const folder = newFolder();
+    const secretFile = join(folder, "secret");
+    await startAfar(8150, folder, "--name", "Secret", "--secret-file", secretFile);
+    await startAfar(8151, folder, "--name", "Open");
+    const at = (port: number) => `http://${network.hosts.afar.address}:${port}/mcp`;
+    const secret = readFileSync(secretFile, "utf8").trim();
+    const [termination] = (await endOf(folder, { endpoint: at(8150), secret })) as [string];
+    expect(termination).toBe("normal");
+    expect(await endOf(folder, { endpoint: at(8151) })).toEqual(["forfeit", "P02"]);
+  });
+});
