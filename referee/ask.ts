@@ -83,7 +83,9 @@ export function createAsker(
     if (!reply.ok) return err(faultOfCall(reply.error));
     const raw = rawOf(reply.value);
     if (reply.value.type !== "GAME_INVITE_RESPONSE") {
-      return err({ code: "G001", cause: "bad_reply", detail: `answered ${reply.value.type} to an invitation`, raw });
+      const { type, payload } = reply.value;
+      const why = type === "GAME_ERROR" || type === "LEAGUE_ERROR" ? `: ${toldAs(payload.message).slice(0, 200)}` : "";
+      return err({ code: "G001", cause: "bad_reply", detail: `answered ${type} to an invitation${why}`, raw });
     }
     const stranger = strangerIn(reply.value, player);
     if (stranger !== null) return err({ code: "G001", cause: "bad_reply", detail: stranger, raw });

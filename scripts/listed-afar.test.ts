@@ -27,8 +27,8 @@ describe.skipIf(!canCreateNetworks)("a player that is listed on another machine 
     (stderr as Readable).resume();
   }
 
-  /** How the match of a league with this player ended. */
-  async function endOf(folder: string, listed: object): Promise<unknown> {
+  /** How the match of a league with this player ended, and what was shown meanwhile. */
+  async function endOf(folder: string, listed: object) {
     const file = join(folder, "league.json");
     const players = [
       { name: "Afar", ...listed },
@@ -36,14 +36,17 @@ describe.skipIf(!canCreateNetworks)("a player that is listed on another machine 
     ];
     writeFileSync(file, JSON.stringify({ data: "data", players, leagues: RPS }));
     const command = [process.execPath, join(root, "scripts/league.ts"), "run", file, "--json"];
-    const run = network.hosts.league.spawn(command, { stdio: ["ignore", "pipe", "ignore"] });
-    let text = "";
+    const run = network.hosts.league.spawn(command, { stdio: ["ignore", "pipe", "pipe"] });
+    let [text, shown] = ["", ""];
+    run.stderr?.setEncoding("utf8").on("data", (part: string) => {
+      shown += part;
+    });
     run.stdout?.setEncoding("utf8").on("data", (part: string) => {
       text += part;
     });
     await once(run, "close");
     const [match] = (JSON.parse(text) as ResultsDocument).leagues[0]?.matches ?? [];
-    return [match?.termination, match?.winner];
+    return { termination: match?.termination, winner: match?.winner, shown };
   }
 
   it("plays with the secret that the config has, and refuses the league without one", async () => {
@@ -53,8 +56,9 @@ describe.skipIf(!canCreateNetworks)("a player that is listed on another machine 
     await startAfar(8151, folder, "--name", "Open");
     const at = (port: number) => `http://${network.hosts.afar.address}:${port}/mcp`;
     const secret = readFileSync(secretFile, "utf8").trim();
-    const [termination] = (await endOf(folder, { endpoint: at(8150), secret })) as [string];
-    expect(termination).toBe("normal");
-    expect(await endOf(folder, { endpoint: at(8151) })).toEqual(["forfeit", "P02"]);
+    expect(await endOf(folder, { endpoint: at(8150), secret })).toMatchObject({ termination: "normal" });
+    const refused = await endOf(folder, { endpoint: at(8151) });
+    expect(refused).toMatchObject({ termination: "forfeit", winner: "P02" });
+    expect(refused.shown).toContain("this player has no secret, so it accepts messages from its own machine only");
   });
 });
