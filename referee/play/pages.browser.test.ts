@@ -45,7 +45,7 @@ describe("the page of a game, on a real host", () => {
     await move(player, "d2", "d4");
     await watcher.getByLabel("white pawn, d4, last move").waitFor();
     await watcher.click('[data-cell="e7"]');
-    expect(await watcher.locator(".movable, .claim").count()).toBe(0);
+    expect(await watcher.locator(".movable, .claim, .resign").count()).toBe(0);
   });
 
   it("a link whose seat was cut off or copied wrongly shows the game, and says that one only watches", async () => {
@@ -53,7 +53,7 @@ describe("the page of a game, on a real host", () => {
     const page = await open(link.slice(0, -1));
     await status(page, "white (human) to move");
     await page.getByText("This link names no seat of this game, so you are watching.").waitFor();
-    expect(await page.locator(".movable, .claim").count()).toBe(0);
+    expect(await page.locator(".movable, .claim, .resign").count()).toBe(0);
     const [player, watcher] = [await open(link), await open(`${host.url}/game/${gameId}`)];
     await move(player, "e2", "e4");
     await status(player, "Waiting for black");
@@ -84,7 +84,7 @@ describe("the page of a game, on a real host", () => {
     for (const one of [page, watcher]) {
       await one.locator(".result", { hasText: "black (agent) wins: the other side resigned" }).waitFor();
     }
-    expect(await page.locator(".claim").count()).toBe(0);
+    expect(await page.locator(".claim, .resign").count()).toBe(0);
   });
 
   it("waits for an agent to join, takes no move before, and goes on without a reload", async () => {
@@ -92,7 +92,7 @@ describe("the page of a game, on a real host", () => {
     const [page, list] = [await open(json.link), await open(`${host.url}/`)];
     await status(page, "Waiting for black to join");
     await list.locator(`li:has(a[href="/game/${json.game_id}"])`, { hasText: "Waiting for players" }).waitFor();
-    expect(await page.locator(".movable, .claim").count()).toBe(0);
+    expect(await page.locator(".movable, .claim, .resign").count()).toBe(0);
     await callTool(host, "joinGame", { game_id: json.game_id });
     await status(page, "Your move");
     await move(page, "e2", "e4");
@@ -140,10 +140,10 @@ describe("the page of a game, on a real host", () => {
     const page = await open(link);
     await page.getByText("player_1 holds the").waitFor();
     const watcher = await open(`${host.url}/game/${gameId}`);
-    await status(watcher, "player_1 (human) to move");
+    await status(watcher, "player 1 (human) to move");
     expect(await watcher.locator("body").innerText()).not.toContain("holds the");
     await page.getByRole("button", { name: "check" }).click();
-    await status(page, "Waiting for player_2");
+    await status(page, "Waiting for player 2");
   });
 
   it.each(["the person first", "the other first"])("choices made at the same time: %s", async (order) => {
@@ -153,8 +153,8 @@ describe("the page of a game, on a real host", () => {
     await status(page, "Your move");
     if (order === "the other first") await answer("scissors");
     await choose();
-    if (order === "the person first") await status(page, "Waiting for player_2").then(() => answer("scissors"));
-    await page.locator(".result", { hasText: "player_1 (human) wins" }).waitFor();
+    if (order === "the person first") await status(page, "Waiting for player 2").then(() => answer("scissors"));
+    await page.locator(".result", { hasText: "player 1 (human) wins" }).waitFor();
   });
 
   it("asks nobody but its own server, and keeps the seat's secret out of every address", async () => {

@@ -229,13 +229,13 @@ describe("as a guest in its host", () => {
 describe("other games", () => {
   it("never shows the person the model's hand", async () => {
     const app = await open({ template: "kuhn_poker.v1", human: "player_2" });
-    await statusOf(app, "Waiting for player_1 (Claude)");
+    await statusOf(app, "Waiting for player 1 (Claude)");
     expect(await app.frame.locator("body").innerText()).not.toMatch(/player_1 holds/);
     app.game.play("player_1", "check");
     await app.frame.getByText("player_2 holds").waitFor();
     expect(await app.frame.locator("body").innerText()).not.toMatch(/player_1 holds/);
     await app.frame.getByRole("button", { name: "bet" }).click();
-    await statusOf(app, "Waiting for player_1 (Claude)");
+    await statusOf(app, "Waiting for player 1 (Claude)");
     expect(moves(app)[0]?.arguments.move).toBe("bet");
   });
 

@@ -38,7 +38,7 @@ describe("the board in a frame that only passes messages on", () => {
   it("lets a spectator look, and no more", async () => {
     const { frame, said } = await embed(testingGame("chess.v1").view("spectator"));
     await frame.click('[data-cell="e2"]');
-    expect(await frame.locator(".target, .movable, .claim").count()).toBe(0);
+    expect(await frame.locator(".target, .movable, .claim, .resign").count()).toBe(0);
     await frame.locator(".status", { hasText: "white (Ann) to move" }).waitFor();
     expect(said).toEqual([]);
   });

@@ -47,9 +47,11 @@ export function Table({ transport, first }: Props): JSX.Element {
       <div class={`board ${canAct ? "open" : ""}`} aria-busy={pending !== null}>
         <Board game={game} side={role} canAct={canAct} pending={pending} onPlay={onPlay} />
       </div>
-      <Status game={game} role={role} isSending={pending !== null} />
+      <div class="standing">
+        <Status game={game} role={role} isSending={pending !== null} />
+        {canResign && <ResignButton isBusy={pending !== null} onResign={resign} />}
+      </div>
       {isMine && game.template === "chess.v1" && <ClaimButton isOn={isClaiming} onToggle={setClaiming} />}
-      {canResign && <ResignButton isBusy={pending !== null} onResign={resign} />}
       {notice && (
         <p class={notice.isRefusal ? "notice refusal" : "notice"} role={notice.isRefusal ? "alert" : "status"}>
           {notice.text}
@@ -137,11 +139,9 @@ function ResignButton({ isBusy, onResign }: ResignProps): JSX.Element {
   const [isAsking, setAsking] = useState(false);
   if (!isAsking) {
     return (
-      <div class="claim">
-        <button type="button" onClick={() => setAsking(true)}>
-          Resign
-        </button>
-      </div>
+      <button type="button" class="resign" onClick={() => setAsking(true)}>
+        Resign
+      </button>
     );
   }
   const confirm = (): void => {
@@ -149,7 +149,7 @@ function ResignButton({ isBusy, onResign }: ResignProps): JSX.Element {
     onResign();
   };
   return (
-    <fieldset class="claim">
+    <fieldset class="resign">
       <legend>Resign the game?</legend>
       <button type="button" disabled={isBusy} onClick={confirm}>
         Yes, resign
