@@ -93,7 +93,7 @@ describe("a bot of one's own", () => {
       const test = await testLeague([bot, "cycle"], RPS);
       const { code, stderr } = await league(["run", test.file, "--quiet"]);
       expect(code, stderr).toBe(3);
-      expect(stderr).toMatch(/league\.json:\d+:\d+: players\.0\.bot: no bot ".*(none\.ts|no-such-bot)"/);
+      expect(stderr).toMatch(/league\.json:\d+:\d+ players\[0\]\.bot: no bot ".*(none\.ts|no-such-bot)"/);
     },
   );
 

@@ -31,7 +31,7 @@ describe("league play", () => {
   }, 30_000);
 
   it.each([
-    [["random", "cycle", "--option", "bestof=3"], "--option bestof: unknown option; there is best_of"],
+    [["random", "cycle", "--option", "bestof=3"], '--option bestof: unknown option "bestof". Did you mean "best_of"?'],
     [["random", "cycle", "--option", "best_of"], "--option best_of: "],
     [["manual", "random"], "play has no manual players"],
   ])("says what cannot be, in the command's own words: %j", async (args, told) => {

@@ -1,3 +1,5 @@
+import { faultLine } from "./schema-messages.ts";
+
 /** A refusal is a value, not an exception: exceptions are kept for our own bugs. */
 export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 
@@ -10,4 +12,9 @@ export function invariant(condition: unknown, message: string): asserts conditio
 }
 
 /** The message of anything that was thrown. */
-export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+export function messageOf(thrown: unknown): string {
+  const issues = (thrown as { issues?: unknown } | null | undefined)?.issues;
+  // The message of a ZodError is a JSON document.
+  if (thrown instanceof Error && Array.isArray(issues)) return issues.map(faultLine).join("; ");
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import "../lib/schema-messages.ts";
 import { systemClock } from "../lib/clock.ts";
 import { newMessageId } from "../lib/ids.ts";
 import { type MessageType, messageTypes } from "./messages.ts";

@@ -10,6 +10,7 @@ import {
 } from "jsonc-parser";
 import { z } from "zod";
 import { err, messageOf, ok, type Result } from "../lib/result.ts";
+import { pathOf } from "../lib/schema-messages.ts";
 import { parsedJson } from "../lib/text.ts";
 import { Config } from "./config.ts";
 
@@ -36,25 +37,46 @@ export function loadConfig(file: string, environment: NodeJS.ProcessEnv): Result
   const parseErrors: ParseError[] = [];
   const tree = parseTree(text, parseErrors, { allowTrailingComma: true });
   if (!tree || parseErrors.length > 0) {
-    return err(parseErrors.map((one) => `${at(file, text, one.offset)}: ${printParseErrorCode(one.error)}`));
+    return err(parseErrors.map((one) => `${at(file, text, one.offset)} ${syntaxFault(one.error)}`));
   }
   const overridden = new Set<string>();
   const value = override(getNodeValue(tree), environment, overridden);
   const parsed = Config.safeParse(value);
   const nameOf = (path: readonly PropertyKey[]): string => {
-    const field = path.map(String).join(".");
-    const variable = variableOf(field, overridden);
-    return `${variable ? `environment ${variable}` : at(file, text, offsetOf(tree, path))}: ${field || "config"}`;
+    const variable = variableOf(path.map(String).join("."), overridden);
+    const place = variable ? `environment ${variable}` : at(file, text, offsetOf(tree, path));
+    return `${place} ${pathOf(path) || "config"}`;
   };
   if (parsed.success) return ok({ config: parsed.data, folder: dirname(resolve(file)), nameOf });
   return err(parsed.error.issues.map((issue) => describe(issue, nameOf)));
 }
 
 function describe(issue: z.core.$ZodIssue, nameOf: LoadedConfig["nameOf"]): string {
-  const unknown = issue.code === "unrecognized_keys" ? issue.keys[0] : undefined;
-  if (unknown === undefined) return `${nameOf(issue.path)}: ${issue.message}`;
-  return `${nameOf([...issue.path, unknown])}: unknown field`;
+  const unknown = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
+  return `${nameOf([...issue.path, ...unknown])}: ${issue.message}`;
 }
+
+const SYNTAX: Readonly<Record<string, string>> = {
+  InvalidSymbol: "this is no JSON value: text is written in double quotes",
+  InvalidNumberFormat: "this is no number",
+  PropertyNameExpected: "the name of a field in double quotes is missing",
+  ValueExpected: "a value is missing",
+  ColonExpected: 'a ":" is missing',
+  CommaExpected: 'a "," is missing',
+  CloseBraceExpected: 'a "}" is missing',
+  CloseBracketExpected: 'a "]" is missing',
+  EndOfFileExpected: "the config ends before this",
+  InvalidCommentToken: 'a comment begins with "//" or "/*"',
+  UnexpectedEndOfComment: 'the comment is not closed with "*/"',
+  UnexpectedEndOfString: "the text is not closed with a double quote",
+  UnexpectedEndOfNumber: "the number is not complete",
+  InvalidUnicode: 'a "\\u" needs four hexadecimal digits',
+  InvalidEscapeCharacter: "this is no escape sequence of JSON",
+  InvalidCharacter: "control characters and line breaks in text are written as escape sequences",
+};
+
+/** A fault of the JSON itself, in words. */
+const syntaxFault = (code: ParseError["error"]): string => SYNTAX[printParseErrorCode(code)] ?? "this is no JSON";
 
 /** The variable that has set a field, something around it or something in it. */
 function variableOf(field: string, overridden: ReadonlySet<string>): string | null {

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import "../lib/schema-messages.ts";
 import { findGame, gameIds } from "../games/registry.ts";
 import { isToken } from "../lib/ids.ts";
+import { didYouMean } from "../lib/suggestion.ts";
 import { DisplayName, JoinCode } from "../protocol/names.ts";
 import { Timeouts } from "../protocol/timeouts.ts";
 
@@ -69,7 +71,7 @@ const League = z
   .superRefine((league, context) => {
     const game = findGame(league.game);
     if (!game) {
-      context.addIssue({ code: "custom", path: ["game"], message: `unknown game; known are ${gameIds.join(", ")}` });
+      context.addIssue({ code: "custom", path: ["game"], message: unknownGame(league.game) });
     } else if (game.roles.length !== 2) {
       const message = `${league.game} is no league game: a match is between two players, and it needs ${game.roles.length}`;
       context.addIssue({ code: "custom", path: ["game"], message });
@@ -77,18 +79,22 @@ const League = z
       const options = game.options.safeParse(league.options);
       for (const issue of options.error?.issues ?? []) {
         const unknown = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
-        const message = unknown.length > 0 ? `unknown option; there ${optionsOf(game.options)}` : issue.message;
+        const message = unknown.length > 0 ? unknownOption(unknown[0], game.options) : issue.message;
         context.addIssue({ code: "custom", path: ["options", ...issue.path, ...unknown], message });
       }
     }
   });
 export type LeagueConfig = z.infer<typeof League>;
 
-/** What a game can be told, in words. */
-function optionsOf(options: z.ZodType): string {
+function unknownGame(game: string): string {
+  return `unknown game ${JSON.stringify(game)}${didYouMean(game, gameIds) || `. Known games: ${gameIds.join(", ")}.`}`;
+}
+
+function unknownOption(name: string | undefined, options: z.ZodType): string {
   const { properties = {} } = z.toJSONSchema(options, { io: "input", unrepresentable: "any" });
   const names = Object.keys(properties);
-  return names.length === 0 ? "are none" : `${names.length === 1 ? "is" : "are"} ${names.join(", ")}`;
+  const known = names.length === 0 ? "This game has no options." : `Options of this game: ${names.join(", ")}.`;
+  return `unknown option ${JSON.stringify(name)}${didYouMean(name, names) || `. ${known}`}`;
 }
 
 /** The config of a league run; the file is JSON with comments, paths in it are relative to it. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import "../lib/schema-messages.ts";
 import { sha256Hex } from "../lib/hash.ts";
 
 export const faultCauses = [

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { loadConfig } from "./config-file.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "config-file-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const file = join(folder, "league.json");
+
+/** What is wrong with a config of these lines, without the name of its file. */
+function faultsOf(lines: readonly string[], environment: NodeJS.ProcessEnv = {}): readonly string[] {
+  writeFileSync(file, lines.join("\n"));
+  const loaded = loadConfig(file, environment);
+  return loaded.ok ? [] : loaded.error.map((line) => line.replace(`${file}:`, ""));
+}
+const LEAGUES = '"leagues": [{ "league_id": "rps", "game": "rps.v1" }]';
+
+test("a config without a fault has none", () => {
+  expect(faultsOf(["{", LEAGUES, "}"])).toEqual([]);
+});
+
+test.each<[string, string]>([
+  ['"manager": { "port": "x" }', "2:14 manager.port: must be a number, not text"],
+  ['"referees": { "count": 0 }', "2:15 referees.count: must be at least 1"],
+  ['"referees": { "firstPrt": 3 }', '2:15 referees.firstPrt: unknown field "firstPrt". Did you mean "firstPort"?'],
+  ['"data": 3', "2:1 data: must be text, not 3"],
+])("%s: %s", (field, expected) => {
+  expect(faultsOf(["{", `${field},`, LEAGUES, "}"])).toEqual([expected]);
+});
+
+test.each<[string, string]>([
+  ['"game": "rsp.v1"', '2:35 leagues[0].game: unknown game "rsp.v1". Did you mean "rps.v1"?'],
+  ['"game": "rps.v1", "options": { "best_of": 0 }', "2:66 leagues[0].options.best_of: must be at least 1"],
+  [
+    '"game": "rps.v1", "options": { "bestof": 3 }',
+    '2:66 leagues[0].options.bestof: unknown option "bestof". Did you mean "best_of"?',
+  ],
+  [
+    '"game": "rps.v1", "options": { "x": 3 }',
+    '2:66 leagues[0].options.x: unknown option "x". Options of this game: best_of.',
+  ],
+])("a league with %s: %s", (fields, expected) => {
+  expect(faultsOf(["{", `"leagues": [{ "league_id": "rps", ${fields} }]`, "}"])).toEqual([expected]);
+});
+
+test("a field from the environment is named by its variable", () => {
+  const environment = { LEAGUE__MANAGER__PORT: "x" };
+  expect(faultsOf(["{", LEAGUES, "}"], environment)).toEqual([
+    "environment LEAGUE__MANAGER__PORT manager.port: must be a number, not text",
+  ]);
+});
+
+test.each<[string, readonly string[]]>([
+  ['{ "leagues": }', ["1:14 a value is missing"]],
+  ['{ "leagues": [', ['1:15 a "]" is missing', '1:15 a "}" is missing']],
+  ['{ "data" 3 }', ['1:10 a ":" is missing']],
+  ["{ data: 3 }", []],
+  ['{ "data": "x }', []],
+])("%s is told in words", (text, expected) => {
+  const faults = faultsOf([text]);
+  expect(faults.length).toBeGreaterThan(0);
+  for (const line of expected) expect(faults).toContain(line);
+  for (const line of faults) expect(line).toMatch(/^\d+:\d+ \S+( \S+)+$/);
+});
