@@ -60,8 +60,8 @@ describe("a game with an open seat", () => {
     expect((await white.move("e4")).value).toMatchObject({ tick: 1, status: "active" });
   });
 
-  it("ends the creator's wait when the last of several seats is taken", async () => {
-    const first = await createGame(host, { template: "codenames" });
+  it("ends the wait of whoever moves first when the last of several seats is taken", async () => {
+    const first = await createGame(host, { template: "codenames", options: { starting_team: "red" } });
     const waited = first.wait({ timeout_s: 30 });
     for (const role of ["red_team", "blue_spymaster"]) await joinGame(host, first.gameId, { role });
     expect((await first.wait({ timeout_s: 0 })).value).toMatchObject({ status: WAITING, timed_out: true });
