@@ -13,6 +13,7 @@ import type { HttpContext } from "./http.ts";
 import { isInputNeeded } from "./input.ts";
 import { type McpSurface, unfitArguments } from "./mcp.ts";
 import { ask, asResult, type Era, inputOf } from "./mcp-input.ts";
+import { inWords } from "./mcp-wording.ts";
 
 /** One method of a surface. Clients that come through the SDK bring a context, plain JSON-RPC has none. */
 export type McpMethod = (params: unknown, http: HttpContext, context?: ServerContext) => unknown;
@@ -84,6 +85,8 @@ export function serverOf(
     ...options,
     capabilities,
   });
+  const connect = server.connect.bind(server);
+  server.connect = (transport) => connect(inWords(transport));
   for (const name of METHODS) {
     const method = methods[name];
     if (!method) continue;
