@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pause } from "#shared/lib/clock.ts";
+import { pause, systemClock } from "#shared/lib/clock.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import { parsedJson } from "#shared/lib/text.ts";
 import type { Ask, Said } from "#shared/rpc/input.ts";
@@ -166,7 +166,7 @@ function pauseAfter(got: Reply | { readonly thrown: unknown }, pauses: number): 
 /** The seconds of a Retry-After header, which names them or a date; null when it says neither. */
 function secondsIn(header: string | null): number | null {
   const text = header?.trim() ?? "";
-  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - Date.now()) / 1000);
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - systemClock.now()) / 1000);
   return Number.isFinite(seconds) ? Math.min(Math.max(0, seconds), A_DAY_S) : null;
 }
 
