@@ -45,7 +45,7 @@ describe("the Inspector", () => {
     });
     const call = ["--method", "tools/call", "--tool-name", "createGame", "--tool-arg", "template=rps.v1"];
     expect(await inspect(target, ...call)).toMatchObject({
-      result: { structuredContent: { template: "rps.v1", your_role: "player_1", next: "your_turn" } },
+      result: { structuredContent: { template: "rps.v1", your_role: "player_1", next: "waiting_for_opponent" } },
     });
   });
 });
