@@ -1,6 +1,8 @@
 import { createHash, createHmac } from "node:crypto";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { isSignedFor, signFor } from "./signing.ts";
+import { isSignedFor, signatureCheck, signFor } from "./signing.ts";
 
 const TOKEN = "q0S1gX3uYbqVw5mN7rT9zA2cE4fH6jK8lM0nP1qR3sU";
 const SUBJECT = "even-odd/R1M1";
@@ -52,5 +54,33 @@ describe("a signature is refused", () => {
     ["the token's hash", hashOf(TOKEN)],
   ])("%s", (_, signature) => {
     expect(isSignedFor(TOKEN, SUBJECT, signature)).toBe(false);
+  });
+});
+
+describe("signatureCheck", () => {
+  const collect = (): void => {
+    setFlagsFromString("--expose-gc");
+    runInNewContext("gc")();
+  };
+
+  test("answers alike each time, whoever asks between", () => {
+    const isSigned = signatureCheck(TOKEN);
+    const good = recomputed(TOKEN, SUBJECT);
+    expect([good, "forged", good, ""].map((signature) => isSigned(SUBJECT, signature))).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  test("keeps nothing of subjects that nobody has signed: a stranger cannot fill the memory", () => {
+    const isSigned = signatureCheck(TOKEN);
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    for (let n = 0; n < 200; n++) isSigned(JSON.parse(`"${String(n).padEnd(250_000, "x")}"`), "forged");
+    collect();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000);
+    expect(isSigned("x", recomputed(TOKEN, "x"))).toBe(true);
   });
 });

@@ -19,12 +19,12 @@ export function signatureCheck(token: string): (subject: string, signature: stri
   const tokenHash = sha256Hex(token);
   const expected = new Map<string, string>();
   return (subject, signature) => {
-    let known = expected.get(subject);
-    if (known === undefined) {
-      known = signFor(tokenHash, subject);
-      if (expected.size >= MAX_REMEMBERED) expected.clear();
-      expected.set(subject, known);
-    }
-    return equalSecrets(signature, known);
+    const known = expected.get(subject);
+    if (known !== undefined) return equalSecrets(signature, known);
+    const made = signFor(tokenHash, subject);
+    if (!equalSecrets(signature, made)) return false; // not remembered: anybody may ask, about as many subjects as they like
+    if (expected.size >= MAX_REMEMBERED) expected.clear();
+    expected.set(subject, made);
+    return true;
   };
 }
