@@ -1,6 +1,6 @@
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
-import { asRefused, type Peers } from "#shared/rpc/peer.ts";
+import type { Peers } from "#shared/rpc/peer.ts";
 import type { Agent } from "./agents.ts";
 
 const TIMEOUT_MS = 2_000;
@@ -18,7 +18,8 @@ export const hasLeft =
     const authToken = signFor(player.tokenHash, leagueId);
     const nothing = { league_id: leagueId, round_id: 0, matches: [] };
     const envelope = newEnvelope("ROUND_ANNOUNCEMENT", manager, nothing, { authToken });
-    const reply = await peers.message(player.endpoint, envelope, { timeoutMs: TIMEOUT_MS }).catch(asRefused);
+    const reply = await peers.message(player.endpoint, envelope, { timeoutMs: TIMEOUT_MS }).catch(() => null);
+    if (reply === null) return false; // this machine could not ask
     if (!reply.ok) return reply.error.cause === "refused";
     if (reply.value.payload.error_code === "L004") return true;
     const { sender } = reply.value;

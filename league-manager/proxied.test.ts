@@ -24,7 +24,8 @@ describe("behind a reverse proxy on the same machine", () => {
   let manager: TestManager;
   let proxy: Awaited<ReturnType<typeof startProxy>>;
   beforeEach(async () => {
-    manager = await startTestManager([{ league_id: "rps", game: "rps.v1" }]);
+    const endpoint = "https://league.example/mcp";
+    manager = await startTestManager([{ league_id: "rps", game: "rps.v1" }], { manager: { endpoint } });
     proxy = await startProxy(manager.port);
   });
   afterEach(async () => {
@@ -37,6 +38,16 @@ describe("behind a reverse proxy on the same machine", () => {
     const reply = await fetch(`${proxy.url}/mcp`, { method: "POST", headers: sent, body });
     return { status: reply.status, text: await reply.text() };
   };
+  /** As nginx with `proxy_set_header Host $host`, which fetch cannot set. */
+  const postTo = (host: string, body: string) =>
+    new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+      const headers = { "content-type": "application/json", "x-forwarded-for": CALLER, host };
+      const sent = request({ port: manager.port, method: "POST", path: "/mcp", headers }, async (reply) => {
+        const parts: Buffer[] = await reply.toArray();
+        resolve({ status: reply.statusCode, text: Buffer.concat(parts).toString() });
+      });
+      sent.once("error", reject).end(body);
+    });
   const register = (headers: Record<string, string> = {}) => {
     const args = { player_name: "Eve", endpoint: manager.endpointOf("Eve") };
     return post(rpcOf("tools/call", { name: "register_player", arguments: args }), headers);
@@ -44,6 +55,19 @@ describe("behind a reverse proxy on the same machine", () => {
 
   it("remote callers are not loopback: they may not register an endpoint on the manager's machine", async () => {
     expect((await register()).text).toContain(`at the address you register from (${CALLER})`);
+  });
+
+  it("the manager is called by the name of its endpoint, and calls no other service of its machine by that name", async () => {
+    expect(await postTo("league.example", rpcOf("ping"))).toMatchObject({ status: 200 });
+    expect(await postTo("other.example", rpcOf("ping"))).toMatchObject({ status: 403 });
+    for (const endpoint of ["http://league.example:22/", "https://league.example/mcp"]) {
+      const args = { player_name: "Eve", endpoint };
+      const { text } = await postTo(
+        "league.example",
+        rpcOf("tools/call", { name: "register_player", arguments: args }),
+      );
+      expect(text, endpoint).toContain("L001");
+    }
   });
 
   it("callers cannot pretend to be loopback in X-Forwarded-For", async () => {

@@ -4,7 +4,7 @@ import { gameIds } from "#shared/games/registry.ts";
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { newToken, playerId, refereeId } from "#shared/lib/ids.ts";
 import type { AgentState } from "#shared/protocol/lifecycle.ts";
-import { type AllowedContacts, bareHost, isLoopback } from "#shared/rpc/addresses.ts";
+import { type AllowedContacts, bareHost, hostsOf, isLoopback } from "#shared/rpc/addresses.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { toolsOf } from "#shared/rpc/operations.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
@@ -130,7 +130,7 @@ async function startOn(file: string, options: ManagerServiceOptions, self: Agent
     isReady: () => true,
     web: webApp(self.log, leaguePages(manager)),
     bodyLimit: ({ bearer }) => (registry.authenticate(bearer)?.kind === "referee" ? REFEREE_BODY_BYTES : BODY_BYTES),
-    allowedHosts: config.allowed_hosts,
+    allowedHosts: [...config.allowed_hosts, ...hostsOf(config.manager.endpoint)],
   });
   for (const url of server.urls) self.say(`league manager at ${url}/mcp, page at ${url}/`);
   self.say(`the operator token is in ${operator.file}`);

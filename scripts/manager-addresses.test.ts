@@ -13,6 +13,8 @@ describe("the join command", () => {
     [{ port: 9000 }, `${JOIN} --manager http://127.0.0.1:9000/mcp`],
     [{ host: "192.0.2.7" }, `${JOIN} --manager http://192.0.2.7:8000/mcp`],
     [{ host: "2001:db8::7" }, `${JOIN} --manager http://[2001:db8::7]:8000/mcp`],
+    [{ endpoint: "https://league.example/mcp" }, `${JOIN} --manager https://league.example/mcp`],
+    [{ endpoint: "https://league.example/" }, `${JOIN} --manager https://league.example/mcp`],
     [{ join_code: "maple-7" }, `${JOIN} --join-code maple-7`],
   ])("of a manager with %j is complete", (manager, command) => {
     expect(joinCommand(configOf(manager))).toBe(command);

@@ -3,11 +3,13 @@ import { isWildcard, urlsOf } from "#shared/rpc/own-addresses.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { PORT_RANGES } from "#shared/runtime/ports.ts";
 
-/** The manager's URLs for other machines, without `/mcp`: one for each address that it listens on, the most likely first. */
-export const managerUrls = ({ manager }: Config): readonly string[] => urlsOf(manager.host, manager.port);
+/** The manager's URLs for other machines, without `/mcp`: the one that the config names, else one for each address that it listens on. */
+export const managerUrls = ({ manager }: Config): readonly string[] =>
+  manager.endpoint === undefined ? urlsOf(manager.host, manager.port) : [manager.endpoint.replace(/\/(mcp)?$/, "")];
 
 /** Whether other machines can reach the manager. */
-export const isOpenToNetwork = ({ manager }: Config): boolean => isWildcard(manager.host) || !isLoopback(manager.host);
+export const isOpenToNetwork = ({ manager }: Config): boolean =>
+  manager.endpoint !== undefined || isWildcard(manager.host) || !isLoopback(manager.host);
 
 /** The command with which a player joins: complete, except that a name is proposed. */
 export function joinCommand(config: Config): string {

@@ -110,6 +110,12 @@ export const Config = z
           .describe(
             "the address that it listens on; 0.0.0.0 or :: for every address of this machine, so that other machines reach it",
           ),
+        endpoint: z
+          .url({ protocol: /^https?$/ })
+          .optional()
+          .describe(
+            "how others reach it through a proxy, e.g. https://league.example/mcp; it is called by that name too",
+          ),
         operator_token: z
           .string()
           .min(16)

@@ -1,0 +1,21 @@
+import { openSync } from "node:fs";
+import { createPeers } from "#shared/rpc/peer.ts";
+import { newAgent } from "./agents.ts";
+import { hasLeft } from "./presence.ts";
+
+/** Asks whether a player at the given endpoint has left when this process may open no more files, and prints the answer. */
+const [endpoint = ""] = process.argv.slice(2);
+const about = { gameTypes: [], wantsLegalActions: false, wantsRoundResults: false, takesBatches: false };
+const player = newAgent("P01", {
+  ...{ kind: "player", name: "Ann", endpoint, ...about },
+  ...{ maxConcurrent: 0, remoteAddress: "127.0.0.1", token: null },
+});
+const peers = createPeers();
+try {
+  for (;;) openSync("/dev/null", "r");
+} catch {
+  // that was the last
+}
+const left = await hasLeft(peers, "league_manager:LM01", "rps")(player);
+process.stdout.write(JSON.stringify({ left }));
+await peers.close();
