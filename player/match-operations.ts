@@ -97,10 +97,11 @@ export function matchOperations(
 
 /** As which player it is in the match that a request is about: whoever registered it may not have told it its id, but the invitation does. */
 export function idIn(player: Player, { payload, authToken }: About): string | null {
-  const { league_id, match_id } = payload as Partial<Subject>;
-  return league_id === undefined || match_id === undefined
-    ? null
-    : player.idIn(matchRef(league_id, match_id), authToken ?? "");
+  const { league_id, match_id, your_role, roles } = payload as Partial<messages.GameInvite>;
+  if (league_id === undefined || match_id === undefined) return null;
+  // An invitation that is declined begins no match, and its answer must name the player all the same.
+  const invited = your_role !== undefined && roles && Object.hasOwn(roles, your_role) ? roles[your_role] : undefined;
+  return player.idIn(matchRef(league_id, match_id), authToken ?? "") ?? invited ?? null;
 }
 
 const subjectOf = ({ league_id, match_id }: Subject): string =>

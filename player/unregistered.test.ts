@@ -116,6 +116,12 @@ describe("a player without a secret", () => {
     expect(move.payload).toMatchObject({ move: expect.stringMatching(CHOICE) });
   });
 
+  it("declines as the player that it is invited as, so that its referee reads the reason", async () => {
+    const player = await startUnregistered();
+    const declined = await player.send(from(REFEREE, "GAME_INVITE", invitation({ game: "no such game" })));
+    expect(declined).toMatchObject({ type: "GAME_INVITE_RESPONSE", sender: "player:P01", payload: { accept: false } });
+  });
+
   it("declines an invitation without a token, since every caller could ask for its moves", async () => {
     const player = await startUnregistered();
     const declined = await player.send(from("", "GAME_INVITE", invitation()));
