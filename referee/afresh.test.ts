@@ -144,6 +144,16 @@ describe("a referee that keeps its store while the league starts afresh", () => 
     await vi.waitFor(() => expect(reported()).toHaveLength(1), { timeout: 10_000 });
     expect(commitmentIn(reported()[0])).toBe(sha256Hex("second seed"));
   });
+
+  it("plays a match that was withdrawn in the run before, also where the withdrawal came twice", async () => {
+    const opened = await open();
+    await begin(opened, order("one", 1, "first seed"));
+    await others.told("P02", "MOVE_REQUEST");
+    for (let n = 0; n < 2; n++) opened.referee.withdraw("rps", "R1M1", 1);
+    expect(await begin(opened, order("one", 1, "first seed"))).toBe("G005");
+    await play(opened, order("two", 1, "second seed"));
+    expect(commitmentIn(reported()[0])).toBe(sha256Hex("second seed"));
+  });
 });
 
 describe("within one run", () => {

@@ -215,11 +215,12 @@ export function createReferee(options: RefereeOptions): Referee {
     withdraw(leagueId, matchId, epoch) {
       const ref = matchRef(leagueId, matchId);
       if (withdrawn.size >= MAX_WITHDRAWN) withdrawn.delete(withdrawn.keys().next().value ?? "");
-      const runId = running.get(ref)?.order.run_id ?? null;
+      const kept = matches.find(leagueId, matchId);
+      // The message is repeated until it is answered; by then the match does not run here any more.
+      const runId = running.get(ref)?.order.run_id ?? kept?.run_id ?? null;
       const before = withdrawn.get(ref);
       withdrawn.set(ref, { epoch: Math.max(epoch, before?.runId === runId ? before.epoch : 0), runId });
       log.warn({ match: ref, epoch }, WITHDRAWN);
-      const kept = matches.find(leagueId, matchId);
       if (!kept || kept.epoch > epoch) return;
       running.get(ref)?.withdraw.abort();
       running.delete(ref);
