@@ -4,7 +4,7 @@ import type { Role } from "#shared/games/game.ts";
 import { readMove } from "#shared/games/read-move.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { isSessionId, matchRef } from "#shared/lib/ids.ts";
-import { err, ok, type Result } from "#shared/lib/result.ts";
+import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
@@ -168,7 +168,7 @@ function faultOfOrder(order: messages.StartGame): string | null {
     return "each player needs a match token of its own";
   }
   const options = game.options.safeParse(order.options ?? {});
-  return options.success ? null : `options: ${options.error.issues[0]?.message}`;
+  return options.success ? null : `options: ${messageOf(options.error)}`;
 }
 
 type SessionSeat = Result<{ session: Session; role: Role }, ProtocolError>;

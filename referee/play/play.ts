@@ -2,7 +2,7 @@ import { type Game, type Role, seesMore, type Viewer } from "#shared/games/game.
 import { findGameNamed, gameIds } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newAgentId, newToken } from "#shared/lib/ids.ts";
-import { err, ok, type Result } from "#shared/lib/result.ts";
+import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
@@ -190,7 +190,7 @@ export function createPlay(desk: PlayDesk): Play {
       const game = findGameNamed(template);
       if (!game) return err(protocolError("G003", `No game "${template}"; there are ${gameIds.join(", ")}`));
       const parsed = game.options.safeParse(options ?? {});
-      if (!parsed.success) return err(protocolError("G001", `options: ${parsed.error.issues[0]?.message}`));
+      if (!parsed.success) return err(protocolError("G001", `options: ${messageOf(parsed.error)}`));
       const role = playAs ?? game.roles[0] ?? "";
       if (!game.roles.includes(role)) {
         return err(protocolError("G001", `play_as: ${game.id} has the roles ${game.roles.join(" and ")}`));

@@ -45,6 +45,11 @@ it("createGame and game://rules/{game} describe the options of each game", async
   expect(await rules("connect_four.v1")).toContain("This game has no options.");
 });
 
+it("createGame names each option that it refuses", async () => {
+  const { text } = await tool(host, "createGame", { template: "rps", options: { best_of: "3", rounds: 1 } });
+  expect(text).toBe('options: best_of: must be a number, not text; unknown field "rounds"');
+});
+
 it("finishTurn explains why a move in SAN is refused, and that a promotion lacks its piece", async () => {
   const [white] = await twoSeats(host, "chess");
   expect((await white.move("Nd4")).text).toMatch(
