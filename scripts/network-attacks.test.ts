@@ -84,6 +84,24 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
     rmSync(folder, { recursive: true, force: true });
   });
 
+  it("one machine holds 500 connections at most, which leaves room for others, and may come again when it has closed them", async () => {
+    const open = `
+      const [count, host] = process.argv.slice(1);
+      const sockets = Array.from({ length: Number(count) }, () => require("node:net").connect(8001, host));
+      const closed = (socket) => new Promise((resolve) => socket.on("error", () => {}).once("close", resolve));
+      const beyond = sockets.slice(500).map(closed);
+      Promise.all(beyond).then(() => console.log(sockets.filter((socket) => !socket.closed).length));
+      process.stdin.once("data", () => process.exit());`;
+    const command = [process.execPath, "--eval", open, "520", server.address];
+    const child = attacker.spawn(command, { stdio: ["pipe", "pipe", "inherit"] });
+    const [left] = await once(child.stdout as Readable, "data");
+    expect(Number(left)).toBe(500);
+    await expect(attacker.request(`http://${server.address}:8001/health`)).rejects.toThrow();
+    expect((await other.request(`http://${server.address}:8001/health`)).status).toBe(200);
+    child.stdin?.write("end");
+    await expect.poll(async () => (await attacker.request(`http://${server.address}:8001/health`)).status).toBe(200);
+  });
+
   it("a player that is listed by its endpoint opens no other port and path of its host to callers", async () => {
     const register = async (endpoint: string) => {
       const params = { name: "register_player", arguments: { player_name: "Cheat", endpoint } };

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import type { Socket } from "node:net";
 import { lazily } from "../lib/lazily.ts";
 import { callerCheck, isJson } from "./caller-check.ts";
+import { limitConnections } from "./connection-limit.ts";
 import type { Gate, HttpContext, HttpReply, McpDoor } from "./http.ts";
 import { acceptsStream, bearerOf, collect, goneSignal, pathOf, remoteAddressOf } from "./http-request.ts";
 import type { McpSessions } from "./mcp-sessions.ts";
@@ -78,6 +79,7 @@ export function httpEndpoint(options: EndpointOptions): Server {
       else void takePage(request, response);
     }
   });
+  limitConnections(server);
   server.keepAliveTimeout = 60_000;
   server.requestTimeout = 30_000;
   server.timeout = options.unreadMs ?? UNREAD_MS;
