@@ -78,6 +78,13 @@ describe("a new player on the endpoint of a registered one", () => {
     expect(manager.endpointsKept()).toEqual({ P01: endpoint });
   });
 
+  it("takes nothing from the old one when it is refused for another reason", async () => {
+    await new Promise((resolve) => program.close(resolve));
+    const noGame = { player_name: "Bob", endpoint, auth_token: newToken(), game_types: ["chess.v1"] };
+    expect(await manager.tool("register_player", noGame)).toMatchObject({ status: "REJECTED", error_code: "L001" });
+    expect(manager.endpointsKept()).toEqual({ P01: endpoint });
+  });
+
   it("is refused under the name of the old one, whoever listens there", async () => {
     await new Promise((resolve) => program.close(resolve));
     expect(await register("Ann", endpoint, newToken())).toMatchObject({ status: "REJECTED", error_code: "L003" });

@@ -119,12 +119,11 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
   };
   const keepState = (agent: Agent): Promise<void> => store.setAgentState(agent.id, agent.state, agent.fails);
 
-  const leaveEndpoint = async (player: Agent): Promise<void> => {
-    player.endpoint = "";
-    await save(player);
-  };
-
-  const register: AgentRegistry["register"] = async (registration, leaguesFor) => {
+  /** `left` are players at the same endpoint that do not answer there: they lose it to an agent that is accepted, and to no other. */
+  const registerWithout = async (
+    left: readonly Agent[],
+    ...[registration, leaguesFor]: Parameters<AgentRegistry["register"]>
+  ): ReturnType<AgentRegistry["register"]> => {
     const { kind, name, endpoint } = registration;
     const url = parseEndpoint(endpoint);
     if (!url) return err(protocolError("L001", "contact_endpoint is not an http URL", { endpoint }));
@@ -143,14 +142,13 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
     }
     const known = authenticate(registration.token);
     const alike = [...agents.values()].filter(
-      (one) => one.kind === kind && (one.name === name || sameEndpoint(one.endpoint, endpoint)),
+      (one) => one.kind === kind && !left.includes(one) && (one.name === name || sameEndpoint(one.endpoint, endpoint)),
     );
     const other = alike.find((one) => one !== known);
     // The new player may hold this port because the old one has stopped. An endpoint in the config stays its player's.
     const isListed = places.some(({ id, endpoint: listed }) => id === other?.id && listed !== null);
     if (other && other.name !== name && kind === "player" && !isListed && (await options.hasLeft(other))) {
-      if (sameEndpoint(other.endpoint, endpoint)) await leaveEndpoint(other);
-      return register(registration, leaguesFor);
+      return registerWithout([...left, other], registration, leaguesFor);
     }
     if (other) {
       const taken = other.name === name ? `the name ${name}` : `the endpoint ${endpoint}`;
@@ -165,6 +163,8 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
     // Whoever may never hear the answer, because it dies or this manager does, can come back with a token of its own choice.
     const isFree = known === null && isToken(brought) && !equalSecrets(brought, operatorToken);
     const token = returns || isFree ? brought : newToken();
+    const freed = left.filter((one) => sameEndpoint(one.endpoint, endpoint));
+    for (const one of freed) one.endpoint = "";
     // In memory first, so that a second request for the same name or place finds it taken while the first is written.
     Object.assign(agent, {
       endpoint,
@@ -178,6 +178,7 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
     agents.set(agent.id, agent);
     byTokenHash.set(agent.tokenHash, agent);
     try {
+      for (const one of freed) await save(one);
       await save(agent, leagues.value);
     } catch (thrown) {
       if (!returns) {
@@ -190,7 +191,7 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
   };
 
   return {
-    register,
+    register: (registration, leaguesFor) => registerWithout([], registration, leaguesFor),
     authenticate,
     get: (id) => agents.get(id),
     all: (kind) => [...agents.values()].filter((agent) => agent.kind === kind).sort((a, b) => compareIds(a.id, b.id)),
