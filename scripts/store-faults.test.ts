@@ -63,6 +63,15 @@ describe.each(Object.keys(damages))("a manager's database that is %s", (how) => 
   });
 });
 
+it("a referee's database that is damaged ends the referee with one line that names it", async () => {
+  const [folder, port] = [newFolder(), await freePorts(1)];
+  const file = join(folder, `referee-${port}.sqlite`);
+  damages["no database"]?.(file);
+  const { code, stderr } = await start("referee/main.ts", ["--alone", "--port", `${port}`, "--data", folder]).ended;
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^host-\d+: \S+ is damaged: .*\n$/)]);
+  expect(stderr).toContain(file);
+});
+
 it("a config beside a run that cannot be read ends export with one line", async () => {
   const folder = newFolder();
   writeSyntheticRun(folder, 2);
