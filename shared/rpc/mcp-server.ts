@@ -125,20 +125,18 @@ export function serverOf(
       input = { ...input, said, state: result.state };
     }
   }
-  server.setRequestHandler("resources/subscribe", { params: Subscribed }, ({ uri }) => {
-    if (uri.length > URI_CHARACTERS) {
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `No resource here has a URI of ${uri.length} characters`,
-      );
-    }
-    if (!isSubscribable(uri)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownResource(uri));
-    if (subscriptions && subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri)) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No more than ${MAX_SUBSCRIPTIONS} subscriptions`);
-    }
+  server.setRequestHandler("resources/subscribe", { params: Subscribed }, ({ uri }, context) => {
+    const reason = whyNotSubscribed(uri);
+    if (reason !== null) refuse(context, ProtocolErrorCode.InvalidParams, reason, "resources/subscribe");
     subscriptions?.add(uri);
     return {};
   });
+  function whyNotSubscribed(uri: string): string | null {
+    if (uri.length > URI_CHARACTERS) return `No resource here has a URI of ${uri.length} characters`;
+    if (!isSubscribable(uri)) return unknownResource(uri);
+    const isFull = subscriptions && subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri);
+    return isFull ? `No more than ${MAX_SUBSCRIPTIONS} subscriptions` : null;
+  }
   server.setRequestHandler("resources/unsubscribe", { params: Subscribed }, ({ uri }) => {
     subscriptions?.delete(uri);
     return {};
@@ -146,11 +144,14 @@ export function serverOf(
   return server;
 }
 
-const refuseUnknown: NonNullable<Server["fallbackRequestHandler"]> = async ({ method }, context) => {
-  const [code, reason] = [ProtocolErrorCode.MethodNotFound, "Method not found"];
-  callerOf(context, false).refused?.({ code, reason, request: method });
+const refuseUnknown: NonNullable<Server["fallbackRequestHandler"]> = async ({ method }, context) =>
+  refuse(context, ProtocolErrorCode.MethodNotFound, "Method not found", method);
+
+/** Logs a refusal and answers with it. */
+function refuse(context: ServerContext, code: ProtocolErrorCode, reason: string, request: string): never {
+  callerOf(context, false).refused?.({ code, reason, request });
   throw new ProtocolError(code, reason);
-};
+}
 
 export const unknownResource = (uri: string): string =>
   `Unknown resource: ${uri.slice(0, 200)}. See resources/list and resources/templates/list`;

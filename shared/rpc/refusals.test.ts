@@ -97,6 +97,19 @@ test.each(WAYS)("a refused envelope is logged with its sender, for a caller that
   ]);
 });
 
+test("a refused subscription is logged", async () => {
+  const sdk = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+  const opened = await fetch(url, { method: "POST", headers: sdk, body });
+  await opened.text();
+  const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+  const subscription = { jsonrpc: "2.0", id: 1, method: "resources/subscribe", params: { uri: "test://nothing" } };
+  await post(sdk.accept, JSON.stringify(subscription), session);
+  const reason = expect.stringMatching(/^Unknown resource: test:/);
+  expect(refused).toEqual([{ code: -32602, reason, request: "resources/subscribe" }]);
+});
+
 test("a body that is no request, and a session that is not there, are logged", async () => {
   await post("application/json", "not JSON");
   await post("application/json", "[]");
