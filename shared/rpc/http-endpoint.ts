@@ -53,7 +53,12 @@ export function httpEndpoint(options: EndpointOptions): Server {
     try {
       const verdict = gate ? await gate("", http) : null;
       for (const [name, value] of Object.entries(verdict?.headers ?? {})) response.setHeader(name, value);
-      if (verdict?.refusal) return refusePage(http, request, response, 429, "Too many requests; see Retry-After");
+      if (verdict?.refusal) {
+        // A page that reloads itself, as the league's does, would otherwise stay at this answer.
+        const retryAfter = verdict.headers["retry-after"];
+        if (request.method === "GET" && retryAfter !== undefined) response.setHeader("refresh", retryAfter);
+        return refusePage(http, request, response, 429, "Too many requests; see Retry-After");
+      }
       const listener = await web().catch(() => null); // it has logged why it could not be loaded
       if (listener) listener(request, response);
       else refuse(response, 500, "Internal error");

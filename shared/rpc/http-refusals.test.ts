@@ -47,6 +47,12 @@ async function send(body: string, { method = "POST", path = "/mcp", headers = {}
 
 afterEach(close);
 
+test("a browser loads a page that was refused for its rate again when it may, and no other request", async () => {
+  await open({ gate: async () => ({ refusal: { status: 429, body: "{}" }, headers: { "retry-after": "9" } }) });
+  expect((await send("", { method: "GET", path: "/" })).headers.refresh).toBe("9");
+  expect((await send("{}", { path: "/api/games" })).headers.refresh).toBeUndefined();
+});
+
 test("what is refused is logged with its code and reason, and what fails here as our error", async () => {
   const refused: unknown[] = [];
   const errors: unknown[] = [];
