@@ -32,7 +32,7 @@ export const leaguePages =
 function page(manager: Manager): string {
   const leagues = [...manager.leagues.values()].map((league) => leagueSection(manager, league)).join("");
   const isOver = [...manager.leagues.values()].every((league) => league.status === "completed");
-  const refresh = isOver ? "" : '<meta http-equiv="refresh" content="2">';
+  const refresh = isOver ? "" : '<meta http-equiv="refresh" content="5">';
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 ${refresh}<title>League</title><style>${STYLE}</style></head><body><h1>League</h1>${leagues}</body></html>`;
 }

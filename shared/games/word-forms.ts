@@ -50,6 +50,7 @@ const DERIVATIONS = [
   "NESS",
   "FUL",
   "LESS",
+  "OUS",
   "MENT",
   "DOM",
   "SHIP",
@@ -86,6 +87,7 @@ function endings(word: string): string[] {
     ...INFLECTIONS.flatMap((ending) => before(ending, SHORTEST)),
     ...DERIVATIONS.flatMap((ending) => before(ending, SHORTEST_DERIVED)),
     ...(word.endsWith("YING") && word.length >= 5 ? [`${word.slice(0, -4)}IE`] : []),
+    ...(word.endsWith("AN") && word.length > SHORTEST_DERIVED ? [word.slice(0, -1)] : []), // AMERICAN of AMERICA
   ];
 }
 
