@@ -1,9 +1,10 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type App, openApp } from "#shared/web/testing-app.ts";
 import { eventually, launchChromium } from "#shared/web/testing-chromium.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
-import { toolResult } from "./testing-tools.ts";
+import { type TestToolResult, toolResult } from "./testing-tools.ts";
 
 let browser: Browser;
 let host: TestHost;
@@ -41,6 +42,26 @@ it("a model and a person play chess: the model by its tools, the person on the a
   await app.frame.locator(".result", { hasText: "black (human) wins: checkmate" }).waitFor();
   const told = await toolResult(host, "waitForNextTurn", { game_id, seat_token });
   expect(told.structuredContent).toMatchObject({ next: "game_over", result: { winner: "black", reason: "checkmate" } });
+});
+
+it("a person's seat that the model may not see is played on the app of an MCP Apps host", async () => {
+  const extensions = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } };
+  const client = new Client({ name: "test", version: "1.0.0" }, { capabilities: { extensions } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${host.url}/mcp`)));
+  const call = async (name: string, args: object): Promise<TestToolResult> =>
+    (await client.callTool({ name, arguments: { ...args } })) as never;
+  const begun = await call("createGame", { template: "kuhn_poker", opponent: "human", name: "Claude" });
+  const { game_id, seat_token } = begun.structuredContent;
+  const app = await openApp(browser, { result: begun, tool: ({ name, arguments: args }) => call(name, args) });
+  await status(app, "Waiting for player 1 (Claude)");
+  expect((await call("finishTurn", { game_id, seat_token, move: "check" })).isError).toBeFalsy();
+  await app.frame.getByText("player_2 holds").waitFor();
+  expect(await app.frame.locator("body").innerText()).not.toMatch(/player_1 holds/);
+  await app.frame.getByRole("button", { name: "bet" }).click();
+  await status(app, "Waiting for player 1 (Claude)");
+  const told = await call("waitForNextTurn", { game_id, seat_token, timeout_s: 0 });
+  expect(told.structuredContent).toMatchObject({ next: "your_turn", last_action: { action: "bet" } });
+  await client.close();
 });
 
 it("the board that the server offers as a resource is the app", async () => {

@@ -11,7 +11,7 @@ import type { GameView } from "#shared/web/game-view.ts";
 import type { AgentDirectory } from "../agents.ts";
 import { type Kept, type SessionHost, secretFrom } from "../host.ts";
 import { gameView } from "./game-views.ts";
-import type { PlaySeat, SeatKind, SeatTable } from "./seats.ts";
+import type { PersonSeat, PlaySeat, SeatKind, SeatTable } from "./seats.ts";
 
 /** The player processes that can be asked to take a seat. */
 export interface BotHouse {
@@ -96,8 +96,8 @@ export interface Play {
    * the asker what it may not know, so it is told to the people at this host instead.
    */
   personLinks(gameId: string, asker: Role): Readonly<Record<Role, string | null>>;
-  /** The one person's seat of a game, for the board in the host of whoever made it: it holds that person's link as well. */
-  userSeat(gameId: string, asker: Role): { readonly role: Role; readonly token: string } | null;
+  /** The one person's seat of a game, for the board in the host of the agent that made the game. */
+  userSeat(gameId: string, asker: Role): PersonSeat | null;
   /** Lets the bots of unfinished games go on, after a restart. */
   resume(): void;
 }
@@ -148,9 +148,13 @@ export function createPlay(desk: PlayDesk): Play {
     return spectators === "public" || actedBy === "driver" ? { kept, viewer: "spectator" } : null;
   };
 
-  const personLinks: Play["personLinks"] = (gameId, asker) => {
+  const isWithheld = (gameId: string, role: Role, asker: Role): boolean => {
     const game = host.read(gameId)?.session.game;
-    const linkOf = (role: Role) => (game && !seesMore(game, role, asker) ? link(gameId, role) : null);
+    return game === undefined || seesMore(game, role, asker);
+  };
+
+  const personLinks: Play["personLinks"] = (gameId, asker) => {
+    const linkOf = (role: Role) => (isWithheld(gameId, role, asker) ? null : link(gameId, role));
     return Object.fromEntries(peopleFor(gameId, asker).map(({ role }) => [role, linkOf(role)]));
   };
 
@@ -269,7 +273,9 @@ export function createPlay(desk: PlayDesk): Play {
     personLinks,
     userSeat(gameId, asker) {
       const [person, another] = peopleFor(gameId, asker);
-      return person && !another ? { role: person.role, token: seatToken(gameId, person.role) } : null;
+      if (!person || another) return null;
+      const { role } = person;
+      return { role, token: seatToken(gameId, role), isWithheld: isWithheld(gameId, role, asker) };
     },
     resume() {
       for (const sessionId of seats.withBots()) {

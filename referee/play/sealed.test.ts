@@ -220,12 +220,6 @@ it.each([1, 2, 3])(
 );
 
 describe("the people's links in a game with hidden information", () => {
-  const withoutMeta = ({ raw }: { raw: string }): string => {
-    const message = JSON.parse(raw);
-    message.result._meta = undefined; // for the board that the person plays on; hosts show it to no model
-    return JSON.stringify(message);
-  };
-
   it("a team's agent is not told the links of the spymasters, whom the people at the host are told", async () => {
     const agent = await createGame(host, { template: "codenames", play_as: "red_team", opponent: "human" });
     const { link, links, withheld } = agent.told.value;
@@ -259,7 +253,7 @@ describe("the people's links in a game with hidden information", () => {
       const token = personOf(agent.gameId);
       expect(token).not.toBe("");
       expect([agent.told.value.links, agent.told.value.withheld]).toEqual([{}, [expect.any(String)]]);
-      for (const told of [agent.told, shown]) expect(withoutMeta(told)).not.toContain(token);
+      for (const { raw } of [agent.told, shown]) expect(raw).not.toContain(token);
     },
   );
 

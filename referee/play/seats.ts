@@ -38,6 +38,14 @@ export const SEAT_SCHEMA = `
   CREATE INDEX IF NOT EXISTS seats_by_holder ON seats (holder) WHERE holder IS NOT NULL;
 `;
 
+/** A person's seat as the agent that made the game may be told it. */
+export interface PersonSeat {
+  readonly role: Role;
+  readonly token: string;
+  /** Whether the seat sees what the agent may not know, so that the agent gets neither its token nor its link. */
+  readonly isWithheld: boolean;
+}
+
 export interface SeatTable {
   /** The seats of a game; empty for sessions that were not made by createGame. */
   of(sessionId: string): readonly PlaySeat[];

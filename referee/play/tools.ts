@@ -4,12 +4,12 @@ import { optionsInWords } from "#shared/games/options-in-words.ts";
 import { findGame, gameIds, games } from "#shared/games/registry.ts";
 import { ok } from "#shared/lib/result.ts";
 import type { Content, ToolResult } from "#shared/rpc/mcp.ts";
-import { type Operation, operation } from "#shared/rpc/operations.ts";
-import type { GameView } from "#shared/web/game-view.ts";
+import { type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
+import { type GameView, USER_SEAT_META, type UserSeat } from "#shared/web/game-view.ts";
 import type { Kept } from "../host.ts";
 import type { Next } from "./game-views.ts";
 import type { Play } from "./play.ts";
-import { PlayerName } from "./seats.ts";
+import { type PersonSeat, PlayerName } from "./seats.ts";
 import { inWords, takenSeat, timedOut } from "./texts.ts";
 import type { Turns } from "./turns.ts";
 
@@ -140,19 +140,24 @@ type Taken = z.infer<typeof Taken>;
 /** The tools by which agents play games for themselves (chess-tools.md), for every game. */
 export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToolsDesk): readonly Operation<unknown>[] {
   const view = (kept: Kept, role: Role, next: Next): Shown => ({ ...play.view(kept, role), next }) as Shown;
-  /** The person's seat of an agent's game, and how the board in the host shows it: what the person alone may know is on no agent's wire. */
-  const userSeat = (value: Shown) => {
-    const seat = play.userSeat(value.game_id, value.your_role);
+  /** How the board in the host of an agent shows the game to its person: what the person alone may know is on no agent's wire. */
+  const personView = (value: Shown, { token }: PersonSeat): GameView | undefined => {
     const isHidden = findGame(value.template)?.info.hiddenInformation;
-    const seen = seat && play.look(value.game_id, isHidden ? null : seat.token);
-    return seen ? { ...seat, view: play.view(seen.kept, seen.viewer) } : null;
+    const seen = play.look(value.game_id, isHidden ? null : token);
+    return seen ? play.view(seen.kept, seen.viewer) : undefined;
   };
-  const words = (value: Shown, lead?: string): Pick<ToolResult, "content" | "_meta"> => {
-    const seat = userSeat(value);
+  /** For the board that an MCP Apps host shows; such a host shows it to no model. Other callers are told no seat that is withheld. */
+  const userSeat = (value: Shown, { showsApps }: Caller): UserSeat | null => {
+    const seat = play.userSeat(value.game_id, value.your_role);
+    if (seat === null || (seat.isWithheld && !showsApps)) return null;
+    const view = personView(value, seat);
+    return view ? { role: seat.role, token: seat.token, view } : null;
+  };
+  const words = (value: Shown, caller: Caller, lead?: string): Pick<ToolResult, "content" | "_meta"> => {
+    const seat = userSeat(value, caller);
     return {
       content: [{ type: "text", text: [lead, inWords(value as GameView, value.next)].filter(Boolean).join("\n\n") }],
-      // For the board in the host, which plays for the person; an LLM is not shown it.
-      ...(seat && { _meta: { "agent-league/user_seat": seat } }),
+      ...(seat && { _meta: { [USER_SEAT_META]: seat } }),
     };
   };
   const taken = async (gameId: string, role: Role, token: string): Promise<Taken> => {
@@ -166,15 +171,15 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
     const withheld = people.flatMap(([one, told]) => (told === null ? [one] : []));
     return { ...view(kept, role, next), seat_token: token, link, links, ...(withheld.length > 0 && { withheld }) };
   };
-  const takenInWords = (value: Taken) =>
-    words(value, takenSeat(value, value.seat_token, play.link(value.game_id), value.links, value.withheld));
+  const takenInWords = (value: Taken, _: unknown, caller: Caller) =>
+    words(value, caller, takenSeat(value, value.seat_token, play.link(value.game_id), value.links, value.withheld));
   /** The board as a page for hosts that show those, seen and played by the person where there is one. */
   const page = async (value: Shown): Promise<Content> => {
-    const seat = userSeat(value);
+    const seat = play.userSeat(value.game_id, value.your_role);
+    const view = (seat && personView(value, seat)) ?? (value as GameView);
     // The page is part of what an agent reads, so it holds no seat that sees more than the agent's own.
-    const isOwn = seat !== null && play.personLinks(value.game_id, value.your_role)[seat.role] !== null;
-    const holder = isOwn ? { role: seat.role, token: seat.token } : null;
-    const text = await embeddedBoard(seat?.view ?? (value as GameView), holder);
+    const holder = seat && !seat.isWithheld ? { role: seat.role, token: seat.token } : null;
+    const text = await embeddedBoard(view, holder);
     const uri = `ui://agent-league/game/${value.game_id}`;
     return { type: "resource", resource: { uri, mimeType: "text/html", text } };
   };
@@ -242,8 +247,8 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
         result: View.extend({ timed_out: z.boolean() }),
         annotations: { readOnlyHint: true, idempotentHint: true },
         meta: BOARD,
-        async shown(value: Shown & { timed_out: boolean }, { showUi, timeout_s }: z.infer<typeof WaitForNextTurn>) {
-          const said = words(value, value.timed_out ? timedOut(timeout_s) : undefined);
+        async shown(value: Shown & { timed_out: boolean }, { showUi, timeout_s }, caller) {
+          const said = words(value, caller, value.timed_out ? timedOut(timeout_s) : undefined);
           return showUi ? { ...said, content: [...said.content, await page(value)] } : said;
         },
       },
@@ -272,8 +277,7 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
         result: View,
         annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
         meta: BOARD,
-        shown: (value: Shown, { resign }: z.infer<typeof FinishTurn>) =>
-          words(value, resign ? "You have resigned." : "Move made."),
+        shown: (value: Shown, { resign }, caller) => words(value, caller, resign ? "You have resigned." : "Move made."),
       },
       async handle({ game_id, seat_token, move, resign, claim, claim_win, ...once }, { authToken }) {
         const finished = await turns.finish({

@@ -17,6 +17,8 @@ export interface HttpContext {
   readonly remoteAddress: string;
   /** Whether it speaks as MCP clients do, which want what a tool says as structured content too. */
   readonly isMcpClient?: boolean;
+  /** Whether it has declared that it shows MCP Apps. */
+  readonly showsApps?: boolean;
   /** The MCP session that a call belongs to; absent outside of sessions. */
   readonly sessionId?: string;
   /** What the caller's user and model can be asked; absent for callers that cannot be asked anything. */

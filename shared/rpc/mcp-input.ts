@@ -19,8 +19,7 @@ const KEY = "answer";
 
 /** What this client says that it can be asked, and what it brings from the last round. */
 export function inputOf(era: Era, server: Server, { mcpReq }: ServerContext): CallerInput {
-  const envelope: { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } = mcpReq.envelope ?? {};
-  const declared = era === "modern" ? envelope[CLIENT_CAPABILITIES_META_KEY] : server.getClientCapabilities();
+  const declared = capabilitiesOf(era, server, mcpReq);
   const canBeAsked = era !== "stateless";
   const state = era === "modern" ? mcpReq.requestState() : undefined;
   return {
@@ -30,6 +29,16 @@ export function inputOf(era: Era, server: Server, { mcpReq }: ServerContext): Ca
     said: state === undefined || mcpReq.inputResponses === undefined ? null : saidOf(mcpReq.inputResponses),
     state: state ?? null,
   };
+}
+
+/** The capabilities that a client declares: when its session begins, or with each request of the stateless era. */
+export function capabilitiesOf(
+  era: Era,
+  server: Server,
+  { envelope = {} }: ServerContext["mcpReq"],
+): ClientCapabilities | undefined {
+  const declared: { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } = envelope;
+  return era === "modern" ? declared[CLIENT_CAPABILITIES_META_KEY] : server.getClientCapabilities();
 }
 
 /** The stateless era's way to ask. */

@@ -11,8 +11,8 @@ import { JSONRPCErrorException } from "json-rpc-2.0";
 import { z } from "zod";
 import type { HttpContext } from "./http.ts";
 import { isInputNeeded } from "./input.ts";
-import { type McpSurface, unfitArguments } from "./mcp.ts";
-import { ask, asResult, type Era, inputOf } from "./mcp-input.ts";
+import { type McpSurface, showsApps, unfitArguments } from "./mcp.ts";
+import { ask, asResult, capabilitiesOf, type Era, inputOf } from "./mcp-input.ts";
 import { inWords } from "./mcp-wording.ts";
 
 /** One method of a surface. Clients that come through the SDK bring a context, plain JSON-RPC has none. */
@@ -91,7 +91,8 @@ export function serverOf(
     const method = methods[name];
     if (!method) continue;
     const handle = async (params: unknown, context: ServerContext) => {
-      const caller = callerOf(context, eventStore !== undefined);
+      const known = callerOf(context, eventStore !== undefined);
+      const caller = { ...known, showsApps: showsApps(capabilitiesOf(era, server, context.mcpReq)) };
       try {
         // The SDK checks every answer against the protocol's own schema.
         return (await answered(method, params, caller, context)) as never;

@@ -22,6 +22,8 @@ export interface Caller {
   /** Tells a caller that asked for it how far its request is. */
   readonly progress?: HttpContext["progress"];
   readonly sessionId?: string | undefined;
+  /** Whether it is an MCP client that has declared that it shows MCP Apps. */
+  readonly showsApps?: boolean;
   /** Absent for those that cannot be asked anything. */
   readonly input?: CallerInput | undefined;
 }
@@ -54,6 +56,7 @@ export interface Operation<Payload> {
     readonly shown?: (
       value: never,
       payload: Payload,
+      caller: Caller,
     ) => Pick<ToolResult, "content" | "_meta"> | Promise<Pick<ToolResult, "content" | "_meta">>;
   };
   handle(payload: Payload, caller: Caller): Asking | Promise<Asking>;
@@ -144,16 +147,14 @@ function namedTool(
       const parsed = plain.safeParse(args);
       if (!parsed.success) throw invalid(fieldFaults(parsed.error));
       const token = (args as { auth_token?: unknown }).auth_token;
-      const answer = await one.handle(
-        parsed.data,
-        callerOf(http, null, typeof token === "string" ? token : null, http.input),
-      );
+      const caller = callerOf(http, null, typeof token === "string" ? token : null, http.input);
+      const answer = await one.handle(parsed.data, caller);
       if (isInputNeeded(answer)) return answer;
       tellRefused(http, answer, name, null);
       // A refusal is not what the output schema promises, so only its text tells of it.
       if (!answer.ok)
         return { content: text(tool.shown ? answer.error.message : JSON.stringify(answer.error)), isError: true };
-      const shown = (await tool.shown?.(answer.value as never, parsed.data)) ?? {
+      const shown = (await tool.shown?.(answer.value as never, parsed.data, caller)) ?? {
         content: text(JSON.stringify(answer.value)),
       };
       return { ...shown, structuredContent: answer.value };
@@ -186,6 +187,7 @@ const callerOf = (
   gone: http.gone,
   progress: http.progress,
   sessionId: http.sessionId,
+  showsApps: http.showsApps ?? false,
   input,
 });
 

@@ -1,0 +1,83 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestHost, type TestHost } from "../rest/testing-host.ts";
+import { createGame, type Wire } from "./testing-play.ts";
+
+const SEAT = "agent-league/user_seat";
+const APPS = { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } } };
+
+let host: TestHost;
+beforeAll(async () => {
+  host = await startTestHost();
+});
+afterAll(() => host.remove());
+
+/** The results of a game that an MCP client begins against a person: of a tool that answers at once, and of one that may wait. */
+async function play(mode: "legacy" | { pin: string }, capabilities: object, template: string) {
+  const client = new Client({ name: "test", version: "1.0.0" }, { capabilities, versionNegotiation: { mode } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${host.url}/mcp`)));
+  const call = (name: string, args: Record<string, unknown>): Promise<Wire> =>
+    client.callTool({ name, arguments: args });
+  const made = await call("createGame", { template, opponent: "human" });
+  const { game_id, seat_token } = made.structuredContent;
+  const waited = await call("waitForNextTurn", { game_id, seat_token, timeout_s: 0, showUi: true });
+  await client.close();
+  return { made, waited, tokens: personTokens(game_id) };
+}
+
+/** The seat tokens that the host has told its people and no agent. */
+const personTokens = (gameId: string): readonly string[] =>
+  host.toldPeople.filter((line) => line.includes(gameId)).map((line) => /#seat=(\S+)/.exec(line)?.[1] ?? "");
+
+describe.each([
+  ["a session", "legacy"],
+  ["2026-07-28", { pin: "2026-07-28" }],
+] as const)("a person's seat that sees more than the agent's, for a client in %s", (_era, mode) => {
+  it("is in _meta for a client that declares MCP Apps, and nowhere else", async () => {
+    const { made, waited, tokens } = await play(mode, APPS, "kuhn_poker");
+    for (const { _meta, ...result } of [made, waited]) {
+      expect(_meta[SEAT]).toMatchObject({ role: "player_2", token: tokens[0], view: { your_role: "spectator" } });
+      expect(JSON.stringify(result)).not.toContain(tokens[0]);
+    }
+  });
+
+  it.each(["kuhn_poker", "rps", "even_odd"])(
+    "is kept from a client that declares no MCP Apps: %s",
+    async (template) => {
+      const { made, waited, tokens } = await play(
+        mode,
+        { elicitation: {}, extensions: { "example/other": {} } },
+        template,
+      );
+      expect(tokens).toEqual([expect.stringMatching(/^.{40,}$/)]);
+      for (const result of [made, waited]) {
+        expect(result._meta ?? {}).not.toHaveProperty([SEAT]);
+        expect(JSON.stringify(result)).not.toContain(tokens[0]);
+      }
+    },
+  );
+
+  it("is in _meta for every client in a game where both see the same", async () => {
+    const { made, waited } = await play(mode, {}, "chess");
+    for (const { _meta } of [made, waited]) expect(_meta[SEAT]).toMatchObject({ role: "black" });
+  });
+});
+
+it("a plain JSON caller gets no seat that sees more than its own, whatever capabilities it claims", async () => {
+  const agent = await createGame(host, { template: "kuhn_poker", opponent: "human" });
+  const [token = ""] = personTokens(agent.gameId);
+  expect(token).not.toBe("");
+  const _meta = { "io.modelcontextprotocol/clientCapabilities": APPS };
+  const { gameId: game_id, token: seat_token } = agent;
+  const params = { name: "waitForNextTurn", arguments: { game_id, seat_token, timeout_s: 0 }, _meta };
+  const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+  for (const accept of ["application/json", "application/json, text/event-stream"]) {
+    const { status, text } = await host.call("POST", "/mcp", {
+      body,
+      headers: { accept, "content-type": "application/json" },
+    });
+    expect([status, text]).toEqual([200, expect.stringContaining("your_role")]);
+    expect(text).not.toContain(token);
+  }
+  expect(agent.told.raw).not.toContain(token);
+});
