@@ -83,6 +83,19 @@ describe("a player that does not answer in time", () => {
   });
 });
 
+it("a player that has left, and whose endpoint another player has, forfeits its match", async () => {
+  const { player_1, player_2 } = others.order().roles;
+  const roles = { player_1: { ...player_1, endpoint: "" }, player_2 } as StartGame["roles"];
+  const order = others.order({ roles });
+  expect(await playMatch(driver, order, await begun(order), running.signal)).toMatchObject({
+    termination: "forfeit",
+    winner: "P02",
+    match_points: { P01: 0, P02: 3 },
+    faults: [{ player_id: "P01", code: "G002", cause: "refused" }],
+  });
+  expect(heard("GAME_INVITE")).toEqual([]);
+});
+
 describe("a seat that is asked while the other is played through another door", () => {
   /** P01 is asked, and P02 has no endpoint. */
   async function asking(signal: AbortSignal) {

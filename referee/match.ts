@@ -40,6 +40,8 @@ export async function playMatch(
   const { options } = session;
   const match: Match = { order, game, options, players, listeners, signal, closedRounds: 0 };
   match.closedRounds = game.rounds?.(session.state).length ?? 0;
+  const left = faultsOfLeft(order);
+  if (session.status === "active" && left.length > 0) session = await forfeit(driver, sessionId, left);
   if (session.status === "active" && session.tick === 0) {
     const accepted = driver.host.lobby.inviting(sessionId);
     const faults = await inviteAll(driver, match).finally(accepted);
@@ -93,6 +95,12 @@ function sessionOf({ host }: MatchDriver, sessionId: string): Session {
   if (!kept) throw new Error(`session ${sessionId} is not in the log`);
   return kept.session;
 }
+
+/** The faults of players whose endpoint another player has now (PROTOCOL.md, section 3): they have left, and cannot be asked. */
+const faultsOfLeft = ({ roles }: StartGame): readonly Fault[] =>
+  Object.entries(roles)
+    .filter(([, { endpoint }]) => endpoint === "")
+    .map(([role]) => ({ role, code: "G002", cause: "refused", detail: "has left: another player has its endpoint" }));
 
 async function inviteAll(driver: MatchDriver, match: Match): Promise<readonly Fault[]> {
   const answers = await Promise.all(
