@@ -2,7 +2,7 @@ import { equalSecrets } from "#shared/lib/hash.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/protocol/messages.ts";
-import { sameEndpoint } from "#shared/rpc/addresses.ts";
+import { remoteNetworkOf, sameEndpoint } from "#shared/rpc/addresses.ts";
 import type { Answer, Caller } from "#shared/rpc/operations.ts";
 import type { Agent } from "./agents.ts";
 import type { LeagueEvent } from "./events.ts";
@@ -45,6 +45,8 @@ const MOST_PLAYERS = 500;
 
 /** Each is probed every second, so strangers could register them without end; as many as there are ports for them. */
 const MOST_REFEREES = 99;
+/** Of one remote network, so that one program cannot take every place. */
+const MOST_REFEREES_OF_NETWORK = 33;
 
 export function createEntry(options: EntryOptions): Entry {
   const { manager, registry, places, startWhen, emit, onError } = options;
@@ -126,10 +128,19 @@ export function createEntry(options: EntryOptions): Entry {
     }
     const isExpected = (url: string): boolean =>
       refereePlaces.some((place) => place.endpoint !== null && sameEndpoint(place.endpoint, url));
-    const hasRoom = registry.all("referee").length < MOST_REFEREES;
-    if (hasRoom || registry.get(id) === referee || isExpected(endpoint)) return ok([]);
-    if (manager.forgetSilent((other) => !isExpected(other.endpoint))) return ok([]);
-    return err(protocolError("L002", `${MOST_REFEREES} referees are registered, and all of them answer`, {}, true));
+    if (registry.get(id) === referee || isExpected(endpoint)) return ok([]);
+    const referees = registry.all("referee");
+    const network = remoteNetworkOf(endpoint);
+    const ofNetwork = ({ endpoint }: Agent): boolean => network !== null && remoteNetworkOf(endpoint) === network;
+    const isNetworkFull = referees.filter(ofNetwork).length >= MOST_REFEREES_OF_NETWORK;
+    if (!isNetworkFull && referees.length < MOST_REFEREES) return ok([]);
+    // A network that has its share replaces none but its own.
+    const mayReplace = (other: Agent): boolean => !isExpected(other.endpoint) && (!isNetworkFull || ofNetwork(other));
+    if (manager.forgetSilent(mayReplace)) return ok([]);
+    const registered = isNetworkFull
+      ? `${MOST_REFEREES_OF_NETWORK} referees of your network`
+      : `${MOST_REFEREES} referees`;
+    return err(protocolError("L002", `${registered} are registered, and all of them answer`, {}, true));
   };
 
   const isComplete = (league: League): boolean => {

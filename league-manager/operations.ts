@@ -5,6 +5,7 @@ import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
+import type { Creation } from "#shared/rpc/rate-limit.ts";
 import type { Agent } from "./agents.ts";
 import type { Entry } from "./entry.ts";
 import type { Manager } from "./manager.ts";
@@ -31,6 +32,19 @@ export interface ManagerDesk {
   readonly entry: Entry;
   readonly operatorToken: string;
 }
+
+/** The requests that may register a new agent, and of which kind. */
+export const REGISTRATIONS: Readonly<Record<string, Agent["kind"]>> = {
+  ...{ PLAYER_REGISTER_REQUEST: "player", register_player: "player" },
+  ...{ REFEREE_REGISTER_REQUEST: "referee", register_referee: "referee" },
+};
+
+/** Whether a registration with this agent's token can only be that of the agent itself: a class that comes back is not limited. */
+export const isReturn = (agent: Agent | null, { requests, names }: Creation): boolean =>
+  agent !== null &&
+  requests.every((request) => REGISTRATIONS[request] === agent.kind) &&
+  names.length > 0 &&
+  names.every((name) => name === agent.name);
 
 /** What the league manager can be asked (PROTOCOL.md, sections 2 and 4). */
 export function managerOperations(desk: ManagerDesk): readonly Operation<unknown>[] {

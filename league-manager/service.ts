@@ -8,7 +8,7 @@ import { type AllowedContacts, bareHost, hostsOf, isLoopback } from "#shared/rpc
 import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { toolsOf } from "#shared/rpc/operations.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
-import { REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
+import { CREATIONS_PER_MINUTE, creationLimit, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
 import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { StartError } from "#shared/runtime/exit.ts";
@@ -21,7 +21,7 @@ import type { Agent } from "./agents.ts";
 import { createEntry, type Entry } from "./entry.ts";
 import type { LeagueEvent } from "./events.ts";
 import { createManager, MANAGER_SENDER } from "./manager.ts";
-import { managerOperations } from "./operations.ts";
+import { isReturn, managerOperations, REGISTRATIONS } from "./operations.ts";
 import { leaguePages } from "./pages.ts";
 import { hasLeft } from "./presence.ts";
 import { watchSuspended } from "./recovery.ts";
@@ -126,6 +126,11 @@ async function startOn(file: string, options: ManagerServiceOptions, self: Agent
       perMinute: REQUESTS_PER_MINUTE.manager,
       loopback: config.limits.loopback,
       isTrusted: ({ token }) => registry.authenticate(token) !== null || equalSecrets(token, operator.token),
+      creations: {
+        limit: creationLimit(CREATIONS_PER_MINUTE.manager, config.limits.loopback),
+        requests: new Set(Object.keys(REGISTRATIONS)),
+        isReturn: (token, creation) => isReturn(registry.authenticate(token), creation),
+      },
     }),
     isReady: () => true,
     web: webApp(self.log, leaguePages(manager)),

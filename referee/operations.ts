@@ -231,3 +231,24 @@ function whyIllegal(session: Session, role: Role, move: unknown): string | null 
 export function isManager({ identity }: RefereeDesk, signature: string, subject: string | null): boolean {
   return identity.token !== null && subject !== null && isSignedFor(identity.token, subject, signature);
 }
+
+/** Tools and messages that create a game. */
+export const GAME_CREATIONS: ReadonlySet<string> = new Set([
+  "createGame",
+  "CREATE_GAME",
+  "create_new_game",
+  "CREATE_NEW_GAME",
+]);
+
+/** The manager's news, which a referee takes and needs not act on. */
+export const newsOperations = () => [
+  operation({ request: "ROUND_ANNOUNCEMENT", reply: "ACK", payload: messages.RoundAnnouncement, handle: () => ok({}) }),
+  operation({ request: "ROUND_START", reply: "ACK", payload: messages.RoundStart, handle: () => ok({}) }),
+  operation({ request: "ROUND_END", reply: "ACK", payload: messages.RoundEnd, handle: () => ok({}) }),
+  operation({
+    request: "LEAGUE_STANDINGS_UPDATE",
+    reply: "ACK",
+    payload: messages.StandingsUpdate,
+    handle: () => ok({}),
+  }),
+];

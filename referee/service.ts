@@ -2,16 +2,21 @@ import { join } from "node:path";
 import type { Express } from "express";
 import { gameIds } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
-import { ok } from "#shared/lib/result.ts";
 import { flat } from "#shared/lib/text.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { hostsOf } from "#shared/rpc/addresses.ts";
 import type { McpSurface } from "#shared/rpc/mcp.ts";
 import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
-import { operation, toolsOf } from "#shared/rpc/operations.ts";
+import { toolsOf } from "#shared/rpc/operations.ts";
 import { listenHostFor } from "#shared/rpc/own-addresses.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
-import { type Credentials, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
+import {
+  CREATIONS_PER_MINUTE,
+  type Credentials,
+  creationLimit,
+  REQUESTS_PER_MINUTE,
+  rateLimit,
+} from "#shared/rpc/rate-limit.ts";
 import { type AgentProcess, type Listening, listen, type RunningAgent } from "#shared/runtime/agent.ts";
 import { contactEndpoint, placeName } from "#shared/runtime/contact.ts";
 import { ownStore } from "#shared/runtime/own-store.ts";
@@ -26,7 +31,7 @@ import { createAsker } from "./ask.ts";
 import { CODENAMES_SCHEMA } from "./codenames/table.ts";
 import { createHost } from "./host.ts";
 import { HOST_INSTRUCTIONS, LEAGUE_TOOLS, REFEREE_INSTRUCTIONS } from "./listing.ts";
-import { isManager, type RefereeDesk, refereeOperations } from "./operations.ts";
+import { GAME_CREATIONS, isManager, newsOperations, type RefereeDesk, refereeOperations } from "./operations.ts";
 import { openPlayRoom, type PlayRoom } from "./play/room.ts";
 import { SEAT_SCHEMA, seatTable } from "./play/seats.ts";
 import { createReferee } from "./referee.ts";
@@ -87,6 +92,7 @@ export async function startReferee(
   let mcp: McpEndpoint;
   const open: Pick<Streams, "close">[] = [];
   let isTrusted: (credentials: Credentials) => boolean = () => false;
+  const creations = creationLimit(CREATIONS_PER_MINUTE.referee, options.limitLoopback);
   const server = await listen({
     log: self.log,
     host: options.host ?? listenHostFor(manager),
@@ -98,6 +104,7 @@ export async function startReferee(
       perMinute: REQUESTS_PER_MINUTE.referee,
       loopback: options.limitLoopback,
       isTrusted: (credentials) => isTrusted(credentials),
+      creations: { limit: creations, requests: GAME_CREATIONS },
     }),
     isReady: () => manager === null || identity.token !== null,
     web: webApp(self.log, routes),
@@ -112,7 +119,7 @@ export async function startReferee(
     const pages = await room.pages();
     const { refusals } = server;
     const desk = { host, agents, sessions, replies, streams, waits, log: self.log, refusals, pages: pages.routes };
-    restRoutes({ ...desk, limitLoopback: options.limitLoopback })(app);
+    restRoutes({ ...desk, creations, limitLoopback: options.limitLoopback })(app);
     open.push(streams, pages.streams);
   }
 
@@ -282,16 +289,3 @@ function endpointOf(
   };
   return mcpEndpoint(surface, (error) => self.log.error({ err: error }, "internal error"));
 }
-
-/** The manager's news, which a referee takes and needs not act on. */
-const newsOperations = () => [
-  operation({ request: "ROUND_ANNOUNCEMENT", reply: "ACK", payload: messages.RoundAnnouncement, handle: () => ok({}) }),
-  operation({ request: "ROUND_START", reply: "ACK", payload: messages.RoundStart, handle: () => ok({}) }),
-  operation({ request: "ROUND_END", reply: "ACK", payload: messages.RoundEnd, handle: () => ok({}) }),
-  operation({
-    request: "LEAGUE_STANDINGS_UPDATE",
-    reply: "ACK",
-    payload: messages.StandingsUpdate,
-    handle: () => ok({}),
-  }),
-];

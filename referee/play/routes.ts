@@ -94,6 +94,7 @@ export const gamePages =
     });
     app.post("/api/games", async (request, response) => {
       onVisit();
+      await limits.creation(request, response);
       const { play_as, name, ...asked } = parseBody(NewGame, await bodyOf(request, response));
       const creator = { kind: "human", name } as const;
       const { gameId, role } = taken(await play.create({ ...asked, playAs: play_as, creator, bearer: null }));

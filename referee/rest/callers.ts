@@ -1,15 +1,17 @@
 import type { Request, Response } from "express";
 import { isLoopback } from "#shared/rpc/addresses.ts";
 import { collect, remoteAddressOf } from "#shared/rpc/http-request.ts";
-import { rateLimiter } from "#shared/rpc/rate-limit.ts";
+import { type CreationLimit, rateLimiter, TOO_MANY_CREATIONS } from "#shared/rpc/rate-limit.ts";
 import { RestError } from "./errors.ts";
 
 /** Requests a minute of one agent. */
 const AGENT_PER_MINUTE = 6_000;
 const BODY_BYTES = 64 * 1024;
 
-/** How often an agent may ask; callers without a token are limited by the endpoint. Throws TOO_MANY_REQUESTS. */
+/** How often an agent may ask; callers without a token are limited by the endpoint. Both throw TOO_MANY_REQUESTS. */
 export interface Limits {
+  /** Counts a request that creates an agent, session or game. */
+  creation(request: Request, response: Response): Promise<void>;
   agent(agentId: string, request: Request, response: Response): Promise<void>;
 }
 
@@ -24,9 +26,16 @@ export function bodyOf(request: Request, response: Response): Promise<string> {
   });
 }
 
-export function limitsOf(limitLoopback: boolean): Limits {
+export function limitsOf(limitLoopback: boolean, creations: CreationLimit): Limits {
   const byAgent = rateLimiter(AGENT_PER_MINUTE);
   return {
+    async creation(request, response) {
+      const allowance = await creations(remoteAddressOf(request));
+      if (allowance === null) return;
+      const { isAllowed, headers } = allowance;
+      response.set(headers);
+      if (!isAllowed) throw new RestError("TOO_MANY_REQUESTS", TOO_MANY_CREATIONS, { headers });
+    },
     async agent(agentId, request, response) {
       if (!limitLoopback && isLoopback(remoteAddressOf(request))) return;
       const { isAllowed, headers } = await byAgent(agentId);

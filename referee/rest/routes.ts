@@ -3,6 +3,7 @@ import type { Role, Viewer } from "#shared/games/game.ts";
 import { findGame, gameIds } from "#shared/games/registry.ts";
 import { newToken } from "#shared/lib/ids.ts";
 import { bearerOf, goneSignal } from "#shared/rpc/http-request.ts";
+import type { CreationLimit } from "#shared/rpc/rate-limit.ts";
 import type { RefusalLog } from "#shared/rpc/refusal-log.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Session } from "#shared/session/session.ts";
@@ -41,6 +42,7 @@ export interface RestDesk {
   readonly refusals: RefusalLog;
   /** Whether callers on loopback are held to the rate limits too. */
   readonly limitLoopback: boolean;
+  readonly creations: CreationLimit;
 }
 
 const MAX_KEY = 200;
@@ -58,7 +60,7 @@ export const restRoutes =
       eventStreams: streams.count,
       waitingCalls: waits.count,
     });
-    const limits = limitsOf(desk.limitLoopback);
+    const limits = limitsOf(desk.limitLoopback, desk.creations);
     app.set("etag", false);
     app.use(timed(metrics));
 
@@ -68,6 +70,7 @@ export const restRoutes =
     });
 
     app.post("/agents", async (request, response) => {
+      await limits.creation(request, response);
       parseBody(RegisterAgent, await bodyOf(request, response));
       const { agentId, token } = await agents.register();
       response.status(201).json({ agent_id: agentId, token });
@@ -88,6 +91,7 @@ export const restRoutes =
 
     app.post("/sessions", async (request, response) => {
       const agentId = await callerOf(request, response);
+      await limits.creation(request, response);
       const body = await bodyOf(request, response);
       const reply = await desk.replies.once(keyed(request, agentId, body), (remember) =>
         createSession(desk, agentId, parseBody(CreateSession, body), remember),

@@ -23,6 +23,13 @@ export function networkOf(remoteAddress: string): string {
   return `${prefix.map((group) => group.replace(/^0+(?=.)/, "").toLowerCase()).join(":")}::/64`;
 }
 
+/** The network at which an endpoint is reached: an address's network or a host name; null for one on this machine. */
+export function remoteNetworkOf(endpoint: string): string | null {
+  const url = URL.parse(endpoint);
+  if (!url || isThisMachine(bareHost(url))) return null;
+  return networkOf(bareHost(url));
+}
+
 /** The host by which an agent says that it is reached; none for one that is reached where it listens. */
 export function hostsOf(endpoint: string | null | undefined): readonly string[] {
   const url = endpoint ? URL.parse(endpoint) : null;
