@@ -70,11 +70,18 @@ describe("a new player on the endpoint of a registered one", () => {
     ["in a way that names no sender", {}],
     ["as no player", ack("referee:REF01")],
     ["by silence, as a program that hangs does", null],
+    ["that it has no secret to check the signature", newEnvelope("LEAGUE_ERROR", "player:new", L004(false))],
   ])("is refused when the old one answers %s", async (_, said) => {
     answer = said;
     const refused = await register("Bob", endpoint, newToken());
     expect(refused).toMatchObject({ status: "REJECTED", error_code: "L003" });
     expect(refused.reason).toContain("the operator can reset a lost token");
+    expect(manager.endpointsKept()).toEqual({ P01: endpoint });
+  });
+
+  it("is refused when the connection to the old one is reset, which a running program may do", async () => {
+    program.prependListener("connection", (socket) => socket.resetAndDestroy());
+    expect(await register("Bob", endpoint, newToken())).toMatchObject({ status: "REJECTED", error_code: "L003" });
     expect(manager.endpointsKept()).toEqual({ P01: endpoint });
   });
 
@@ -99,8 +106,9 @@ it("an endpoint that the config lists is given to no other player, whether anyth
   expect(await register("Bob", endpoint, newToken())).toMatchObject({ status: "REJECTED", error_code: "L003" });
 });
 
-function L004(): object {
-  return { error_code: "L004", error_name: "NOT_REGISTERED", message: "no", retryable: false, context: {} };
+function L004(has_secret?: boolean): object {
+  const context = has_secret === undefined ? {} : { has_secret };
+  return { error_code: "L004", error_name: "NOT_REGISTERED", message: "no", retryable: false, context };
 }
 
 describe("reset_token", () => {

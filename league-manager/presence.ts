@@ -9,8 +9,9 @@ const UNREGISTERED = "player:new";
 
 /**
  * Whether another program, or none, answers at a registered player's endpoint (PROTOCOL.md, section 3). It is sent a message without
- * content that is signed for the registered player: the connection is refused, the answer is that the message is not signed for the
- * receiver, or the answer names another player as its sender. Any other answer, and silence, may be the registered player's.
+ * content that is signed for the registered player. The player has left if the connection is refused, if the answer is that the message
+ * is not signed for the receiver, or if the answer names another player as its sender. Any other answer or fault may be the registered
+ * player's: a player without a secret cannot check the signature, and a connection that is reset or times out proves nothing.
  */
 export const hasLeft =
   (peers: Peers, manager: string, leagueId: string) =>
@@ -20,9 +21,13 @@ export const hasLeft =
     const envelope = newEnvelope("ROUND_ANNOUNCEMENT", manager, nothing, { authToken });
     const reply = await peers.message(player.endpoint, envelope, { timeoutMs: TIMEOUT_MS }).catch(() => null);
     if (reply === null) return false; // this machine could not ask
-    if (!reply.ok) return reply.error.cause === "refused";
-    if (reply.value.payload.error_code === "L004") return true;
-    const { sender } = reply.value;
+    if (!reply.ok) return reply.error.isNothingListening === true;
+    const { payload, sender } = reply.value;
+    if (payload.error_code === "L004") return !hasNoSecret(payload);
     const own = [`player:${player.id}`, `player:${player.name}`, UNREGISTERED];
     return sender.startsWith("player:") && !own.includes(sender);
   };
+
+/** A player without a secret refuses every message from another machine with L004, and says in the context why. */
+const hasNoSecret = ({ context }: Readonly<Record<string, unknown>>): boolean =>
+  typeof context === "object" && context !== null && "has_secret" in context && context.has_secret === false;

@@ -110,7 +110,10 @@ const subjectOf = ({ league_id, match_id }: Subject): string =>
 function notAccepted(trust: Trust, payload: Subject): ProtocolError {
   const subject = subjectOf(payload);
   return trust.acceptsUnsignedLocally
-    ? protocolError("L004", "this player has no secret, so it accepts messages from its own machine only", { subject })
+    ? protocolError("L004", "this player has no secret, so it accepts messages from its own machine only", {
+        subject,
+        has_secret: false,
+      })
     : protocolError("L004", "this message is not signed for me", { subject });
 }
 

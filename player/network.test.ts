@@ -58,7 +58,8 @@ describe.skipIf(!canCreateNetworks)("players that are attacked from another mach
     for (const attack of attacks) {
       const { status, text } = await fromAfar(LISTED, bodyOf(attack));
       expect(status).toBe(200);
-      expect(replyIn(text).payload).toMatchObject({ error_code: "L004" });
+      // By this a manager knows that the player has not left its endpoint.
+      expect(replyIn(text).payload).toMatchObject({ error_code: "L004", context: { has_secret: false } });
     }
     const flood = Array.from({ length: 100 }, (_, n) =>
       from("a stranger's", "GAME_INVITE", invitation({ match_id: `M${n}`, game: "none" })),
@@ -73,6 +74,7 @@ describe.skipIf(!canCreateNetworks)("players that are attacked from another mach
     const signature = signFor(sha256Hex(secret), "rps/R1M1");
     const forged = replyIn((await fromAfar(SECRET, bodyOf(from("forged", "GAME_INVITE", invitation())))).text);
     expect(forged.payload).toMatchObject({ error_code: "L004" });
+    expect(forged.payload.context).not.toHaveProperty("has_secret");
     const invited = replyIn((await fromAfar(SECRET, bodyOf(from(signature, "GAME_INVITE", invitation())))).text);
     expect(invited.payload).toMatchObject({ accept: true });
     for (let n = 0; n < 20; n++) {

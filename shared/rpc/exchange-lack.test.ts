@@ -20,7 +20,14 @@ function unreachable(code: string): { readonly target: Target; readonly bodies: 
 
 /** What became of a call: the code that it rejected with, or its result. */
 const outcome = (call: Promise<unknown>): Promise<unknown> => call.catch(({ code }) => code);
-const refused = (code: string) => ({ ok: false, error: { cause: "refused", detail: expect.stringContaining(code) } });
+const refused = (code: string) => ({
+  ok: false,
+  error: {
+    cause: "refused",
+    detail: expect.stringContaining(code),
+    ...(code === "ECONNREFUSED" && { isNothingListening: true }),
+  },
+});
 
 const LACKING = ["EMFILE", "ENFILE", "ENOMEM", "EADDRNOTAVAIL", "ENOBUFS"];
 const THEIRS = ["ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH", "UND_ERR_SOCKET", ""];
@@ -50,5 +57,19 @@ describe("what is wrong with the other side is a fault of each call", () => {
     const all = [3, 4, 5].map((id) => outcome(send(target, id, String(id), OPTIONS)));
     expect(await Promise.all(all)).toEqual([refused(code), refused(code), refused(code)]);
     expect(bodies).toEqual([1, [3, 4, 5]]);
+  });
+});
+
+test.each([
+  [["ECONNREFUSED", "ECONNREFUSED"], true],
+  [["ECONNREFUSED", "EHOSTUNREACH"], undefined],
+  [[], undefined],
+])("of a host whose addresses fail with %j, that nothing listens is known: %s", async (codes, isNothingListening) => {
+  const errors = new AggregateError(codes.map(error), "all addresses failed");
+  const thrown = Object.assign(errors, { code: codes[0] });
+  const result = await new Promise((resolve, reject) => failed(new Pending(OPTIONS, resolve, reject), thrown));
+  expect(result).toEqual({
+    ok: false,
+    error: { cause: "refused", detail: expect.any(String), ...(isNothingListening && { isNothingListening }) },
   });
 });

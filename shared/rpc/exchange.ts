@@ -39,9 +39,21 @@ export const jsonHeaders = (call: Pending): Record<string, string> =>
 
 /** What becomes of a call whose connection failed. */
 export function failed(call: Pending, error: Error): void {
-  if (OUR_OWN_LACK.has((error as NodeJS.ErrnoException).code ?? "")) call.reject(error);
-  else call.settle(err({ cause: "refused", detail: `connection failed: ${messageOf(error)}` }));
+  if (OUR_OWN_LACK.has(codeOf(error))) {
+    call.reject(error);
+    return;
+  }
+  const fault = { cause: "refused", detail: `connection failed: ${messageOf(error)}` } as const;
+  call.settle(err(isNothingListening(error) ? { ...fault, isNothingListening: true } : fault));
 }
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
+
+/** A host name with several addresses has one error for each of them. */
+const isNothingListening = (error: Error): boolean =>
+  error instanceof AggregateError
+    ? error.errors.length > 0 && error.errors.every((one) => codeOf(one) === "ECONNREFUSED")
+    : codeOf(error) === "ECONNREFUSED";
 
 /** One request and its reply, as undici tells of it. */
 class Exchange implements Dispatcher.DispatchHandler {

@@ -7,6 +7,8 @@ export interface CallFault {
   readonly detail: string;
   /** What came back, cut to 20,000 characters. */
   readonly raw?: string;
+  /** Every address refused the connection: no program listens there. A reset, a timeout or an unreachable host does not prove that. */
+  readonly isNothingListening?: true;
 }
 
 export interface CallOptions {
