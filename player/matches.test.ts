@@ -104,6 +104,12 @@ describe("a turn that is asked again", () => {
     expect(moves).toEqual(["lizard", "lizard", "rock", "rock"].map((move) => ({ move })));
   });
 
+  test("is a failure that says so when the bot returned nothing", async () => {
+    const { player } = playerOf({ choose: () => undefined });
+    await player.invite(invite, TOKEN);
+    expect(await player.move(request, TOKEN)).toEqual({ failed: "the bot returned nothing; it must return an action" });
+  });
+
   test("is thought over when the bot threw the first time", async () => {
     const player = await answering(new Error("not yet"), "rock");
     expect([await player.move(request, TOKEN), await player.move(request, TOKEN)]).toEqual([

@@ -55,6 +55,9 @@ interface Playing {
 }
 
 /** Made once: an error of its own for each match, with its stack, was a twenty-fifth of a player's work where matches are short. */
+/** A bot's mistake that has no place in its file. */
+class NoAction extends Error {}
+
 const MATCH_OVER = new DOMException("the match is over", "AbortError");
 /** Matches held at once; the oldest goes when a referee never says how it ended. */
 const MAX_MATCHES = 10_000;
@@ -82,6 +85,7 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
     playing.tries = { tick, count };
     forget(playing, tick);
     const action = await playing.bot.choose(turnOf(playing.turns, request, count));
+    if (action === undefined) throw new NoAction("the bot returned nothing; it must return an action");
     forget(playing, tick); // an earlier try may have been answered meanwhile
     playing.actions.set(tick, action);
     if (bot.looksBack) playing.history.push({ tick, view, action });
@@ -149,6 +153,10 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
         return { move: await answer };
       } catch (thrown) {
         playing.answers.delete(request.tick);
+        if (thrown instanceof NoAction) {
+          say(`${bot.name}: ${thrown.message}`);
+          return { failed: thrown.message };
+        }
         say(explain(thrown));
         return { failed: bot.file ? "the bot threw an error" : messageOf(thrown) };
       }

@@ -43,3 +43,12 @@ it("a run is exported and verified; a changed byte makes verify fail and name it
   expect(told.faults).toContainEqual({ file, message });
   expect(new Set(told.faults.map((fault: { file: string }) => fault.file))).toEqual(new Set([file]));
 }, 90_000);
+
+it("verify of a folder that is missing, or is not an export, says so", async () => {
+  const test = await testLeague([], RPS);
+  const nowhere = join(test.folder, "nope");
+  const [missing, other] = await Promise.all([league(["verify", nowhere]), league(["verify", test.folder])]);
+  expect([missing.code, missing.stderr.trim()]).toEqual([2, `${nowhere}: no such folder`]);
+  expect(other.code).toBe(2);
+  expect(other.stderr).toContain(`${test.folder} is not an export: it has no manifest.json.`);
+});

@@ -1,7 +1,8 @@
-import { dirname, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { counted } from "#shared/lib/text.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
-import { ExportedRun, exportedFiles, findStore, RUN_FILE, unplayedIn, writeExport } from "./export.ts";
+import { ExportedRun, exportedFiles, findStore, MANIFEST, RUN_FILE, unplayedIn, writeExport } from "./export.ts";
 import { standingsTable } from "./progress.ts";
 import { verifyExport } from "./verify.ts";
 
@@ -20,8 +21,12 @@ export async function exportRun(folder: string, flags: { readonly out: string })
   return EXIT.ok;
 }
 
-/** `league verify`: 0 when everything in an export holds, else 1 with one line for each thing that does not. */
+/** `league verify`: 0 when everything in an export holds, 1 with one line for each fault, 2 for a folder that is not an export. */
 export async function verify(folder: string, flags: { readonly json?: boolean }): Promise<number> {
+  if (!existsSync(folder)) throw new StartError(`${folder}: no such folder`, EXIT.usage);
+  if (!existsSync(join(folder, MANIFEST))) {
+    throw new StartError(`${folder} is not an export: it has no ${MANIFEST}. "league export" writes one.`, EXIT.usage);
+  }
   const verified = verifyExport(resolve(folder));
   const { faults, matches, digest, standings } = verified;
   if (flags.json) {

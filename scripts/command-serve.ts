@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { wildcardHost } from "#shared/rpc/own-addresses.ts";
 import type { Config } from "#shared/runtime/config.ts";
@@ -77,7 +77,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     for (const line of addressLines(config)) progress.line(line);
     const code = isOpenToNetwork(config) ? await qrCode(`${managerUrls(config)[0]}/`, process.stderr) : [];
     if (code.length > 0) progress.line(code.join("\n"));
-    progress.line(`The operator token is ${readFileSync(join(config.data, "operator-token"), "utf8").trim()}`);
+    progress.line(`The operator token is in ${join(config.data, "operator-token")}`);
     if (flags.players === undefined && config.players.length === 0) progress.line(startHint(url, config));
   };
   start().catch((thrown) => {

@@ -59,10 +59,10 @@ export async function startHandWrittenPlayer(manager: string, name: string, port
 async function addressToward(manager: string): Promise<string> {
   const { hostname, port } = new URL(manager);
   const socket = connect({ host: hostname, port: Number(port) || 80, family: 4 });
-  await once(socket, "connect").catch(() => setTimeout(500)); // no manager yet
+  await once(socket, "connect").catch(() => setTimeout(1_000));
   const { localAddress } = socket;
-  socket.destroy();
-  return localAddress ?? addressToward(manager);
+  if (!localAddress) process.stderr.write(`no manager at ${manager} yet\n`);
+  return (socket.destroy() && localAddress) || addressToward(manager);
 }
 
 const [, , manager = "http://127.0.0.1:8000/mcp", name = "By hand", port = "8150"] = process.argv;

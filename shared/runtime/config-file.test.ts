@@ -31,6 +31,7 @@ test.each<[string, string]>([
 
 test.each<[string, string]>([
   ['"game": "rsp.v1"', '2:35 leagues[0].game: unknown game "rsp.v1". Did you mean "rps.v1"?'],
+  ['"game": "chess"', '2:35 leagues[0].game: unknown game "chess". Did you mean "chess.v1"?'],
   ['"game": "rps.v1", "options": { "best_of": 0 }', "2:66 leagues[0].options.best_of: must be at least 1"],
   [
     '"game": "rps.v1", "options": { "bestof": 3 }',

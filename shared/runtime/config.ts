@@ -1,6 +1,6 @@
 import { z } from "zod";
 import "../lib/schema-messages.ts";
-import { findGame, gameIds } from "../games/registry.ts";
+import { findGame, findGameNamed, gameIds } from "../games/registry.ts";
 import { isToken } from "../lib/ids.ts";
 import { didYouMean } from "../lib/suggestion.ts";
 import { DisplayName, JoinCode } from "../protocol/names.ts";
@@ -87,7 +87,10 @@ const League = z
 export type LeagueConfig = z.infer<typeof League>;
 
 function unknownGame(game: string): string {
-  return `unknown game ${JSON.stringify(game)}${didYouMean(game, gameIds) || `. Known games: ${gameIds.join(", ")}.`}`;
+  const known = gameIds.filter((id) => findGame(id)?.roles.length === 2);
+  const meant = findGameNamed(game);
+  const hint = meant ? `. Did you mean ${JSON.stringify(meant.id)}?` : didYouMean(game, known);
+  return `unknown game ${JSON.stringify(game)}${hint || `. Known games: ${known.join(", ")}.`}`;
 }
 
 function unknownOption(name: string | undefined, options: z.ZodType): string {

@@ -53,7 +53,12 @@ export function takeToken(tokenFile: string, sender: string, signal: AbortSignal
  * Returns the manager's answer, whose token has been kept: the agent's own, unless the manager knows better.
  */
 export async function register<
-  Response extends { status: string; auth_token?: string | null | undefined; reason?: string | null | undefined },
+  Response extends {
+    status: string;
+    auth_token?: string | null | undefined;
+    reason?: string | null | undefined;
+    error_code?: string | null | undefined;
+  },
 >(options: RegistrationOptions<Response>): Promise<{ response: Response; token: string }> {
   const { peers, manager, self, signal, token: own } = options;
   for (let attempt = 0; ; attempt++) {
@@ -65,9 +70,11 @@ export async function register<
       const response = options.response.safeParse(reply.value.payload);
       if (!response.success)
         throw new StartError(`the manager at ${manager} answered ${reply.value.type}, not a registration`);
-      const { status, auth_token: token, reason } = response.data;
-      if (status !== "ACCEPTED" || !token)
-        throw new StartError(`registration was rejected: ${reason ?? "no reason given"}`);
+      const { status, auth_token: token, reason, error_code } = response.data;
+      if (status !== "ACCEPTED" || !token) {
+        const which = error_code === "L003" ? `. The token that was sent is in ${options.tokenFile}` : "";
+        throw new StartError(`registration was rejected: ${reason ?? "no reason given"}${which}`);
+      }
       if (token !== own) writeSecret(options.tokenFile, token);
       return { response: response.data, token };
     }
