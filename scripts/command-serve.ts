@@ -36,6 +36,8 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     },
     players: read.players.filter((player) => "endpoint" in player || "self" in player),
   };
+  // As for agents: the lock of the config and its journal are not for the other users of the machine.
+  process.umask(0o077);
   const served = join(config.data, "serve.json");
   mkdirSync(config.data, { recursive: true, mode: 0o700 });
   // Its manager, started again, reads this file: it is written by nobody else while this command runs.

@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { agentsIn, cleanUp, eventually, RPS, type Running, start, type TestLeague, testLeague } from "./testing.ts";
 
@@ -45,6 +45,9 @@ describe("league serve, and players that join", () => {
     await served.line(/takes registrations at /);
     const file = join(test.folder, "data", "serve.json");
     const before = readFileSync(file, "utf8");
+    const own = readdirSync(dirname(file)).filter((name) => name.startsWith("serve.json"));
+    expect(own).toEqual(expect.arrayContaining(["serve.json", "serve.json.lock"]));
+    for (const name of own) expect(statSync(join(dirname(file), name)).mode & 0o077, name).toBe(0);
     const other = join(test.folder, "other.json");
     writeFileSync(
       other,
