@@ -1,5 +1,7 @@
+import { syncBuiltinESMExports } from "node:module";
 import { networkInterfaces } from "node:os";
-import { describe, expect, test } from "vitest";
+import { setImmediate as turn } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { canReach, mayContact, networkOf, parseEndpoint, sameEndpoint } from "./addresses.ts";
 
 const STRANGER = "203.0.113.7";
@@ -131,4 +133,30 @@ test.each([
   ["1::2:3:4:5:6", "1:0:0:2::/64"],
 ])("%s counts as %s for limits", (address, network) => {
   expect(networkOf(address)).toBe(network);
+});
+
+test("comparing one endpoint with many reads this machine's interfaces once, and the next turn reads them again", async () => {
+  const os = process.getBuiltinModule("node:os");
+  const real = os.networkInterfaces;
+  let reads = 0;
+  let address = "203.0.113.50";
+  os.networkInterfaces = () => {
+    reads++;
+    const own = { address, netmask: "255.255.255.0", mac: "02:00:00:00:00:01", internal: false, cidr: null };
+    return { ...real(), test0: [{ ...own, family: "IPv4" }] };
+  };
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    os.networkInterfaces = real;
+    syncBuiltinESMExports();
+  });
+  await turn(); // what was read before is forgotten
+  const registered = Array.from({ length: 100 }, (_, n) => `http://203.0.113.${n}:8101/mcp`);
+  const alike = () => registered.filter((one) => sameEndpoint(one, "http://127.0.0.1:8101/mcp"));
+  expect(alike()).toEqual(["http://203.0.113.50:8101/mcp"]);
+  expect(reads).toBe(1);
+  await turn();
+  address = "203.0.113.60";
+  expect(alike()).toEqual(["http://203.0.113.60:8101/mcp"]);
+  expect(reads).toBe(2);
 });

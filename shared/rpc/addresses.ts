@@ -85,9 +85,24 @@ export function endpointKey(endpoint: string): string {
 export const sameEndpoint = (a: string, b: string): boolean => endpointKey(a) === endpointKey(b);
 
 /** Whether a host is loopback or the address of one of this machine's interfaces. */
-export const isThisMachine = (host: string): boolean =>
-  isLoopback(host) ||
-  Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === host));
+export const isThisMachine = (host: string): boolean => isLoopback(host) || ownAddresses().has(host);
+
+let addressesRead: ReadonlySet<string> | null = null;
+
+/**
+ * The addresses of this machine's interfaces. The system takes some 50 µs to list them, and a registration is compared with every agent,
+ * so they are kept until the end of this turn of the event loop.
+ */
+function ownAddresses(): ReadonlySet<string> {
+  if (addressesRead === null) {
+    const found = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+    addressesRead = new Set(found.map(({ address }) => address));
+    setImmediate(() => {
+      addressesRead = null;
+    });
+  }
+  return addressesRead;
+}
 
 function decoded(path: string): string {
   try {
