@@ -12,6 +12,7 @@ import { z } from "zod";
 import type { HttpContext } from "./http.ts";
 import { isInputNeeded } from "./input.ts";
 import { type McpSurface, showsApps, unfitArguments } from "./mcp.ts";
+import { httpOf } from "./mcp-auth.ts";
 import { ask, asResult, capabilitiesOf, type Era, inputOf } from "./mcp-input.ts";
 import { inWords } from "./mcp-wording.ts";
 
@@ -157,21 +158,13 @@ function refuse(context: ServerContext, code: ProtocolErrorCode, reason: string,
 export const unknownResource = (uri: string): string =>
   `Unknown resource: ${uri.slice(0, 200)}. See resources/list and resources/templates/list`;
 
-/** What is known of a caller travels through the SDK as its authentication information. */
-export const authOf = (http: HttpContext) => ({
-  token: http.bearer ?? "",
-  clientId: http.remoteAddress,
-  scopes: [],
-  extra: { http },
-});
-
 /** A caller whose connection has gone is given up, unless it can resume its stream. */
 function callerOf(
   { http, mcpReq, sessionId }: ServerContext,
   isResumable: boolean,
 ): HttpContext & { readonly gone: () => AbortSignal } {
-  const { token = "", clientId = "", extra } = http?.authInfo ?? {};
-  const asked = extra?.http as HttpContext | undefined;
+  const { token = "", clientId = "" } = http?.authInfo ?? {};
+  const asked = httpOf(http?.authInfo);
   const gone = isResumable ? undefined : asked?.gone?.();
   const signal = gone ? AbortSignal.any([mcpReq.signal, gone]) : mcpReq.signal;
   const progressToken = mcpReq._meta?.progressToken;

@@ -13,9 +13,10 @@ import { z } from "zod";
 import { pause, systemClock } from "../lib/clock.ts";
 import type { HttpContext, HttpReply } from "./http.ts";
 import { INVALID_PARAMS } from "./json-rpc.ts";
+import { authOf } from "./mcp-auth.ts";
 import { directCalls } from "./mcp-direct.ts";
 import type { Era } from "./mcp-input.ts";
-import { authOf, type McpService, serverOf, unknownResource } from "./mcp-server.ts";
+import { type McpService, serverOf, unknownResource } from "./mcp-server.ts";
 import { SESSION_LIMITS, type SessionLimits, SessionTable } from "./mcp-session-table.ts";
 
 /** MCP clients of both eras at one endpoint: sessions of 2024-11-05 to 2025-11-25, and the stateless 2026-07-28. */

@@ -10,6 +10,7 @@ import { httpEndpoint } from "./http-endpoint.ts";
 import { type McpEndpoint, mcpEndpoint } from "./mcp-endpoint.ts";
 import { operation, toolsOf } from "./operations.ts";
 import type { Refusal } from "./refusal-log.ts";
+import { STATELESS } from "./testing-stdio.ts";
 
 const player_id = z.string();
 const operations = [
@@ -97,17 +98,49 @@ test.each(WAYS)("a refused envelope is logged with its sender, for a caller that
   ]);
 });
 
-test("a refused subscription is logged", async () => {
-  const sdk = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+const SDK = "application/json, text/event-stream";
+
+/** The headers of a new session. */
+async function openSession(): Promise<Record<string, string>> {
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
-  const opened = await fetch(url, { method: "POST", headers: sdk, body });
+  const headers = { accept: SDK, "content-type": "application/json" };
+  const opened = await fetch(url, { method: "POST", headers, body });
   await opened.text();
-  const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+  return { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+}
+
+test("a refused subscription is logged", async () => {
+  const session = await openSession();
   const subscription = { jsonrpc: "2.0", id: 1, method: "resources/subscribe", params: { uri: "test://nothing" } };
-  await post(sdk.accept, JSON.stringify(subscription), session);
+  await post(SDK, JSON.stringify(subscription), session);
   const reason = expect.stringMatching(/^Unknown resource: test:/);
   expect(refused).toEqual([{ code: -32602, reason, request: "resources/subscribe" }]);
+});
+
+test.each<[string, object, string]>([
+  ["initialize", { protocolVersion: 5 }, "Invalid params: protocolVersion: must be text, not 5"],
+  ["tools/call", { name: 5 }, "Invalid params: name: must be text, not 5"],
+  ["tools/call", { name: "remove_player", arguments: 5 }, "Invalid params: arguments: must be an object, not 5"],
+  ["resources/subscribe", {}, "Invalid params for resources/subscribe: uri: is missing"],
+  ["resources/unsubscribe", {}, "Invalid params for resources/unsubscribe: uri: is missing"],
+])("params that the SDK's own schemas refuse are logged once, in a session and without: %s %j", async (...sent) => {
+  const [method, params, words] = sent;
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  const reason = expect.stringContaining(words);
+  for (const session of [await openSession(), {}]) {
+    refused.length = 0;
+    await post(SDK, body, session);
+    expect(refused).toEqual([{ code: -32602, reason, request: method }]);
+  }
+});
+
+test("a call of 2026-07-28 that the SDK's own schemas refuse is logged once", async () => {
+  const params = { ...STATELESS, name: 5 };
+  const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "5" };
+  await post(SDK, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }), headers);
+  const reason = "Invalid params: name: must be text, not 5";
+  expect(refused).toEqual([{ code: -32602, reason, request: "tools/call" }]);
 });
 
 test("a body that is no request, and a session that is not there, are logged", async () => {
