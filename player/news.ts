@@ -74,8 +74,8 @@ export function createNews(say: (line: string) => void): News {
       const winners = winnersOf(info, result);
       const nobody = result.termination === "normal" ? "drawn" : "no winner";
       const how = winners.length === 0 ? nobody : winners.includes(role) ? "won" : "lost";
-      const game = findGame(info.game);
-      const team = game && winners.length > 1 ? `, ${winnersInWords(game, winners)} wins` : "";
+      const teams = findGame(info.game)?.info.teams;
+      const team = teams && winners.length > 1 ? `, ${winnersInWords(teams, winners)} wins` : "";
       say(inOneLine(`${leagueId} ${matchId} as ${role}: ${how}${team} (${result.reason.replaceAll("_", " ")})`));
     },
     gameError({ league_id, match_id, error_code, message }) {

@@ -82,7 +82,7 @@ describe("the page of a game, on a real host", () => {
     await page.getByRole("button", { name: "Resign" }).click();
     await page.getByRole("button", { name: "Yes, resign" }).click();
     for (const one of [page, watcher]) {
-      await one.locator(".result", { hasText: "black (agent) wins: the other side resigned" }).waitFor();
+      await one.locator(".result", { hasText: "black (agent) wins by resignation" }).waitFor();
     }
     expect(await page.locator(".claim, .resign").count()).toBe(0);
   });

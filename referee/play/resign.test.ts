@@ -26,7 +26,8 @@ describe("a resignation", () => {
     expect(await resign(white)).toMatchObject({ isError: false, text: expect.stringMatching(/^You have resigned\./) });
     const result = { winner: "black", winners: ["black"], ...RESIGNED };
     expect((await next).value).toMatchObject({ next: "game_over", result });
-    expect((await black.wait()).text).toContain("black wins (the other side resigned). You have won.");
+    expect((await black.wait()).text).toContain("black wins by resignation. You have won.");
+    expect((await white.wait()).text).toContain("black wins by resignation. You have lost.");
     const db = openSqlite(databaseOf(host), SESSION_SCHEMA);
     const log = sqliteLog(db);
     const replayed = replay(log.read(white.gameId), log.about(white.gameId)?.seed ?? "");

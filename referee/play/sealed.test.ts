@@ -226,7 +226,7 @@ describe("the people's links in a game with hidden information", () => {
     expect(link).not.toContain("#seat=");
     expect([Object.keys(links), withheld]).toEqual([["blue_team"], ["blue_spymaster", "red_spymaster"]]);
     expect(agent.told.text).toContain(
-      "A person plays blue_spymaster and red_spymaster. That seat sees what you may not",
+      "People play blue spymaster and red spymaster. Those seats see what you may not know, so their links are not told here: they are printed",
     );
     const said = host.toldPeople.filter((line) => line.includes(agent.gameId));
     expect(said.map((line) => /whoever plays (.+) moves/.exec(line)?.[1])).toEqual(["blue spymaster", "red spymaster"]);
@@ -252,6 +252,8 @@ describe("the people's links in a game with hidden information", () => {
       const shown = await agent.wait({ timeout_s: 0, showUi: true });
       const token = personOf(agent.gameId);
       expect(token).not.toBe("");
+      const role = agent.told.value.withheld[0].replaceAll("_", " ");
+      expect(agent.told.text).toContain(`A person plays ${role}. That seat sees what you may not know, so its link is`);
       expect([agent.told.value.links, agent.told.value.withheld]).toEqual([{}, [expect.any(String)]]);
       for (const { raw } of [agent.told, shown]) expect(raw).not.toContain(token);
     },

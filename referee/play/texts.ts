@@ -23,20 +23,26 @@ export function takenSeat(
 ): string {
   const people = Object.entries(links);
   const pages = people.map(
-    ([role, link]) => `Give the person who plays ${role} this link to move in a browser: ${link}`,
+    ([role, link]) => `Give the person who plays ${spoken(role)} this link to move in a browser: ${link}`,
   );
-  if (withheld.length > 0) {
-    const whose = withheld.join(" and ");
-    pages.push(
-      `A person plays ${whose}. That seat sees what you may not know, so its link is not told here: it is printed in the terminal where this host runs.`,
-    );
-  }
+  if (withheld.length > 0) pages.push(withheldSeats(withheld));
   const rules = findGame(view.template)?.info.rules;
   const watch = `Page of the game, where everybody may watch it: ${page}`;
   return [`Game ${view.game_id}. Your seat_token (secret, told once): ${token}`, watch, ...pages, rules && `\n${rules}`]
     .filter(Boolean)
     .join("\n");
 }
+
+/** Why the links of these people are not told. */
+function withheldSeats(roles: readonly string[]): string {
+  const whose = roles.map(spoken).join(" and ");
+  return roles.length === 1
+    ? `A person plays ${whose}. That seat sees what you may not know, so its link is not told here: it is printed in the terminal where this host runs.`
+    : `People play ${whose}. Those seats see what you may not know, so their links are not told here: they are printed in the terminal where this host runs.`;
+}
+
+/** A role as people read it: "red spymaster". */
+const spoken = (role: string): string => role.replaceAll("_", " ");
 
 /** Fixed width, so that files and ranks stay in line. */
 const board = ({ board }: GameView): string => `\`\`\`\n${board}\n\`\`\``;
@@ -60,12 +66,11 @@ function headline(view: GameView, next: Next): string {
 function ending({ result, your_role: role, template }: GameView): string {
   if (!result) return "";
   const { winners } = result;
-  const game = findGame(template);
-  const reason =
-    result.reason === "resigned" ? "the other side resigned" : result.reason.replaceAll("_", " ").replaceAll(",", ", ");
+  const reason = result.reason.replaceAll("_", " ").replaceAll(",", ", ");
   if (winners.length === 0) return `nobody wins (${reason}).`;
   const told = role === "spectator" ? "" : winners.includes(role) ? "You have won." : "You have lost.";
-  return `${game ? winnersInWords(game, winners) : winners.join(" and ")} wins (${reason}). ${told}`;
+  const how = reason === "resigned" ? "by resignation" : `(${reason})`;
+  return `${winnersInWords(findGame(template)?.info.teams, winners)} wins ${how}. ${told}`;
 }
 
 function advice(view: GameView, next: Next): string | null {

@@ -105,12 +105,14 @@ export interface Game<Options = unknown, State = unknown, Action = unknown, View
   rounds?(state: State, from?: number): readonly RoundSummary[];
 }
 
-/** Who has won, for people: a team by its name, which its roles begin with, as `red_spymaster` does. */
-export function winnersInWords({ info }: Pick<Game, "info">, winners: readonly Role[]): string {
-  const team = info.teams?.find(
-    (roles) => roles.length === winners.length && roles.every((role) => winners.includes(role)),
-  );
-  return team ? `team ${team[0]?.split("_", 1)[0]}` : winners.join(" and ");
+/** Who has won, for people: a team by its name, which its roles begin with, as `red_spymaster` does; any other role as `named` calls it. */
+export function winnersInWords(
+  teams: GameInfo["teams"] | undefined,
+  winners: readonly Role[],
+  named: (role: Role) => string = (role) => role,
+): string {
+  const team = teams?.find((roles) => roles.length === winners.length && roles.every((role) => winners.includes(role)));
+  return team ? `team ${team[0]?.split("_", 1)[0]}` : winners.map(named).join(" and ");
 }
 
 /** Whether `role` sees something that `other` does not. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { games } from "../games/registry.ts";
-import { GAME_NAMES } from "./client/game-names.ts";
+import { bundle } from "./bundle.ts";
+import { GAME_NAMES, GAME_TEAMS } from "./client/game-names.ts";
 import { newsInWords, resultInWords, turnInWords } from "./client/words.ts";
 import { chessAt } from "./testing-games.ts";
 
@@ -12,6 +13,19 @@ const game = { ...chessAt(), players };
 
 it("knows the name of every game", () => {
   expect(GAME_NAMES).toEqual(Object.fromEntries(Object.values(games).map(({ id, info }) => [id, info.name])));
+});
+
+it("knows the teams of every game that has some", () => {
+  const withTeams = Object.values(games).flatMap(({ id, info }) => (info.teams ? [[id, info.teams]] : []));
+  expect(GAME_TEAMS).toEqual(Object.fromEntries(withTeams));
+});
+
+it("the browser's scripts hold no game and no chess engine", async () => {
+  const { board, games: list } = await bundle();
+  for (const script of [board, list]) {
+    for (const { info } of Object.values(games)) expect(script).not.toContain(info.rules.slice(0, 60));
+    expect(script.length).toBeLessThan(100_000);
+  }
 });
 
 describe("a game in words", () => {
@@ -34,6 +48,7 @@ describe("a game in words", () => {
     [["white"], "checkmate", "normal", "white (Ann) wins: checkmate"],
     [[], "threefold_repetition", "normal", "Draw: threefold repetition"],
     [["black"], "timeout", "forfeit", "black (Claude) wins: forfeit, timeout"],
+    [["black"], "resigned", "forfeit", "black (Claude) wins by resignation"],
     [[], "timeout", "forfeit", "Nobody wins: forfeit, timeout"],
     [[], "host_failure", "aborted", "Aborted: host failure"],
     [[], "nobody_acted", "expired", "Expired: nobody acted"],
@@ -48,7 +63,7 @@ describe("a game in words", () => {
     const over = { winners: roles.slice(2), winner: null, reason: "agents_found", termination: "normal" };
     const last_action = { role: "red_spymaster", action: { type: "skip", reason: "no_answer" }, tick: 1 };
     const view = { ...game, template: "codenames.v1", roles, players: seats, to_act: ["red_team"], last_action };
-    expect(resultInWords({ ...view, result: over })).toBe("Team blue wins: agents found");
+    expect(resultInWords({ ...view, result: over })).toBe("team blue wins: agents found");
     expect(newsInWords(view, "spectator")).toBe("red spymaster: skip no answer. red team to move");
   });
 

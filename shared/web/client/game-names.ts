@@ -8,3 +8,11 @@ export const GAME_NAMES: Readonly<Record<string, string>> = {
   "even_odd.v1": "Even or odd",
   "codenames.v1": "Codenames",
 };
+
+/** The roles that win together, by game; as `GAME_NAMES`, this repeats what the games say. */
+export const GAME_TEAMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  "codenames.v1": [
+    ["red_spymaster", "red_team"],
+    ["blue_spymaster", "blue_team"],
+  ],
+};

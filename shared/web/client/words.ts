@@ -1,5 +1,7 @@
+import { winnersInWords } from "../../games/game.ts";
 import type { GameView } from "../game-view.ts";
 import { type Color, checkedKing, moveInWords, piecesOf } from "./chess-squares.ts";
+import { GAME_TEAMS } from "./game-names.ts";
 
 /** Role to whoever plays it. */
 interface Named {
@@ -31,11 +33,11 @@ export function resultInWords(game: Finished): string {
   const { winners, termination } = result;
   const reason = result.reason.replaceAll("_", " ").replaceAll(",", ", ");
   if (termination === "aborted" || termination === "expired") return because(termination, reason);
-  const hasResigned = termination === "forfeit" && reason === "resigned";
-  const how = hasResigned ? "the other side resigned" : termination === "forfeit" ? `forfeit, ${reason}` : reason;
+  const how = termination === "forfeit" ? `forfeit, ${reason}` : reason;
   // Where all have forfeited nobody has drawn.
   if (winners.length === 0) return because(termination === "forfeit" ? "nobody wins" : "draw", how);
-  return `${winnersInWords(game, winners)} wins: ${how}`;
+  const who = winnersInWords(GAME_TEAMS[game.template], winners, (role) => nameOf(game, role));
+  return reason === "resigned" ? `${who} wins by resignation` : `${who} wins: ${how}`;
 }
 
 /** "Draw: stalemate", and "Draw" alone where the reason says no more. */
@@ -43,12 +45,6 @@ const because = (what: string, reason: string): string =>
   what === reason ? capital(what) : `${capital(what)}: ${reason}`;
 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
-
-/** The roles that have won; a team of Codenames, which wins as one, by its name. */
-function winnersInWords(game: Finished, winners: readonly string[]): string {
-  if (game.template === "codenames.v1") return `Team ${winners[0]?.split("_", 1)[0]}`;
-  return winners.map((role) => nameOf(game, role)).join(" and ");
-}
 
 /** "white (Ann)", or the role alone for a player without a name. */
 export function nameOf({ players }: Named, role: string): string {
