@@ -7,7 +7,10 @@ export const DisplayName = z
   .trim()
   .min(1)
   .max(100)
-  .refine(isName, "must be visible text on one line, without control characters or characters of no width");
+  .refine(
+    (name) => name === "" || isName(name),
+    "must be visible text on one line, without control characters or characters of no width",
+  );
 
 export const JOIN_CODE_RULE =
   "a join code is 1 to 100 letters, digits, dots, dashes and underscores, and begins with a letter or digit";

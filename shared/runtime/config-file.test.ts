@@ -45,6 +45,22 @@ test.each<[string, string]>([
   expect(faultsOf(["{", `"leagues": [{ "league_id": "rps", ${fields} }]`, "}"])).toEqual([expected]);
 });
 
+const FORMS =
+  'a player is {"name", "bot"}, {"name", "uci": {"command"}}, {"name", "endpoint"} or {"name", "self": true}';
+test.each<[string, string]>([
+  ['"name": "", "bot": "random"', "2:15 players[0].name: must not be empty"],
+  ['"name": " ", "self": true', "2:15 players[0].name: must not be empty"],
+  ['"name": "A", "bto": "random"', `2:13 players[0]: unknown field "bto". Did you mean "bot"?; ${FORMS}`],
+  ['"nam": "A", "bot": "random"', '2:13 players[0]: name: is missing; unknown field "nam". Did you mean "name"?'],
+  [
+    '"name": "A", "uci": { "comand": "fish" }',
+    '2:13 players[0]: uci.command: is missing; uci: unknown field "comand". Did you mean "command"?',
+  ],
+  ['"name": "A"', `2:13 players[0]: ${FORMS}`],
+])("a player of {%s} is one line: %s", (player, expected) => {
+  expect(faultsOf(["{", `"players": [{ ${player} }],`, LEAGUES, "}"])).toEqual([expected]);
+});
+
 test("a field from the environment is named by its variable", () => {
   const environment = { LEAGUE__MANAGER__PORT: "x" };
   expect(faultsOf(["{", LEAGUES, "}"], environment)).toEqual([

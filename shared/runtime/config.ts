@@ -1,7 +1,7 @@
 import { z } from "zod";
-import "../lib/schema-messages.ts";
 import { findGame, findGameNamed, gameIds } from "../games/registry.ts";
 import { isToken } from "../lib/ids.ts";
+import { faultLine } from "../lib/schema-messages.ts";
 import { didYouMean } from "../lib/suggestion.ts";
 import { DisplayName, JoinCode } from "../protocol/names.ts";
 import { Timeouts } from "../protocol/timeouts.ts";
@@ -12,36 +12,53 @@ const leagueId = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, "use letters, digit
 const BOT = "random, another built-in bot, or a .ts or .js file, relative to this one";
 const name = DisplayName.describe("what it is called in the standings");
 
-const Player = z.union(
-  [
-    z.strictObject({ name, bot: z.string().min(1).describe(BOT) }),
-    z.strictObject({
-      name,
-      uci: z
-        .strictObject({
-          command: z.string().min(1).describe("how the engine is started, e.g. stockfish"),
-          nodes: z.int().min(1).default(10_000).describe("positions that it looks at for each move"),
-        })
-        .describe("a chess engine"),
-    }),
-    z.strictObject({
-      name,
-      endpoint: z
-        .url({ protocol: /^https?$/ })
-        .describe("where a player is reached that somebody else has started, e.g. http://127.0.0.1:9000/mcp"),
-      secret: z
-        .string()
-        .refine(isToken, "a secret has 43 characters: take the one that the player shows or keeps in its --secret-file")
-        .optional()
-        .describe("the player's own, by which it checks who asks; needed by players of this project on other machines"),
-    }),
-    z.strictObject({
-      name,
-      self: z.literal(true).describe("the league waits until a player of this name registers itself"),
-    }),
-  ],
-  'a player is {"name", "bot"}, {"name", "uci": {"command"}}, {"name", "endpoint"} or {"name", "self": true}',
-);
+/** The forms of a player, each by a field that the others do not have. */
+const PLAYER_FORMS = {
+  bot: z.strictObject({ name, bot: z.string().min(1).describe(BOT) }),
+  uci: z.strictObject({
+    name,
+    uci: z
+      .strictObject({
+        command: z.string().min(1).describe("how the engine is started, e.g. stockfish"),
+        nodes: z.int().min(1).default(10_000).describe("positions that it looks at for each move"),
+      })
+      .describe("a chess engine"),
+  }),
+  endpoint: z.strictObject({
+    name,
+    endpoint: z
+      .url({ protocol: /^https?$/ })
+      .describe("where a player is reached that somebody else has started, e.g. http://127.0.0.1:9000/mcp"),
+    secret: z
+      .string()
+      .refine(isToken, "a secret has 43 characters: take the one that the player shows or keeps in its --secret-file")
+      .optional()
+      .describe("the player's own, by which it checks who asks; needed by players of this project on other machines"),
+  }),
+  self: z.strictObject({
+    name,
+    self: z.literal(true).describe("the league waits until a player of this name registers itself"),
+  }),
+};
+const { bot, uci, endpoint, self } = PLAYER_FORMS;
+const FORMS_IN_WORDS =
+  'a player is {"name", "bot"}, {"name", "uci": {"command"}}, {"name", "endpoint"} or {"name", "self": true}';
+const Player = z.union([bot, uci, endpoint, self], { error: ({ input, errors }) => playerFault(input, errors) });
+
+/** The faults of the one form whose field is given; else the unknown fields, and what a player is. */
+function playerFault(player: unknown, errors: unknown): string {
+  const given = typeof player === "object" && player !== null ? Object.keys(player) : [];
+  const faults = errors as readonly (readonly z.core.$ZodIssue[])[];
+  const [meant, another] = Object.keys(PLAYER_FORMS).flatMap((form, index) =>
+    given.includes(form) ? [faults[index] ?? []] : [],
+  );
+  if (meant && !another) return meant.map(faultLine).join("; ");
+  const known = [...new Set(Object.values(PLAYER_FORMS).flatMap(({ shape }) => Object.keys(shape)))];
+  const unknown = given.filter((field) => !known.includes(field));
+  const hints = unknown.map((field) => `unknown field ${JSON.stringify(field)}${didYouMean(field, known)}`);
+  return [...hints, FORMS_IN_WORDS].join("; ");
+}
+
 export type PlayerConfig = z.infer<typeof Player>;
 
 const League = z
