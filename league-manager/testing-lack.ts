@@ -1,4 +1,5 @@
 import { openSync } from "node:fs";
+import { pause } from "#shared/lib/clock.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { newAgent } from "./agents.ts";
 import { hasLeft } from "./presence.ts";
@@ -11,11 +12,19 @@ const player = newAgent("P01", {
   ...{ maxConcurrent: 0, remoteAddress: "127.0.0.1", token: null },
 });
 const peers = createPeers();
-try {
-  for (;;) openSync("/dev/null", "r");
-} catch {
-  // that was the last
-}
+/** Opens files until no more can be; returns how many. */
+const takeAll = (): number => {
+  for (let taken = 0; ; taken++) {
+    try {
+      openSync("/dev/null", "r");
+    } catch {
+      return taken;
+    }
+  }
+};
+takeAll();
+// Node itself may close files a moment later, which are then taken too: until a while passes without any.
+while (await pause(50, new AbortController().signal)) if (takeAll() === 0) break;
 const left = await hasLeft(peers, "league_manager:LM01", "rps")(player);
 process.stdout.write(JSON.stringify({ left }));
 await peers.close();

@@ -256,12 +256,18 @@ describe("the command line", () => {
     ["an unknown field", '"data": "data"', '"dta": "data"', "3:3", "dta"],
     ["a wrong type", '"data": "data"', '"data": 5', "3:3", "data"],
     ["a wrong type deeper down", '"data": "data"', '"manager": { "port": "x" }', "3:16", "manager.port"],
-    ["an unknown game", "rps.v1", "go.v1", "6:27", "leagues.0.game"],
-    ["a game of four players", "rps.v1", "codenames.v1", "6:27", "leagues.0.game"],
-    ["a wrong game option", '"rps.v1"', '"rps.v1", "options": { "best_of": "x" }', "6:58", "leagues.0.options.best_of"],
-    ["an unknown game option", '"rps.v1"', '"rps.v1", "options": { "bestof": 3 }', "6:58", "leagues.0.options.bestof"],
-    ["a player's name given twice", "Bravo", "Alpha", "4:55", "players.1.name"],
-    ["a player without a bot", ', "bot": "cycle"', "", "4:53", "players.1"],
+    ["an unknown game", "rps.v1", "go.v1", "6:27", "leagues[0].game"],
+    ["a game of four players", "rps.v1", "codenames.v1", "6:27", "leagues[0].game"],
+    [
+      "a wrong game option",
+      '"rps.v1"',
+      '"rps.v1", "options": { "best_of": "x" }',
+      "6:58",
+      "leagues[0].options.best_of",
+    ],
+    ["an unknown game option", '"rps.v1"', '"rps.v1", "options": { "bestof": 3 }', "6:58", "leagues[0].options.bestof"],
+    ["a player's name given twice", "Bravo", "Alpha", "4:55", "players[1].name"],
+    ["a player without a bot", ', "bot": "cycle"', "", "4:53", "players[1]"],
     ["one player only", ', { "name": "Bravo", "bot": "cycle" }', "", "4:3", "players"],
     ["a port given twice", '"data": "data"', '"manager": { "port": 8101 }, "data": "data"', "3:16", "manager.port"],
   ];
@@ -271,7 +277,7 @@ describe("the command line", () => {
     writeFileSync(file, GOOD.replace(from, to));
     const { code, stdout, stderr } = await league(["run", file, "--quiet"]);
     expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: "" });
-    expect(stderr).toContain(`${file}:${at}: ${field && `${field}: `}`);
+    expect(stderr).toContain(`${file}:${at} ${field && `${field}: `}`);
     const lines = stderr.trimEnd().split("\n");
     expect(lines.filter((line) => !line.startsWith(`${file}:`))).toEqual([]);
   });
