@@ -301,6 +301,6 @@ describe("the command line", () => {
     writeFileSync(file, GOOD);
     const { code, stdout, stderr } = await league(["run", file, "--quiet"], { [name]: value });
     expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: "" });
-    expect(stderr).toContain(`environment ${name}: `);
+    expect(stderr).toContain(`environment ${name} `);
   });
 });
