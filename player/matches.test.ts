@@ -104,6 +104,19 @@ describe("a turn that is asked again", () => {
     expect(moves).toEqual(["lizard", "lizard", "rock", "rock"].map((move) => ({ move })));
   });
 
+  test("is shown to the player's owner, and to nobody else, while the bot thinks", async () => {
+    const thought = Promise.withResolvers<string>();
+    const { player } = playerOf({ choose: () => thought.promise });
+    await player.invite(invite, TOKEN);
+    const moved = player.move(request, TOKEN);
+    const { tick, game_state, deadline } = request;
+    expect(player.state(true)).toMatchObject({ playing: [{ asked: { tick, game_state, deadline } }] });
+    expect(JSON.stringify(player.state(false))).not.toContain("asked");
+    thought.resolve("rock");
+    await moved;
+    expect(JSON.stringify(player.state(true))).not.toContain("asked");
+  });
+
   test("is a failure that says so when the bot returned nothing", async () => {
     const { player } = playerOf({ choose: () => undefined });
     await player.invite(invite, TOKEN);

@@ -32,7 +32,7 @@ export interface Player {
   isPlaying(ref: string, token: string): boolean;
   /** This player's id in such a match. */
   idIn(ref: string, token: string): string | null;
-  /** How it fares. Its actions hold the choice of a turn that is still open, so they are for its owner alone. */
+  /** How it fares. Its actions and the open question hold choices and views that are hidden from others, so they are for its owner alone. */
   state(showsActions: boolean): object;
   close(): void;
 }
@@ -50,14 +50,16 @@ interface Playing {
   readonly answers: Map<number, Promise<unknown>>;
   /** How often the bot was asked for the action of the turn that was asked last. */
   tries: { readonly tick: number; readonly count: number };
+  /** The request that the bot is thinking about. */
+  open: MoveRequest | null;
   readonly end: AbortController;
   readonly turns: TurnOf;
 }
 
-/** Made once: an error of its own for each match, with its stack, was a twenty-fifth of a player's work where matches are short. */
 /** A bot's mistake that has no place in its file. */
 class NoAction extends Error {}
 
+/** Made once: an error of its own for each match, with its stack, was a twenty-fifth of a player's work where matches are short. */
 const MATCH_OVER = new DOMException("the match is over", "AbortError");
 /** Matches held at once; the oldest goes when a referee never says how it ended. */
 const MAX_MATCHES = 10_000;
@@ -84,7 +86,13 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
     const count = playing.tries.tick === tick ? playing.tries.count + 1 : 1;
     playing.tries = { tick, count };
     forget(playing, tick);
-    const action = await playing.bot.choose(turnOf(playing.turns, request, count));
+    playing.open = request;
+    let action: unknown;
+    try {
+      action = await playing.bot.choose(turnOf(playing.turns, request, count));
+    } finally {
+      if (playing.open === request) playing.open = null;
+    }
     if (action === undefined) throw new NoAction("the bot returned nothing; it must return an action");
     forget(playing, tick); // an earlier try may have been answered meanwhile
     playing.actions.set(tick, action);
@@ -129,6 +137,7 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
         history,
         answers: new Map(),
         tries: { tick: -1, count: 0 },
+        open: null,
         end,
         turns: { game, invite, history: history as TurnOf["history"], end: end.signal, log: say },
       };
@@ -185,13 +194,14 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
       matches_begun: told.matches,
       matches_won: told.wins,
       last_result: told.last,
-      playing: [...matches.values()].map(({ info, actions }) => ({
+      playing: [...matches.values()].map(({ info, actions, open }) => ({
         league_id: info.leagueId,
         match_id: info.matchId,
         game: info.game,
         your_role: info.role,
         roles: info.roles,
         ...(showsActions && { actions: [...actions.values()] }),
+        ...(showsActions && open && { asked: questionOf(open) }),
       })),
     }),
 
@@ -200,6 +210,9 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
     },
   };
 }
+
+/** A request as its player's owner sees it. */
+const questionOf = ({ tick, game_state, deadline }: MoveRequest): object => ({ tick, game_state, deadline });
 
 const keyOfRef = (ref: string, token: string): string => `${ref} ${token}`;
 
