@@ -1,59 +1,18 @@
-import { once } from "node:events";
-import { request as httpRequest, type OutgoingHttpHeaders, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { OutgoingHttpHeaders } from "node:http";
 import { hostname, networkInterfaces } from "node:os";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type EndpointOptions, httpEndpoint } from "./http-endpoint.ts";
+import { close, open, port, type Sent, send } from "./testing-requests.ts";
 
-const LIMIT = 64 * 1024;
 let taken = 0;
-const options: EndpointOptions = {
-  door: async () => {
-    taken += 1;
-    return { status: 200, body: '{"ok":true}' };
-  },
-  web: async () => (request, response) => void response.end(`page ${request.url}`),
-  bodyLimit: () => LIMIT,
-  allowedHosts: ["league.example", "fd00::5"],
+const door = async () => {
+  taken += 1;
+  return { status: 200, body: '{"ok":true}' };
 };
-
-const servers: Server[] = [];
-let port = 0;
-
-/** Opens another endpoint, which is called from then on. */
-async function open(more: Partial<EndpointOptions> = {}): Promise<void> {
-  const server = httpEndpoint({ ...options, ...more });
-  servers.push(server);
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  port = (server.address() as AddressInfo).port;
-}
-
-function close(): void {
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
-}
-
-interface Sent {
-  readonly method?: string;
-  readonly path?: string;
-  readonly headers?: OutgoingHttpHeaders;
-}
-
-async function send(body: string, { method = "POST", path = "/mcp", headers = {} }: Sent = {}) {
-  const all = { "content-type": "application/json", ...headers };
-  const request = httpRequest({ host: "127.0.0.1", port, method, path, agent: false, headers: all });
-  const answered = once(request, "response");
-  request.on("error", () => {}); // after an early answer the rest of a body finds a closed connection
-  request.end(body);
-  const [response] = await answered;
-  let text = "";
-  for await (const chunk of response.setEncoding("utf8")) text += chunk;
-  return { status: response.statusCode, headers: response.headers, text };
-}
 
 const statusOf = async (headers: OutgoingHttpHeaders, sent: Sent = {}) =>
   (await send("{}", { ...sent, headers })).status;
 
-beforeAll(() => open());
+beforeAll(() => open({ door }));
 afterAll(close);
 
 test.each([
@@ -126,7 +85,7 @@ test("a request with an Origin must be JSON, to pages too; one without may be an
 });
 
 test("an endpoint that is open to a network may be called by the addresses and names of its machine, and by no other", async () => {
-  await open({ host: "0.0.0.0" });
+  await open({ door, host: "0.0.0.0" });
   const statusBy = async (host: string) => (await send("{}", { headers: { host } })).status;
   const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
   for (const { address, family } of addresses) {
@@ -136,6 +95,6 @@ test("an endpoint that is open to a network may be called by the addresses and n
   for (const foreign of ["198.51.100.7:8000", "[2001:db8::7]:8000", "evil.example:8000"]) {
     expect(await statusBy(foreign), foreign).toBe(403);
   }
-  await open();
+  await open({ door });
   expect(await statusBy(hostname())).toBe(hostname() === "localhost" ? 200 : 403);
 });

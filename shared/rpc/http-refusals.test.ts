@@ -1,49 +1,5 @@
-import { once } from "node:events";
-import { request as httpRequest, type OutgoingHttpHeaders, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { type EndpointOptions, httpEndpoint } from "./http-endpoint.ts";
-
-const LIMIT = 64 * 1024;
-const options: EndpointOptions = {
-  door: async () => ({ status: 200, body: '{"ok":true}' }),
-  web: async () => (request, response) => void response.end(`page ${request.url}`),
-  bodyLimit: () => LIMIT,
-  allowedHosts: ["league.example", "fd00::5"],
-};
-
-const servers: Server[] = [];
-let port = 0;
-
-/** Opens another endpoint, which is called from then on. */
-async function open(more: Partial<EndpointOptions> = {}): Promise<void> {
-  const server = httpEndpoint({ ...options, ...more });
-  servers.push(server);
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  port = (server.address() as AddressInfo).port;
-}
-
-function close(): void {
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
-}
-
-interface Sent {
-  readonly method?: string;
-  readonly path?: string;
-  readonly headers?: OutgoingHttpHeaders;
-}
-
-async function send(body: string, { method = "POST", path = "/mcp", headers = {} }: Sent = {}) {
-  const all = { "content-type": "application/json", ...headers };
-  const request = httpRequest({ host: "127.0.0.1", port, method, path, agent: false, headers: all });
-  const answered = once(request, "response");
-  request.on("error", () => {}); // after an early answer the rest of a body finds a closed connection
-  request.end(body);
-  const [response] = await answered;
-  let text = "";
-  for await (const chunk of response.setEncoding("utf8")) text += chunk;
-  return { status: response.statusCode, headers: response.headers, text };
-}
+import { BODY_LIMIT, close, open, send } from "./testing-requests.ts";
 
 afterEach(close);
 
@@ -66,7 +22,7 @@ test("what is refused is logged with its code and reason, and what fails here as
   await send("{}", { headers: { host: "evil.example" } });
   await send("{}", { headers: { "content-type": "text/plain" } });
   await send("", { method: "PUT" });
-  await send(" ".repeat(LIMIT + 1));
+  await send(" ".repeat(BODY_LIMIT + 1));
   await send("{}", { headers: { authorization: "Bearer limited" } });
   const page = await send("", { method: "GET", path: "/x?token=1", headers: { authorization: "Bearer limited" } });
   expect([page.status, JSON.parse(page.text).error.code]).toEqual([429, "TOO_MANY_REQUESTS"]);
