@@ -7,7 +7,7 @@ export default defineConfig({
     exclude: ["**/*.browser.test.ts"],
     reporters: ["default", "./scripts/closing-line.ts"],
     testTimeout: 30_000,
-    // Commands under test would open their page on the desktop of whoever runs the tests.
+    // Commands under test would otherwise open their page on the developer's desktop.
     env: { MCP_DISABLE_BROWSER: "1" },
     pool: "forks",
     // A process for each file would load the same modules two hundred times; so test files share their modules' state, and clean up after themselves.

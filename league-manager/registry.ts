@@ -160,7 +160,7 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
     const leagues = leaguesFor(agent);
     if (!leagues.ok) return leagues;
     const brought = registration.token ?? "";
-    // Whoever may never hear the answer, because it dies or this manager does, can come back with a token of its own choice.
+    // An agent that never receives the answer, because it or this manager is killed, can come back with the token that it chose.
     const isFree = known === null && isToken(brought) && !equalSecrets(brought, operatorToken);
     const token = returns || isFree ? brought : newToken();
     const freed = left.filter((one) => sameEndpoint(one.endpoint, endpoint));

@@ -95,7 +95,7 @@ export function matchOperations(
   ];
 }
 
-/** As which player it is in the match that a request is about: whoever registered it may not have told it its id, but the invitation does. */
+/** The player id under which this player takes part in the match of a request. The invitation names it, also for a player that did not register itself. */
 export function idIn(player: Player, { payload, authToken }: About): string | null {
   const { league_id, match_id, your_role, roles } = payload as Partial<messages.GameInvite>;
   if (league_id === undefined || match_id === undefined) return null;

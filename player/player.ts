@@ -26,7 +26,7 @@ export interface Player {
     request: MoveRequest,
     token: string,
   ): Promise<{ move: unknown } | { failed: string } | "unknown_match" | "old_epoch">;
-  /** Ends a match; resolves with what it was, or null when the result is of no match that this process plays. */
+  /** Ends a match. Resolves with the match, or null if this process does not play the match of the result. */
   finish(result: GameResult, token: string): Promise<MatchInfo | null>;
   /** Whether a match of this name (`league_id/match_id`) is under way whose invitation came with this token. */
   isPlaying(ref: string, token: string): boolean;

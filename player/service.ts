@@ -41,7 +41,7 @@ export interface PlayerOptions {
   readonly ports: readonly number[];
   /** How others reach this agent; null for where it listens. */
   readonly endpoint?: string | null;
-  /** The word that the league asks of whoever registers; null without one. */
+  /** The join code of the league; null if it has none. */
   readonly joinCode?: string | null;
   /** The manager's endpoint; null for a player that is registered on its behalf. */
   readonly manager: string | null;
@@ -137,7 +137,7 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
   };
 }
 
-/** A player that somebody else registers proves messages by its secret; without one it accepts its own machine alone. */
+/** A player that does not register itself verifies messages with its secret; without a secret it accepts only its own machine. */
 function takeSecret(identity: Identity, { secretFile = null, host }: PlayerOptions, self: AgentProcess): void {
   if (secretFile === null) {
     identity.trust = acceptThisMachine;

@@ -58,7 +58,7 @@ export interface Asker {
   tell(player: Seated, type: MessageType, payload: object, limitMs: number): Promise<void>;
 }
 
-/** `onFault` is told each fault as it will be published, with the message that was not answered as it should be. */
+/** `onFault` receives each fault as it will be published, and the message that caused it. */
 export function createAsker(
   peers: Peers,
   sender: () => string,

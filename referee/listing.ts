@@ -1,4 +1,4 @@
-/** What a model is told of a server before it calls a tool. */
+/** Instructions of a server for models. */
 const GAMES = `To play a game, call createGame with a game (chess, tic_tac_toe, connect_four, rps, even_odd, kuhn_poker or codenames) and an opponent, and keep the seat_token that it returns. Then repeat: waitForNextTurn until it is your turn, then finishTurn with one of the legal moves, until the game is over. A timeout of waitForNextTurn is normal: call it again. createGame and joinGame return the address of a page where people watch or play the game: tell it to your user.
 For a game of Codenames that this server leads by asking the user and the model, call create_new_game instead. game://rules/{game} has the rules and options of a game.`;
 

@@ -21,11 +21,11 @@ export interface Lobby {
   /** The players of a match are being invited, until the returned function is called. */
   inviting(sessionId: string): () => void;
   isInviting(sessionId: string): boolean;
-  /** A seat was taken: those who watch the session are told. */
+  /** Notifies the watchers of a session that a seat was taken. */
   seatTaken(sessionId: string): void;
 }
 
-/** `openRoles` are the seats of a session that nobody has taken; `onChange` is told when a session may have begun. */
+/** `openRoles` returns the open seats of a session; `onChange` is called when a session may have begun. */
 export function createLobby(
   openRoles: (sessionId: string) => readonly Role[],
   onChange: (sessionId: string) => void,

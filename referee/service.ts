@@ -51,7 +51,7 @@ export interface RefereeOptions {
   readonly storeName?: string;
   /** How others reach this agent; null for where it listens. */
   readonly endpoint?: string | null;
-  /** The word that the league asks of whoever registers; null without one. */
+  /** The join code of the league; null if it has none. */
   readonly joinCode?: string | null;
   /** The league manager's endpoint; null for a session host alone. */
   readonly manager: string | null;

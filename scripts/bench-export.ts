@@ -6,7 +6,7 @@ import { writeSyntheticRun } from "./bench-run.ts";
 import { exportedFiles, findStore, writeExport } from "./export.ts";
 import { verifyExport } from "./verify.ts";
 
-/** What one run costs, each step in a process of its own: an export into an empty folder, one in its place, and the check of it. */
+/** The cost of exporting one run, of replacing that export and of verifying it, each in a separate process. */
 export interface ExportCost {
   readonly players: number;
   readonly matches: number;

@@ -20,7 +20,7 @@ export function joinCommand(config: Config): string {
   return `npm run league -- join random --name YOUR_NAME${manager}${code}`;
 }
 
-/** What the person at the terminal is told once the manager listens: where it is reached and how a player joins. */
+/** The lines printed once the manager listens: its addresses and the command with which a player joins. */
 export function addressLines(config: Config): readonly string[] {
   const [first = "", ...others] = managerUrls(config);
   const also = others.length === 0 ? [] : [`This machine has other addresses too: ${others.join(", ")}`];

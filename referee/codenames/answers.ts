@@ -7,7 +7,7 @@ import type { Said } from "#shared/rpc/input.ts";
 /** What an answer can be to. */
 export type Question = "clue" | "guess" | "continue";
 
-/** What is wrong with an answer: in words for whoever gave it, and for the session's log, which everybody may read. */
+/** What is wrong with an answer: a text for its author, and a code for the session's log, which is public. */
 export interface Problem {
   readonly problem: string;
   readonly reason: SkipReason;

@@ -28,7 +28,7 @@ export function codenamesResources(director: Director): {
   const content = (uri: (typeof NAMES)[number], game: LedGame | null): object | null => {
     if (!game) return null;
     const { state, tick, status } = director.session(game.sessionId);
-    // The key of a game that is over is nobody's secret.
+    // The key is public after the end of the game.
     const everybody = status === "active" ? "spectator" : "red_spymaster";
     const seen = codenames.viewState(state as never, everybody) as CodenamesView;
     const about = { game_id: game.sessionId, status, tick, phase: seen.phase, turn: seen.turn };

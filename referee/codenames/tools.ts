@@ -52,7 +52,7 @@ export function codenamesOperations(director: Director, log: Logger): readonly O
       game_id: sessionId,
       game_token: director.tokenOf(sessionId),
       turns: view.turns.length,
-      // Nobody plays any more, so the key may be seen, also of a game that was ended early.
+      // The key is public once the game is over, also if it was ended early.
       board: codenames.toText(state as never, status === "active" ? "spectator" : "red_spymaster"),
       history: history(view),
     };

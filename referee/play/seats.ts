@@ -49,7 +49,7 @@ export interface PersonSeat {
 export interface SeatTable {
   /** The seats of a game; empty for sessions that were not made by createGame. */
   of(sessionId: string): readonly PlaySeat[];
-  /** The roles of a game whose seats nobody has taken. */
+  /** The roles of a game whose seats are open. */
   open(sessionId: string): readonly Role[];
   /** Whether some seat is bound to this bearer token. */
   isHolder(token: string): boolean;

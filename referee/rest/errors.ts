@@ -51,7 +51,7 @@ const CODE_OF: Readonly<Record<(Refusal | NotFound | NotBegun)["code"], RestCode
 export const restErrorOf = ({ code, message }: Refusal | NotFound | NotBegun): RestError =>
   new RestError(CODE_OF[code], message);
 
-/** The last stop of every request that threw: a refusal is logged and becomes its answer; anything else is told to the log and to nobody else. */
+/** Handles what a route throws. A rejection is logged and answered; any other error is logged and answered as an internal error, without details. */
 export function errorAnswers(log: Logger, refusals: RefusalLog): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
     const known = thrown instanceof RestError ? thrown : malformed(thrown);

@@ -11,7 +11,7 @@ const KINDS: Readonly<Record<PieceSymbol, string>> = {
 };
 const UCI = /^([a-h][1-8])[-x]?([a-h][1-8])=?([qrbn])?$/i;
 
-/** Why a text in UCI or SAN names no legal move of a position, for whoever wrote it. */
+/** Explains to a player why a text in UCI or SAN is not a legal move in a position. */
 export function whyNoMove(fen: string, text: string): string {
   const board = new Chess(fen);
   const check = board.inCheck() ? `; ${sideOf(board)} is in check` : "";

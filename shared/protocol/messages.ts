@@ -81,7 +81,7 @@ export const RefereeRegisterRequest = z.object({
   game_types: z.array(id).max(100),
   contact_endpoint: endpoint,
   max_concurrent_matches: z.int().min(1).max(100_000).default(64),
-  /** The word that the league asks of whoever registers. */
+  /** The join code of the league. */
   join_code,
 });
 export type RefereeRegisterRequest = z.infer<typeof RefereeRegisterRequest>;
@@ -98,7 +98,7 @@ export const PlayerRegisterRequest = z.object({
   round_results: z.boolean().nullish(),
   /** true: several calls may come in one POST, as a JSON-RPC batch. */
   batch: z.boolean().nullish(),
-  /** The word that the league asks of whoever registers. */
+  /** The join code of the league. */
   join_code,
 });
 export type PlayerRegisterRequest = z.infer<typeof PlayerRegisterRequest>;

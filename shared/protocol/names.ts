@@ -15,5 +15,5 @@ export const DisplayName = z
 export const JOIN_CODE_RULE =
   "a join code is 1 to 100 letters, digits, dots, dashes and underscores, and begins with a letter or digit";
 
-/** The word that a league may ask of whoever registers. It stands in a command that is copied, so it needs no quoting. */
+/** A join code. It is part of a command that people copy, so it contains no character that a shell would interpret. */
 export const JoinCode = z.string().regex(/^\w[\w.-]{0,99}$/, JOIN_CODE_RULE);

@@ -23,7 +23,7 @@ export function remoteAddressOf({ headers, socket }: Pick<IncomingMessage, "head
   return isIP(last) !== 0 ? last : "unknown";
 }
 
-/** Aborted when whoever is to be answered has gone. */
+/** Aborted when the caller has closed the connection. */
 export function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   if (response.closed) gone.abort();

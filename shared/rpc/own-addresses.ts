@@ -37,7 +37,7 @@ export function urlsOf(host: string, port: number): readonly string[] {
 /** How this machine itself calls a server that listens on this address and port. */
 export const localUrl = (host: string, port: number): string => httpUrl(isWildcard(host) ? "127.0.0.1" : host, port);
 
-/** Where an agent listens unless it is told: on loopback for a manager on this machine, else on every address. */
+/** The default address to listen on: loopback if the manager is on this machine, else every address. */
 export const listenHostFor = (manager: string | null): string =>
   manager === null || isLoopback(bareHost(new URL(manager))) ? "127.0.0.1" : wildcardHost();
 

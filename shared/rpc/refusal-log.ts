@@ -13,7 +13,7 @@ export interface Refusal {
   readonly request: string;
 }
 
-/** What a service did not do and why, for whoever operates it. Never throws. */
+/** Logs the requests that a service refused, and why. Never throws. */
 export interface RefusalLog {
   /** `from` is the address of the caller, or the endpoint of an agent that was asked. */
   refused(from: string, refusal: Refusal): void;

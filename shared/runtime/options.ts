@@ -30,7 +30,7 @@ export function playersOption(text: string): number {
   return count;
 }
 
-/** Parses the word that a league asks of whoever registers. */
+/** Parses a join code. */
 export function joinCodeOption(text: string): string {
   const code = JoinCode.safeParse(text);
   if (!code.success) throw new InvalidArgumentError(`${JOIN_CODE_RULE}.`);
