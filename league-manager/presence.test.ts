@@ -2,13 +2,13 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { freePorts } from "#shared/runtime/free-ports.ts";
+import { freePort } from "#shared/runtime/free-ports.ts";
 
 /** Files that the manager may have open: some forty are its own. */
 const FILES = 128;
 
 test("a manager that lacks files to ask a player does not take it for one that has left", async () => {
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   const script = fileURLToPath(new URL("testing-lack.ts", import.meta.url));
   const command = `ulimit -n ${FILES} && exec "${process.execPath}" "${script}" http://127.0.0.1:${port}/mcp`;
   const { stdout } = await promisify(execFile)("sh", ["-c", command]);

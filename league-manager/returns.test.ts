@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { newToken } from "#shared/lib/ids.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
-import { freePorts } from "#shared/runtime/free-ports.ts";
+import { freePort } from "#shared/runtime/free-ports.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { startManager } from "./service.ts";
 
@@ -18,7 +18,7 @@ let url = "";
 let manager: RunningAgent;
 
 const start = async (more: object, startWhen: "count" | "roster"): Promise<void> => {
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   url = `http://127.0.0.1:${port}/mcp`;
   const config = Config.parse({ manager: { port }, leagues: [{ league_id: "rps", game: "rps.v1" }], ...more });
   const quiet = { log: openLog(null, "manager"), say: () => {}, warn: () => {}, report: () => {} };

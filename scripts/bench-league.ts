@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { freePorts } from "#shared/runtime/free-ports.ts";
+import { freePort, freePorts } from "#shared/runtime/free-ports.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { type BenchManager, startBenchManager, ToolCall } from "./bench-manager.ts";
 import { launch, type Measured, measure, type Rate, sleep, temporaryFolder } from "./bench-process.ts";
@@ -113,7 +113,7 @@ export async function messageSizes(): Promise<Sizes> {
     seen.reply += bytes(answered);
     seen.moves++;
   };
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   const pass = async (path: string, body: Buffer): Promise<{ status: number; text: string }> => {
     const target = `http://127.0.0.1:${path.slice(1).replace("/mcp", "")}/mcp`;
     const answer = await fetch(target, { method: "POST", headers: JSON_TYPE, body: body.toString() });

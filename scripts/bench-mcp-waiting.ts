@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { freePorts } from "#shared/runtime/free-ports.ts";
+import { freePort } from "#shared/runtime/free-ports.ts";
 import { cpuOf, launch, ROOT, sleep, temporaryFolder } from "./bench-process.ts";
 import type { HeapTold } from "./bench-rest-heap.ts";
 
@@ -18,7 +18,7 @@ export const WAITERS = 500;
 
 /** Calls in sessions, which the SDK's transports keep open as event streams, or in the era without sessions. */
 export async function waitingCost(kind: "session" | "stateless", quietMs: number): Promise<Waiting> {
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   const data = temporaryFolder();
   const host = await launch("referee/main.ts", ["--alone", "--port", String(port), "--data", data], {
     nodeArgs: ["--expose-gc", "--import", `${ROOT}scripts/bench-rest-heap.ts`],

@@ -1,4 +1,4 @@
-import { freePorts } from "#shared/runtime/free-ports.ts";
+import { freePort } from "#shared/runtime/free-ports.ts";
 import { type LeagueUnderLoad, startLeague } from "./bench-league.ts";
 import { plainCall } from "./bench-mcp-http.ts";
 import { median } from "./bench-median.ts";
@@ -36,7 +36,7 @@ export async function mcpRates(pace: McpPace, tell: (what: string) => void): Pro
   const league = await startLeague({ inFlight: 1, players: "pair", nodeArgs: { referee: pace.nodeArgs ?? [] } });
   const { referee } = league;
   const state = await playedMatch(league, referee.urls[0] ?? "");
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   const sdk = await launch("scripts/bench-mcp-sdk.ts", [String(port), state]);
   const arms = {
     stateless: await startArm("stateless", referee, "/mcp"),

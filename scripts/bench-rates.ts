@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { freePorts } from "#shared/runtime/free-ports.ts";
+import { freePort, freePorts } from "#shared/runtime/free-ports.ts";
 import type { ChessRate } from "./bench-chess.ts";
 import type { CodenamesRate } from "./bench-codenames.ts";
 import { type ExportCost, exportCost } from "./bench-export.ts";
@@ -134,7 +134,7 @@ async function limitRate(pace: Pace, sizes: Sizes, connections: number): Promise
 
 /** Tool calls a second of the MCP SDK's client in one session with the MCP SDK's server. */
 async function sdkRate(pace: Pace, answers: "stream" | "json"): Promise<Rate> {
-  const [port] = await freePorts(1);
+  const port = await freePort();
   const server = await launch("scripts/bench-sdk.ts", ["server", String(port), answers]);
   const args = ["client", server.urls[0] ?? "", String(IN_FLIGHT)];
   const client = await launch("scripts/bench-sdk.ts", args);

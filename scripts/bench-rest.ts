@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { freePorts } from "#shared/runtime/free-ports.ts";
+import { freePort } from "#shared/runtime/free-ports.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { launch, type Measured, measure, type Rate, ROOT, sleep, temporaryFolder } from "./bench-process.ts";
 import type { ClientTold, WatchedTold } from "./bench-rest-client.ts";
@@ -71,7 +71,7 @@ interface Host {
 }
 
 async function startHost(nodeArgs: readonly string[] = []): Promise<Host> {
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   const data = temporaryFolder();
   const args = ["--alone", "--port", String(port), "--data", data];
   const running = await launch("referee/main.ts", args, { nodeArgs });
@@ -173,7 +173,7 @@ function rowBytes(file: string): number {
 }
 
 async function limitRate(pace: RestPace, { request, reply, row }: RestSizes): Promise<ActionRate> {
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   const data = temporaryFolder();
   const args = [String(port), join(data, "limit.sqlite"), String(row), String(reply)];
   const server = await launch("scripts/bench-rest-limit.ts", args);

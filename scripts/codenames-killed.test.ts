@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
+import { freePort } from "#shared/runtime/free-ports.ts";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
@@ -14,13 +15,13 @@ import {
   stateIn,
 } from "../referee/codenames/testing-answers.ts";
 import { connectHost } from "../referee/codenames/testing-host.ts";
-import { cleanUp, freePorts, newFolder, type Running, start } from "./testing.ts";
+import { cleanUp, newFolder, type Running, start } from "./testing.ts";
 
 afterEach(cleanUp);
 
 /** The referee as a real process, killed outright while a game of Codenames waits for an answer, and started again on the same data. */
 it("a game goes on after a SIGKILL exactly there, by the state of its last round and by its token", async () => {
-  const port = await freePorts(1);
+  const port = await freePort();
   const data = newFolder();
   const url = `http://127.0.0.1:${port}`;
   const run = async (): Promise<Running> => {

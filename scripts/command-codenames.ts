@@ -5,7 +5,7 @@ import { messageOf } from "#shared/lib/result.ts";
 import type { Ask, Said } from "#shared/rpc/input.ts";
 import { type Called, connectMcpHost, type McpHost } from "#shared/rpc/mcp-host.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
-import { freePorts } from "#shared/runtime/free-ports.ts";
+import { freePort } from "#shared/runtime/free-ports.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { StoreInUse } from "#shared/runtime/own-store.ts";
 import { VERSION } from "#shared/runtime/version.ts";
@@ -108,7 +108,7 @@ const refereeAt = (url: string): Leader => ({
 async function ownReferee(data: string, game: OpenGame | null, tell: (line: string) => void): Promise<Leader> {
   const log = openLog(join(data, "logs", "codenames.log"), "codenames");
   const ready = Promise.withResolvers<string>();
-  const ports = await freePorts(1);
+  const ports = [await freePort()];
   const kept = game?.port ?? null;
   const starting = startReferee(
     {

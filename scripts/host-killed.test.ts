@@ -1,16 +1,17 @@
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { afterEach, expect, it } from "vitest";
+import { freePort } from "#shared/runtime/free-ports.ts";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
-import { cleanUp, freePorts, newFolder, type Running, start } from "./testing.ts";
+import { cleanUp, newFolder, type Running, start } from "./testing.ts";
 
 afterEach(cleanUp);
 
 /** The session host as a real process, killed outright in the middle of requests and started again on the same data. */
 it("a host that is killed has every action that it acknowledged, once, and its clients go on by repeating", async () => {
-  const port = await freePorts(1);
+  const port = await freePort();
   const data = newFolder();
   const url = `http://127.0.0.1:${port}`;
   const run = async (): Promise<Running> => {

@@ -1,13 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { cleanUp, documentOf, freePorts, newFolder, RPS, run, start, type TestLeague, testLeague } from "./testing.ts";
+import { freePort } from "#shared/runtime/free-ports.ts";
+import { cleanUp, documentOf, newFolder, RPS, run, start, type TestLeague, testLeague } from "./testing.ts";
 
 afterEach(cleanUp);
 
 /** Starts a player that registers nowhere; resolves with its endpoint. */
 async function startListed(folder: string, ...args: readonly string[]): Promise<string> {
-  const port = await freePorts(1);
+  const port = await freePort();
   const place = ["--bot", "random", "--name", "Listed", "--port", String(port), "--data", folder];
   await start("player/main.ts", [...place, "--no-manager", ...args]).line(/plays at/);
   return `http://127.0.0.1:${port}/mcp`;

@@ -3,7 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
-import { cleanUp, freePorts, newFolder, start } from "./testing.ts";
+import { freePort } from "#shared/runtime/free-ports.ts";
+import { cleanUp, newFolder, start } from "./testing.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 afterEach(cleanUp);
@@ -31,7 +32,7 @@ it.runIf(process.platform === "linux")(
   async () => {
     const data = newFolder();
     const browser = await testBrowser(data);
-    const port = await freePorts(1);
+    const port = await freePort();
     // On a desktop that it does not know, without programs of its own, xdg-open takes $BROWSER.
     const none = { XDG_CURRENT_DESKTOP: "X-Test", XDG_DATA_DIRS: data, XDG_DATA_HOME: data, XDG_CONFIG_HOME: data };
     const desktop = { ...none, DISPLAY: ":0", BROWSER: browser.command, CI: "", MCP_DISABLE_BROWSER: "" };

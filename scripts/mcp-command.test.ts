@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { cleanUp, freePorts, newFolder, type Running, start } from "./testing.ts";
+import { freePort } from "#shared/runtime/free-ports.ts";
+import { cleanUp, newFolder, type Running, start } from "./testing.ts";
 
 /** Each test starts several processes, on whatever machine. */
 vi.setConfig({ testTimeout: 120_000 });
@@ -39,7 +40,7 @@ const started = (args: readonly string[]): Command => {
 };
 
 const ownHost = async (data = newFolder()): Promise<{ command: Command; port: number; data: string }> => {
-  const port = await freePorts(1);
+  const port = await freePort();
   return { command: started(["--port", String(port), "--data", data]), port, data };
 };
 
@@ -150,7 +151,7 @@ describe("league mcp", () => {
 
   it("finds the games that a session host has left in its folder", async () => {
     const data = newFolder();
-    const port = await freePorts(1);
+    const port = await freePort();
     const host = start("referee/main.ts", ["--alone", "--port", String(port), "--data", data]);
     await host.line(/session host at/);
     const params = { name: "createGame", arguments: { template: "rps", opponent: "agent" } };
@@ -198,7 +199,7 @@ describe("league mcp", () => {
 
 describe("league mcp --url", () => {
   it("tells each request that the server is down, and goes on when it is back, in the session that it had", async () => {
-    const port = await freePorts(1);
+    const port = await freePort();
     const host = ["--alone", "--port", String(port), "--data", newFolder()];
     const command = started(["--url", `http://127.0.0.1:${port}`]);
     expect((await command.ask("initialize", INITIALIZE)).error.message).toMatch(/cannot be reached/);

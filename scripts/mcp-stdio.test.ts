@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { cleanUp, freePorts, newFolder, type Running, root, start } from "./testing.ts";
+import { freePort } from "#shared/runtime/free-ports.ts";
+import { cleanUp, newFolder, type Running, root, start } from "./testing.ts";
 import { lastPlayer, startTestLeague, type TestLeague } from "./testing-league.ts";
 import { clients, type TestClient } from "./testing-mcp-clients.ts";
 
@@ -51,7 +52,7 @@ async function speaksFluently(client: TestClient): Promise<void> {
 
 describe.each(REVISIONS)("an official client at %s", (revision) => {
   it("of a command that hosts games itself", async () => {
-    const port = await freePorts(1);
+    const port = await freePort();
     const args = ["--port", String(port), "--data", newFolder()];
     const { client, said } = await connect(revision, args, FIXTURES);
     await speaksFluently(client);
@@ -70,7 +71,7 @@ describe.each(REVISIONS)("an official client at %s", (revision) => {
   });
 
   it("of two commands, one of which bridges to the other: two agents play each other", async () => {
-    const port = await freePorts(1);
+    const port = await freePort();
     const { client: ann } = await connect(revision, ["--port", String(port), "--data", newFolder()]);
     const made = await taken(ann.call("createGame", { template: "tic_tac_toe.v1" }));
     const { client: bob } = await connect(revision, ["--url", `http://127.0.0.1:${port}`]);
@@ -168,7 +169,7 @@ async function playOut(client: TestClient, { game_id, seat_token }: Awaited<Retu
 }
 
 async function startHost(env: Record<string, string> = {}) {
-  const port = await freePorts(1);
+  const port = await freePort();
   const data = newFolder();
   const run = async (): Promise<Running> => {
     const host = start("referee/main.ts", ["--alone", "--port", String(port), "--data", data], env);

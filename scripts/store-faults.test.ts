@@ -2,9 +2,10 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { freePort } from "#shared/runtime/free-ports.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { writeSyntheticRun } from "./bench-run.ts";
-import { cleanUp, freePorts, league, newFolder, processesIn, runFolders, start, testLeague } from "./testing.ts";
+import { cleanUp, league, newFolder, processesIn, runFolders, start, testLeague } from "./testing.ts";
 
 /** Each test starts several processes, on whatever machine. */
 vi.setConfig({ testTimeout: 120_000 });
@@ -55,7 +56,7 @@ describe.each(Object.keys(damages))("a manager's database that is %s", (how) => 
 
   it("ends the manager with one line that names it", async () => {
     const { folder, file } = damagedRun(how);
-    const port = String(await freePorts(1));
+    const port = String(await freePort());
     const config = ["--config", join(folder, "config.json"), "--data", folder, "--port", port];
     const { code, stderr } = await start("league-manager/main.ts", config).ended;
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^league-manager: \S+ is damaged: .*\n$/)]);
@@ -64,7 +65,7 @@ describe.each(Object.keys(damages))("a manager's database that is %s", (how) => 
 });
 
 it("a referee's database that is damaged ends the referee with one line that names it", async () => {
-  const [folder, port] = [newFolder(), await freePorts(1)];
+  const [folder, port] = [newFolder(), await freePort()];
   const file = join(folder, `referee-${port}.sqlite`);
   damages["no database"]?.(file);
   const { code, stderr } = await start("referee/main.ts", ["--alone", "--port", `${port}`, "--data", folder]).ended;
@@ -134,7 +135,7 @@ describe("a database file that is deleted while the program runs", () => {
       },
     ],
   ])("ends a session host with exit code 1: %s", async (_, lose) => {
-    const port = await freePorts(1);
+    const port = await freePort();
     const data = join(newFolder(), "data");
     const host = start("referee/main.ts", ["--alone", "--port", String(port), "--data", data]);
     await host.line(/session host at/);

@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { WireFault } from "#shared/protocol/messages.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
+import { freePorts } from "#shared/runtime/free-ports.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import type { LeagueEvent, ResultsDocument } from "../league-manager/events.ts";
 import { startManager } from "../league-manager/service.ts";
@@ -181,27 +181,4 @@ const Contents = z.object({ contents: z.array(z.object({ text: z.string() })).mi
 async function readResource(url: string, uri: string): Promise<unknown> {
   const { contents } = Contents.parse(await callRpc(url, "resources/read", { uri }));
   return JSON.parse(contents[0]?.text ?? "null");
-}
-
-/** Test files run in processes of their own: each looks for ports in its own hundred, below the system's own ones. */
-let nextPort = 12_000 + (process.pid % 180) * 100;
-
-/** Free ports in a row. */
-async function freePorts(count: number): Promise<readonly number[]> {
-  const found: number[] = [];
-  while (found.length < count) {
-    const port = nextPort++;
-    if (nextPort >= 32_000) nextPort = 12_000;
-    if (await isFree(port)) found.push(port);
-    else found.length = 0;
-  }
-  return found;
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once("error", () => resolve(false));
-    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
-  });
 }

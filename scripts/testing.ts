@@ -10,13 +10,13 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { TestHost } from "#shared/rpc/testing-network.ts";
+import { freePorts } from "#shared/runtime/free-ports.ts";
 import type { ResultsDocument } from "../league-manager/events.ts";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
@@ -187,24 +187,6 @@ export async function eventually(what: string, holds: () => boolean | Promise<bo
   }
 }
 
-/** The first of so many ports in a row that are free; workers of a test run draw from ranges of their own. */
-export async function freePorts(count: number): Promise<number> {
-  const worker = Number(process.env.VITEST_POOL_ID ?? 0) % 20;
-  for (let attempt = 0; attempt < 200; attempt++) {
-    const first = 10_000 + worker * 1_000 + Math.floor(Math.random() * (1_000 - count));
-    const ports = Array.from({ length: count }, (_, index) => first + index);
-    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return first;
-  }
-  throw new Error(`no ${count} free ports in a row`);
-}
-
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-  });
-
 export interface TestLeague {
   /** A folder of its own, with the config and a folder `data` in it. */
   readonly folder: string;
@@ -228,7 +210,7 @@ export async function testLeague(
   more: { referees?: number; files?: Readonly<Record<string, string>>; config?: object } = {},
 ): Promise<TestLeague> {
   const folder = newFolder();
-  const port = await freePorts(20);
+  const [port = 0] = await freePorts(20);
   const config = {
     manager: { port },
     referees: { count: more.referees ?? 1, firstPort: port + 1 },

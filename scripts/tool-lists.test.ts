@@ -1,7 +1,8 @@
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { freePort } from "#shared/runtime/free-ports.ts";
 import { startTestHost, type TestHost } from "../referee/rest/testing-host.ts";
-import { cleanUp, freePorts, newFolder, start } from "./testing.ts";
+import { cleanUp, newFolder, start } from "./testing.ts";
 import { callRpc, startTestLeague, type TestLeague } from "./testing-league.ts";
 
 vi.setConfig({ hookTimeout: 60_000 });
@@ -28,7 +29,7 @@ const serverAt = async (url: string): Promise<Server> => ({
 
 /** The process `league mcp`, which is asked on its stdin. */
 async function commandServer(): Promise<Server> {
-  const args = ["mcp", "--port", String(await freePorts(1)), "--data", newFolder()];
+  const args = ["mcp", "--port", String(await freePort()), "--data", newFolder()];
   const command = start("scripts/league.ts", args, {}, "pipe");
   const lines = createInterface({ input: command.stdout })[Symbol.asyncIterator]();
   const ask = async (method: string, params: object): Promise<object> => {

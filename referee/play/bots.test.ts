@@ -2,20 +2,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { gameIds } from "#shared/games/registry.ts";
+import { freePort, freePorts } from "#shared/runtime/free-ports.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { startPlayer } from "../../player/service.ts";
 import { bodyOf, from, invitation, replyIn } from "../../player/testing-messages.ts";
 import { type FaultKind, startFaultyPlayer } from "../../scripts/faulty-player.ts";
-import {
-  agentsIn,
-  cleanUp,
-  eventually,
-  freePorts,
-  kill,
-  newFolder,
-  processesIn,
-  start,
-} from "../../scripts/testing.ts";
+import { agentsIn, cleanUp, eventually, kill, newFolder, processesIn, start } from "../../scripts/testing.ts";
 import { startTestHost, type TestHost, type TestHostOptions } from "../rest/testing-host.ts";
 import { observe } from "../rest/testing-rest.ts";
 import { createGame, rest, type TestSeat, type Told, tokenOf, tool, watchGame } from "./testing-play.ts";
@@ -146,7 +138,7 @@ describe("a bot that is known by its endpoint", () => {
 
   it("plays, and goes on after a restart of the host; without it the game waits", async () => {
     const folder = newFolder();
-    const port = await freePorts(1);
+    const port = await freePort();
     const quiet = { log: openLog(null, "player"), say: () => {}, warn: () => {}, report: () => {} };
     const player = await startPlayer(
       {
@@ -181,7 +173,7 @@ describe("a bot that is known by its endpoint", () => {
       ["illegal", "MOVE_REQUEST", "illegal_move"],
       ["too_large", "MOVE_REQUEST", "too_large"],
     ];
-    const first = await freePorts(faults.length);
+    const [first = 0] = await freePorts(faults.length);
     const name = (index: number) => `faulty${index}`;
     const bots = new Map(faults.map((_, index) => [name(index), `http://127.0.0.1:${first + index}/mcp`]));
     const players = faults.map(([fault, at], index) =>
@@ -198,7 +190,7 @@ describe("a bot that is known by its endpoint", () => {
   });
 
   it("is shown nothing that its seat may not see, and no token but its own", async () => {
-    const port = await freePorts(1);
+    const port = await freePort();
     const bot = await startFaultyPlayer({ manager: null, name: "curious", port, fault: "illegal" });
     const bots = new Map([["curious", `http://127.0.0.1:${port}/mcp`]]);
     const host = await hostIn(newFolder(), { bots, botTimeouts: timeouts });
@@ -226,7 +218,7 @@ describe("a bot that is known by its endpoint", () => {
 it("a host that is killed leaves no bot behind; started again it gives the bot its seat back", async () => {
   const folder = newFolder();
   mkdirSync(join(folder, "data"));
-  const port = await freePorts(1);
+  const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const run = async () => {
     const host = start("referee/main.ts", ["--alone", "--port", String(port), "--data", join(folder, "data")]);

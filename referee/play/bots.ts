@@ -7,7 +7,7 @@ import { messageOf } from "#shared/lib/result.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
-import { freePorts } from "#shared/runtime/free-ports.ts";
+import { freePort } from "#shared/runtime/free-ports.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { createSupervisor, type Supervisor } from "#shared/runtime/supervisor.ts";
@@ -55,7 +55,7 @@ export function createBots({ driver, known, dataFolder, log, timeouts = TIMEOUTS
 
   /** Starts a bot's process under a supervisor of its own; rejects when it cannot be kept alive or the host stops before it listens. */
   const start = async (bot: string): Promise<string> => {
-    const [port] = await freePorts(1);
+    const port = await freePort();
     stopping.signal.throwIfAborted();
     const failed = Promise.withResolvers<never>();
     stopping.signal.addEventListener("abort", () => failed.reject(stopping.signal.reason));
