@@ -18,10 +18,12 @@ beforeAll(async () => {
 });
 afterAll(() => host.remove());
 
+/** SHLVL: a bash of level 1 takes a socket on stdin for a remote login, and reads /etc/bash.bashrc. */
+const runScript = (shell: string, lines: string) =>
+  promisify(execFile)(shell, ["-eu", "-c", lines], { env: { ...process.env, HOST: host.url, SHLVL: "2" } });
+
 it.each(["bash", "sh"])("the README's lines play both games: %s", async (shell) => {
-  const { stdout, stderr } = await promisify(execFile)(shell, ["-eu", "-c", script], {
-    env: { ...process.env, HOST: host.url },
-  });
+  const { stdout, stderr } = await runScript(shell, script);
   expect(stderr).toBe("");
   const answers = stdout
     .trim()
@@ -45,9 +47,7 @@ it.each(["bash", "sh"])("the README's lines play both games: %s", async (shell) 
 });
 
 it.each(["bash", "sh"])("the lines of CODENAMES.md play without sampling and over REST: %s", async (shell) => {
-  const { stdout, stderr } = await promisify(execFile)(shell, ["-eu", "-c", blocks("CODENAMES.md", "sh")], {
-    env: { ...process.env, HOST: host.url },
-  });
+  const { stdout, stderr } = await runScript(shell, blocks("CODENAMES.md", "sh"));
   expect(stderr).toBe("");
   const byTools = ["blue_spymaster", "blue_team", "your_turn", "waiting_for_opponent"];
   const guessed = ["red guesses for ZXQWV 2, 3 guesses left.", "guess"];
