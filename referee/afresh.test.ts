@@ -39,7 +39,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A referee on the store that the ones before it have left. */
+/** A referee on the database of the referees before it. */
 async function open() {
   await close?.();
   const db = openSqlite(join(folder, "referee.sqlite"), SESSION_SCHEMA + MATCH_SCHEMA);
@@ -48,14 +48,10 @@ async function open() {
   const host = createHost(sqliteLog(db, writer), systemClock);
   const agents = agentDirectory(db, writer);
   const referee = createReferee({
-    ...{
-      host,
-      asker: createAsker(peers, () => "referee:REF01"),
-      matches: matchTable(db, writer, agents.refresh),
-      peers,
-    },
+    ...{ host, peers, asker: createAsker(peers, () => "referee:REF01"), matches: matchTable(db, writer) },
     ...{ log: openLog(null, "referee"), manager: others.manager, reportTimeoutMs: 10_000 },
     identity: { id: "REF01", token: TOKEN },
+    onTokensChanged: agents.forgetHolders,
   });
   close = async () => {
     close = undefined;
@@ -154,6 +150,15 @@ describe("a referee that keeps its store while the league starts afresh", () => 
     await play(opened, order("two", 1, "second seed"));
     expect(commitmentIn(reported()[0])).toBe(sha256Hex("second seed"));
   });
+
+  it("refuses a match that is withdrawn while it is being started, although the match of an earlier run is stored", async () => {
+    const opened = await open();
+    await play(opened, order("one", 1, "first seed"));
+    const begun = begin(opened, order("two", 1, "second seed"));
+    opened.referee.withdraw("rps", "R1M1", 1);
+    expect(await begun).toBe("G005");
+    expect(invited()).toBe(2);
+  });
 });
 
 describe("within one run", () => {
@@ -166,6 +171,17 @@ describe("within one run", () => {
     letGo.resolve();
     await vi.waitFor(() => expect(reported()).toHaveLength(1), { timeout: 10_000 });
     expect(again.host.read(first)?.session.status).toBe("completed");
+  });
+
+  it("a seat that has another token under a newer epoch is no longer held by the old one", async () => {
+    const opened = await open();
+    await play(opened, order("one", 1, "seed"));
+    const { player_1, player_2 } = others.order().roles;
+    const old = tokenOf("P01", "R1M1");
+    expect(opened.agents.holderOf(old)).toBe("P01@rps/R1M1");
+    const roles = { player_1: { ...player_1, match_token: "another token" }, player_2 };
+    await begin(opened, order("one", 2, "another seed", { roles }));
+    expect([old, "another token"].map(opened.agents.holderOf)).toEqual([null, "P01@rps/R1M1"]);
   });
 
   it("an older epoch is refused after a newer one, although each epoch has a seed of its own", async () => {

@@ -11,11 +11,11 @@ export interface AgentDirectory {
   holderOf(token: string): string | null;
   /** SHA-256 of an agent's token; null for an unknown agent. */
   tokenHashOf(agentId: string): string | null;
-  /** Reads every token's holder from the database again: seats of league matches have been given other tokens. */
-  refresh(): void;
+  /** Clears the cache of token holders. Must be called after an agent's token has been replaced in the database. */
+  forgetHolders(): void;
 }
 
-/** Tokens whose holders are remembered at once. An open seat gets a token, but has had none before; of other changes `refresh` is told. */
+/** Size of the cache of token holders. A token that an open seat receives is new, so it cannot be in the cache. */
 const MAX_REMEMBERED = 10_000;
 
 export function agentDirectory(db: DatabaseSync, writer: Writer): AgentDirectory {
@@ -40,7 +40,7 @@ export function agentDirectory(db: DatabaseSync, writer: Writer): AgentDirectory
       holders.set(hash, found);
       return found;
     },
-    refresh: () => holders.clear(),
+    forgetHolders: () => holders.clear(),
     tokenHashOf: (agentId) => (byId.get(agentId)?.token as string | undefined) ?? null,
   };
 }

@@ -27,6 +27,8 @@ export interface RefereeOptions {
   readonly reportTimeoutMs: number;
   /** This referee's id and token, once it is registered. */
   readonly identity: { readonly id: string; readonly token: string | null };
+  /** Called after match tokens of seats have changed in the database. */
+  readonly onTokensChanged?: () => void;
 }
 
 export interface Referee {
@@ -57,14 +59,14 @@ const WITHDRAWN = "the match was given to another referee";
 const UPDATE_TOKEN = "UPDATE agents SET token = ?1 WHERE agent_id = ?2 AND token <> ?1";
 
 export function createReferee(options: RefereeOptions): Referee {
-  const { host, matches, peers, asker, log, identity } = options;
+  const { host, matches, peers, asker, log, identity, onTokensChanged = () => {} } = options;
   const driver: MatchDriver = { host, asker };
   const running = new Map<string, Running>();
-  /** Orders of one match are taken one after the other: what one began is known to the next. */
-  const starting = new Map<string, Promise<void>>();
+  /** Orders of one match are handled one after the other, because each depends on what the one before has begun. */
+  const starting = new Map<string, { readonly isOver: Promise<void>; readonly runId: string | null }>();
   /** Sessions by match, as they were last asked for, until another match is created: a look into the file locks it twice, 60 µs. */
   const lookedUp = new Map<string, string>();
-  /** Up to which epoch a match was taken from this referee, also while it was only being begun; of which run, where that is known. */
+  /** The highest withdrawn epoch of each match, also of one that was still being started, and its run; null if the run is unknown. */
   const withdrawn = new Map<string, { readonly epoch: number; readonly runId: string | null }>();
   let isStopped = false;
 
@@ -89,13 +91,14 @@ export function createReferee(options: RefereeOptions): Referee {
         : []),
     ];
     const session = await host.create({ game, options: parsed, seed: order.seed, seats, alongside });
+    if (isKnown) onTokensChanged();
     lookedUp.clear();
     return session.id;
   };
 
   /**
-   * Whether a match that is kept here is the one that is ordered, and not one of the same name in an earlier run. A manager that names
-   * no run gives a match one seed for all its epochs.
+   * Whether a stored match belongs to the run of an order, and not to an earlier run with a match of the same name. Without run ids the
+   * seed tells the runs apart: a manager that names no run uses one seed for all epochs of a match.
    */
   const isOfRun = (kept: MatchRow, order: StartGame): boolean => {
     if (kept.run_id !== null && order.run_id != null) {
@@ -107,7 +110,7 @@ export function createReferee(options: RefereeOptions): Referee {
     return session?.seedCommitment === sha256Hex(order.seed) && isDeepStrictEqual(session.participants, participants);
   };
 
-  /** Ends a session that is played elsewhere or again, so that it is not listed, watched and kept as active for ever. */
+  /** Ends a session whose match is played elsewhere or again; otherwise it would stay active for ever in lists, streams and memory. */
   const abandon = (sessionId: string, reason: string): void => {
     host
       .abort(sessionId, reason)
@@ -175,11 +178,16 @@ export function createReferee(options: RefereeOptions): Referee {
     if (past) return err(past);
     if (newest?.epoch === epoch && now) return ok({ match_id, session_id: now.sessionId });
     now?.withdraw.abort();
-    if (kept && !newest) await matches.forget(league_id, match_id);
-    const sessionId = newest?.epoch === epoch ? newest.session_id : await create(order, kept !== null);
-    if (kept && kept.session_id !== sessionId) {
+    const isResumed = newest?.epoch === epoch;
+    // Before the new session is created: after a crash between the two, the old session would stay active.
+    if (kept && !isResumed) {
       abandon(kept.session_id, newest ? `played again under epoch ${epoch}` : "the league was started afresh");
     }
+    if (kept && !newest) {
+      await matches.forget(league_id, match_id);
+      onTokensChanged();
+    }
+    const sessionId = isResumed ? newest.session_id : await create(order, kept !== null);
     const pastNow = wasWithdrawn(order);
     if (pastNow) {
       abandon(sessionId, WITHDRAWN);
@@ -202,13 +210,14 @@ export function createReferee(options: RefereeOptions): Referee {
     start(order) {
       const ref = matchRef(order.league_id, order.match_id);
       const before = starting.get(ref);
-      const started = before ? before.then(() => startNow(order)) : startNow(order);
+      const started = before ? before.isOver.then(() => startNow(order)) : startNow(order);
       const isOver = started.then(
         () => {},
         () => {},
       );
-      starting.set(ref, isOver);
-      isOver.then(() => starting.get(ref) === isOver && starting.delete(ref));
+      const entry = { isOver, runId: order.run_id ?? null };
+      starting.set(ref, entry);
+      isOver.then(() => starting.get(ref) === entry && starting.delete(ref));
       return started;
     },
 
@@ -216,8 +225,8 @@ export function createReferee(options: RefereeOptions): Referee {
       const ref = matchRef(leagueId, matchId);
       if (withdrawn.size >= MAX_WITHDRAWN) withdrawn.delete(withdrawn.keys().next().value ?? "");
       const kept = matches.find(leagueId, matchId);
-      // The message is repeated until it is answered; by then the match does not run here any more.
-      const runId = running.get(ref)?.order.run_id ?? kept?.run_id ?? null;
+      // The message names no run. It may be repeated when the match no longer runs here, so the stored run counts too.
+      const runId = starting.get(ref)?.runId ?? running.get(ref)?.order.run_id ?? kept?.run_id ?? null;
       const before = withdrawn.get(ref);
       withdrawn.set(ref, { epoch: Math.max(epoch, before?.runId === runId ? before.epoch : 0), runId });
       log.warn({ match: ref, epoch }, WITHDRAWN);

@@ -159,12 +159,13 @@ export async function startReferee(
   const referee = createReferee({
     host,
     asker,
-    matches: matchTable(db, writer, agents.refresh),
+    matches: matchTable(db, writer),
     peers,
     log: self.log,
     manager: manager ?? "",
     reportTimeoutMs: options.reportTimeoutMs,
     identity,
+    onTokensChanged: agents.forgetHolders,
   });
   const pages = options.endpoint?.replace(/\/mcp$/, "") ?? server.urls[0] ?? server.url;
   const room = openPlayRoom({

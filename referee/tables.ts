@@ -58,8 +58,8 @@ export interface MatchTable {
   /** The statements that add a row, for the transaction that creates its session. */
   adding(row: MatchRow): readonly Statement[];
   /**
-   * Removes every epoch of a match of an earlier run, so that its name is free: its players' match tokens are void, because the next run
-   * may give them to other seats. The sessions stay in the log.
+   * Removes every epoch of a match of an earlier run, so that a later run can use its name. The match tokens of its players become void,
+   * because the later run may give them to other seats. The sessions stay in the log.
    */
   forget(leagueId: string, matchId: string): Promise<void>;
   /** The session of a match, of its newest epoch; null when this referee never played it. */
@@ -69,11 +69,7 @@ export interface MatchTable {
 }
 
 /** Prepared statements, and no Kysely: every match begins with a look here, and Kysely is a quarter of a second's loading. */
-export function matchTable(
-  db: DatabaseSync,
-  writer: Writer = localWriter(db),
-  onForgotten: () => void = () => {},
-): MatchTable {
+export function matchTable(db: DatabaseSync, writer: Writer = localWriter(db)): MatchTable {
   const newest = db.prepare(
     `SELECT league_id, match_id, epoch, session_id, run_id FROM matches LEFT JOIN match_runs USING (league_id, match_id)
      WHERE league_id = ? AND match_id = ? ORDER BY epoch DESC LIMIT 1`,
@@ -90,7 +86,6 @@ export function matchTable(
     async forget(leagueId, matchId) {
       const parameters = [leagueId, matchId];
       await writer.commit([VOID_TOKENS, DELETE_MATCH, DELETE_RUN].map((sql) => ({ sql, parameters })));
-      onForgotten();
     },
     find: (leagueId, matchId) => (newest.get(leagueId, matchId) as MatchRow | undefined) ?? null,
     leaguesOf: (matchId) => leagues.all(matchId).map((found) => String(found.league_id)),
