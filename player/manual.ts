@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { listName, readMove, wordOf } from "#shared/games/read-move.ts";
+import { listName, readMove, whyUnread, wordOf } from "#shared/games/read-move.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
@@ -98,7 +98,7 @@ export function createManualBot(): ManualBot {
       const isUnlisted = game?.info.listsSample === true && game.action.safeParse(action).success;
       if (!isUnlisted && !legal.some((each) => isDeepStrictEqual(each, action))) {
         const named = legal.map((one) => wordOf(one, game)).join(", ");
-        const why = typeof move === "string" ? game?.whyUnread?.(turn.view, move.trim()) : undefined;
+        const why = whyUnread(game, turn.view, move);
         const illegal = `Illegal move ${wordOf(move, game)}${why ? `: ${why}` : ""}`;
         return err(protocolError("G001", `${illegal}. ${listName(game)}: ${named}`, {}, true));
       }

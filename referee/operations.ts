@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { Role } from "#shared/games/game.ts";
-import { readMove } from "#shared/games/read-move.ts";
+import { readMove, whyUnread } from "#shared/games/read-move.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { isSessionId, matchRef } from "#shared/lib/ids.ts";
 import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
@@ -73,7 +73,7 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
             protocolError("L004", "start_game is taken from this referee's league manager only", { match: ref }),
           );
         }
-        const completed = orderOf(asked, running);
+        const completed = orderOf(asked, running, desk.identity.token ?? "");
         if (!completed.ok) return completed;
         const order = completed.value;
         const fault = faultOfOrder(order);
@@ -173,7 +173,7 @@ function faultOfOrder(order: messages.StartGame): string | null {
 
 type SessionSeat = Result<{ session: Session; role: Role }, ProtocolError>;
 
-/** A seat of a game by its role, or by the agent that holds it. */
+/** The seat of a game that has this role or is held by this agent. */
 function seatIn(session: Session, playerId: string): SessionSeat {
   const role = Object.entries(session.participants).find((seat) => seat.includes(playerId))?.[0];
   if (role !== undefined) return ok({ session, role });
@@ -187,9 +187,9 @@ function sessionWith(desk: RefereeDesk, playerId: string, matchId: string | unde
     return role !== undefined && isMeant ? [{ ref, role, sessionId }] : [];
   });
   const [only, another] = playing;
-  const finished = matchId === undefined ? null : finishedWith(desk, playerId, matchId);
-  if (!only && finished) return ok(finished);
   if (!only) {
+    const finished = matchId === undefined ? null : finishedWith(desk, playerId, matchId);
+    if (finished) return ok(finished);
     const how = "for a game made with createGame give match_id (its game_id) and player_id (the role)";
     return err(protocolError("G003", `${playerId} plays no such match here now; ${how}`, { player_id: playerId }));
   }
@@ -202,7 +202,7 @@ function sessionWith(desk: RefereeDesk, playerId: string, matchId: string | unde
   return ok({ session, role: only.role });
 }
 
-/** A match of this player that is over. */
+/** The session and role of a player in a match that is over; null if there is no such match. */
 function finishedWith({ referee, host }: RefereeDesk, playerId: string, matchId: string) {
   const sessionId = referee.sessionOf(matchId);
   const session = sessionId.ok ? host.read(sessionId.value)?.session : undefined;
@@ -223,8 +223,7 @@ function whyIllegal(session: Session, role: Role, move: unknown): string | null 
   }
   if (!game.toAct(state).includes(role)) return "Not your turn";
   const applied = game.applyAction(state, role, action.data);
-  if (applied.ok) return null;
-  return (typeof move === "string" && game.whyUnread?.(state, move.trim())) || applied.error.message;
+  return applied.ok ? null : (whyUnread(game, state, move) ?? applied.error.message);
 }
 
 /** Whether a message is signed by this referee's league manager (PROTOCOL.md, section 3). */
@@ -240,7 +239,7 @@ export const GAME_CREATIONS: ReadonlySet<string> = new Set([
   "CREATE_NEW_GAME",
 ]);
 
-/** The manager's news, which a referee takes and needs not act on. */
+/** Notifications of the manager that a referee acknowledges and does not act on. */
 export const newsOperations = () => [
   operation({ request: "ROUND_ANNOUNCEMENT", reply: "ACK", payload: messages.RoundAnnouncement, handle: () => ok({}) }),
   operation({ request: "ROUND_START", reply: "ACK", payload: messages.RoundStart, handle: () => ok({}) }),

@@ -40,6 +40,15 @@ it("start_game with the documented arguments of a match that is played here star
   expect(again).toMatchObject({ status: "ACCEPTED", session_id: payload.session_id });
 });
 
+it("start_game with the documented arguments of a match that is over starts no second one", async () => {
+  const { player_1, player_2 } = table.order().roles;
+  const endpoints = { player1_endpoint: player_1?.endpoint, player2_endpoint: player_2?.endpoint };
+  const asked = { ...documented("F1"), ...endpoints, game: "rps.v1", auth_token: signed("friendly/F1") };
+  const { session_id } = await table.tool("start_game", asked);
+  await table.told("P02", "GAME_RESULT", "F1");
+  expect(await table.tool("start_game", asked)).toMatchObject({ status: "ACCEPTED", session_id });
+});
+
 it.each([{}, { player1_id: "P01", player2_id: "P02" }, { roles: {} }])(
   "start_game %j says which arguments it takes",
   async (args) => {

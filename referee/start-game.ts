@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { findGame } from "#shared/games/registry.ts";
-import { matchRef, newToken } from "#shared/lib/ids.ts";
+import { hmacBase64Url } from "#shared/lib/hash.ts";
+import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
@@ -12,7 +13,7 @@ const token = z.string().max(1000).optional();
 const ENDPOINT = "MCP endpoint of the player; default: its endpoint in a match that this referee plays now";
 const TOKEN = "match token of the player; drawn by default";
 
-/** The arguments of start_game as league-api.md names them; whatever else an order needs is looked up, drawn or a default. */
+/** The arguments of start_game for a caller that knows only the match and its players. The others have defaults, are looked up or drawn. */
 export const StartGameByPlayers = z.object({
   player1_id: id.describe("player of the game's first role"),
   player2_id: id.describe("player of the game's second role"),
@@ -35,26 +36,30 @@ export const StartGameByPlayers = z.object({
 });
 type StartGameByPlayers = z.infer<typeof StartGameByPlayers>;
 
-/** What start_game takes: the order that the league manager sends, or the two players. */
+/** The input of start_game: the complete order that the league manager sends, or the match and its two players. */
 export const StartGame = z.union(
   [messages.StartGame, StartGameByPlayers],
   "give player1_id, player2_id and match_id, or the complete order with roles as the league manager sends it",
 );
 export type StartGame = z.infer<typeof StartGame>;
 
-export const isComplete = (asked: StartGame): asked is messages.StartGame => "roles" in asked;
+const isComplete = (asked: StartGame): asked is messages.StartGame => "roles" in asked;
 
-/** The league and match that start_game is about, which the manager's signature names. */
+/** The league and match of a start_game call, as `league_id/match_id`: the subject of the manager's signature. */
 export function matchOf(asked: StartGame, running: ReturnType<Referee["running"]>): string {
   if (asked.league_id !== undefined) return matchRef(asked.league_id, asked.match_id);
   const known = running.find(({ order }) => order.match_id === asked.match_id);
   return known?.ref ?? matchRef("friendly", asked.match_id);
 }
 
-/** The complete order. A match that is played here now keeps its own; endpoints of players are taken from the matches played now. */
+/**
+ * The complete order. A match that is being played keeps its order, and endpoints are looked up in the matches being played. `secret` derives
+ * the seed and tokens that the caller leaves out, so a repeated call gives the same order, also after the match is over.
+ */
 export function orderOf(
   asked: StartGame,
   running: ReturnType<Referee["running"]>,
+  secret: string,
 ): Result<messages.StartGame, ProtocolError> {
   if (isComplete(asked)) return ok(asked);
   const ref = matchOf(asked, running);
@@ -62,9 +67,11 @@ export function orderOf(
   if (known && isSamePlayers(asked, known)) return ok(known);
   const game = findGame(asked.game);
   const [first = "player_1", second = "player_2"] = game?.roles ?? [];
-  const { player1_id, player2_id, player1_endpoint, player2_endpoint, player1_token, player2_token } = asked;
-  const one = seatOf(player1_id, player1_endpoint, player1_token, running);
-  const two = seatOf(player2_id, player2_endpoint, player2_token, running);
+  const { player1_id, player2_id, player1_endpoint, player2_endpoint, player1_token, player2_token, epoch } = asked;
+  const drawn = (what: string): string =>
+    hmacBase64Url(secret, JSON.stringify([what, ref, epoch, player1_id, player2_id]));
+  const one = seatOf(player1_id, player1_endpoint, player1_token || drawn("player1_token"), running);
+  const two = seatOf(player2_id, player2_endpoint, player2_token || drawn("player2_token"), running);
   const missing = [
     ...(one ? [] : [[player1_id, "player1_endpoint"]]),
     ...(two ? [] : [[player2_id, "player2_endpoint"]]),
@@ -76,7 +83,7 @@ export function orderOf(
     const what = `Give ${missing.map(([, argument]) => argument).join(" and ")}, e.g. http://127.0.0.1:8101/mcp`;
     return err(protocolError("G003", `${why.join("; ")}. ${what}`, { match: ref }, true));
   }
-  const { match_id, round_id, epoch, options, timeouts, seed = newToken() } = asked;
+  const { match_id, round_id, options, timeouts, seed = drawn("seed") } = asked;
   const league_id = ref.slice(0, ref.length - match_id.length - 1);
   const roles = { [first]: one, [second]: two };
   return ok({ league_id, match_id, round_id, epoch, game: asked.game, options, timeouts, seed, roles });
@@ -93,14 +100,13 @@ type Seat = messages.StartGame["roles"][string];
 function seatOf(
   player_id: string,
   endpoint: string | undefined,
-  match_token: string | undefined,
+  match_token: string,
   running: ReturnType<Referee["running"]>,
 ): Seat | null {
-  const drawn = match_token || newToken();
   if (endpoint !== undefined) {
     const usual = { dialect: "native", legal_actions: true, round_results: true, batch: false };
-    return { player_id, endpoint, match_token: drawn, ...usual };
+    return { player_id, endpoint, match_token, ...usual };
   }
   const known = running.flatMap(({ order }) => Object.values(order.roles)).find((one) => one.player_id === player_id);
-  return known ? { ...known, match_token: drawn } : null;
+  return known ? { ...known, match_token } : null;
 }

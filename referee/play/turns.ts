@@ -1,5 +1,5 @@
 import type { Role } from "#shared/games/game.ts";
-import { listName, readMove, wordOf } from "#shared/games/read-move.ts";
+import { listName, readMove, whyUnread, wordOf } from "#shared/games/read-move.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ErrorCode, type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { Refusal, Session } from "#shared/session/session.ts";
@@ -176,7 +176,7 @@ function refusalOf(
     case "ILLEGAL_ACTION": {
       const legal = session.game.legalActions(session.state, role).map((one) => wordOf(one, session.game));
       const named = legal.slice(0, MAX_NAMED).join(", ") + (legal.length > MAX_NAMED ? ", …" : "");
-      const why = (typeof move === "string" && session.game.whyUnread?.(session.state, move.trim())) || message;
+      const why = whyUnread(session.game, session.state, move) ?? message;
       const illegal = `Illegal move ${wordOf(move, session.game)?.slice(0, 100)}`;
       return refuse(`${illegal}: ${why}. ${listName(session.game)}: ${named}`);
     }

@@ -12,6 +12,10 @@ export function readMove(game: Game, view: unknown, role: Role, move: unknown): 
   return legal.find((action) => same(wordOf(action, game), text)) ?? parsedJson(text) ?? text;
 }
 
+/** What is wrong with the text of a move that is not legal; null if the game has no explanation. */
+export const whyUnread = (game: Game | undefined, state: unknown, move: unknown): string | null =>
+  (typeof move === "string" && game?.whyUnread?.(state, move.trim())) || null;
+
 /** What a list of legal moves is called: where it may be a sample, nobody shall take it for all there is. */
 export const listName = (game: Game | undefined): string =>
   game?.info.listsSample ? "Legal moves, or some of them" : "Legal moves";
