@@ -1,12 +1,12 @@
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
-import { newToken } from "#shared/lib/ids.ts";
+import { isToken, newToken } from "#shared/lib/ids.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { freePort } from "#shared/runtime/free-ports.ts";
@@ -90,6 +90,15 @@ it("a player that was taken out before it played leaves its name and endpoint to
   expect(stateOf(player_id)).toBeUndefined();
   expect(await register("player", "A", 9002, other)).toMatchObject({ status: "ACCEPTED", league_ids: ["rps"] });
   expect(await register("player", "B", 9001, mistyped)).toMatchObject({ status: "ACCEPTED", league_ids: ["rps"] });
+});
+
+it("an operator token file that a kill has left empty is filled anew: no caller is the operator without a token", async () => {
+  const file = join(dataFolder, "operator-token");
+  writeFileSync(file, "");
+  await start({}, "count");
+  expect(isToken(readFileSync(file, "utf8").trim())).toBe(true);
+  const refused = await tool("start_league", { league_id: "rps", auth_token: "" });
+  expect(refused).toMatchObject({ error_code: "L004" });
 });
 
 it.each([

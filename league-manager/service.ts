@@ -1,8 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { gameIds } from "#shared/games/registry.ts";
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
-import { newToken, playerId, refereeId } from "#shared/lib/ids.ts";
+import { playerId, refereeId } from "#shared/lib/ids.ts";
 import type { AgentState } from "#shared/protocol/lifecycle.ts";
 import { type AllowedContacts, bareHost, hostsOf, isLoopback } from "#shared/rpc/addresses.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
@@ -13,7 +13,7 @@ import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/ag
 import type { Config } from "#shared/runtime/config.ts";
 import { StartError } from "#shared/runtime/exit.ts";
 import { ownStore } from "#shared/runtime/own-store.ts";
-import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
+import { ownSecret, tokenFileOf, writeSecret } from "#shared/runtime/secret-file.ts";
 import { readingStore } from "#shared/runtime/store-file.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
@@ -230,8 +230,8 @@ async function registerOnBehalf(
 function operatorToken(config: Config, dataFolder: string): { token: string; file: string } {
   const file = join(dataFolder, "operator-token");
   const given = config.manager.operator_token;
-  const token = given ?? (existsSync(file) ? readFileSync(file, "utf8").trim() : newToken());
-  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  if (given !== undefined) writeSecret(file, given);
+  const token = given ?? ownSecret(file);
   chmodSync(file, 0o600);
   return { token, file };
 }
