@@ -13,7 +13,7 @@ afterEach(async () => {
   await Promise.all(ended);
 });
 
-/** The first of so many ports that another process is given, which then stays alive. */
+/** The first of `count` ports that another process is given, which then stays alive. */
 async function portsElsewhere(count: number): Promise<number> {
   const code = `
     const { freePorts } = await import(${JSON.stringify(new URL("free-ports.ts", import.meta.url).href)});
@@ -53,4 +53,14 @@ it("gives calls at the same time different ports, and passes over those that are
   const again = (await Promise.all(Array.from({ length: 40 }, () => freePorts(5)))).flat();
   expect(again.filter((port) => ports.slice(0, 3).includes(port))).toEqual([]);
   for (const server of busy) server.close();
+});
+
+it("takes other ports when too many of its own are in use", async () => {
+  const [port = 0] = await freePorts(1);
+  const server = createServer().listen(port, "127.0.0.1");
+  await once(server, "listening");
+  const block = await freePorts(200);
+  expect(block).toHaveLength(200);
+  expect(block).not.toContain(port);
+  server.close();
 });

@@ -9,14 +9,16 @@ const BLOCKS = 60;
 /** Block n belongs to the process that listens on port 19940 + n: the system frees it when the process ends, however it ends. */
 const FIRST_LOCK = FIRST - BLOCKS;
 const HOST = "127.0.0.1";
+/** How often one call takes blocks: programs that do not ask here may use ports of the ones it has. */
+const MAX_TAKEN = 5;
 
-/** What is left of the blocks that this process took last, and the locks of all that it has taken. */
+/** The ports of the blocks that this process took last, and the next one to try. */
 let own = { first: 0, next: 0, end: 0 };
 let waiting: Promise<unknown> = Promise.resolve();
 
 /**
- * So many ports in a row that are free now on loopback. No other process that calls this is given one of them while this one runs, and this one
- * gives a port again only when it went through all its others. StartError when there are none.
+ * Returns `count` consecutive ports that are free on loopback now. While this process runs, no other process is given one of them by this function,
+ * and this process is given a port again only after all others of its block. Throws a StartError when there are no such ports.
  */
 export function freePorts(count: number): Promise<readonly number[]> {
   const found = waiting.then(() => find(count));
@@ -24,29 +26,36 @@ export function freePorts(count: number): Promise<readonly number[]> {
   return found;
 }
 
-/** One such port. */
+/** One port, as `freePorts` returns it. */
 export async function freePort(): Promise<number> {
   const [port = 0] = await freePorts(1);
   return port;
 }
 
 async function find(count: number): Promise<readonly number[]> {
-  for (let attempt = 0; attempt < BLOCK; attempt++) {
-    if (own.end - own.first < count) own = await takeBlocks(count);
-    if (own.end - own.next < count) own.next = own.first;
+  for (let taken = 0; ; taken++) {
+    const found = (await nextFree(count)) ?? (await nextFree(count));
+    if (found) return found;
+    if (taken === MAX_TAKEN) throw noneFree(count);
+    own = await takeBlocks(count);
+  }
+}
+
+/** The next free ports in a row of the blocks that this process took last. Null at their end: the next call begins at their first port. */
+async function nextFree(count: number): Promise<readonly number[] | null> {
+  while (own.end - own.next >= count) {
     const wanted = Array.from({ length: count }, (_, index) => own.next + index);
     const servers = await Promise.all(wanted.map(listenOn));
     await Promise.all(servers.map((server) => server && closed(server)));
-    own.next += 1 + servers.lastIndexOf(null);
-    if (servers.every(Boolean)) {
-      own.next += count;
-      return wanted;
-    }
+    const lastInUse = servers.lastIndexOf(null);
+    own.next += lastInUse < 0 ? count : lastInUse + 1;
+    if (lastInUse < 0) return wanted;
   }
-  throw noneFree(count);
+  own.next = own.first;
+  return null;
 }
 
-/** Takes blocks in a row that no other process has, enough for so many ports. */
+/** Locks consecutive blocks with at least `ports` ports, until this process ends. */
 async function takeBlocks(ports: number): Promise<typeof own> {
   const count = Math.ceil(ports / BLOCK);
   const begin = Math.floor(Math.random() * BLOCKS);
@@ -67,7 +76,7 @@ async function takeBlocks(ports: number): Promise<typeof own> {
 const noneFree = (count: number): StartError =>
   new StartError(`no ${count} free ports in a row between ${FIRST} and ${FIRST + BLOCKS * BLOCK}`);
 
-/** Null when somebody else listens there. */
+/** Null when the port is in use. */
 async function listenOn(port: number): Promise<Server | null> {
   const server = createServer((socket) => socket.destroy());
   try {
