@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { faultLine } from "./schema-messages.ts";
 
 /** A refusal is a value, not an exception: exceptions are kept for our own bugs. */
@@ -13,8 +14,7 @@ export function invariant(condition: unknown, message: string): asserts conditio
 
 /** The message of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
-  const issues = (thrown as { issues?: unknown } | null | undefined)?.issues;
   // The message of a ZodError is a JSON document.
-  if (thrown instanceof Error && Array.isArray(issues)) return issues.map(faultLine).join("; ");
+  if (thrown instanceof z.core.$ZodError) return thrown.issues.map(faultLine).join("; ");
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

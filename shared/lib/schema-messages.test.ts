@@ -68,16 +68,26 @@ describe.each([
   });
 });
 
-it("the message of a thrown schema error is one line of words, not JSON", () => {
-  const thrown = (() => {
-    try {
-      return Sample.parse({ ...sound, name: 3, port: 0 });
-    } catch (error) {
-      return error;
-    }
-  })();
-  expect(messageOf(thrown)).toBe("name: must be text, not 3; port: must be at least 1");
-});
+it.each([Sample, z.compile(Sample)])(
+  "the message of a thrown schema error is one line of words, not JSON",
+  (schema) => {
+    const thrown = (() => {
+      try {
+        return schema.parse({ ...sound, name: 3, port: 0 });
+      } catch (error) {
+        return error;
+      }
+    })();
+    expect(messageOf(thrown)).toBe("name: must be text, not 3; port: must be at least 1");
+  },
+);
+
+test.each([[["x"]], [[{ message: "m" }]], [[null]]])(
+  "the message of another library's error with issues %j stays as it is",
+  (issues) => {
+    expect(messageOf(Object.assign(new Error("too cold"), { issues }))).toBe("too cold");
+  },
+);
 
 test.each([
   ["rsp.v1", "rps.v1"],

@@ -51,7 +51,7 @@ const quoted = (value: unknown): string => {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 };
 
-export function wordsFor(issue: Issue): string {
+function wordsFor(issue: Issue): string {
   if (issue.input === undefined && issue.code !== "custom" && issue.code !== "unrecognized_keys") return "is missing";
   switch (issue.code) {
     case "invalid_type":
