@@ -1,14 +1,7 @@
 import { Chess, type Move, type PieceSymbol, type Square } from "chess.js";
+import { PIECE_KINDS } from "./chess-pieces.ts";
 import { CASTLING, SAN } from "./chess-position.ts";
 
-const KINDS: Readonly<Record<PieceSymbol, string>> = {
-  p: "pawn",
-  n: "knight",
-  b: "bishop",
-  r: "rook",
-  q: "queen",
-  k: "king",
-};
 const UCI = /^([a-h][1-8])[-x]?([a-h][1-8])=?([qrbn])?$/i;
 
 /** Explains to a player why a text in UCI or SAN is not a legal move in a position. */
@@ -41,7 +34,7 @@ function whyNotFrom(board: Chess, [, from = "", to = "", promotion]: RegExpExecA
     return `the pawn promotes on ${target}: add the piece (q, r, b or n), e.g. ${source}${target}q`;
   }
   if (moves.length > 0 && promotion) return `${source}${target} is no promotion: leave out ${promotion}`;
-  return `the ${KINDS[piece.type]} on ${source} cannot go to ${target}${check}`;
+  return `the ${PIECE_KINDS[piece.type]} on ${source} cannot go to ${target}${check}`;
 }
 
 function whyNotNamed(board: Chess, named: RegExpExecArray, text: string, check: string): string {
@@ -51,8 +44,8 @@ function whyNotNamed(board: Chess, named: RegExpExecArray, text: string, check: 
   const meant = there.filter(
     ({ from }) => (file === undefined || from[0] === file) && (rank === undefined || from[1] === rank),
   );
-  if (there.length === 0) return `no ${KINDS[kind]} of ${sideOf(board)} can go to ${to}${check}`;
-  if (meant.length === 0) return `no ${KINDS[kind]} from there can go to ${to}, but ${listed(there)} is legal`;
+  if (there.length === 0) return `no ${PIECE_KINDS[kind]} of ${sideOf(board)} can go to ${to}${check}`;
+  if (meant.length === 0) return `no ${PIECE_KINDS[kind]} from there can go to ${to}, but ${listed(there)} is legal`;
   if (meant.some((move) => move.promotion) && !promotion) {
     return `the pawn promotes on ${to}: add the piece (Q, R, B or N), e.g. ${text.replace(/[+#!?]*$/, "")}=Q`;
   }

@@ -30,6 +30,13 @@ const fail = (error: unknown): void => {
   throw error;
 };
 const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools, resources: [], templates: [] };
+const service = {
+  ...surface,
+  methods: mcpMethods(surface),
+  direct: directTools(surface),
+  isSubscribable: () => true,
+  stateKey: "k".repeat(43),
+};
 
 let all: McpSessions;
 let server: Server;
@@ -39,13 +46,7 @@ beforeEach(async () => {
   called = Promise.withResolvers();
   // Only what this code and the SDK set: a minute passes when the test says so, and connections know nothing of it.
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout", "Date", "performance"] });
-  const doors = {
-    methods: mcpMethods(surface),
-    direct: directTools(surface),
-    isSubscribable: () => true,
-    stateKey: "k".repeat(43),
-  };
-  all = mcpSessions({ ...surface, ...doors }, fail);
+  all = mcpSessions(service, fail);
   server = httpEndpoint({
     door: () => Promise.reject(),
     sessions: async () => all,
@@ -95,7 +96,7 @@ const INITIALIZE = {
   clientInfo: { name: "test", version: "1.0.0" },
 };
 
-/** Opens a session; like every SDK's client it says that it has been initialized, unless it is one that says nothing. */
+/** Opens a session. Unless `isSilent`, it sends `notifications/initialized`, as the SDK's clients do. */
 async function connect({ isSilent = false } = {}): Promise<Client> {
   const opened = await send("POST", {}, { jsonrpc: "2.0", id: 1, method: "initialize", params: INITIALIZE });
   const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]) };
@@ -224,13 +225,7 @@ describe("a session is kept", () => {
 describe("when the table of sessions is full", () => {
   beforeEach(async () => {
     await all.close();
-    const doors = {
-      methods: mcpMethods(surface),
-      direct: directTools(surface),
-      isSubscribable: () => true,
-      stateKey: "k".repeat(43),
-    };
-    all = mcpSessions({ ...surface, ...doors }, fail, undefined, { total: 3, perNetwork: 3 });
+    all = mcpSessions(service, fail, undefined, { total: 3, perNetwork: 3 });
   });
 
   it("a new session takes the place of the one that has been idle for longest", async () => {

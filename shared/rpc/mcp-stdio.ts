@@ -1,9 +1,10 @@
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { parsedJson } from "../lib/text.ts";
+import { idOf } from "./json-rpc.ts";
 import { errorFor } from "./mcp-bridge.ts";
 import { createRouter, type RouterOptions } from "./mcp-bridge-router.ts";
-import { type Id, Message } from "./mcp-upstream.ts";
+import { Message } from "./mcp-upstream.ts";
 import { readLines } from "./stdio-lines.ts";
 
 export interface McpStdioOptions {
@@ -76,9 +77,3 @@ export function mcpStdio({ url, serverFor = () => null, input, output, tell }: M
 }
 
 const lastMoment = (): Promise<void> => pause(LAST_ANSWERS_MS, undefined, { ref: false });
-
-/** The id of a request that is otherwise invalid, where it can be told. */
-function idOf(value: unknown): Id | null {
-  const id = typeof value === "object" && value !== null && "id" in value ? value.id : null;
-  return typeof id === "string" || typeof id === "number" ? id : null;
-}

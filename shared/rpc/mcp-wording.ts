@@ -44,7 +44,7 @@ const schemaFault = (message: string): string | null =>
   message.startsWith("Invalid params for ") ? message : wordsOf(message);
 
 /** The faults in a message that ends in their JSON; null for any other message. */
-export function wordsOf(message: string): string | null {
+function wordsOf(message: string): string | null {
   const begin = message.search(/\[\s*\{/);
   const issues = begin < 0 ? undefined : Issues.safeParse(parsedJson(message.slice(begin))).data;
   if (!issues) return null;

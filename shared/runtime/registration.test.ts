@@ -45,15 +45,9 @@ async function registering(manager: (asked: Asked, tokenFile: string) => void, s
   const stopping = signal ?? new AbortController().signal;
   const token = takeToken(tokenFile, "player:Ann", stopping);
   const registered = register({
-    ...{
-      peers,
-      token,
-      tokenFile,
-      type: "PLAYER_REGISTER_REQUEST",
-      sender: "player:Ann",
-      payload: {},
-      timeoutMs: 5_000,
-    },
+    ...{ peers, token, tokenFile, payload: {}, timeoutMs: 5_000 },
+    type: "PLAYER_REGISTER_REQUEST",
+    sender: "player:Ann",
     manager: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
     response: PlayerRegisterResponse,
     self: { log: openLog(null, "player"), say: silent, warn: silent, report: silent },

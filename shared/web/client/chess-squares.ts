@@ -1,24 +1,17 @@
 import type { ChessView } from "../../games/chess.ts";
+import { PIECE_KINDS, type PieceKind } from "../../games/chess-pieces.ts";
 
 export type Color = ChessView["turn"];
-export type Kind = "pawn" | "knight" | "bishop" | "rook" | "queen" | "king";
 
 export interface Piece {
   readonly color: Color;
-  readonly kind: Kind;
+  readonly kind: PieceKind;
 }
 
 /** By square: "e4". */
 export type Pieces = ReadonlyMap<string, Piece>;
 
-const KINDS: Readonly<Record<string, Kind>> = {
-  p: "pawn",
-  n: "knight",
-  b: "bishop",
-  r: "rook",
-  q: "queen",
-  k: "king",
-};
+const KINDS: Readonly<Record<string, PieceKind>> = PIECE_KINDS;
 const FILES = "abcdefgh";
 
 /** The pieces of a FEN's first field; what is no piece there is left out. */
@@ -50,7 +43,7 @@ export function promotionsOf(legal: readonly string[], from: string, to: string)
 }
 
 /** The piece that a letter of UCI names; a queen when it names none. */
-export const promoted = (letter: string): Kind => KINDS[letter] ?? "queen";
+export const promoted = (letter: string): PieceKind => KINDS[letter] ?? "queen";
 
 /** From and to of a move in UCI; [] of anything else. */
 export function squaresOf(move: unknown): readonly string[] {
@@ -95,11 +88,11 @@ export function checkedKing(pieces: Pieces, turn: Color): string | null {
 }
 
 function isAttacked(pieces: Pieces, square: string, color: Color): boolean {
-  const hostile = (piece: Piece | undefined, kinds: readonly Kind[]): boolean =>
+  const hostile = (piece: Piece | undefined, kinds: readonly PieceKind[]): boolean =>
     piece !== undefined && piece.color !== color && kinds.includes(piece.kind);
-  const near = (steps: readonly Step[], kind: Kind): boolean =>
+  const near = (steps: readonly Step[], kind: PieceKind): boolean =>
     steps.some((step) => hostile(pieces.get(beside(square, step)), [kind]));
-  const far = (steps: readonly Step[], kinds: readonly Kind[]): boolean =>
+  const far = (steps: readonly Step[], kinds: readonly PieceKind[]): boolean =>
     steps.some((step) => hostile(firstSeen(pieces, square, step), kinds));
   const ahead = color === "white" ? 1 : -1;
   return (
