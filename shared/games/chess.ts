@@ -23,7 +23,6 @@ export interface ChessOutcome {
 /** UCI: "e2e4", "e1g1" to castle, "e7e8q" to promote. */
 export type ChessAction = string;
 
-/** state-machine-host.md, section 8. */
 export interface ChessView {
   readonly fen: string;
   readonly turn: Color;
@@ -76,8 +75,8 @@ capture or a pawn move are draws, at once and without a claim.
 An action is a move in UCI: "e2e4", "e1g1" to castle, "e7e8q" to promote. Where a person or an LLM writes it, SAN is understood too.`;
 
 /**
- * Chess by FIDE's rules (state-machine-host.md section 8, chess.v1). Checkmate, stalemate, insufficient material, the third
- * repetition and the fifty-move rule end the game at once, without a claim (DESIGN.md section 4).
+ * Chess by FIDE's rules. Checkmate, stalemate, insufficient material, the third
+ * repetition and the fifty-move rule end the game at once, without a claim.
  */
 export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
   id: "chess.v1",

@@ -158,4 +158,4 @@ it.each([
   [{ type: "pass" }, "pass"],
   [{ type: "skip", reason: "no_answer" }, "gives up the turn (no answer came)"],
   [{ type: "dance" }, '{"type":"dance"}'],
-])("%j is told as %j", (action, text) => expect(wordOf(action, codenames as never)).toBe(text));
+])("%j is %j in words", (action, text) => expect(wordOf(action, codenames as never)).toBe(text));

@@ -22,7 +22,7 @@ export function actionText(action: CodenamesAction): string {
   }
 }
 
-/** A board and what happens on it, for whoever sees this view. */
+/** The board of a view as text, and below it whose turn it is or how the game ended. */
 export function textOf({ cards, remaining, turns, ...view }: CodenamesView): string {
   const mark = ({ word, identity, uncovered }: CodenamesCard): string =>
     uncovered ? `[${word}: ${identity}]` : identity !== null ? `${word} (${identity})` : word;

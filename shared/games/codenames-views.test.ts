@@ -1,4 +1,4 @@
-/** What the viewers of Codenames may know: a team and a spectator learn of no covered card what it is, until the game is over. */
+/** What the viewers of Codenames may know: a team and a spectator do not see the identity of a covered card until the game is over. */
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../lib/rng.ts";
 import { type CodenamesAction, type CodenamesState, codenames } from "./codenames.ts";
@@ -93,7 +93,7 @@ describe("codenames.v1, hidden information", () => {
     }
   });
 
-  it("the key is everybody's once the game is over", () => {
+  it("every viewer sees the key once the game is over", () => {
     expect(over.length).toBeGreaterThan(3);
     for (const state of over) {
       for (const viewer of BLIND) {

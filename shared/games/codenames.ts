@@ -123,7 +123,7 @@ An own agent lets it go on, anything else ends the turn; the other team's agent 
 assassin loses the game at once. Actions: {"type": "clue", "word": "OCEAN", "number": 2}, {"type": "guess", "word": "WHALE"}, {"type": "pass"};
 in words "OCEAN 2", "WHALE", "pass".`;
 
-/** Codenames (V. Chvatil, 2015), as the issue and codenames.md have it. The spymaster's legal clues are a sample: any fitting word will do. */
+/** Codenames (V. Chvatil, 2015). The spymaster's legal clues are a sample: any word that breaks no rule is legal. */
 export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, CodenamesView> = {
   id: "codenames.v1",
   roles: ROLES,
@@ -193,7 +193,7 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
     const scoreOf = (role: Role) => (result.winner === null ? 0 : Number(role.startsWith(result.winner)));
     return { scores: Object.fromEntries(ROLES.map((role) => [role, scoreOf(role)])), reason: result.reason };
   },
-  // The key is everybody's once the game is over.
+  // Every viewer sees the key once the game is over.
   viewState: (state, viewer) =>
     isSpymaster(viewer) || state.phase === "over"
       ? state

@@ -1,4 +1,4 @@
-/** What viewers may know: the obligations of game.ts and DESIGN.md section 4 on views, texts and rounds, for every registered game. */
+/** What viewers may know: the obligations of game.ts on views, texts and rounds, for every registered game. */
 import { describe, expect, it } from "vitest";
 import { type Game, seesMore, type Viewer } from "./game.ts";
 import { gameIds, games } from "./registry.ts";

@@ -1,5 +1,5 @@
 /**
- * Every obligation of game.ts and DESIGN.md section 4, on every registered game, over whole games played at random
+ * Every obligation of game.ts, on every registered game, over whole games played at random
  * (what viewers may know: conformance-views.test.ts). Nothing here knows a rule of any game; those are tested beside each game.
  */
 import fc from "fast-check";

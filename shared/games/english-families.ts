@@ -1,5 +1,5 @@
 /**
- * Tables of clue rule 2 for what English spelling does not tell. Frozen: an old log must verify for ever, so a change needs a new version of the
+ * Tables of clue rule 2 for what the rules of English spelling do not cover. Frozen: an old log must verify for ever, so a change needs a new version of the
  * rule. (That is why no package is used for them: its next release could refuse a clue that a log holds.)
  */
 

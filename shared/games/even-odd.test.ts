@@ -19,13 +19,13 @@ const parityOf = (number: number): "even" | "odd" => (number % 2 === 0 ? "even" 
 const otherThan = (parity: "even" | "odd"): "even" | "odd" => (parity === "even" ? "odd" : "even");
 
 describe("even_odd.v1, variant sum", () => {
-  it("league-protocol.md, Game States: COLLECTING_CHOICES until the last round is closed, then FINISHED", () => {
+  it("COLLECTING_CHOICES until the last round is closed, then FINISHED", () => {
     expect(play({}, []).phase).toBe("COLLECTING_CHOICES");
     expect(play({}, [oddWins, oddWins]).phase).toBe("COLLECTING_CHOICES");
     expect(play({}, [oddWins, oddWins, oddWins]).phase).toBe("FINISHED");
   });
 
-  it("league-protocol.md, Game States: choices are whole numbers 1 to 5", () => {
+  it("choices are whole numbers 1 to 5", () => {
     const state = play({}, []);
     expect(evenOdd.legalActions(state, "ODD")).toEqual([1, 2, 3, 4, 5]);
     for (const wrong of [0, 6, -1, 2.5, Number.NaN, "odd"] as const) {
@@ -33,7 +33,7 @@ describe("even_odd.v1, variant sum", () => {
     }
   });
 
-  it("league-api.md, ROUND_RESULT: the parity of the sum names the round's winner, in all 25 cases", () => {
+  it("the parity of the sum names the round's winner, in all 25 cases", () => {
     for (const odd of [1, 2, 3, 4, 5]) {
       for (const even of [1, 2, 3, 4, 5]) {
         const sumType = (odd + even) % 2 === 1 ? "ODD" : "EVEN";
@@ -46,27 +46,27 @@ describe("even_odd.v1, variant sum", () => {
     }
   });
 
-  it("league-api.md, game_config: rounds_to_win 3 and max_rounds 5 by default", () => {
+  it("rounds_to_win 3 and max_rounds 5 by default", () => {
     expect(evenOdd.options.parse({})).toEqual({ variant: "sum", rounds_to_win: 3, max_rounds: 5 });
   });
 
-  it("DESIGN.md section 4: whoever first wins rounds_to_win rounds wins the game", () => {
+  it("the player that first wins rounds_to_win rounds wins the game", () => {
     const state = play({}, [evenWins, oddWins, oddWins, oddWins]);
     expect(evenOdd.outcome(state)).toEqual({ scores: { ODD: 3, EVEN: 1 }, reason: "rounds_won" });
     expect(evenOdd.toAct(state)).toEqual([]);
   });
 
-  it("DESIGN.md section 4: after max_rounds the higher score wins", () => {
+  it("after max_rounds the higher score wins", () => {
     const state = play({ rounds_to_win: 3, max_rounds: 3 }, [evenWins, oddWins, evenWins]);
     expect(evenOdd.outcome(state)?.scores).toEqual({ ODD: 1, EVEN: 2 });
   });
 
-  it("DESIGN.md section 4: equal scores after max_rounds are a draw", () => {
+  it("equal scores after max_rounds are a draw", () => {
     const state = play({ rounds_to_win: 2, max_rounds: 2 }, [evenWins, oddWins]);
     expect(evenOdd.outcome(state)).toEqual({ scores: { ODD: 1, EVEN: 1 }, reason: "draw" });
   });
 
-  it("league-api.md, MOVE_REQUEST: a player sees its own open choice, the other's as null, and all previous rounds", () => {
+  it("a player sees its own open choice, the other's as null, and all previous rounds", () => {
     const closed = play({}, [oddWins]);
     const open = applyLegal(evenOdd, closed, "ODD", 4) as EvenOddState;
     expect(evenOdd.viewState(open, "ODD").choices).toEqual({ ODD: 4, EVEN: null });
@@ -82,7 +82,7 @@ describe("even_odd.v1, variant sum", () => {
 describe("even_odd.v1, variant draw", () => {
   const options = { variant: "draw", rounds_to_win: 2, max_rounds: 5 };
 
-  it("DESIGN.md section 4: one round by default", () => {
+  it("one round by default", () => {
     expect(evenOdd.options.parse({ variant: "draw" })).toEqual({ variant: "draw", rounds_to_win: 1, max_rounds: 1 });
     expect(evenOdd.isTerminal(play({ variant: "draw" }, [["odd", "even"]]))).toBe(true);
   });
@@ -92,7 +92,7 @@ describe("even_odd.v1, variant draw", () => {
     expect(evenOdd.applyAction(play(options, []), "ODD", 3).ok).toBe(false);
   });
 
-  it("league-protocol.md, Game States: DRAWING_NUMBER draws the number that seed and round foretell", () => {
+  it("DRAWING_NUMBER draws the number that seed and round foretell", () => {
     const rounds =
       evenOdd.rounds?.(
         play(options, [
@@ -105,13 +105,13 @@ describe("even_odd.v1, variant draw", () => {
     for (const { facts } of rounds) expect(facts.number_parity).toBe(parityOf(Number(facts.drawn_number)));
   });
 
-  it("DESIGN.md section 4: the one right guess wins the round, whoever has it", () => {
+  it("the only right guess wins the round", () => {
     const right = parityOf(drawnNumber("seed", 1));
     expect(play(options, [[right, otherThan(right)]]).scores).toEqual({ ODD: 1, EVEN: 0 });
     expect(play(options, [[otherThan(right), right]]).scores).toEqual({ ODD: 0, EVEN: 1 });
   });
 
-  it("DESIGN.md section 4: both right or both wrong draw the round", () => {
+  it("both right or both wrong draw the round", () => {
     for (const guess of ["even", "odd"] as const) {
       const state = play({ variant: "draw" }, [[guess, guess]]);
       expect(state.previous_rounds[0]?.winner).toBeNull();

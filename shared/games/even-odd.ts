@@ -72,7 +72,7 @@ Variant draw: both secretly say "even" or "odd", then a number from 1 to 10 is d
 An action is the number, or the word.`;
 
 /**
- * The Even/Odd game (league-protocol.md, Game States; MOVE_REQUEST and ROUND_RESULT of league-api.md; DESIGN.md section 4).
+ * The Even/Odd game.
  * `sum`: the parity of both numbers' sum decides the round. `draw`: a number 1-10 is drawn, the only right guess wins it.
  */
 export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddView> = {

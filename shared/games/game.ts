@@ -105,7 +105,7 @@ export interface Game<Options = unknown, State = unknown, Action = unknown, View
   rounds?(state: State, from?: number): readonly RoundSummary[];
 }
 
-/** Who has won, for people: a team by its name, which its roles begin with, as `red_spymaster` does; any other role as `named` calls it. */
+/** The winners in words. A team is named by the first part of its roles (`red_spymaster`: team red), any other role by `named`. */
 export function winnersInWords(
   teams: GameInfo["teams"] | undefined,
   winners: readonly Role[],

@@ -20,7 +20,7 @@ export const whyUnread = (game: Game | undefined, state: unknown, move: unknown)
 export const listName = (game: Game | undefined): string =>
   game?.info.listsSample ? "Legal moves, or some of them" : "Legal moves";
 
-/** An action in one word where it is one, in the game's words where it has such, else as JSON. */
+/** An action as text: itself if it is text, else by the game's `actionText`, else as JSON. */
 export function wordOf(action: unknown, game?: Game): string {
   if (typeof action === "string") return action;
   const parsed = game?.actionText && game.action.safeParse(action);

@@ -26,7 +26,7 @@ interface Series {
   readonly previous_rounds: readonly ClosedRound[];
 }
 
-/** state-machine-host.md, section 8; `series` is there only when more than one round is played. */
+/** `series` is there only when more than one round is played. */
 export interface RpsState {
   readonly phase: "commit" | "reveal";
   readonly choices: Choices;
@@ -50,8 +50,7 @@ beats rock. best_of (1) rounds at most are played, drawn ones count, and it ends
 An action is "rock", "paper" or "scissors".`;
 
 /**
- * Rock, paper, scissors (state-machine-host.md section 8, rps.v1). DESIGN.md section 4 adds `best_of` n: at most n rounds, drawn
- * ones count, and it ends as soon as the trailing player can no longer catch up.
+ * Rock, paper, scissors. `best_of` n: at most n rounds, drawn ones count, and it ends as soon as the trailing player can no longer catch up.
  */
 export const rps: Game<RpsOptions, RpsState, RpsAction, RpsView> = {
   id: "rps.v1",

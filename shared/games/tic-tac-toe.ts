@@ -36,7 +36,7 @@ const CHOOSE = "choose an empty cell, a1 to c3";
 const RULES = `Tic-tac-toe. x begins; by turns each takes an empty cell, and three in a row, column or diagonal win. A full board is a draw.
 An action is a cell: the column letter and the row number, as the list of legal actions names them.`;
 
-/** Tic-tac-toe (state-machine-host.md, section 11): x begins, three in a row, column or diagonal win. */
+/** Tic-tac-toe: x begins, three in a row, column or diagonal win. */
 export const ticTacToe: Game<TicTacToeOptions, TicTacToeState, TicTacToeAction, TicTacToeView> = {
   id: "tic_tac_toe.v1",
   roles: ROLES,

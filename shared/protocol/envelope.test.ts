@@ -21,7 +21,7 @@ function faultsOf(value: unknown): readonly string[] {
 const without = (field: keyof typeof sound) =>
   Object.fromEntries(Object.entries(sound).filter(([key]) => key !== field));
 
-describe("league-protocol.md, Message Envelope, Required Fields", () => {
+describe("the required fields of an envelope", () => {
   test("the document's example is accepted as it is", () => {
     expect(Envelope.parse({ ...sound, auth_token: "optional_token" })).toEqual({
       ...sound,
@@ -65,13 +65,13 @@ describe("protocol, message_id and type", () => {
     expect(faultsOf({ ...sound, message_id })).toEqual(["message_id"]);
   });
 
-  // Copied from league-protocol.md, Message Types.
+  // The types of PROTOCOL.md, section 2.
   const documented =
     `REFEREE_REGISTER_REQUEST REFEREE_REGISTER_RESPONSE PLAYER_REGISTER_REQUEST PLAYER_REGISTER_RESPONSE
     ROUND_ANNOUNCEMENT ROUND_START ROUND_END ROUND_RESULT GAME_INVITE GAME_INVITE_RESPONSE GAME_START MOVE_REQUEST
     MOVE_RESPONSE GAME_RESULT LEAGUE_STANDINGS_UPDATE MATCH_RESULT LEAGUE_ERROR GAME_ERROR`.split(/\s+/);
 
-  test.each(documented)("%s of the document is known", (type) => {
+  test.each(documented)("%s is a known type", (type) => {
     expect(faultsOf({ ...sound, type })).toEqual([]);
   });
 

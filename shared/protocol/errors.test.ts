@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type ErrorCode, errorNames, errorType, protocolError } from "./errors.ts";
 
-// Copied from league-protocol.md, Error Codes.
+// A copy, so that no code can change unnoticed.
 const documented = `
 | L001 | REGISTRATION_FAILED | Registration failed |
 | L002 | LEAGUE_FULL | Maximum players reached |
@@ -18,7 +18,7 @@ const table = [...documented.matchAll(/^\| (\w+) \| (\w+) \|/gm)].map(
   ([, code, name]) => [code, name] as [ErrorCode, string],
 );
 
-describe("league-protocol.md, Error Codes", () => {
+describe("error codes", () => {
   test("the table is the document's, no code more and none less", () => {
     expect(table).toHaveLength(10);
     expect(errorNames).toEqual(Object.fromEntries(table));

@@ -1,4 +1,4 @@
-/** Error codes of league-protocol.md; the names go over the wire as `error_name`. */
+/** Error codes of leagues (L) and games (G); the names go over the wire as `error_name`. */
 export const errorNames = {
   L001: "REGISTRATION_FAILED",
   L002: "LEAGUE_FULL",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type AgentEvent, type AgentState, agentEvents, agentStates, MAX_FAILS, transition } from "./lifecycle.ts";
 
-// Copied from league-protocol.md, State Transitions.
+// A copy, so that the table in lifecycle.ts cannot change unnoticed.
 const diagram = `
 INIT ──[register_success]──► REGISTERED
 INIT ──[error]──────────────► SHUTDOWN
@@ -29,7 +29,7 @@ const others = agentStates
   .flatMap((state) => agentEvents.map((event) => [state, event] as const))
   .filter(([state, event]) => !arrows.some(([from, by]) => from === state && by === event));
 
-describe("league-protocol.md, Agent Lifecycle", () => {
+describe("the lifecycle of an agent", () => {
   test("the states are the document's", () => {
     expect(agentStates).toEqual(["INIT", "REGISTERED", "ACTIVE", "SUSPENDED", "SHUTDOWN"]);
   });

@@ -15,8 +15,7 @@ export const agentEvents = [
 export type AgentEvent = (typeof agentEvents)[number];
 
 /**
- * The state diagram of league-protocol.md, Agent Lifecycle, with the two steps PROTOCOL.md section 2 adds: at the league's end
- * every registered agent goes to SHUTDOWN.
+ * Which event takes an agent from one state to the next (PROTOCOL.md, section 2). At the league's end every registered agent goes to SHUTDOWN.
  */
 const transitions: Readonly<Record<AgentState, Partial<Record<AgentEvent, AgentState>>>> = {
   INIT: { register_success: "REGISTERED", error: "SHUTDOWN" },

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { agentStates } from "./lifecycle.ts";
 import { DisplayName } from "./names.ts";
 
-/** Message types of league-protocol.md, and below the line the requests behind the named tools (PROTOCOL.md, section 4). */
+/** The message types of PROTOCOL.md, section 2, and below the line the requests behind the named tools (section 4). */
 export const messageTypes = [
   "REFEREE_REGISTER_REQUEST",
   "REFEREE_REGISTER_RESPONSE",

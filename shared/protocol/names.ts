@@ -13,7 +13,7 @@ export const DisplayName = z
   );
 
 export const JOIN_CODE_RULE =
-  "a join code is 1 to 100 letters, digits, dots, dashes and underscores, and begins with a letter or digit";
+  "a join code is 1 to 100 letters, digits, underscores, dots and dashes, and does not begin with a dot or a dash";
 
 /** A join code. It is part of a command that people copy, so it contains no character that a shell would interpret. */
 export const JoinCode = z.string().regex(/^\w[\w.-]{0,99}$/, JOIN_CODE_RULE);

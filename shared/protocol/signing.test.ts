@@ -63,7 +63,7 @@ describe("signatureCheck", () => {
     runInNewContext("gc")();
   };
 
-  test("answers alike each time, whoever asks between", () => {
+  test("gives the same answer each time, whatever is asked in between", () => {
     const isSigned = signatureCheck(TOKEN);
     const good = recomputed(TOKEN, SUBJECT);
     expect([good, "forged", good, ""].map((signature) => isSigned(SUBJECT, signature))).toEqual([
@@ -74,7 +74,7 @@ describe("signatureCheck", () => {
     ]);
   });
 
-  test("keeps nothing of subjects that nobody has signed: a stranger cannot fill the memory", () => {
+  test("remembers no subject without a valid signature, so callers without a token cannot fill the memory", () => {
     const isSigned = signatureCheck(TOKEN);
     collect();
     const before = process.memoryUsage().heapUsed;

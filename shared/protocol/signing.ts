@@ -22,7 +22,7 @@ export function signatureCheck(token: string): (subject: string, signature: stri
     const known = expected.get(subject);
     if (known !== undefined) return equalSecrets(signature, known);
     const made = signFor(tokenHash, subject);
-    if (!equalSecrets(signature, made)) return false; // not remembered: anybody may ask, about as many subjects as they like
+    if (!equalSecrets(signature, made)) return false; // not remembered: a caller without a token may send any number of subjects
     if (expected.size >= MAX_REMEMBERED) expected.clear();
     expected.set(subject, made);
     return true;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Timeouts } from "./timeouts.ts";
 
-// Copied from league-protocol.md, Timeouts: operation, seconds; and the setting that holds it.
+// A copy: operation, seconds, and the setting that holds it.
 const documented = [
   ["referee_register", 10, "referee_register_ms"],
   ["league_register", 10, "league_register_ms"],
@@ -12,7 +12,7 @@ const documented = [
   ["default", 10, "default_ms"],
 ] as const;
 
-describe("league-protocol.md, Timeouts", () => {
+describe("timeouts", () => {
   test.each(documented)("%s is %i seconds unless configured", (_, seconds, setting) => {
     expect(Timeouts.parse({})[setting]).toBe(seconds * 1_000);
     expect(Timeouts.parse(undefined)[setting]).toBe(seconds * 1_000);

@@ -3,7 +3,7 @@ import { z } from "zod";
 const ms = (defaultMs: number, what: string) =>
   z.int().min(1).max(86_400_000).default(defaultMs).describe(`${what}, milliseconds`);
 
-/** The timeouts of league-protocol.md in milliseconds, by the source table's operations; every one can be configured. */
+/** The timeouts of the league protocol in milliseconds, by operation; every one can be configured. */
 export const Timeouts = z
   .strictObject({
     referee_register_ms: ms(10_000, "how long one attempt of a referee to register may take"),

@@ -53,7 +53,7 @@ export interface AllowedContacts {
 
 /**
  * Whether an agent may give this endpoint as its own: the address that it registers from, loopback for callers on loopback
- * only, or what the config allows (PROTOCOL.md, section 3: nobody makes the league call a third party).
+ * only, or what the config allows (PROTOCOL.md, section 3), so that no agent makes the league call a third party.
  */
 export function mayContact(endpoint: URL, remoteAddress: string, allowed: AllowedContacts): boolean {
   const host = bareHost(endpoint);
@@ -72,7 +72,7 @@ export function canReach(caller: string, called: string): boolean {
  * The same text for every spelling of one endpoint: host, port and path in lower case, without query, fragment and trailing slash.
  * All addresses of this machine are one, since a server may listen on all of them.
  */
-export function endpointKey(endpoint: string): string {
+function endpointKey(endpoint: string): string {
   const url = URL.parse(endpoint);
   if (!url) return endpoint;
   const host = bareHost(url).replace(/\.$/, "");

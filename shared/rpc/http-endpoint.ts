@@ -28,7 +28,7 @@ export interface EndpointOptions {
   /** Host names, besides its own, by which this endpoint may be called, and whose pages may call it. */
   readonly allowedHosts: readonly string[];
   readonly refusals?: RefusalLog | undefined;
-  /** Told of what failed here, which no caller may know. */
+  /** Called with internal errors, which no caller sees. */
   readonly onError?: (error: unknown) => void;
   /** How long a peer may read nothing of what it is sent; for tests. */
   readonly unreadMs?: number;
@@ -177,7 +177,7 @@ function forMcpClient({ method, headers }: IncomingMessage, body: string): { rea
   if (method !== "POST") return { body: undefined };
   const isInSession = headers["mcp-session-id"] !== undefined;
   const isDeclared = isInSession || headers["mcp-protocol-version"] !== undefined;
-  // A transport answers nobody that does not accept both.
+  // The SDK's transports refuse clients that do not accept both.
   const acceptsBoth = acceptsStream({ headers }) && headers.accept?.includes("application/json");
   if (!isInSession && !acceptsBoth) return undefined;
   try {

@@ -35,7 +35,7 @@ export function goneSignal(response: ServerResponse): AbortSignal {
 export const acceptsStream = ({ headers }: Pick<IncomingMessage, "headers">): boolean =>
   headers.accept?.includes("text/event-stream") ?? false;
 
-/** Reads a body as UTF-8; null once it is larger than `limit` bytes. A broken connection calls nobody. */
+/** Reads a body as UTF-8; null once it is larger than `limit` bytes. `done` is not called if the connection breaks. */
 export function collect(request: IncomingMessage, limit: number, done: (body: string | null) => void): void {
   if (Number(request.headers["content-length"] ?? 0) > limit) {
     done(null);

@@ -38,7 +38,7 @@ export type McpDoor = (body: string, http: HttpContext) => Promise<HttpReply>;
 export interface GateVerdict {
   /** What is answered instead; null lets the request pass. */
   readonly refusal: HttpReply | null;
-  /** What the caller is told about its limits either way. */
+  /** Headers about the caller's limits, whether the request passes or not. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

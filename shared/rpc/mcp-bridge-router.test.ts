@@ -55,7 +55,7 @@ describe("a client of several servers", () => {
     expect(servers[0].calls).toEqual([]);
   });
 
-  it("is told of changes at a server that it has subscribed to there", async () => {
+  it("is notified of changes by the server where it has subscribed", async () => {
     const uri = "test://news";
     expect((await wire.ask(1, "resources/subscribe", { uri, _meta: { place: "there" } })).result).toEqual({});
     servers[0].changed(uri);
@@ -65,7 +65,7 @@ describe("a client of several servers", () => {
     expect(wire.got.filter(({ method }) => method === "notifications/resources/updated")).toHaveLength(1);
   });
 
-  it("is told when a server has no address, and sees nothing of handshakes that it did not make", async () => {
+  it("gets an error when a server has no address, and no response to a handshake that it did not make", async () => {
     const { error } = await wire.ask(1, "tools/call", sample("nowhere"));
     expect(error).toMatchObject({ code: -32000, message: "the server has no address" });
     await wire.ask(2, "tools/call", { name: "test_simple_text", arguments: { place: "there" } });

@@ -93,14 +93,17 @@ test.each<[string, object, string]>([
   ],
   ["tools/call", { name: 3 }, "name: must be text, not 3"],
   ["tools/call", { name: "whoami", arguments: 3 }, "arguments: must be an object, not 3"],
-])("what the SDK refuses is told in words, not in the JSON of its schemas: %s %j", async (method, params, words) => {
-  const text = await (await post(method, params, { accept: STREAM })).text();
-  const message = JSON.parse(text.slice(text.indexOf("{"))) as object;
-  expect(message).toMatchObject({ error: { code: -32602, message: `Invalid params: ${words}` } });
-});
+])(
+  "what the SDK refuses is explained in words, not in the JSON of its schemas: %s %j",
+  async (method, params, words) => {
+    const text = await (await post(method, params, { accept: STREAM })).text();
+    const message = JSON.parse(text.slice(text.indexOf("{"))) as object;
+    expect(message).toMatchObject({ error: { code: -32602, message: `Invalid params: ${words}` } });
+  },
+);
 
 test.each(["application/json", "text/event-stream", STREAM, "*/*", ""])(
-  "params that do not fit are -32602 and say which, for whoever accepts %j, with and without a session",
+  "params that do not fit are -32602 and say which, for callers that accept %j, with and without a session",
   async (accept) => {
     const opened = await post("initialize", INITIALIZE);
     await opened.text();

@@ -44,7 +44,7 @@ const methods = mcpMethods({
 
 serve(methods, () => {});
 const resultOf = async (method: string, params?: unknown) => (await ask(method, params)).result;
-describe("league-api.md, Initialize", () => {
+describe("initialize", () => {
   const client = { capabilities: { tools: {}, resources: {} }, clientInfo: { name: "player-agent", version: "1.0.0" } };
   test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
     "speaks %s when asked",
@@ -73,7 +73,7 @@ describe("league-api.md, Initialize", () => {
   });
 });
 
-describe("league-api.md, List Tools and Call Tool", () => {
+describe("tools/list and tools/call", () => {
   test("each tool tells its name, what it does and its input as JSON Schema, and nothing of its inside", async () => {
     const tools = [shown, { ...shown, name: "unhappy", annotations: { readOnlyHint: true } }];
     expect(await resultOf("tools/list", {})).toEqual({ tools });
@@ -106,7 +106,7 @@ describe("league-api.md, List Tools and Call Tool", () => {
   });
 });
 
-describe("league-api.md, List Resources and Read Resource", () => {
+describe("resources/list and resources/read", () => {
   const mimeType = "application/json";
   test("resources and templates are listed, without their inside", async () => {
     expect(await resultOf("resources/list", {})).toEqual({

@@ -74,7 +74,7 @@ async function toolAnswer(answer: ReturnType<typeof ask>) {
   return { value: JSON.parse(content[0].text) as unknown, structuredContent, isError };
 }
 
-describe("league-api.md, List Tools", () => {
+describe("tools/list", () => {
   test("each tool tells its name, what it does and its input as JSON Schema, and nothing of its inside", async () => {
     const { tools } = (await ask("tools/list")).result as { tools: Record<string, unknown>[] };
     expect(tools.map((tool) => tool.name)).toEqual(["register_player", "league_message"]);
@@ -100,7 +100,7 @@ describe("league-api.md, List Tools", () => {
   });
 });
 
-describe("league-api.md, Call Tool: plain in, plain out", () => {
+describe("tools/call: plain in, plain out", () => {
   test("the answer is a text of JSON, and the same as structured content", async () => {
     const answer = await toolAnswer(
       callTool("register_player", { player_name: "AlphaBot", endpoint: "http://localhost:8101/mcp" }),

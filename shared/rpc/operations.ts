@@ -162,7 +162,7 @@ function namedTool(
   };
 }
 
-/** Logs an answer that refuses; one to a registration says so in its payload. */
+/** Logs a refusal. The answer to a refused registration has the error code in its payload. */
 function tellRefused(http: HttpContext, answer: Answer, request: string, agent: string | null): void {
   if (!answer.ok) {
     const { error_code: code, message: reason } = answer.error;

@@ -32,7 +32,7 @@ async function statuses(
   return found;
 }
 
-test("league-api.md, Rate Limiting: manager 100, referee 50, player 10 a minute", () => {
+test("callers without a token are limited to 100 requests a minute at managers, 50 at referees and 10 at players", () => {
   expect(REQUESTS_PER_MINUTE).toEqual({ manager: 100, referee: 50, player: 10 });
 });
 

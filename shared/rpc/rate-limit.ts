@@ -7,7 +7,7 @@ import { isLoopback, networkOf } from "./addresses.ts";
 import type { Gate, HttpContext, HttpReply } from "./http.ts";
 import { idOf, MAX_BATCH } from "./json-rpc.ts";
 
-/** Requests a minute of a stranger (league-api.md, Rate Limiting). */
+/** Requests a minute of a remote caller without a valid token. */
 export const REQUESTS_PER_MINUTE = { manager: 100, referee: 50, player: 10 } as const;
 
 /**
@@ -27,7 +27,7 @@ export interface RateLimitOptions {
   readonly perMinute: number;
   /** Whether callers on loopback are held to it too. */
   readonly loopback: boolean;
-  /** Whoever has a valid token (league, agent or seat) is not limited. */
+  /** A request with a valid token (league, agent or seat) is not limited. */
   readonly isTrusted: (credentials: Credentials) => boolean;
   readonly creations?: CreationRules;
 }

@@ -40,7 +40,7 @@ test("all lines together are limited, however many addresses and codes there are
   expect(lines).toHaveLength(20);
 });
 
-test("no token is logged, and what came from outside is one short line", () => {
+test("no token is logged, and text from callers is one short line", () => {
   const token = newToken();
   const said = {
     code: -32602,

@@ -34,7 +34,7 @@ const SECRET = /[A-Za-z0-9_+/=-]{40,}/g;
 
 /**
  * Writes a line for each refusal, and instead of those beyond the limits one line that counts them, so that callers cannot fill the disk.
- * What came from outside is on one line, cut, and without anything that could be a token.
+ * Text from callers is put on one line and cut, and everything in it that could be a token is removed.
  */
 export function refusalLog(
   log: { warn(fields: object, message: string): void },

@@ -58,7 +58,7 @@ async function ask(message: unknown): Promise<[status: number, answer: unknown]>
 const failure = (id: unknown, code: number) => ({ jsonrpc: "2.0", id, error: expect.objectContaining({ code }) });
 const success = (id: unknown, result: unknown) => ({ jsonrpc: "2.0", id, result });
 
-describe("errors (PROTOCOL.md, section 4; league-api.md, Standard Error Codes)", () => {
+describe("errors (PROTOCOL.md, section 4)", () => {
   test.each(["", " ", "{", "no JSON", "{'id': 1}", "[1,", '{"jsonrpc":"2.0","id":1,"method":"echo"}}', "\uFEFF{}"])(
     "%j is a parse error: 400, -32700",
     async (body) => {

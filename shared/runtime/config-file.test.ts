@@ -74,7 +74,7 @@ test.each<[string, readonly string[]]>([
   ['{ "data" 3 }', ['1:10 a ":" is missing']],
   ["{ data: 3 }", []],
   ['{ "data": "x }', []],
-])("%s is told in words", (text, expected) => {
+])("a syntax error in %s is explained in words", (text, expected) => {
   const faults = faultsOf([text]);
   expect(faults.length).toBeGreaterThan(0);
   for (const line of expected) expect(faults).toContain(line);

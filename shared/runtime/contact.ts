@@ -49,7 +49,7 @@ export function tellUnreached(self: ContactOptions["self"], manager: string, why
 
 const isOnThisMachine = (url: URL): boolean => isLoopback(bareHost(url));
 
-/** How an agent without a name is told apart from others: by its port on this machine, else by its address and port. */
+/** What distinguishes an agent without a name from others: its port on this machine, else its address and port. */
 export function placeName(contact: string): string {
   const url = new URL(contact);
   return isOnThisMachine(url) ? url.port : url.host;

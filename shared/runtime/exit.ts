@@ -1,4 +1,4 @@
-/** Exit codes of every command (DESIGN.md, section 7). */
+/** Exit codes of every command. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, config: 3, interrupted: 130 } as const;
 
 /** An error whose message is meant for the person at the terminal; it ends the process with its code and no stack. */
@@ -10,7 +10,7 @@ export class StartError extends Error {
   }
 }
 
-/** What the person at the terminal can make of the system's codes. */
+/** The system's error codes in words. */
 const FILE_FAULTS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EPERM: "operation not permitted",

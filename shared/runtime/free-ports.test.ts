@@ -34,7 +34,7 @@ it("gives processes that run at the same time no port in common", async () => {
   expect(firsts.slice(1).every((first, index) => first - (firsts[index] ?? 0) >= count)).toBe(true);
 });
 
-it("says so when there are not so many", async () => {
+it("rejects when there are not so many ports", async () => {
   await expect(freePorts(13_000)).rejects.toThrow("no 13000 free ports in a row between 20000 and 32000");
   expect(await freePorts(2)).toHaveLength(2);
 });

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { JOIN_CODE_RULE, JoinCode } from "../protocol/names.ts";
 import { EXIT } from "./exit.ts";
 
-/** Makes a command end with the exit code of DESIGN.md, section 7, when it is used wrongly. */
+/** Makes a command end with exit code 2 (`EXIT.usage`) when it is used wrongly. */
 export function withUsageExit(command: Command): Command {
   const withHelp = command.showHelpAfterError("(add --help for what can be said)");
   return withHelp.exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage));

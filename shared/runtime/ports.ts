@@ -1,4 +1,4 @@
-/** Port ranges of league-protocol.md, Agent Types; both ends included. */
+/** The ports on which each type of agent listens by default; both ends included. */
 export const PORT_RANGES = { manager: [8000, 8000], referee: [8001, 8099], player: [8101, 8199] } as const;
 
 /** Every port of a range, in the order to be tried. */

@@ -49,7 +49,7 @@ export function takeToken(tokenFile: string, sender: string, signal: AbortSignal
 }
 
 /**
- * Registers with the manager: keeps trying while none answers, and says so; a rejection is final (StartError), until `signal` is aborted.
+ * Registers with the manager. Tries again while no manager answers, until `signal` is aborted; a rejection is final (StartError).
  * Returns the manager's answer, whose token has been kept: the agent's own, unless the manager knows better.
  */
 export async function register<

@@ -162,7 +162,7 @@ describe("acting in turn", () => {
   });
 });
 
-describe("expected_tick (state-machine-host.md, Submit Action)", () => {
+describe("expected_tick", () => {
   const codesOf = (session: Session, role: string, expected: readonly (number | null)[]) =>
     expected.map((tick) => codeOf(when(session, act(role, 1, tick))));
 
@@ -241,7 +241,7 @@ describe("ends that are not the game's own", () => {
   });
 });
 
-describe("verdict (league-protocol.md, Scoring; PROTOCOL.md, section 2)", () => {
+describe("verdict (PROTOCOL.md, section 2)", () => {
   const one = [acted(0, "left", 7), acted(1, "right", 1)];
   const none = { left: 0, right: 0 };
   test.each([

@@ -1,7 +1,7 @@
 import { type Role, winnersOf } from "../games/game.ts";
 import type { Ending, Termination } from "./session.ts";
 
-/** League points of one match (league-protocol.md, Scoring). */
+/** League points of one match. */
 export const POINTS = { win: 3, draw: 1, loss: 0 } as const;
 
 /** What a finished session means for its roles. */

@@ -6,7 +6,7 @@ import { appendOnly } from "./sqlite.ts";
 import { localWriter, type Writer } from "./writer.ts";
 
 /**
- * The source document's tables (state-machine-host.md, section 5), with columns added; `actions` is a view of the log. The log names a session by
+ * The tables of sessions; `actions` is a view of the log. The log names a session by
  * its number (`entries` by its id): what sessions under way write goes to a few pages that lie side by side, where random ids would touch a page for each entry.
  */
 export const SESSION_SCHEMA = `

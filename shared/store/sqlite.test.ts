@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** Rows of node:sqlite have no prototype. */
 const plain = (rows: readonly object[]): object[] => rows.map((row) => ({ ...row }));
 
-test("openSqlite makes the folder and sets what the store relies on (DESIGN.md, section 5)", () => {
+test("openSqlite makes the folder and sets what the store relies on", () => {
   const file = join(folder, "a", "b", "data.sqlite");
   const db = openSqlite(file, "CREATE TABLE IF NOT EXISTS t (a)");
   const pragma = (name: string) => Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0];
@@ -173,7 +173,7 @@ describe("kyselyOver", () => {
   });
 });
 
-describe("the session tables (state-machine-host.md, section 5)", () => {
+describe("the session tables", () => {
   const AT = "2025-01-01T00:00:00.000Z";
   let db: DatabaseSync;
   const all = (sql: string, ...values: string[]) => plain(db.prepare(sql).all(...values));

@@ -99,7 +99,7 @@ export function appTransport(): Transport {
     stopReporting = reportSize(host);
   };
 
-  /** Whether the model was told: a host that takes no messages has its person tell it. */
+  /** Sends a turn, then a message about it to the model. False if the host takes no messages: then the person tells the model. */
   const finish = (game: GameView, turn: object, said: string): Promise<boolean> =>
     callTool(host, "finishTurn", { game_id: game.game_id, ...turn, seat_token: seat?.token }, MOVE_TIMEOUT_MS)
       .then(take)
