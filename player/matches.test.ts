@@ -104,7 +104,7 @@ describe("a turn that is asked again", () => {
     expect(moves).toEqual(["lizard", "lizard", "rock", "rock"].map((move) => ({ move })));
   });
 
-  test("is shown to the player's owner, and to nobody else, while the bot thinks", async () => {
+  test("is shown to the player's owner alone, while the bot thinks", async () => {
     const thought = Promise.withResolvers<string>();
     const { player } = playerOf({ choose: () => thought.promise });
     await player.invite(invite, TOKEN);
@@ -171,6 +171,17 @@ test("a bot whose start or end throws plays on, and it is told", async () => {
   expect(await player.finish({ ...result, winner: "P01" }, TOKEN)).toMatchObject({ matchId: "M1" });
   expect(said).toEqual(["no start", "no end"]);
   expect(player.state(false)).toMatchObject({ matches_begun: 1, matches_won: 1, playing: [] });
+});
+
+test("an invitation whose bot could not be made is accepted when it is repeated, and not taken for that of a match that is over", async () => {
+  let made = 0;
+  const create = (): BotObject => {
+    if (++made === 1) throw new Error("no bot");
+    return { choose: () => "rock" };
+  };
+  const player = createPlayer({ name: "bot", file: null, looksBack: false, create }, () => {});
+  await expect(player.invite(invite, TOKEN, "its message id")).rejects.toThrow("no bot");
+  expect(await player.invite(invite, TOKEN, "its message id")).toEqual({ accept: true });
 });
 
 test("an invitation to a game that the bot does not play, or that nobody knows, is declined", async () => {

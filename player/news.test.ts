@@ -85,7 +85,7 @@ test("a league is over with the standings behind its last round, and no other le
   ]);
 });
 
-test("a player knows its state, points and rank from what it is told", () => {
+test("a player knows its state, points and rank from the notifications that it receives", () => {
   const { news } = told();
   const row = { display_name: "P", played: 1, wins: 1, draws: 0, losses: 0, player_id: "P01", rank: 2 };
   const facts: unknown[] = [news.facts()];
@@ -110,7 +110,7 @@ test("a player knows its state, points and rank from what it is told", () => {
   ]);
 });
 
-test("a player that others register knows its id from its matches, and is active again in the next league", () => {
+test("a player that does not register itself knows its id from its matches, and is active again in the next league", () => {
   const news = createNews(() => {});
   const facts = [news.facts()];
   news.matchBegun("P03");

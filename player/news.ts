@@ -1,17 +1,17 @@
-import { winnersInWords } from "#shared/games/game.ts";
+import { winnersInWords, winnersOf } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import { type AgentEvent, type AgentState, transition } from "#shared/protocol/lifecycle.ts";
 import type { GameError, GameResult, RoundEnd, StandingsUpdate } from "#shared/protocol/messages.ts";
 import type { MatchInfo } from "./sdk.ts";
 
-/** How a player fares, as the manager and the referees tell it: lines for the person who started it, and the facts of get_my_state. */
+/** Collects the notifications of the manager and the referees, as lines for the person who started the player and as facts for get_my_state. */
 export interface News {
   registered(playerId: string, leagueIds: readonly string[]): void;
-  /** A match has begun, in which the player has this id; a player that does not register itself learns it so. */
+  /** A match has begun in which the player has this id. A player that does not register itself has no other source for its id. */
   matchBegun(playerId: string): void;
   matchEnded(info: MatchInfo, result: GameResult): void;
-  /** The referee has told this player its fault. */
+  /** The referee reports a fault of this player. */
   gameError(error: GameError): void;
   roundStarted(): void;
   roundEnded(round: RoundEnd): void;
@@ -19,26 +19,25 @@ export interface News {
   facts(): Facts;
 }
 
-export interface Facts {
+interface Facts {
   /** null until it is known. */
   readonly player_id: string | null;
-  /** As far as the player knows: the manager tells it after each round. */
+  /** As far as the player knows: the manager sends it after each round. */
   readonly state: AgentState;
   /** Of all its leagues together. */
   readonly points: number;
   readonly leagues: readonly { readonly league_id: string; readonly points: number; readonly rank: number | null }[];
 }
 
-/** The roles that have won: where a team does, `winner` names none of it, and the points tell. */
-export function winnersOf(
+/** The roles that have won. If a team has won, `winner` is null, and its roles have the most match points. */
+export function winningRoles(
   { roles }: Pick<MatchInfo, "roles">,
   { winner, match_points }: GameResult,
 ): readonly string[] {
-  const pointsOf = (id: string): number => match_points[id] ?? 0;
-  const points = Object.values(roles).map(pointsOf);
-  const [least, most] = [Math.min(...points), Math.max(...points)];
-  const hasWon = (id: string): boolean => (winner === null ? most > least && pointsOf(id) === most : id === winner);
-  return Object.keys(roles).filter((role) => hasWon(roles[role] ?? ""));
+  const players = Object.entries(roles);
+  if (winner !== null) return players.filter(([, id]) => id === winner).map(([role]) => role);
+  const scores = Object.fromEntries(players.map(([role, id]) => [role, match_points[id] ?? 0]));
+  return winnersOf({ scores }) ?? [];
 }
 
 export function createNews(say: (line: string) => void): News {
@@ -64,16 +63,16 @@ export function createNews(say: (line: string) => void): News {
     },
     matchBegun(id) {
       playerId = id;
-      // A player that others register may play for one league after the other.
+      // A player that does not register itself may play in one league after another.
       if (state === "INIT" || state === "SHUTDOWN") state = "REGISTERED";
       step("league_start");
     },
     matchEnded(info, result) {
       const { leagueId, matchId, role, roles } = info;
       leagueOf(leagueId).points += result.match_points[roles[role] ?? ""] ?? 0;
-      const winners = winnersOf(info, result);
-      const nobody = result.termination === "normal" ? "drawn" : "no winner";
-      const how = winners.length === 0 ? nobody : winners.includes(role) ? "won" : "lost";
+      const winners = winningRoles(info, result);
+      const unwon = result.termination === "normal" ? "drawn" : "no winner";
+      const how = winners.length === 0 ? unwon : winners.includes(role) ? "won" : "lost";
       const teams = findGame(info.game)?.info.teams;
       const team = teams && winners.length > 1 ? `, ${winnersInWords(teams, winners)} wins` : "";
       say(inOneLine(`${leagueId} ${matchId} as ${role}: ${how}${team} (${result.reason.replaceAll("_", " ")})`));

@@ -6,7 +6,7 @@ import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messa
 import { acceptedWith, type Invitation, judgeInvitation } from "./invitation.ts";
 import { whereThrown } from "./load-bot.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
-import { winnersOf } from "./news.ts";
+import { winningRoles } from "./news.ts";
 import type { BotObject, MatchInfo } from "./sdk.ts";
 import { type TurnOf, turnOf } from "./turn.ts";
 
@@ -50,20 +50,20 @@ interface Playing {
   readonly answers: Map<number, Promise<unknown>>;
   /** How often the bot was asked for the action of the turn that was asked last. */
   tries: { readonly tick: number; readonly count: number };
-  /** The request that the bot is thinking about. */
+  /** The request that the bot has not answered yet. */
   open: MoveRequest | null;
   readonly end: AbortController;
   readonly turns: TurnOf;
 }
 
-/** A bot's mistake that has no place in its file. */
+/** A mistake of the bot that cannot be shown with file and line. */
 class NoAction extends Error {}
 
 /** Made once: an error of its own for each match, with its stack, was a twenty-fifth of a player's work where matches are short. */
 const MATCH_OVER = new DOMException("the match is over", "AbortError");
 /** Matches held at once; the oldest goes when a referee never says how it ended. */
 const MAX_MATCHES = 10_000;
-/** Envelopes of invitations that are remembered at once. */
+/** Message ids of accepted invitations that are remembered at once. */
 const MAX_ENVELOPES = 10_000;
 
 export function createPlayer(bot: LoadedBot, say: (line: string) => void): Player {
@@ -73,6 +73,11 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
   const told = { matches: 0, wins: 0, last: null as GameResult | null };
 
   const explain = (thrown: unknown): string => (bot.file ? whereThrown(thrown, bot.file) : messageOf(thrown));
+  const remember = (messageId: string | null): void => {
+    if (messageId === null) return;
+    if (envelopes.size >= MAX_ENVELOPES) envelopes.delete(envelopes.values().next().value ?? "");
+    envelopes.add(messageId);
+  };
   const guard = async (what: () => unknown): Promise<void> => {
     try {
       await what();
@@ -110,12 +115,11 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
       const known = matches.get(key);
       const verdict = judgeInvitation(invite, known?.accepted ?? []);
       if (verdict === "old_epoch") return { accept: false, reason: "the match goes on under a newer epoch" };
-      if (messageId !== null) {
-        if (verdict === "begin" && envelopes.has(messageId)) return { accept: false, reason: "this match is over" };
-        if (envelopes.size >= MAX_ENVELOPES) envelopes.delete(envelopes.values().next().value ?? "");
-        envelopes.add(messageId);
+      if (verdict === "repeat") {
+        remember(messageId);
+        return { accept: true };
       }
-      if (verdict === "repeat") return { accept: true };
+      if (messageId !== null && envelopes.has(messageId)) return { accept: false, reason: "this match is over" };
       drop(matches, key);
       if (matches.size >= MAX_MATCHES) drop(matches, matches.keys().next().value ?? "");
       const info: MatchInfo = {
@@ -142,6 +146,7 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
         turns: { game, invite, history: history as TurnOf["history"], end: end.signal, log: say },
       };
       matches.set(key, playing);
+      remember(messageId);
       told.matches++;
       await guard(() => playing.bot.start?.(info));
       return { accept: true };
@@ -150,7 +155,7 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
     async move(request, token) {
       const playing = matches.get(keyOf(request, token));
       const { epoch = null } = request;
-      // Of a newer epoch it has no invitation yet: who asks then invites again.
+      // The player has no invitation of a newer epoch yet. The referee invites it again after this answer.
       if (!playing || (epoch !== null && epoch > playing.invite.epoch)) return "unknown_match";
       if (epoch !== null && epoch < playing.invite.epoch) return "old_epoch";
       let answer = request.error == null ? playing.answers.get(request.tick) : undefined;
@@ -177,7 +182,7 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
       if (!playing || !isResultOf(playing.invite, result)) return null;
       drop(matches, key);
       told.last = result;
-      if (winnersOf(playing.info, result).includes(playing.info.role)) told.wins++;
+      if (winningRoles(playing.info, result).includes(playing.info.role)) told.wins++;
       await guard(() => playing.bot.end?.(result));
       return playing.info;
     },
@@ -219,7 +224,7 @@ const keyOfRef = (ref: string, token: string): string => `${ref} ${token}`;
 const keyOf = ({ league_id, match_id }: { league_id: string; match_id: string }, token: string): string =>
   keyOfRef(matchRef(league_id, match_id), token);
 
-/** A result reveals the seed that its invitation committed to; that of another run, or of an older epoch, ends nothing. */
+/** Whether a result ends this match: it reveals the seed of the invitation's commitment. A result of another run or an older epoch does not. */
 const isResultOf = (invite: GameInvite, { epoch, seed }: GameResult): boolean =>
   (epoch == null || epoch >= invite.epoch) && sha256Hex(seed) === invite.seed_commitment;
 

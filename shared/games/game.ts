@@ -122,7 +122,7 @@ export function seesMore({ info }: Pick<Game, "info">, role: Role, other: Role):
 }
 
 /** The roles with the highest score; null when all are equal (a draw). */
-export function winnersOf(outcome: Outcome): readonly Role[] | null {
+export function winnersOf(outcome: Pick<Outcome, "scores">): readonly Role[] | null {
   const entries = Object.entries(outcome.scores);
   const best = Math.max(...entries.map(([, score]) => score));
   const winners = entries.filter(([, score]) => score === best).map(([role]) => role);
