@@ -13,89 +13,76 @@ interface Subject {
   readonly match_id?: string;
 }
 
-/** What the manager and the referees tell and ask a player. */
+/** The requests and notifications that the manager and the referees send to a player. */
 export function matchOperations(
   player: Player,
   identity: { readonly trust: Trust },
   news: News,
 ): readonly Operation<unknown>[] {
-  /** Passes on the messages that the player may accept, with their tokens. */
-  const accepted =
-    <P extends Subject>(handle: (payload: P, token: string, caller: Caller) => Answer | Promise<Answer>) =>
-    (payload: P, caller: Caller): Answer | Promise<Answer> => {
-      const { trust } = identity;
-      if (!accepts(trust, subjectOf(payload), caller)) return err(notAccepted(trust, payload));
-      return handle(payload, caller.authToken ?? "", caller);
-    };
-  const told = <P extends Subject>(
+  /** A message that is handled only if the player may accept it. */
+  const accepting = <P extends Subject>(
+    request: messages.MessageType,
+    reply: messages.MessageType,
+    payload: z.ZodType<P>,
+    handle: (payload: P, token: string, caller: Caller) => Answer | Promise<Answer>,
+  ) =>
+    operation({
+      ...{ request, reply, payload },
+      handle(message, caller) {
+        const { trust } = identity;
+        if (!accepts(trust, subjectOf(message), caller)) return err(notAccepted(trust, message));
+        return handle(message, caller.authToken ?? "", caller);
+      },
+    });
+  const notification = <P extends Subject>(
     request: messages.MessageType,
     payload: z.ZodType<P>,
     hear: (payload: P) => void = () => {},
   ) =>
-    operation({
-      request,
-      reply: "ACK",
-      payload,
-      handle: accepted<P>((payload, token) => {
-        if (payload.match_id !== undefined && !player.isPlaying(subjectOf(payload), token)) {
-          return err(unknownMatch(payload.match_id));
-        }
-        hear(payload);
-        return ok({});
-      }),
+    accepting(request, "ACK", payload, (message, token) => {
+      if (message.match_id !== undefined && !player.isPlaying(subjectOf(message), token)) {
+        return err(unknownMatch(message.match_id));
+      }
+      hear(message);
+      return ok({});
     });
 
   return [
-    operation({
-      request: "GAME_INVITE",
-      reply: "GAME_INVITE_RESPONSE",
-      payload: messages.GameInvite,
-      handle: accepted(async (invite, token, { messageId }) => {
-        const { match_id } = invite;
-        // Without a token any caller could ask for the moves of the match.
-        if (token === "") return err(protocolError("L004", "an invitation must carry a token", { match_id }));
-        const answer = await player.invite(invite, token, messageId);
-        const self = invite.roles[invite.your_role];
-        if (answer.accept && self !== undefined) news.matchBegun(self);
-        return ok({ match_id, ...answer });
-      }),
+    accepting("GAME_INVITE", "GAME_INVITE_RESPONSE", messages.GameInvite, async (invite, token, { messageId }) => {
+      const { match_id } = invite;
+      // Without a token any caller could ask for the moves of the match.
+      if (token === "") return err(protocolError("L004", "an invitation must carry a token", { match_id }));
+      const answer = await player.invite(invite, token, messageId);
+      const self = invite.roles[invite.your_role];
+      if (answer.accept && self !== undefined) news.matchBegun(self);
+      return ok({ match_id, ...answer });
     }),
-    operation({
-      request: "MOVE_REQUEST",
-      reply: "MOVE_RESPONSE",
-      payload: messages.MoveRequest,
-      handle: accepted(async (request, token) => {
-        const answer = await player.move(request, token);
-        const { match_id, tick } = request;
-        if (answer === "unknown_match") return err(unknownMatch(match_id));
-        if (answer === "old_epoch")
-          return err(protocolError("G003", "the match goes on under a newer epoch", { match_id }));
-        if ("failed" in answer) return err(protocolError("G001", answer.failed, { match_id, tick }, true));
-        return ok({ match_id, tick, move: answer.move });
-      }),
+    accepting("MOVE_REQUEST", "MOVE_RESPONSE", messages.MoveRequest, async (request, token) => {
+      const answer = await player.move(request, token);
+      const { match_id, tick } = request;
+      if (answer === "unknown_match") return err(unknownMatch(match_id));
+      if (answer === "old_epoch")
+        return err(protocolError("G003", "the match goes on under a newer epoch", { match_id }));
+      if ("failed" in answer) return err(protocolError("G001", answer.failed, { match_id, tick }, true));
+      return ok({ match_id, tick, move: answer.move });
     }),
-    operation({
-      request: "GAME_RESULT",
-      reply: "ACK",
-      payload: messages.GameResult,
-      handle: accepted(async (result, token) => {
-        const info = await player.finish(result, token);
-        if (!info) return err(unknownMatch(result.match_id));
-        news.matchEnded(info, result);
-        return ok({});
-      }),
+    accepting("GAME_RESULT", "ACK", messages.GameResult, async (result, token) => {
+      const info = await player.finish(result, token);
+      if (!info) return err(unknownMatch(result.match_id));
+      news.matchEnded(info, result);
+      return ok({});
     }),
-    told("GAME_START", messages.GameStart),
-    told("GAME_ERROR", messages.GameError, news.gameError),
-    told("ROUND_RESULT", messages.RoundResult),
-    told("ROUND_ANNOUNCEMENT", messages.RoundAnnouncement),
-    told("ROUND_START", messages.RoundStart, news.roundStarted),
-    told("ROUND_END", messages.RoundEnd, news.roundEnded),
-    told("LEAGUE_STANDINGS_UPDATE", messages.StandingsUpdate, news.standings),
+    notification("GAME_START", messages.GameStart),
+    notification("GAME_ERROR", messages.GameError, news.gameError),
+    notification("ROUND_RESULT", messages.RoundResult),
+    notification("ROUND_ANNOUNCEMENT", messages.RoundAnnouncement),
+    notification("ROUND_START", messages.RoundStart, news.roundStarted),
+    notification("ROUND_END", messages.RoundEnd, news.roundEnded),
+    notification("LEAGUE_STANDINGS_UPDATE", messages.StandingsUpdate, news.standings),
   ];
 }
 
-/** The player id under which this player takes part in the match of a request. The invitation names it, also for a player that did not register itself. */
+/** The player's id in the match that a request is about. The invitation names it, also for a player that did not register itself. */
 export function idIn(player: Player, { payload, authToken }: About): string | null {
   const { league_id, match_id, your_role, roles } = payload as Partial<messages.GameInvite>;
   if (league_id === undefined || match_id === undefined) return null;
