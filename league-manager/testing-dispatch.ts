@@ -15,7 +15,7 @@ import type { AgentRegistry } from "./registry.ts";
  * How a referee answers one START_GAME: `busy` is HTTP 503, `full` and `foreign` are errors of the protocol, `plain` is a tool result
  * without an envelope.
  */
-export type Answer = "accepted" | "full" | "foreign" | "busy" | "plain";
+type Answer = "accepted" | "full" | "foreign" | "busy" | "plain";
 
 /** A referee that plays nothing and keeps what it was told. */
 export interface TestReferee {

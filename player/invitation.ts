@@ -1,13 +1,13 @@
 import type { GameInvite } from "#shared/protocol/messages.ts";
 
-/** What tells two invitations to one match apart. */
+/** The fields that distinguish two invitations to one match. */
 export type Invitation = Pick<GameInvite, "epoch" | "seed_commitment">;
 
-export type Verdict = "begin" | "repeat" | "old_epoch";
+type Verdict = "begin" | "repeat" | "old_epoch";
 
 /**
- * What an invitation means for a player that may have accepted others to a match of this name before, in this order. A match that is played
- * again may have another seed, and so has the match of that name in another run, whose epochs begin at 1 again.
+ * Decides on an invitation. `accepted` are the invitations to a match of this name that the player has accepted, oldest first. A later
+ * epoch may have another seed. The match of this name in another run has another seed, and its epochs begin at 1 again.
  */
 export function judgeInvitation(invite: Invitation, accepted: readonly Invitation[]): Verdict {
   const current = accepted.at(-1);

@@ -12,10 +12,11 @@ import { bodyOf, from, invitation, moveRequest, replyIn } from "./testing-messag
 
 const MAIN = join(import.meta.dirname, "main.ts");
 const REFEREE = "the token that the manager minted for this match";
+const ATTACKER = "a token that the attacker made up";
 const [LISTED, SECRET, WAITING] = [21_101, 21_102, 21_103];
 
 describe.skipIf(!canCreateNetworks)("players that are attacked from another machine (needs root and iproute2)", () => {
-  let network: TestNetwork<"home" | "stranger">;
+  let network: TestNetwork<"home" | "remote">;
   let folder = "";
 
   /** Starts a player at home that others reach; resolves when it listens. */
@@ -30,7 +31,7 @@ describe.skipIf(!canCreateNetworks)("players that are attacked from another mach
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "attacked-"));
-    network = await createNetwork("home", "stranger");
+    network = await createNetwork("home", "remote");
     await Promise.all([
       start(LISTED, "--no-manager"),
       start(SECRET, "--no-manager", "--secret-file", join(folder, "secret")),
@@ -44,16 +45,16 @@ describe.skipIf(!canCreateNetworks)("players that are attacked from another mach
 
   const atHome = (port: number, body: object) => network.hosts.home.request(`http://127.0.0.1:${port}/mcp`, { body });
   const fromAfar = (port: number, body: object) =>
-    network.hosts.stranger.request(`http://${network.hosts.home.address}:${port}/mcp`, { body });
+    network.hosts.remote.request(`http://${network.hosts.home.address}:${port}/mcp`, { body });
 
   it("a player without a secret accepts no message from another machine, and limits its caller", async () => {
     await atHome(LISTED, bodyOf(from(REFEREE, "GAME_INVITE", invitation())));
     const move = replyIn((await atHome(LISTED, bodyOf(from(REFEREE, "MOVE_REQUEST", moveRequest())))).text);
     expect(move.type).toBe("MOVE_RESPONSE");
     const attacks = [
-      from("a stranger's", "GAME_INVITE", invitation({ epoch: 1_000_000 })),
-      from("a stranger's", "MOVE_REQUEST", moveRequest()),
-      from("a stranger's", "GAME_INVITE", invitation({ match_id: "R9M9" })),
+      from(ATTACKER, "GAME_INVITE", invitation({ epoch: 1_000_000 })),
+      from(ATTACKER, "MOVE_REQUEST", moveRequest()),
+      from(ATTACKER, "GAME_INVITE", invitation({ match_id: "R9M9" })),
     ];
     for (const attack of attacks) {
       const { status, text } = await fromAfar(LISTED, bodyOf(attack));
@@ -62,7 +63,7 @@ describe.skipIf(!canCreateNetworks)("players that are attacked from another mach
       expect(replyIn(text).payload).toMatchObject({ error_code: "L004", context: { has_secret: false } });
     }
     const flood = Array.from({ length: 100 }, (_, n) =>
-      from("a stranger's", "GAME_INVITE", invitation({ match_id: `M${n}`, game: "none" })),
+      from(ATTACKER, "GAME_INVITE", invitation({ match_id: `M${n}`, game: "none" })),
     );
     expect((await fromAfar(LISTED, bodyOf(...flood))).status).toBe(429);
     const again = replyIn((await atHome(LISTED, bodyOf(from(REFEREE, "MOVE_REQUEST", moveRequest())))).text);

@@ -78,7 +78,7 @@ async function startRegistered({ limitLoopback = false, meanwhile }: Start = {})
   return { stop: () => player.stop(), said, port, post, tool, message, state };
 }
 
-/** Who sends what the referee does not. */
+/** The sender of each notification that does not come from the referee. */
 const SENDERS: Partial<Record<MessageType, string>> = Object.fromEntries(
   ["ROUND_ANNOUNCEMENT", "ROUND_START", "ROUND_END", "LEAGUE_STANDINGS_UPDATE"].map((type) => [type, MANAGER]),
 );
@@ -136,7 +136,7 @@ describe("before its registration is answered, a player", () => {
     return { ...player, early };
   }
 
-  it("refuses an unsigned invitation, which so cannot keep the real match away with a higher epoch", async () => {
+  it("refuses an unsigned invitation with a higher epoch, and accepts the signed one after it", async () => {
     const { early, message } = await startInvited(1_000_000, () => "made up");
     expect(early).toMatchObject({ type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
     expect(await message("GAME_INVITE", invite(), signed("rps/R1M1"))).toMatchObject({ payload: { accept: true } });

@@ -34,7 +34,7 @@ import { acceptNothing, acceptSigned, acceptThisMachine, type Trust } from "./tr
 export interface PlayerOptions {
   /** Built-in name, file, `uci:COMMAND`, or `manual`: moves come through the tool make_move. */
   readonly bot: string;
-  /** Display name; null for one made from the bot and where it is reached. */
+  /** Display name; null for the default: bot and port, and the address if the manager is on another machine. */
   readonly name: string | null;
   /** The address to listen on; null: loopback for a manager on this machine, else every address. */
   readonly host: string | null;
@@ -56,12 +56,12 @@ export interface PlayerOptions {
 }
 
 interface Identity {
-  /** Once it is registered; until then "new". */
+  /** "new" until the player is registered. */
   id: string;
-  /** As it is called in the league; until it is known, its bot's. */
+  /** Its name in the league; the bot's name until that is known. */
   name: string;
   isRegistered: boolean;
-  /** Its own token, or its secret when it does not register itself. */
+  /** Its token, or the secret of a player that does not register itself. */
   token: string | null;
   trust: Trust;
 }
@@ -147,9 +147,12 @@ function takeSecret(identity: Identity, { secretFile = null, host }: PlayerOptio
   }
   const secret = ownSecret(secretFile);
   if (!isToken(secret)) {
-    throw new StartError(`${secretFile}: a secret has 43 characters; without the file one is created`, EXIT.config);
+    throw new StartError(
+      `${secretFile}: a secret has 43 characters; delete the file, and a new one is created`,
+      EXIT.config,
+    );
   }
-  self.say(`its secret is in ${secretFile}: a league plays with it whose config has that as this player's "secret"`);
+  self.say(`its secret is in ${secretFile}: enter it as this player's "secret" in the config of the league`);
   setToken(identity, secret);
 }
 
@@ -175,7 +178,7 @@ async function registerPlayer(
   self.say(`${bot.name} plays as ${name} at ${contact}`);
   const sender = `player:${name}`;
   const tokenFile = tokenFileOf(options.dataFolder, "player", name);
-  // Chosen before it is registered, so that every message, from the first one on, can be checked.
+  // The player chooses its token before it registers, so it can check the signature of every message from the first one on.
   const own = takeToken(tokenFile, sender, signal);
   setToken(identity, own);
   const { response, token } = await register({
@@ -257,7 +260,7 @@ export function handOperations(
           "Returns who this player is in the league (player_id, name, state, points), its matches, its last result and, for a player run by hand, the open move requests with the view of the game, the legal actions and the deadline. Answer them with make_move.",
         plain: z.object({}),
         result: z.looseObject({
-          player_id: z.string().nullable().describe("null until the league manager or a referee has told it"),
+          player_id: z.string().nullable().describe("null until the league manager or a referee has sent it"),
           name: z.string(),
           state: z.enum(agentStates).describe("its lifecycle state in the league, as of the last round"),
           points: z.number().describe("of all its leagues together"),

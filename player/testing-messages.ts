@@ -1,11 +1,11 @@
-/** Messages to a player about a match of rock-paper-scissors, as a referee or a stranger sends them. */
+/** Messages to a player about a match of rock-paper-scissors, as a referee or an attacker sends them. */
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
 
 const MATCH = { league_id: "rps", match_id: "R1M1" };
 
-export interface About {
+interface About {
   readonly match_id?: string;
   readonly epoch?: number;
   readonly game?: string;

@@ -3,8 +3,8 @@ import { isLoopback } from "#shared/rpc/addresses.ts";
 import type { Caller } from "#shared/rpc/operations.ts";
 
 /**
- * Whose messages a player accepts (PROTOCOL.md, section 3). Within a match this is not enough: there a player also requires the token
- * that came with the match's invitation (player.ts).
+ * Decides which messages a player accepts (PROTOCOL.md, section 3). A message about a match must also carry the token of the match's
+ * invitation (player.ts).
  */
 export interface Trust {
   /** Whether a token is a signature for this player about `subject`, which is `league_id/match_id` or `league_id`. */

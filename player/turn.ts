@@ -37,7 +37,7 @@ class PlayedTurn {
   constructor(match: TurnOf, request: MoveRequest, nth: number) {
     const limitMs = request.time_limit_seconds * 1000;
     const deadline = new Date(systemClock.now() + limitMs);
-    // Not from `deadline`: the machine's clock may be set meanwhile.
+    // Not computed from `deadline`, because the machine's clock may be set in the meantime.
     const endsAt = systemClock.monotonic() + limitMs;
     this.game = match.invite.game as GameId;
     this.role = match.invite.your_role;

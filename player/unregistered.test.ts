@@ -11,7 +11,7 @@ import { openLog } from "#shared/runtime/logger.ts";
 import { startPlayer } from "./service.ts";
 import { bodyOf, from, gameResult, invitation, moveRequest, replyIn } from "./testing-messages.ts";
 
-/** A player that registers nowhere: others list it by its endpoint. */
+/** A player that does not register itself; a league lists it by its endpoint. */
 interface Unregistered {
   readonly said: readonly string[];
   post(...envelopes: readonly Envelope[]): Promise<Response>;
@@ -48,11 +48,11 @@ async function startUnregistered(more: { secretFile?: string; limitLoopback?: bo
 }
 
 const REFEREE = "the token that the manager minted for this match";
-const STRANGER = "a token of a stranger";
+const ATTACKER = "a token that the attacker made up";
 const CHOICE = /rock|paper|scissors/;
 
 describe("a player without a secret", () => {
-  it("keeps its choice from a stranger that floods it with invitations, refused or accepted", async () => {
+  it("keeps its choice from an attacker that floods it with invitations, refused or accepted", async () => {
     const player = await startUnregistered();
     await player.send(from(REFEREE, "GAME_INVITE", invitation()));
     const choice = await player.send(from(REFEREE, "MOVE_REQUEST", moveRequest()));
@@ -61,12 +61,12 @@ describe("a player without a secret", () => {
       Array.from({ length: count / 100 }, (_, batch) =>
         player.post(
           ...Array.from({ length: 100 }, (_, n) =>
-            from(STRANGER, "GAME_INVITE", invitation({ game, match_id: `${game}${batch}-${n}` })),
+            from(ATTACKER, "GAME_INVITE", invitation({ game, match_id: `${game}${batch}-${n}` })),
           ),
         ),
       );
     for (const sent of [...flood(10_100, "no such game"), ...flood(500, "rps.v1")]) await (await sent).text();
-    for (const message of [from(STRANGER, "MOVE_REQUEST", moveRequest()), from("", "MOVE_REQUEST", moveRequest())]) {
+    for (const message of [from(ATTACKER, "MOVE_REQUEST", moveRequest()), from("", "MOVE_REQUEST", moveRequest())]) {
       const answer = await player.send(message);
       expect(answer).toMatchObject({ type: "GAME_ERROR", payload: { error_code: "G003" } });
       expect(JSON.stringify(answer)).not.toMatch(CHOICE);
@@ -75,7 +75,7 @@ describe("a player without a secret", () => {
     expect(again.payload).toEqual(choice.payload);
   });
 
-  it("answers as the player that the invitation says it is, in each match of its own", async () => {
+  it("answers in each match with the player id of its invitation", async () => {
     const player = await startUnregistered();
     const asP09 = { ...invitation({ match_id: "R1M2" }), roles: { player_1: "P09", player_2: "P02" } };
     const answers = [
@@ -86,20 +86,20 @@ describe("a player without a secret", () => {
     expect(answers.map(({ sender }) => sender)).toEqual(["player:P01", "player:P09", "player:P01"]);
   });
 
-  it("plays a match although a stranger has invited it to one of that name under a higher epoch before", async () => {
+  it("plays a match to whose name an attacker has invited it before under a higher epoch", async () => {
     const player = await startUnregistered();
-    await player.send(from(STRANGER, "GAME_INVITE", invitation({ epoch: 1_000_000 })));
+    await player.send(from(ATTACKER, "GAME_INVITE", invitation({ epoch: 1_000_000 })));
     const accepted = await player.send(from(REFEREE, "GAME_INVITE", invitation()));
     expect(accepted.payload).toMatchObject({ accept: true });
     const move = await player.send(from(REFEREE, "MOVE_REQUEST", moveRequest()));
     expect(move.payload).toMatchObject({ tick: 0, move: expect.stringMatching(CHOICE) });
   });
 
-  it("plays a match that a stranger tries to begin anew and to end", async () => {
+  it("plays a match that an attacker tries to begin anew and to end", async () => {
     const player = await startUnregistered();
     await player.send(from(REFEREE, "GAME_INVITE", invitation()));
-    await player.send(from(STRANGER, "GAME_INVITE", invitation({ epoch: 9 })));
-    const ended = await player.send(from(`${STRANGER}, too`, "GAME_RESULT", gameResult()));
+    await player.send(from(ATTACKER, "GAME_INVITE", invitation({ epoch: 9 })));
+    const ended = await player.send(from(`${ATTACKER}, too`, "GAME_RESULT", gameResult()));
     expect(ended).toMatchObject({ type: "GAME_ERROR", payload: { error_code: "G003" } });
     const move = await player.send(from(REFEREE, "MOVE_REQUEST", moveRequest()));
     expect(move).toMatchObject({ type: "MOVE_RESPONSE", payload: { tick: 0 } });
@@ -116,7 +116,7 @@ describe("a player without a secret", () => {
     expect(move.payload).toMatchObject({ move: expect.stringMatching(CHOICE) });
   });
 
-  it("declines as the player that it is invited as, so that its referee reads the reason", async () => {
+  it("declines with the player id of the invitation, so that the referee accepts the answer and reads the reason", async () => {
     const player = await startUnregistered();
     const declined = await player.send(from(REFEREE, "GAME_INVITE", invitation({ game: "no such game" })));
     expect(declined).toMatchObject({ type: "GAME_INVITE_RESPONSE", sender: "player:P01", payload: { accept: false } });
@@ -133,14 +133,14 @@ describe("a player without a secret", () => {
     await player.send(from(REFEREE, "GAME_INVITE", invitation()));
     const statuses: number[] = [];
     for (let n = 0; n < 12; n++)
-      statuses.push((await player.post(from(STRANGER, "MOVE_REQUEST", moveRequest()))).status);
+      statuses.push((await player.post(from(ATTACKER, "MOVE_REQUEST", moveRequest()))).status);
     expect(statuses).toEqual([...Array(9).fill(200), 429, 429, 429]);
     expect((await player.post(from(REFEREE, "MOVE_REQUEST", moveRequest()))).status).toBe(200);
   });
 });
 
 describe("a player with a secret file", () => {
-  it("creates the secret, tells where it is, and accepts only what is signed with it, from this machine too", async () => {
+  it("creates the secret, prints its file name, and accepts only what is signed with it, from this machine too", async () => {
     const secretFile = join(folder, "listed.secret");
     const player = await startUnregistered({ secretFile });
     const secret = readFileSync(secretFile, "utf8").trim();
@@ -158,7 +158,7 @@ describe("a player with a secret file", () => {
     expect(signedAgain.payload).toMatchObject({ accept: true });
   });
 
-  it("refuses a secret that is none, and names the file", async () => {
+  it("refuses a file that holds no secret, and names it", async () => {
     const secretFile = join(import.meta.dirname, "../package.json");
     await expect(startUnregistered({ secretFile })).rejects.toThrow(`${secretFile}: a secret has 43 characters`);
   });
