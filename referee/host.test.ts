@@ -3,24 +3,18 @@ import { chess } from "#shared/games/chess.ts";
 import { codenames } from "#shared/games/codenames.ts";
 import type { Game } from "#shared/games/game.ts";
 import { rps } from "#shared/games/rps.ts";
-import type { Access, ActionLog } from "#shared/store/action-log.ts";
-import { openSqlite } from "#shared/store/sqlite.ts";
-import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
-import { createHost, type SessionHost } from "./host.ts";
+import type { Access } from "#shared/store/action-log.ts";
+import { createHost } from "./host.ts";
+import { hostInMemory } from "./testing-session-host.ts";
 
 const MINUTE = 60_000;
-let now: number;
-let db: ReturnType<typeof openSqlite>;
-let log: ActionLog;
-let host: SessionHost;
+let now = Date.now();
+let { clock, db, log, host } = hostInMemory(() => now);
 let sessions = 0;
-const clock = { now: () => now, monotonic: () => now, iso: () => new Date(now).toISOString() };
 
 beforeEach(() => {
   now = Date.now();
-  db = openSqlite(":memory:", SESSION_SCHEMA);
-  log = sqliteLog(db);
-  host = createHost(log, clock);
+  ({ clock, db, log, host } = hostInMemory(() => now));
 });
 
 async function begin(game: unknown, access: Partial<Access> = { actedBy: "seats" }): Promise<string> {

@@ -16,20 +16,25 @@ const FAILED: Said = { kind: "failed", why: "the time was over" };
 const GUESS = { type: "guess", word: "WHALE" };
 
 describe("what a model says", () => {
+  it.each([
+    ["a guess", '{"guess": "WHALE"}'],
+    ["with spaces around", ' \n{"guess":"WHALE"}\n '],
+    ["in a block of code", '```\n{"guess": "WHALE"}\n```'],
+    ["in a block of JSON", '```json\n{"guess": "WHALE"}\n```'],
+    ["in a block on one line", '```json {"guess": "WHALE"}```'],
+    ["a key twice", '{"guess": "OTHER", "guess": "WHALE"}'],
+    ["with words around", 'I guess {"guess": "WHALE"}, because it swims.'],
+    ["with words behind a block", '```json\n{"guess": "WHALE"}\n``` it is'],
+    ["with brackets in the words around", 'Of {sea, land} I take {"guess": "WHALE"} [sea].'],
+    ["with a bracket that never closes", 'Hm { then {"guess": "WHALE"}'],
+    ["with a bracket in a value", 'So: {"guess": "WHALE", "why": "not {SEA\\"}"}'],
+    ["beside an object that is no answer", '{"thought": {"a": 1}} {"guess": "WHALE"}'],
+    ["with more keys", '{"guess": "WHALE", "why": "it swims", "constructor": {"prototype": {}}}'],
+  ])("is taken for a guess: %s", (_name, said) => {
+    expect(stepOf(pending("guess"), text(said), "llm")).toEqual({ kind: "act", action: GUESS });
+  });
+
   it.each<[string, Pending["stage"], string, object]>([
-    ["a guess", "guess", '{"guess": "WHALE"}', GUESS],
-    ["with spaces around", "guess", ' \n{"guess":"WHALE"}\n ', GUESS],
-    ["in a block of code", "guess", '```\n{"guess": "WHALE"}\n```', GUESS],
-    ["in a block of JSON", "guess", '```json\n{"guess": "WHALE"}\n```', GUESS],
-    ["in a block on one line", "guess", '```json {"guess": "WHALE"}```', GUESS],
-    ["a key twice", "guess", '{"guess": "OTHER", "guess": "WHALE"}', GUESS],
-    ["with words around", "guess", 'I guess {"guess": "WHALE"}, because it swims.', GUESS],
-    ["with words behind a block", "guess", '```json\n{"guess": "WHALE"}\n``` it is', GUESS],
-    ["with brackets in the words around", "guess", 'Of {sea, land} I take {"guess": "WHALE"} [sea].', GUESS],
-    ["with a bracket that never closes", "guess", 'Hm { then {"guess": "WHALE"}', GUESS],
-    ["with a bracket in a value", "guess", 'So: {"guess": "WHALE", "why": "not {SEA\\"}"}', GUESS],
-    ["beside an object that is no answer", "guess", '{"thought": {"a": 1}} {"guess": "WHALE"}', GUESS],
-    ["with more keys", "guess", '{"guess": "WHALE", "why": "it swims", "constructor": {"prototype": {}}}', GUESS],
     ["a number in quotes", "clue", '{"clue": "OCEAN", "number": "2"}', { type: "clue", word: "OCEAN", number: 2 }],
     ["Unlimited", "clue", '{"clue": "SEA", "number": "Unlimited"}', { type: "clue", word: "SEA", number: "unlimited" }],
     ["false in quotes", "continue", '{"continue": "false"}', { type: "pass" }],
@@ -40,6 +45,7 @@ describe("what a model says", () => {
     expect(stepOf(pending(stage), text(said), "llm")).toEqual({ kind: "act", action });
   });
 
+  const NUMBER = '"number" must be a number from 0 to 9, or "unlimited"';
   it.each<[string, Pending["stage"], string, string]>([
     [
       "two blocks",
@@ -59,34 +65,14 @@ describe("what a model says", () => {
     ["null", "guess", "null", "your answer is no JSON object"],
     ["nothing", "guess", "", "your answer holds no valid JSON object"],
     ["the clue of another question", "guess", '{"clue": "OCEAN", "number": 2}', 'your JSON object has no "guess"'],
-    [
-      "a number too large",
-      "clue",
-      '{"clue": "OCEAN", "number": 10}',
-      '"number" must be a number from 0 to 9, or "unlimited", not 10',
-    ],
-    [
-      "a number below",
-      "clue",
-      '{"clue": "OCEAN", "number": -1}',
-      '"number" must be a number from 0 to 9, or "unlimited", not -1',
-    ],
-    [
-      "half a number",
-      "clue",
-      '{"clue": "OCEAN", "number": 1.5}',
-      '"number" must be a number from 0 to 9, or "unlimited", not 1.5',
-    ],
-    [
-      "a number in words",
-      "clue",
-      '{"clue": "OCEAN", "number": "two"}',
-      '"number" must be a number from 0 to 9, or "unlimited", not "two"',
-    ],
+    ["a number too large", "clue", '{"clue": "OCEAN", "number": 10}', `${NUMBER}, not 10`],
+    ["a number below", "clue", '{"clue": "OCEAN", "number": -1}', `${NUMBER}, not -1`],
+    ["half a number", "clue", '{"clue": "OCEAN", "number": 1.5}', `${NUMBER}, not 1.5`],
+    ["a number in words", "clue", '{"clue": "OCEAN", "number": "two"}', `${NUMBER}, not "two"`],
     ["no number", "clue", '{"clue": "OCEAN"}', 'your JSON object has no "number"'],
     ["yes in words", "continue", '{"continue": "yes"}', '"continue" must be true or false, not "yes"'],
     ["a long text", "guess", "W".repeat(10_001), "your answer is longer than 10000 characters"],
-  ])("is told back with what is wrong: %s", (_name, stage, said, fault) => {
+  ])("is asked again with what is wrong: %s", (_name, stage, said, fault) => {
     const form = { clue: '{"clue": "WORD", "number": 2}', guess: '{"guess": "WORD"}' };
     const format = form[stage as keyof typeof form] ?? '{"continue": true} or {"continue": false}';
     const problem = `${fault}; answer with ${format}`;
@@ -156,7 +142,7 @@ describe("what a person says", () => {
   );
 });
 
-test("who declines to guess again has stopped; who cancels the question is asked whether the game goes on", () => {
+test("declining to guess again ends guessing; cancelling the question leads to the question whether the game goes on", () => {
   const asked = pending("continue", { attempt: 2 });
   expect(stepOf(asked, left("decline"), "user")).toEqual({ kind: "act", action: { type: "pass" } });
   expect(stepOf(asked, left("cancel"), "user")).toMatchObject({ pending: { stage: "leave", left: "continue" } });
