@@ -46,7 +46,7 @@ describe("a resignation", () => {
     });
   });
 
-  it("of a game against a bot ends it, and the bot is told", async () => {
+  it("against a bot ends the game", async () => {
     const white = await createGame(host, { template: "chess", opponent: "random", play_as: "black" });
     expect((await resign(white)).value.result).toMatchObject({ winner: "white", ...RESIGNED });
   });
@@ -76,6 +76,7 @@ describe("a resignation", () => {
     const path = `/api/games/${white.gameId}/moves`;
     const both = await host.call("POST", path, { token: black.token, body: { move: "e5", resign: true } });
     expect([both.status, both.json.error.code]).toEqual([400, "INVALID_REQUEST"]);
+    expect(both.json.error.message).toBe("resign: give a move or resign, not both");
     const { json } = await host.call("POST", path, { token: black.token, body: { resign: true } });
     expect(json).toMatchObject({ status: "completed", result: { winner: "white", ...RESIGNED } });
   });

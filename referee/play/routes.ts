@@ -12,7 +12,7 @@ import type { Streams } from "../rest/streams.ts";
 import type { SessionTable } from "../tables.ts";
 import type { Play } from "./play.ts";
 import { PlayerName } from "./seats.ts";
-import type { Turns } from "./turns.ts";
+import { hasMoveOrResigns, type Turns } from "./turns.ts";
 
 export interface PagesDesk {
   readonly play: Play;
@@ -42,10 +42,7 @@ const Move = z
     claim: z.enum(["checkmate", "draw", "win"]).nullish(),
     expected_tick: z.int().min(0).nullish(),
   })
-  .refine(({ move, resign }) => (move === undefined) === (resign === true), {
-    path: ["move"],
-    message: "is missing: give a move, or resign: true",
-  });
+  .check(hasMoveOrResigns);
 
 /** Whatever a page needs is in it, so nothing from elsewhere may be loaded, and nobody may frame it. */
 const PAGE = {
@@ -56,14 +53,14 @@ const PAGE = {
 };
 
 /**
- * The pages of games and what they call (chess-tools.md, section 7). Anyone may watch what a spectator may see; a seat's token, the
- * fragment of a person's link, lets its holder see that seat and move for it.
+ * The pages of games and the routes that they call. Everybody may watch what a spectator may see. A seat's token, the fragment of a
+ * person's link, lets its holder see that seat and move for it.
  */
 export const gamePages =
   ({ play, turns, sessions, streams, onVisit }: PagesDesk) =>
   (app: Express, limits: Limits): void => {
     const page = (response: Response, html: string): void => void response.set(PAGE).type("html").send(html);
-    /** A game and what the caller is in it. Throws NOT_FOUND. */
+    /** A game and the viewer that the caller is in it. Throws NOT_FOUND. */
     const seen = async (request: Request, response: Response) => {
       onVisit();
       const found = play.look(String(request.params.id), bearerOf(request));

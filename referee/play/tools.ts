@@ -11,7 +11,7 @@ import type { Next } from "./game-views.ts";
 import type { Play } from "./play.ts";
 import { type PersonSeat, PlayerName } from "./seats.ts";
 import { inWords, takenSeat, timedOut } from "./texts.ts";
-import type { Turns } from "./turns.ts";
+import { hasMoveOrResigns, type Turns } from "./turns.ts";
 
 /** The board as an MCP App, which hosts show beside the tools that name it. */
 export const BOARD_URI = "ui://agent-league/board";
@@ -84,14 +84,7 @@ const FinishTurn = z
         "any string that you use for this turn only: repeating the call returns the same answer and moves once",
       ),
   })
-  .refine(({ move, resign }) => move !== undefined || resign === true, {
-    path: ["move"],
-    message: "is missing: give one of the legal moves, or resign: true",
-  })
-  .refine(({ move, resign }) => move === undefined || resign !== true, {
-    path: ["resign"],
-    message: "give a move or resign, not both",
-  })
+  .check(hasMoveOrResigns)
   .refine(({ claim, claim_win }) => !(claim === "draw" && claim_win), {
     path: ["claim_win"],
     message: "a draw is no win",
@@ -127,26 +120,28 @@ const Taken = View.extend({
   link: z.string().describe("the page of the game; a person's link lets that person move"),
   links: z
     .record(z.string(), z.string())
-    .describe("the link of each person who plays, by role; for whoever made the game"),
+    .describe("the link of each person who plays, by role; only for the creator of the game"),
   withheld: z
     .array(z.string())
     .optional()
-    .describe("people whose links would show you what your role may not know; they are printed where this host runs"),
+    .describe(
+      "roles of people whose links are printed where this host runs, because they show what your role may not know",
+    ),
 });
 
 type Shown = z.infer<typeof View>;
 type Taken = z.infer<typeof Taken>;
 
-/** The tools by which agents play games for themselves (chess-tools.md), for every game. */
+/** The tools by which agents create, join and play games of their own, for every game. */
 export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToolsDesk): readonly Operation<unknown>[] {
   const view = (kept: Kept, role: Role, next: Next): Shown => ({ ...play.view(kept, role), next }) as Shown;
-  /** How the board in the host of an agent shows the game to its person: what the person alone may know is on no agent's wire. */
+  /** The game as the board in an agent's host shows it to its person. The agent receives it too, so it holds nothing that only the person may know. */
   const personView = (value: Shown, { token }: PersonSeat): GameView | undefined => {
     const isHidden = findGame(value.template)?.info.hiddenInformation;
     const seen = play.look(value.game_id, isHidden ? null : token);
     return seen ? play.view(seen.kept, seen.viewer) : undefined;
   };
-  /** For the board that an MCP Apps host shows; such a host shows it to no model. Other callers are told no seat that is withheld. */
+  /** The person's seat for the board of an MCP Apps host, which does not pass it to the model. Other callers get no withheld seat. */
   const userSeat = (value: Shown, { showsApps }: Caller): UserSeat | null => {
     const seat = play.userSeat(value.game_id, value.your_role);
     if (seat === null || (seat.isWithheld && !showsApps)) return null;
@@ -177,7 +172,7 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
   const page = async (value: Shown): Promise<Content> => {
     const seat = play.userSeat(value.game_id, value.your_role);
     const view = (seat && personView(value, seat)) ?? (value as GameView);
-    // The page is part of what an agent reads, so it holds no seat that sees more than the agent's own.
+    // An agent reads the page, so it holds no seat that sees more than the agent's own.
     const holder = seat && !seat.isWithheld ? { role: seat.role, token: seat.token } : null;
     const text = await embeddedBoard(view, holder);
     const uri = `ui://agent-league/game/${value.game_id}`;

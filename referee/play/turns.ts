@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { Role } from "#shared/games/game.ts";
 import { listName, readMove, whyUnread, wordOf } from "#shared/games/read-move.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
@@ -16,7 +17,7 @@ export interface Turn {
   readonly token: string | null;
   /** An action, or text that names one: SAN or UCI in chess. */
   readonly move: unknown;
-  /** Whether the seat gives the game up, at any time; there is no move then. */
+  /** Whether the seat resigns, which it can do at any time and without a move. */
   readonly resign: boolean;
   readonly claim: Claim | null;
   readonly expectedTick: number | null;
@@ -35,6 +36,16 @@ export interface Waiting {
 export interface Waited extends Seated {
   readonly next: Next;
   readonly timedOut: boolean;
+}
+
+type Asked = Readonly<{ move?: unknown; resign?: boolean | undefined }>;
+
+/** Checks that a request to finish a turn has a move or a resignation, and not both. */
+export function hasMoveOrResigns({ value: { move, resign }, issues }: z.core.ParsePayload<Asked>): void {
+  const fault = (path: string, message: string): void =>
+    void issues.push({ code: "custom", path: [path], message, input: move });
+  if (move === undefined && !resign) fault("move", "is missing: give one of the legal moves, or resign: true");
+  if (move !== undefined && resign) fault("resign", "give a move or resign, not both");
 }
 
 export interface Finished extends Seated {
