@@ -4,10 +4,10 @@ import { fold } from "#shared/games/codenames-clues.ts";
 import { cutTo, jsonOf, parsedJson } from "#shared/lib/text.ts";
 import type { Said } from "#shared/rpc/input.ts";
 
-/** What an answer can be to. */
+/** The questions that a role answers. */
 export type Question = "clue" | "guess" | "continue";
 
-/** What is wrong with an answer: a text for its author, and a code for the session's log, which is public. */
+/** Why an answer was rejected: a text for its author, and a code for the session's log, which is public. */
 export interface Problem {
   readonly problem: string;
   readonly reason: SkipReason;
@@ -15,33 +15,29 @@ export interface Problem {
 
 export type Answer = CodenamesAction | { readonly goOn: boolean };
 
-/** How a model is to answer. */
+/** The form of a model's answer to each question. */
 export const FORMATS: Readonly<Record<Question, string>> = {
   clue: '{"clue": "WORD", "number": 2}',
   guess: '{"guess": "WORD"}',
   continue: '{"continue": true} or {"continue": false}',
 };
 
-/** Characters of an answer; nothing that is asked needs more. */
+/** Longest accepted answer, in characters. */
 const MAX_TEXT = 10_000;
-/** Characters of a bad value that are told back. */
+/** How much of a rejected value its author is shown, in characters. */
 const MAX_SHOWN = 40;
 
-/** What a person's form or a model's text says, or what is wrong with it. Whether a clue or a guess is legal, the session says. */
+/** Reads a person's form or a model's text. The session decides whether the clue or guess is legal. */
 export function answerIn(said: Said, question: Question, type: "user" | "llm"): Answer | Problem {
   if (said.kind === "failed") return { problem: `no answer came: ${said.why}`, reason: "no_answer" };
   if (type === "user") {
     const form = FORMS[question].safeParse(said.kind === "form" ? said.content : null);
-    return form.success ? actionOf(form.data) : notAsAsked("the form was not filled in as asked");
+    return form.success ? actionOf(question, form.data) : notAsAsked("the form was not filled in as asked");
   }
-  const found = valueIn(
-    said.kind === "text" ? said.text : "",
-    "object",
-    ([name]) => name === FIELDS[question][0]?.name,
-  );
+  const found = valueIn(said.kind === "text" ? said.text : "", "object", FIELDS[question][0]?.name);
   const fields = "problem" in found ? found : readFields(found.value as object, FIELDS[question]);
   if ("problem" in fields) return notAsAsked(`${fields.problem}; answer with ${FORMATS[question]}`);
-  return actionOf(fields.read);
+  return actionOf(question, fields.read);
 }
 
 const notAsAsked = (problem: string): Problem => ({ problem, reason: "not_as_asked" });
@@ -78,7 +74,7 @@ const FIELDS: Readonly<Record<Question, readonly Field[]>> = {
   ],
 };
 
-/** The fields of a model's object; what it has besides them is let be. */
+/** The fields of a model's object; additional keys are ignored. */
 function readFields(value: object, fields: readonly Field[]): { read: Readonly<Record<string, unknown>> } | Fault {
   const read: Record<string, unknown> = {};
   for (const { name, values, must } of fields) {
@@ -91,12 +87,16 @@ function readFields(value: object, fields: readonly Field[]): { read: Readonly<R
   return { read };
 }
 
-function actionOf(answer: Readonly<Record<string, unknown>>): Answer {
-  const goOn = answer.go_on ?? answer.continue;
-  if (typeof goOn === "boolean") return { goOn };
-  const clue = answer.clue ?? (answer.number === undefined ? undefined : answer.word);
-  if (clue === undefined) return { type: "guess", word: String(answer.word ?? answer.guess) };
-  return { type: "clue", word: String(clue), number: answer.number as number | "unlimited" };
+/** The answer of a form, whose fields have other names than those of a model's object. */
+function actionOf(question: Question, answer: Readonly<Record<string, unknown>>): Answer {
+  switch (question) {
+    case "clue":
+      return { type: "clue", word: String(answer.word ?? answer.clue), number: answer.number as number | "unlimited" };
+    case "guess":
+      return { type: "guess", word: String(answer.word ?? answer.guess) };
+    case "continue":
+      return { goOn: (answer.go_on ?? answer.continue) === true };
+  }
 }
 
 interface Fault {
@@ -106,15 +106,8 @@ interface Fault {
 const NAMES = { object: "JSON object", array: "JSON list" } as const;
 const OPENING = { object: "{", array: "[" } as const;
 
-/**
- * The one JSON value of a kind in a text, alone or with words around it. Of several the one that `isMeant` recognises by its entries, where it is the
- * only one.
- */
-function valueIn(
-  text: string,
-  kind: keyof typeof NAMES,
-  isMeant: (entry: readonly [string, unknown]) => boolean,
-): { readonly value: unknown } | Fault {
+/** The only JSON value of this kind in a text, which may have words around it. Of several objects, the only one that has the key `name`. */
+function valueIn(text: string, kind: keyof typeof NAMES, name?: string): { readonly value: unknown } | Fault {
   if (text.length > MAX_TEXT) return { problem: `your answer is longer than ${MAX_TEXT} characters` };
   const isKind = (value: unknown): value is object =>
     typeof value === "object" && value !== null && Array.isArray(value) === (kind === "array");
@@ -122,22 +115,17 @@ function valueIn(
   if (isKind(whole)) return { value: whole };
   if (whole !== undefined) return { problem: `your answer is no ${NAMES[kind]}` };
   const found = balancedIn(text, OPENING[kind]).map(parsedJson).filter(isKind);
-  const meant = found.length > 1 ? found.filter((value) => Object.entries(value).some(isMeant)) : found;
-  const [value] = meant;
-  if (value !== undefined && meant.length === 1) return { value };
-  const several = Math.max(found.length, meant.length);
-  return {
-    problem:
-      several > 1
-        ? `your answer holds ${several} ${NAMES[kind]}s instead of one`
-        : `your answer holds no valid ${NAMES[kind]}`,
-  };
+  const named = found.filter((value) => name !== undefined && Object.hasOwn(value, name));
+  const [value, another] = found.length > 1 ? named : found;
+  if (value !== undefined && another === undefined) return { value };
+  if (found.length === 0) return { problem: `your answer holds no valid ${NAMES[kind]}` };
+  return { problem: `your answer holds ${found.length} ${NAMES[kind]}s instead of one` };
 }
 
-/** Places of a text that are tried as the beginning of a value: each may be looked through to the text's end. */
+/** How many opening brackets of a text are tried: each one may need a scan to the end of the text. */
 const MAX_BEGINNINGS = 20;
 
-/** The parts of a text from an opening bracket to the closing one that belongs to it, the outermost ones. */
+/** The outermost parts of a text from an opening bracket to its closing bracket. */
 function balancedIn(text: string, opening: "{" | "["): readonly string[] {
   const parts: string[] = [];
   let begin = text.indexOf(opening);
@@ -149,7 +137,7 @@ function balancedIn(text: string, opening: "{" | "["): readonly string[] {
   return parts;
 }
 
-/** Where the bracket at `begin` closes; -1 when it does not. Brackets in JSON strings do not count. */
+/** The index at which the bracket at `begin` closes, or -1. Brackets in JSON strings do not count. */
 function closingOf(text: string, begin: number): number {
   let depth = 0;
   let isInString = false;
@@ -164,10 +152,10 @@ function closingOf(text: string, begin: number): number {
   return -1;
 }
 
-/** The words for a board out of what a person typed or a model wrote, or what is wrong with them. */
+/** Reads the words for a board from a person's form or a model's text. */
 export function wordsIn(said: Said): { readonly words: readonly string[] } | Fault {
   if (said.kind === "failed") return { problem: `no answer came: ${said.why}` };
-  const given = said.kind === "form" ? listIn(said.content.words) : valueIn(said.text, "array", () => false);
+  const given = said.kind === "form" ? listIn(said.content.words) : valueIn(said.text, "array");
   if ("problem" in given) return given;
   const list = z.array(z.string()).safeParse(given.value);
   if (!list.success) return { problem: `give a list of ${BOARD_SIZE} words and nothing else` };
@@ -180,7 +168,7 @@ export function wordsIn(said: Said): { readonly words: readonly string[] } | Fau
   return { words: unique.slice(0, BOARD_SIZE) };
 }
 
-/** What a person typed with commas, semicolons or lines between the words. */
+/** Splits a person's text at commas, semicolons and line ends. */
 const listIn = (given: unknown): { readonly value: unknown } => ({
   value: typeof given === "string" && given.length <= MAX_TEXT ? given.split(/[,;\n]/) : given,
 });

@@ -1,5 +1,5 @@
 import { type CodenamesState, type CodenamesView, codenames } from "#shared/games/codenames.ts";
-import type { Role } from "#shared/games/game.ts";
+import type { Role, Viewer } from "#shared/games/game.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { InputNeeded } from "#shared/rpc/input.ts";
 import type { Caller } from "#shared/rpc/operations.ts";
@@ -22,8 +22,11 @@ export interface DirectorDesk {
   readonly log: Logger;
 }
 
-/** What the log calls an answer that was not taken; the entry has the reason. */
+/** The log message of a rejected answer; its entry has the reason. */
 export const ANSWER_REFUSED = "answer refused";
+
+/** The viewer whose view is public: a spectator, or after the game, when the key is public, a spymaster. A game can end before its last turn. */
+export const publicViewer = ({ status }: Session): Viewer => (status === "active" ? "spectator" : "red_spymaster");
 
 /** What travels with a question and comes back with its answer; an answer to another question than the open one counts for nothing. */
 interface RoundState {
@@ -102,8 +105,8 @@ export function createDirector({ host, play, table, writer, log }: DirectorDesk)
 
   const carryOut = async (game: LedGame, step: Step, pending: Pending): Promise<void> => {
     const { sessionId } = game;
+    const [role = ""] = codenames.toAct(session(sessionId).state as CodenamesState);
     if (step.refused) {
-      const [role] = codenames.toAct(session(sessionId).state as CodenamesState);
       const { stage, attempt, tick } = pending;
       log.info({ session: sessionId, role, tick, stage, attempt, ...step.refused }, ANSWER_REFUSED);
     }
@@ -112,7 +115,6 @@ export function createDirector({ host, play, table, writer, log }: DirectorDesk)
       await writer.commit([table.waitingInstead(game, step.pending)]);
       return;
     }
-    const role = codenames.toAct(session(sessionId).state as CodenamesState)[0] ?? "";
     const acted = await host.submit(sessionId, {
       role,
       action: step.action,

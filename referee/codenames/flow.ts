@@ -24,7 +24,7 @@ export interface Pending {
   readonly left?: Question;
 }
 
-/** What an answer leads to; `refused` says what was wrong with one that was not taken. */
+/** What an answer leads to; `refused` is present if the answer was rejected. */
 export type Step = (
   | { readonly kind: "act"; readonly action: CodenamesAction }
   | { readonly kind: "ask"; readonly pending: Pending }
@@ -52,7 +52,7 @@ export function stepOf(pending: Pending, said: Said, type: PlayerType): Step {
   const { stage } = pending;
   if (stage === "leave") return afterLeaving(pending, said);
   if (type === "user" && said.kind === "form" && said.action !== "accept") {
-    // "Guess again?" declined is answered: no. Who cancels it has answered nothing.
+    // Declining "Guess again?" means no; cancelling it is no answer.
     if (stage === "continue" && said.action === "decline") return taken(pending, { goOn: false });
     return { kind: "ask", pending: { ...pending, stage: "leave", problem: null, left: stage } };
   }

@@ -2,7 +2,7 @@ import { type CodenamesView, codenames } from "#shared/games/codenames.ts";
 import type { HttpContext } from "#shared/rpc/http.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
 import type { Caller } from "#shared/rpc/operations.ts";
-import type { Director } from "./director.ts";
+import { type Director, publicViewer } from "./director.ts";
 import { history } from "./questions.ts";
 import type { LedGame } from "./table.ts";
 
@@ -20,16 +20,16 @@ const ABOUT = {
   },
 } as const;
 
-/** The resources of codenames.md, 4.2: of the caller's own game, or, with its token as last part, of the one it names. */
+/** The resources of the caller's own game, or of the game whose token is the last part of the URI. */
 export function codenamesResources(director: Director): {
   resources: readonly Resource[];
   templates: readonly ResourceTemplate[];
 } {
   const content = (uri: (typeof NAMES)[number], game: LedGame | null): object | null => {
     if (!game) return null;
-    const { state, tick, status } = director.session(game.sessionId);
-    // The key is public after the end of the game.
-    const everybody = status === "active" ? "spectator" : "red_spymaster";
+    const session = director.session(game.sessionId);
+    const { state, tick, status } = session;
+    const everybody = publicViewer(session);
     const seen = codenames.viewState(state as never, everybody) as CodenamesView;
     const about = { game_id: game.sessionId, status, tick, phase: seen.phase, turn: seen.turn };
     switch (uri) {

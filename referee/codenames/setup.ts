@@ -8,8 +8,8 @@ import { MAX_ATTEMPTS } from "./flow.ts";
 import { askForBuiltIn, askForSource, askForWords, type Source, sources } from "./questions.ts";
 
 /**
- * The rounds of create_new_game before there is a board; what has been answered travels with the questions. The id is that of all
- * rounds of one call, so that the last one, if it is sent again, begins no second game.
+ * The state of create_new_game until there is a board, which travels with each question. All rounds of one call have the same id, so
+ * that repeating the last round starts no second game.
  */
 export const Setup = z.object({
   setup: z.enum(["source", "own", "llm", "fallback"]),
@@ -18,7 +18,7 @@ export const Setup = z.object({
 });
 export type Setup = z.infer<typeof Setup>;
 
-/** An answer about the words that was not taken. */
+/** A rejected answer about the words. */
 export interface RefusedWords {
   readonly setup: Setup["setup"];
   readonly attempt: number;
@@ -57,7 +57,7 @@ export function wordsFor(
   const { problem } = found;
   onRefused({ setup, attempt, problem });
   if (attempt < MAX_ATTEMPTS) return { asks: askForWords(setup, problem), state: next };
-  // A person chose these words for the board, so the person is asked before others lie there.
+  // The person wanted these words, so the person is asked before the built-in ones are used.
   return setup === "own" ? { asks: askForBuiltIn(problem), state: { setup: "fallback", attempt: 1, id } } : BUILT_IN;
 }
 

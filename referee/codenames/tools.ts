@@ -6,7 +6,7 @@ import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import { type Asking, type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
-import { ANSWER_REFUSED, type Director, type Players } from "./director.ts";
+import { ANSWER_REFUSED, type Director, type Players, publicViewer } from "./director.ts";
 import { playerTypes } from "./flow.ts";
 import { history } from "./questions.ts";
 import { Setup, wordsFor } from "./setup.ts";
@@ -40,10 +40,11 @@ const Report = z.object({
 });
 type Report = z.infer<typeof Report>;
 
-/** The tools of codenames.md, section 12.1, and continue_game for calls that were cut. */
+/** The tools that lead a game by asking the caller's user and model; continue_game resumes a game after an interrupted call. */
 export function codenamesOperations(director: Director, log: Logger): readonly Operation<unknown>[] {
   const report = (sessionId: string): Report => {
-    const { state, status, termination, reason } = director.session(sessionId);
+    const session = director.session(sessionId);
+    const { state, status, termination, reason } = session;
     const view = codenames.viewState(state as never, "spectator") as CodenamesView;
     return {
       status: status === "active" ? "active" : termination === "normal" ? "completed" : "ended",
@@ -52,8 +53,7 @@ export function codenamesOperations(director: Director, log: Logger): readonly O
       game_id: sessionId,
       game_token: director.tokenOf(sessionId),
       turns: view.turns.length,
-      // The key is public once the game is over, also if it was ended early.
-      board: codenames.toText(state as never, status === "active" ? "spectator" : "red_spymaster"),
+      board: codenames.toText(state as never, publicViewer(session)),
       history: history(view),
     };
   };
@@ -182,19 +182,23 @@ const noGame = (token: string | undefined) =>
 function shown(value: Report | { readonly status: "no_game" }) {
   if (value.status === "no_game")
     return { content: [{ type: "text" as const, text: "No game of Codenames was open." }] };
-  const { status, winner, reason, board, history, game_token } = value as Report;
-  const end = { winner, reason } as NonNullable<CodenamesView["result"]>;
-  const headline = {
-    active: "The game goes on.",
-    completed: `The game is over: ${status === "completed" && endInWords(end)}.`,
-    ended:
-      reason === "ended_by_user"
-        ? "The game was ended before it was over."
-        : `The game was ended (${reason?.replaceAll("_", " ")}).`,
-  }[status];
-  // The board says the same again below.
+  const { status, board, history, game_token } = value as Report;
+  // The last line of a completed board repeats the headline.
   const shownBoard = status === "completed" ? board.split("\n").slice(0, -1).join("\n") : board;
   const token = status === "active" ? `game_token: ${game_token}` : "";
-  const text = [headline, shownBoard, history, token].filter(Boolean).join("\n\n");
+  const text = [headline(value as Report), shownBoard, history, token].filter(Boolean).join("\n\n");
   return { content: [{ type: "text" as const, text }] };
+}
+
+function headline({ status, winner, reason }: Report): string {
+  switch (status) {
+    case "active":
+      return "The game goes on.";
+    case "completed":
+      return `The game is over: ${endInWords({ winner, reason } as NonNullable<CodenamesView["result"]>)}.`;
+    case "ended":
+      return reason === "ended_by_user"
+        ? "The game was ended before it was over."
+        : `The game was ended (${reason?.replaceAll("_", " ")}).`;
+  }
 }
