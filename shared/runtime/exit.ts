@@ -25,9 +25,10 @@ const FILE_FAULTS: Readonly<Record<string, string>> = {
 
 /** A fault of the file system in one line: the path and the reason; null for any other error. */
 export function fileFault(thrown: unknown): string | null {
-  const { syscall, path, code = "" } = thrown as NodeJS.ErrnoException;
+  if (!(thrown instanceof Error)) return null;
+  const { syscall, path, code = "" }: NodeJS.ErrnoException = thrown;
   if (syscall === undefined || path === undefined) return null;
   // Node reports a folder that it cannot create on a read-only file system as missing.
   if (syscall === "mkdir" && code === "ENOENT") return `cannot create ${path}: is the file system read-only?`;
-  return `cannot use ${path}: ${FILE_FAULTS[code] ?? (thrown as Error).message}`;
+  return `cannot use ${path}: ${FILE_FAULTS[code] ?? thrown.message}`;
 }

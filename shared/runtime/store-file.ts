@@ -16,6 +16,7 @@ const NO_ACCESS = new Set([8, 14]);
  * be parsed. Anything else is returned as it is.
  */
 export function storeFault(file: string, thrown: unknown): unknown {
+  if (!(thrown instanceof Error)) return thrown;
   const { code, errcode } = thrown as { code?: unknown; errcode?: unknown };
   const isSqlite = code === "ERR_SQLITE_ERROR";
   if (!isSqlite && !(thrown instanceof SyntaxError) && !(thrown instanceof z.ZodError)) return thrown;
