@@ -1,4 +1,4 @@
-import type { Game } from "#shared/games/game.ts";
+import { type Game, withoutVersion } from "#shared/games/game.ts";
 import { optionLines } from "#shared/games/options-in-words.ts";
 import { findGameNamed, games } from "#shared/games/registry.ts";
 import { isSessionId, matchRef } from "#shared/lib/ids.ts";
@@ -21,7 +21,7 @@ const rulesOf = (game: Game): string => `${game.info.rules}\n\n${optionLines(gam
 /** `game://rules/{game}`, for every game. */
 export const gameRules = (): readonly Resource[] =>
   Object.values(games).map((game) => ({
-    uri: `game://rules/${game.id.replace(/\.v\d+$/, "")}`,
+    uri: `game://rules/${withoutVersion(game.id)}`,
     name: `Rules of ${game.info.name}`,
     description: `How ${game.info.name} is played and how its actions are written.`,
     mimeType: "text/plain",

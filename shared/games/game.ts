@@ -115,6 +115,9 @@ export function winnersInWords(
   return team ? `team ${team[0]?.split("_", 1)[0]}` : winners.map(named).join(" and ");
 }
 
+/** The id of a game without its version: "chess" of "chess.v1". */
+export const withoutVersion = (id: string): string => id.replace(/\.v\d+$/, "");
+
 /** Whether `role` sees something that `other` does not. */
 export function seesMore({ info }: Pick<Game, "info">, role: Role, other: Role): boolean {
   if (!info.hiddenInformation || role === other) return false;

@@ -1,4 +1,4 @@
-import type { Game } from "./game.ts";
+import { type Game, withoutVersion } from "./game.ts";
 
 /** The options of a game, one a line, for its rules. */
 export function optionLines({ info }: Game): string {
@@ -12,6 +12,6 @@ export const optionsInWords = (games: readonly Game[]): string =>
   games
     .flatMap(({ id, info }) => {
       const options = Object.entries(info.options ?? {}).map(([name, meaning]) => `${name} (${meaning})`);
-      return options.length === 0 ? [] : [`${id.replace(/\.v\d+$/, "")}: ${options.join(", ")}`];
+      return options.length === 0 ? [] : [`${withoutVersion(id)}: ${options.join(", ")}`];
     })
     .join(". ");

@@ -2,7 +2,7 @@ import { chess } from "./chess.ts";
 import { codenames } from "./codenames.ts";
 import { connectFour } from "./connect-four.ts";
 import { evenOdd } from "./even-odd.ts";
-import type { Game } from "./game.ts";
+import { type Game, withoutVersion } from "./game.ts";
 import { kuhnPoker } from "./kuhn-poker.ts";
 import { rps } from "./rps.ts";
 import { ticTacToe } from "./tic-tac-toe.ts";
@@ -33,9 +33,7 @@ const byId = new Map<string, Game>(Object.entries(games));
 /** Text without case, spaces and punctuation. */
 const bare = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 const byName = new Map<string, Game>(
-  Object.values(games).flatMap((game) =>
-    [game.id.replace(/\.v\d+$/, ""), game.info.name].map((name) => [bare(name), game]),
-  ),
+  Object.values(games).flatMap((game) => [withoutVersion(game.id), game.info.name].map((name) => [bare(name), game])),
 );
 
 /** The game that a person or an LLM names: by id, id without version or name, in any case: "chess.v1", "Chess", "tic-tac-toe". */

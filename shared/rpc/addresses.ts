@@ -85,7 +85,7 @@ function endpointKey(endpoint: string): string {
 export const sameEndpoint = (a: string, b: string): boolean => endpointKey(a) === endpointKey(b);
 
 /** Whether a host is loopback or the address of one of this machine's interfaces. */
-export const isThisMachine = (host: string): boolean => isLoopback(host) || ownAddresses().has(host);
+export const isThisMachine = (host: string): boolean => isLoopback(host) || interfaceAddresses().has(host);
 
 let addressesRead: ReadonlySet<string> | null = null;
 
@@ -93,7 +93,7 @@ let addressesRead: ReadonlySet<string> | null = null;
  * The addresses of this machine's interfaces. The system takes some 50 µs to list them, and a registration is compared with every agent,
  * so they are kept until the end of this turn of the event loop.
  */
-function ownAddresses(): ReadonlySet<string> {
+function interfaceAddresses(): ReadonlySet<string> {
   if (addressesRead === null) {
     const found = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
     addressesRead = new Set(found.map(({ address }) => address));

@@ -39,7 +39,7 @@ export async function contactEndpoint(options: ContactOptions): Promise<string> 
 
 /** Says that the manager does not answer. After the first attempts it is a warning, which is shown in a run too. */
 export function tellUnreached(self: ContactOptions["self"], manager: string, why: string, attempt: number): void {
-  const hint = isOnThisMachine(new URL(manager))
+  const hint = isOnLoopback(new URL(manager))
     ? ""
     : ". Is the address right, and is the manager open to other machines (league serve --lan)?";
   const line = `no manager at ${manager} yet (${why}); trying again${hint}`;
@@ -47,10 +47,10 @@ export function tellUnreached(self: ContactOptions["self"], manager: string, why
   else self.warn(line);
 }
 
-const isOnThisMachine = (url: URL): boolean => isLoopback(bareHost(url));
+const isOnLoopback = (url: URL): boolean => isLoopback(bareHost(url));
 
 /** What distinguishes an agent without a name from others: its port on this machine, else its address and port. */
 export function placeName(contact: string): string {
   const url = new URL(contact);
-  return isOnThisMachine(url) ? url.port : url.host;
+  return isOnLoopback(url) ? url.port : url.host;
 }

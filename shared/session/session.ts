@@ -137,8 +137,9 @@ function decideAct(
   if (simultaneous && !toAct.includes(role)) {
     return err({ code: "ALREADY_ACTED", message: "You have already acted in this turn" });
   }
-  const isStale = simultaneous ? Number(expectedTick) < session.turnTick : expectedTick !== session.tick;
-  if (expectedTick !== null && isStale) {
+  const isStale =
+    expectedTick !== null && (simultaneous ? expectedTick < session.turnTick : expectedTick !== session.tick);
+  if (isStale) {
     return err({ code: "CONFLICT", message: `Expected tick ${expectedTick}, but the session is at ${session.tick}` });
   }
   if (!toAct.includes(role)) return err({ code: "NOT_YOUR_TURN", message: "Not your turn" });
