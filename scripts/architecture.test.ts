@@ -88,7 +88,7 @@ function targetRoom({ file, to }: Import): string | null {
   return null;
 }
 
-describe("the house (DESIGN.md, section 3)", () => {
+describe("the structure of the repository", () => {
   it("imports point one way: scripts → services → rpc, store, runtime → protocol, session → games → lib", () => {
     const wrong = imports.filter((one) => {
       const target = targetRoom(one);

@@ -18,7 +18,7 @@ interface Call {
 /** A bot on bare node:http that says whether it takes batches, and keeps what each POST asked for. */
 function bareBot(batch: boolean | undefined, posts: Call[][]) {
   let self = "player:new";
-  // biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
+  // biome-ignore lint/suspicious/noExplicitAny: a payload from the wire
   const answer = ({ type, payload }: { type: string; payload: any }): Envelope => {
     const { match_id, tick, legal_actions, roles, your_role } = payload;
     if (type === "GAME_INVITE") {

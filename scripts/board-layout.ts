@@ -10,8 +10,8 @@ export const rowsOf = (text: string, columns: number): number =>
   text.split("\n").reduce((rows, line) => rows + Math.max(1, Math.ceil(stringWidth(line) / columns)), 0);
 
 /**
- * A message with its board laid out in as many columns as fit, everything else as it is. `boardLast` puts the board at the end: of a message that is
- * longer than the screen that is the part that stays on it.
+ * A message with its board in as many columns as fit; the other parts are unchanged. `boardLast` puts the board at the end, because the end of a
+ * message that is longer than the screen stays visible.
  */
 export function fitted(message: string, columns: number, boardLast: boolean): string {
   const parts = message.split("\n\n").map((text) => ({ text, cells: cellsOf(text) }));

@@ -5,7 +5,7 @@ import { callRpc, startTestLeague, type TestLeague } from "./testing-league.ts";
 let league: TestLeague | undefined;
 afterEach(() => league?.stop());
 
-test("a player whose endpoint leads to another player's bot loses its matches, and the other player none", async () => {
+test("a player whose endpoint leads to another player's bot loses its matches, and the other player loses none of them", async () => {
   const refusals: unknown[] = [];
   league = await startTestLeague({
     leagues: [{ league_id: "rps", game: "rps.v1" }],

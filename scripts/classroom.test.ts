@@ -51,7 +51,7 @@ describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute
     expect(served.stderr()).not.toContain("█"); // a QR code is for terminals
   }, 60_000);
 
-  it("takes a referee from another machine, which is given no match of players that it cannot reach", async () => {
+  it("accepts a referee from another machine, and gives it no match of players that it cannot reach", async () => {
     const { server, ann, bob } = network.hosts;
     const served = serve({}, "--lan", "--players", "4");
     await served.line(/REF01 registered/);
@@ -82,7 +82,7 @@ describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute
     expect(matches.map((match) => match.referee_id)).toContain("REF02");
   }, 60_000);
 
-  it("registers players and referees that know the join code, and tells others what is missing", async () => {
+  it("registers players and referees that send the join code, and tells others that it is missing", async () => {
     const { server, ann, bob } = network.hosts;
     const served = serve({}, "--lan", "--join-code", "maple-7");
     await served.line(/A player joins with: .* --join-code maple-7$/);
@@ -104,7 +104,7 @@ describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute
     await Promise.all(players.map((player) => player.line(/rps is over: /)));
   }, 60_000);
 
-  it("gives the port of a player that has stopped to the next one, and its id to it alone when it comes back", async () => {
+  it("gives the port of a stopped player to the next player, and its id only to the player itself when it comes back", async () => {
     const { server, ann, bob } = network.hosts;
     serve({}, "--lan");
     const manager = `${urlOf(server)}/mcp`;
@@ -157,7 +157,7 @@ describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute
     expect(moved).toMatchObject({ status: 200, json: { your_role: "white" } });
   }, 60_000);
 
-  it("tells a player with a wrong address that no manager answers there, and lets it in when one does", async () => {
+  it("tells a player that no manager answers at its address, and registers it when one does", async () => {
     const { server, ann } = network.hosts;
     const player = joins(ann, `${urlOf(server)}/mcp`);
     await player.line(/no manager at http:.* yet \(.*ECONNREFUSED.*\); .* Is the address right/);

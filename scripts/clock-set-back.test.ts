@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { startTestLeague } from "./testing-league.ts";
 
-it("a league of a roster starts without a player that does not come, though the clock was set back by an hour", async () => {
+it("a league of a roster starts without a player that does not register, although the clock was set back by an hour", async () => {
   const dateOf = Date.now;
   const absent = {
     name: "Absent",

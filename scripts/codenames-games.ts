@@ -11,7 +11,7 @@ export type Players = z.infer<typeof Players>;
 const OpenGame = z.object({
   game_token: z.string(),
   begun_at: z.string(),
-  /** The referee that leads it; null for our own, whose data file has the name of the port that it had when the game began. */
+  /** The referee that leads it; null for our own, whose data file is named after the port on which the game began. */
   url: z.string().nullable(),
   port: z.int().nullable(),
   players: Players,

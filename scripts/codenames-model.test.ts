@@ -55,7 +55,7 @@ describe("an endpoint that does not answer at once", () => {
   it.each([
     ["503", status(503), "HTTP 503"],
     ["a reset", reset, expect.stringMatching(/ECONNRESET|other side closed|socket/i)],
-  ])("%s: has failed when it has not answered then", async (_, fails, why) => {
+  ])("%s: has failed when the fourth request fails too", async (_, fails, why) => {
     const { said, requests } = await asked(fails, fails, fails, fails);
     expect([said, requests]).toEqual([{ kind: "failed", why }, 4]);
   });
@@ -75,7 +75,7 @@ describe("an endpoint that does not answer at once", () => {
     expect([past, year]).toEqual([0, 86_400_000]);
   });
 
-  it("says nothing that can be read: 1, 2, 4 seconds", async () => {
+  it("names no time that can be read: 1, 2, 4 seconds", async () => {
     expect((await asked(status(429, { "retry-after": "soon" }))).pausesMs).toEqual([1000]);
   });
 

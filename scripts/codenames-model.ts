@@ -33,9 +33,9 @@ const FAILURES_IN_A_ROW = 3;
 const MAX_REPLY_BYTES = 1024 * 1024;
 /** Before a request is made again, where the endpoint names no time, seconds. */
 const BACKOFF_S = [1, 2, 4] as const;
-/** So often a request is made again when the endpoint names the time. */
+/** How many times a request is made again when the endpoint names the time. */
 const MAX_PAUSES = 5;
-/** What a connection ends with that the endpoint, or something before it, has cut. */
+/** Error codes of a connection that the endpoint, or a proxy before it, has cut. */
 const RESETS: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 /** Asking again would not help. */
 const SHUT_OUT: ReadonlySet<number> = new Set([401, 403, 404]);
@@ -92,8 +92,8 @@ export function createModel(options: ModelOptions): Model {
   };
 
   /**
-   * The reply, after pauses where the endpoint is busy (429), fails (5xx) or cuts the connection, as far as there is time for them: as long as it says
-   * itself, else 1, 2 and 4 seconds.
+   * The reply. If the endpoint is busy (429), fails (5xx) or cuts the connection, the request is made again while there is time: after the pause
+   * that the endpoint names, else after 1, 2 and 4 seconds.
    */
   const patiently = async (prompt: Parameters<Model>[0], limit: AbortSignal): Promise<Reply> => {
     for (let pauses = 0; ; pauses++) {
@@ -111,8 +111,8 @@ export function createModel(options: ModelOptions): Model {
       if (pauseS !== null) {
         const why = "status" in got ? `answers HTTP ${got.status}` : "has cut the connection";
         tell(`the LLM ${why}; asking again in ${pauseS} s`);
+        if (await wait(pauseS * 1000, limit)) continue;
       }
-      if (pauseS !== null && (await wait(pauseS * 1000, limit))) continue;
       if ("status" in got) return got;
       throw got.thrown;
     }
@@ -155,7 +155,7 @@ export function createModel(options: ModelOptions): Model {
   };
 }
 
-/** How long to wait before a request is made again, seconds; null when it is not. */
+/** Seconds to wait before a request is made again; null if it is not made again. */
 function pauseAfter(got: Reply | { readonly thrown: unknown }, pauses: number): number | null {
   const next = BACKOFF_S[pauses] ?? null;
   if (!("status" in got)) return RESETS.has(codeOf(got.thrown)) ? next : null;
@@ -163,7 +163,7 @@ function pauseAfter(got: Reply | { readonly thrown: unknown }, pauses: number): 
   return got.retryAfterS !== null && pauses < MAX_PAUSES ? got.retryAfterS : next;
 }
 
-/** The seconds of a Retry-After header, which names them or a date; null when it says neither. */
+/** The seconds of a Retry-After header, which gives a number or a date; null for anything else. */
 function secondsIn(header: string | null): number | null {
   const text = header?.trim() ?? "";
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - systemClock.now()) / 1000);

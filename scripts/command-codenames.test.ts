@@ -194,7 +194,7 @@ describe("a game that is left", () => {
     for (const [, word] of ended.stderr.matchAll(/^\w+ guessed (\w+):/gm)) expect(history).toContain(`${word} was `);
   });
 
-  it("goes on at any free port when another program has the one that it had", async () => {
+  it("goes on at any free port when another program uses its old port", async () => {
     const scripted = await endpoint();
     const folder = newFolder();
     const ended = await begin([...llm(scripted), "--words", "built-in", ...inFolder(folder)], nobody).ended;
@@ -207,7 +207,7 @@ describe("a game that is left", () => {
     await new Promise((resolve) => other.close(resolve));
   });
 
-  it("and is open in another terminal is not opened a second time, and waits there", async () => {
+  it("and is open in another terminal is not opened a second time", async () => {
     const scripted = await endpoint();
     const folder = newFolder();
     const left = await begin([...llm(scripted), "--words", "built-in", ...inFolder(folder)], nobody).ended;

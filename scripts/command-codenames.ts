@@ -92,7 +92,7 @@ export async function codenames(flags: CodenamesFlags): Promise<number> {
   }
 }
 
-/** The game cannot be opened here; how to go on with it from here would not help. */
+/** Another process has the game open, so this one shows no command to go on with it. */
 class GameInUse extends StartError {}
 
 const refereeAt = (url: string): Leader => ({
@@ -102,8 +102,7 @@ const refereeAt = (url: string): Leader => ({
 });
 
 /**
- * A session host in this process, as `npm run host` starts one, on any free port. Its data file has the name of the port that it had when the game
- * began.
+ * A session host in this process, as `npm run host` starts one, on any free port. Its data file is named after the port on which the game began.
  */
 async function ownReferee(data: string, game: OpenGame | null, tell: (line: string) => void): Promise<Leader> {
   const log = openLog(join(data, "logs", "codenames.log"), "codenames");

@@ -36,7 +36,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     },
     players: read.players.filter((player) => "endpoint" in player || "self" in player),
   };
-  // As for agents: the lock of the config and its journal are not for the other users of the machine.
+  // As in every agent: the files that this process creates are for its user only, also the lock of the config and its journal.
   process.umask(0o077);
   const served = join(config.data, "serve.json");
   mkdirSync(config.data, { recursive: true, mode: 0o700 });

@@ -9,7 +9,7 @@ import { verifyExport } from "./verify.ts";
 const root = mkdtempSync(join(tmpdir(), "export-size-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** What searches an array from its beginning: a search for each match makes the whole work quadratic. */
+/** Methods that search an array from its beginning: one search for each match makes the total work quadratic. */
 const SEARCHES = ["find", "findIndex", "filter", "some", "every", "includes", "indexOf"] as const;
 
 /** How many elements array searches look at while `run` runs. */

@@ -73,7 +73,7 @@ describe("a player that does not answer in time", () => {
     expect(played?.standings.at(-1)).toMatchObject({ player_id: "P01", played: 5, losses: 5, points: 0 });
   });
 
-  it("is told in each of its states: as an event, to the players after a round, and in the standings", async () => {
+  it("has each change of its state reported: as an event, to the players after a round, and in the standings", async () => {
     const told: LeagueEvent[] = [];
     const players: FaultyPlayer[] = [];
     const { completed, manager } = await start({

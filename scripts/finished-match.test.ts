@@ -4,7 +4,7 @@ import { callRpc, startTestLeague, type TestLeague } from "./testing-league.ts";
 let league: TestLeague | undefined;
 afterEach(() => league?.stop());
 
-test("validate_move in a match that is over is refused with G004, and G003 for whoever did not play in it", async () => {
+test("validate_move in a match that is over is refused with G004, and with G003 for a player that did not play in it", async () => {
   league = await startTestLeague({
     leagues: [{ league_id: "rps", game: "rps.v1" }],
     players: ["Ann", "Bob"].map((name) => ({ name, bot: "random" })),

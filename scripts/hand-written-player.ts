@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 
 /** What a league.v2 message holds, as far as this player cares. */
@@ -30,12 +31,9 @@ export async function startHandWrittenPlayer(manager: string, name: string, port
 
   const server = createServer(async (request, response) => {
     if (request.method !== "POST") return void response.writeHead(404).end();
-    let body = "";
-    for await (const chunk of request.setEncoding("utf8")) body += chunk;
-    const { id, params } = JSON.parse(body);
+    const { id, params } = JSON.parse(await text(request));
     const result = { content: [{ type: "text", text: JSON.stringify(answer(params.arguments)) }] };
-    response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, result }));
   });
   const address = await addressToward(manager);
   await once(server.listen(port, address), "listening");
@@ -55,14 +53,16 @@ export async function startHandWrittenPlayer(manager: string, name: string, port
   return { stop: async () => void server.close().closeAllConnections() };
 }
 
-/** The IPv4 address by which this machine reaches the manager, and so can be called by it. */
+/** The IPv4 address of this machine in a connection to the manager, at which the manager's network reaches it. */
 async function addressToward(manager: string): Promise<string> {
   const { hostname, port } = new URL(manager);
   const socket = connect({ host: hostname, port: Number(port) || 80, family: 4 });
   await once(socket, "connect").catch(() => setTimeout(1_000));
   const { localAddress } = socket;
-  if (!localAddress) process.stderr.write(`no manager at ${manager} yet\n`);
-  return (socket.destroy() && localAddress) || addressToward(manager);
+  socket.destroy();
+  if (localAddress) return localAddress;
+  process.stderr.write(`no manager at ${manager} yet\n`);
+  return addressToward(manager);
 }
 
 const [, , manager = "http://127.0.0.1:8000/mcp", name = "By hand", port = "8150"] = process.argv;

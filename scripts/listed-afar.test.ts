@@ -1,12 +1,8 @@
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canCreateNetworks, createNetwork, type TestNetwork } from "#shared/rpc/testing-network.ts";
-import type { ResultsDocument } from "../league-manager/events.ts";
-import { cleanUp, newFolder, RPS, root } from "./testing.ts";
+import { cleanUp, documentOf, newFolder, RPS, start } from "./testing.ts";
 
 describe.skipIf(!canCreateNetworks)("a player that is listed on another machine (needs root and iproute2)", () => {
   let network: TestNetwork<"league" | "afar">;
@@ -21,13 +17,10 @@ describe.skipIf(!canCreateNetworks)("a player that is listed on another machine 
   /** Starts a player on the other machine; resolves when it listens. */
   async function startAfar(port: number, folder: string, ...args: readonly string[]): Promise<void> {
     const place = ["--no-manager", "--host", "0.0.0.0", "--port", String(port), "--data", folder];
-    const command = [process.execPath, join(root, "player/main.ts"), ...place, ...args];
-    const { stderr } = network.hosts.afar.spawn(command, { stdio: ["ignore", "ignore", "pipe"] });
-    for await (const line of createInterface({ input: stderr as Readable })) if (/plays at/.test(line)) break;
-    (stderr as Readable).resume();
+    await start("player/main.ts", [...place, ...args], {}, "ignore", network.hosts.afar).line(/plays at/);
   }
 
-  /** How the match of a league with this player ended, and what was shown meanwhile. */
+  /** How the match of a league with this player ended, and what the command wrote to stderr. */
   async function endOf(folder: string, listed: object) {
     const file = join(folder, "league.json");
     const players = [
@@ -35,18 +28,10 @@ describe.skipIf(!canCreateNetworks)("a player that is listed on another machine 
       { name: "Here", bot: "random" },
     ];
     writeFileSync(file, JSON.stringify({ data: "data", players, leagues: RPS }));
-    const command = [process.execPath, join(root, "scripts/league.ts"), "run", file, "--json"];
-    const run = network.hosts.league.spawn(command, { stdio: ["ignore", "pipe", "pipe"] });
-    let [text, shown] = ["", ""];
-    run.stderr?.setEncoding("utf8").on("data", (part: string) => {
-      shown += part;
-    });
-    run.stdout?.setEncoding("utf8").on("data", (part: string) => {
-      text += part;
-    });
-    await once(run, "close");
-    const [match] = (JSON.parse(text) as ResultsDocument).leagues[0]?.matches ?? [];
-    return { termination: match?.termination, winner: match?.winner, shown };
+    const run = ["run", file, "--json"];
+    const ended = await start("scripts/league.ts", run, {}, "ignore", network.hosts.league).ended;
+    const [match] = documentOf(ended).leagues[0]?.matches ?? [];
+    return { termination: match?.termination, winner: match?.winner, shown: ended.stderr };
   }
 
   it("plays with the secret that the config has, and refuses the league without one", async () => {

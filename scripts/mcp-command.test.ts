@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { freePort } from "#shared/runtime/free-ports.ts";
 import { cleanUp, newFolder, type Running, start } from "./testing.ts";
 
-/** Each test starts several processes, on whatever machine. */
+/** Each test starts several processes, also on slow machines. */
 vi.setConfig({ testTimeout: 120_000 });
 
 /** The process `league mcp`, by the bare wire: how it begins, what it lets out, and every way in which it ends. */

@@ -8,11 +8,11 @@ import { StartError } from "#shared/runtime/exit.ts";
 import { isInUse, StoreInUse } from "#shared/runtime/own-store.ts";
 import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
 
-/** The session hosts of one `league mcp`: its own, and one for each file of its folder that holds a game its client asks for. */
+/** The session hosts of one `league mcp`: its own, and one for each other file of its folder with a game that its client names. */
 export interface McpHosts {
   /** Its own host, e.g. `http://127.0.0.1:8001`. */
   readonly url: string;
-  /** The host that has the game which a message names, in this process or in another one; null for its own. */
+  /** The host of the game that a message names, in this process or in another one; null for the command's own host. */
   serverFor(message: Message): Promise<NamedServer> | null;
   stop(): Promise<void>;
 }
@@ -38,12 +38,12 @@ export async function startMcpHosts(
   const starting = new Map<string, Promise<Host | null>>();
 
   const startOn = async (file: string, ports: readonly number[]): Promise<Host> => {
-    // A host of an older file shows its games where they are linked to; only the first one opens the list.
+    // Only the first host opens its list of games in the browser; the games of the others are opened by their links.
     const host = await startHost(file, ports, hosts.size === 0, self);
     hosts.set(file, host);
     return host;
   };
-  /** A host on a file that no process uses; null when another process has it. */
+  /** A host on a file that no process uses; null if another process uses it. */
   const startIfFree = async (file: string): Promise<Host | null> => {
     const underWay = starting.get(file);
     if (underWay) return underWay;

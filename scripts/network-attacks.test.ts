@@ -1,12 +1,10 @@
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canCreateNetworks, createNetwork, type TestHost, type TestNetwork } from "#shared/rpc/testing-network.ts";
-import { root } from "./testing.ts";
+import { cleanUp, newFolder, start } from "./testing.ts";
 
 const rpc = (method: string, params: object = {}, id: unknown = 1) => ({ jsonrpc: "2.0", id, method, params });
 const INITIALIZE = rpc("initialize", {
@@ -21,33 +19,21 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
   let server: TestHost;
   let attacker: TestHost;
   let other: TestHost;
-  const folder = mkdtempSync(join(tmpdir(), "attacks-"));
+  let folder: string;
   let stopManager: () => Promise<void>;
   let stopHost: () => Promise<void>;
 
   /** Starts a service on the server and waits for the line that says that it listens. */
   async function serve(script: string, line: RegExp, ...args: string[]): Promise<() => Promise<void>> {
-    const child = server.spawn([process.execPath, join(root, script), ...args], {
-      cwd: folder,
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    const said: string[] = [];
-    const lines = createInterface({ input: child.stderr as Readable });
-    await new Promise<void>((resolve, reject) => {
-      child.once("exit", () => reject(new Error(said.join("\n"))));
-      lines.on("line", (one) => {
-        said.push(one);
-        if (line.test(one)) resolve();
-      });
-    });
+    const running = start(script, args, {}, "ignore", server);
+    await running.line(line);
     return async () => {
-      const exited = once(child, "exit");
-      child.kill("SIGTERM");
-      await exited;
+      running.signal("SIGTERM");
+      await running.ended;
     };
   }
 
-  /** Whatever is at the listed endpoint: it answers everything. */
+  /** The server at the listed endpoint, which answers every request. */
   async function startListed(): Promise<void> {
     const answer = `require("node:http").createServer((_, reply) => reply.end("{}")).listen(9000, "::", () => console.log("up"))`;
     const child = other.spawn([process.execPath, "--eval", answer], { stdio: ["ignore", "pipe", "inherit"] });
@@ -57,6 +43,7 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
   beforeAll(async () => {
     network = await createNetwork("server", "attacker", "other");
     ({ server, attacker, other } = network.hosts);
+    folder = newFolder();
     const config = {
       manager: { port: 8000, host: "::" },
       players: [{ name: "Listed", endpoint: `http://${other.address}:9000/mcp` }],
@@ -81,10 +68,10 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
   }, 60_000);
   afterAll(async () => {
     await network.close();
-    rmSync(folder, { recursive: true, force: true });
+    await cleanUp();
   });
 
-  it("one machine holds 500 connections at most, which leaves room for others, and may come again when it has closed them", async () => {
+  it("one machine holds at most 500 connections, so that others can connect, and may connect again after it has closed them", async () => {
     const open = `
       const [count, host] = process.argv.slice(1);
       const sockets = Array.from({ length: Number(count) }, () => require("node:net").connect(8001, host));
@@ -136,7 +123,7 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
     expect((await other.request(`http://[${server.prefix6}::1]:8000/`)).status).toBe(200);
   });
 
-  it("all addresses of an IPv6 /64 share one rate limit, and a refusal carries the id of its request", async () => {
+  it("all addresses of an IPv6 /64 share one rate limit, and a refusal has the id of its request", async () => {
     const url = `http://[${server.prefix6}::1]:8000/mcp`;
     const replies = await Promise.all(
       Array.from({ length: 120 }, (_, n) =>
@@ -166,7 +153,7 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
     for (const path of paths) expect((await attacker.request(`${base}${path}`)).status).toBe(429);
   });
 
-  it("a flood of sessions from one /64, with a token, evicts its own sessions and locks nobody out", async () => {
+  it("a flood of sessions from one /64, with a token, evicts only sessions of that /64", async () => {
     const url = `http://[${server.prefix6}::1]:8001`;
     const { token } = JSON.parse((await attacker.request(`${url}/agents`, { method: "POST" })).text);
     const open = async (host: TestHost, headers: Record<string, string>, from?: string): Promise<string> => {

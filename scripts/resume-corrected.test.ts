@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
 import { cleanUp, documentOf, league, newFolder, start, testLeague } from "./testing.ts";
 
-/** Each test starts several processes, on whatever machine. */
+/** Each test starts several processes, also on slow machines. */
 vi.setConfig({ testTimeout: 120_000 });
 afterEach(cleanUp);
 

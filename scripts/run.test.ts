@@ -21,7 +21,7 @@ import {
 
 const playerId = z.string().regex(/^P\d\d$/);
 const count = z.int().min(0);
-/** DESIGN.md, section 7, to the letter. */
+/** The exact fields of the document. */
 const Document = z.strictObject({
   leagues: z.array(
     z.strictObject({
@@ -56,7 +56,7 @@ const Document = z.strictObject({
   ),
 });
 
-/** The table by the rules of league-protocol.md, written down once more. */
+/** The table, computed independently by the rules at the end of PROTOCOL.md. */
 function recomputed(matches: z.infer<typeof Document>["leagues"][number]["matches"], ids: readonly string[]) {
   const rows = ids.map((id) => {
     const got = matches.filter((match) => match.termination !== "aborted").flatMap((match) => match.points[id] ?? []);
@@ -84,7 +84,7 @@ describe("league run", () => {
     expect(processesIn(test.folder)).toEqual([]);
   });
 
-  it("prints exactly one JSON document, in the shape of DESIGN.md", () => {
+  it("prints exactly one JSON document, with exactly these fields", () => {
     const document = Document.parse(documentOf(first));
     expect(document.leagues.map(({ league_id, game }) => ({ league_id, game }))).toEqual(
       ALL_LEAGUES.map(({ league_id, game }) => ({ league_id, game })),

@@ -158,7 +158,7 @@ async function play(
   return { quick, curious, log };
 }
 
-describe("nothing sealed leaves (PROTOCOL.md, section 3; DESIGN.md, section 5)", () => {
+describe("nothing sealed leaves (PROTOCOL.md, section 3)", () => {
   test.each<[string, object, readonly unknown[], unknown]>([
     ["rps.v1", {}, ["rock", "paper", "scissors"], "paper"],
     ["even_odd.v1", { rounds_to_win: 1, max_rounds: 1 }, [1, 2, 3, 4, 5], 2],

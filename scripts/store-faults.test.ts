@@ -7,7 +7,7 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { writeSyntheticRun } from "./bench-run.ts";
 import { cleanUp, league, newFolder, processesIn, runFolders, start, testLeague } from "./testing.ts";
 
-/** Each test starts several processes, on whatever machine. */
+/** Each test starts several processes, also on slow machines. */
 vi.setConfig({ testTimeout: 120_000 });
 afterEach(cleanUp);
 

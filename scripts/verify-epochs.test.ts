@@ -36,7 +36,7 @@ async function exported({ dataFolder, over }: ScriptedLeague): Promise<string> {
 }
 
 describe("a match that is played again", () => {
-  it("has a seed of its own, which its log, its export and verify agree on", async (test) => {
+  it("has a new seed, which its log, its export and verify agree on", async (test) => {
     const { league, orders } = await playedTwice(test);
     const [first, second] = orders;
     expect(second.seed).not.toBe(first.seed);
@@ -45,7 +45,7 @@ describe("a match that is played again", () => {
     expect(await league.report("REF02", result)).toMatchObject(RECORDED);
     const folder = await exported(league);
     expect(verifyExport(folder)).toMatchObject({ faults: [], matches: 1 });
-    // Whoever passes it off as played under epoch 1 is found out.
+    // A result that claims to be of epoch 1 is detected.
     forge(matchFile("rps", "R1M1"), (match: { epoch: number }) => (match.epoch = 1))(folder);
     expect(verifyExport(folder).faults).toContainEqual({
       file: matchFile("rps", "R1M1"),
@@ -53,7 +53,7 @@ describe("a match that is played again", () => {
     });
   });
 
-  it("is not recorded with a log that follows from the seed of the epoch before", async (test) => {
+  it("is not recorded with a log that uses the seed of the earlier epoch", async (test) => {
     const { league, orders } = await playedTwice(test);
     const [first, second] = orders;
     expect(await league.report("REF02", played({ ...second, seed: first.seed }))).toMatchObject({
