@@ -27,7 +27,7 @@ const command = withUsageExit(new Command("player"))
     "with --no-manager: the secret that the league's config also has; created when missing",
   )
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")
-  .option("--join-code <word>", "the word that the league asks for, if it does", joinCodeOption)
+  .option("--join-code <word>", "the join code of the league, if it has one", joinCodeOption)
   .option("--register-ms <ms>", "how long one attempt to register may take", countOption, timeouts.league_register_ms)
   .option("--limit-loopback", "hold callers on this machine to the rate limit too")
   .option("--data <folder>", "where logs and the token are kept", "data")

@@ -25,7 +25,7 @@ const command = withUsageExit(new Command("referee"))
   .option("--alone", "no manager: a session host for agents that play over REST")
   .option("--expire-s <s>", "sessions played over REST end when nobody has acted for so long", countOption, 86_400)
   .option("--max-matches <n>", "matches played at a time", countOption, 64)
-  .option("--join-code <word>", "the word that the league asks for, if it does", joinCodeOption)
+  .option("--join-code <word>", "the join code of the league, if it has one", joinCodeOption)
   .option("--register-ms <ms>", "how long one attempt to register may take", countOption, timeouts.referee_register_ms)
   .option("--report-ms <ms>", "how long one report of a result may take", countOption, timeouts.match_result_report_ms)
   .option(

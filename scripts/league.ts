@@ -47,7 +47,7 @@ subcommand("serve", "Manager and referees stay up and take registrations.")
   .option("--players <n>", "start each league when so many players are registered, at least 2", playersOption)
   .option("--seed <seed>", "make matches and results repeatable")
   .option("--lan", "listen on every address, so that players on other machines can join")
-  .option("--join-code <word>", "only players and referees that give this word may register", joinCodeOption)
+  .option("--join-code <word>", "only players and referees that send this code may register", joinCodeOption)
   .action(async (config: string, options) => exitWith((await import("./command-serve.ts")).serve(config, options)));
 
 subcommand("join", "Join a league with one player.")
@@ -59,7 +59,7 @@ subcommand("join", "Join a league with one player.")
   )
   .option("--port <port>", "port to listen on (default: the first free one of 8101-8199)", portOption)
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")
-  .option("--join-code <word>", "the word that the league asks for, if it does", joinCodeOption)
+  .option("--join-code <word>", "the join code of the league, if it has one", joinCodeOption)
   .option("--data <folder>", "where the log and the token are kept", "data")
   .action(async (bot: string, options) => (await import("./command-join.ts")).join(bot, options));
 

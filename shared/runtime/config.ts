@@ -33,7 +33,9 @@ const PLAYER_FORMS = {
       .string()
       .refine(isToken, "a secret has 43 characters: take the one that the player shows or keeps in its --secret-file")
       .optional()
-      .describe("the player's own, by which it checks who asks; needed by players of this project on other machines"),
+      .describe(
+        "signs the messages to this player, which has the same secret; required for players of this project on other machines",
+      ),
   }),
   self: z.strictObject({
     name,
@@ -134,14 +136,16 @@ export const Config = z
           .url({ protocol: /^https?$/ })
           .optional()
           .describe(
-            "how others reach it through a proxy, e.g. https://league.example/mcp; it is called by that name too",
+            "the URL at which others reach it through a proxy, e.g. https://league.example/mcp; requests to that host are accepted",
           ),
         operator_token: z
           .string()
           .min(16)
           .optional()
-          .describe("for start_league, schedule_match and remove_player; a random one when it is left out"),
-        join_code: JoinCode.optional().describe("a word that players and referees must give to register"),
+          .describe(
+            "for start_league, schedule_match, remove_player and reset_token; a random one when it is left out",
+          ),
+        join_code: JoinCode.optional().describe("the code that players and referees must send to register"),
       })
       .prefault({})
       .describe("the league manager"),
