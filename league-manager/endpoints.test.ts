@@ -22,7 +22,7 @@ beforeEach(async () => {
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
     const { id, params } = JSON.parse(text);
     asked.push(params.arguments);
-    if (answer === null) return; // takes the connection and says nothing
+    if (answer === null) return; // accepts the connection and does not answer
     const result = { content: [{ type: "text", text: JSON.stringify(answer) }] };
     response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
   });
@@ -44,7 +44,7 @@ describe("a new player on the endpoint of a registered one", () => {
     expect(await register("Ann", endpoint, token)).toMatchObject({ player_id: "P01" });
   });
 
-  it("is accepted when nothing listens there any more, and the old one comes back at another endpoint", async () => {
+  it("is accepted if nothing listens there, and the old one comes back at another endpoint", async () => {
     await new Promise((resolve) => program.close(resolve));
     expect(await register("Bob", endpoint, newToken())).toMatchObject({ status: "ACCEPTED", player_id: "P02" });
     expect(manager.endpointsKept()).toEqual({ P01: "", P02: endpoint });
@@ -56,7 +56,7 @@ describe("a new player on the endpoint of a registered one", () => {
   it.each([
     ["says that a message to the old one is not signed for it", newEnvelope("LEAGUE_ERROR", "player:new", L004())],
     ["answers by another name", ack("player:Bob")],
-  ])("is accepted when what listens there %s", async (_, said) => {
+  ])("is accepted if the program that listens there %s", async (_, said) => {
     answer = said;
     expect(await register("Bob", endpoint, newToken())).toMatchObject({ status: "ACCEPTED", player_id: "P02" });
     const authToken = signFor(sha256Hex(token), "rps");
@@ -92,13 +92,13 @@ describe("a new player on the endpoint of a registered one", () => {
     expect(manager.endpointsKept()).toEqual({ P01: endpoint });
   });
 
-  it("is refused under the name of the old one, whoever listens there", async () => {
+  it("is refused under the name of the old one, also if nothing listens there", async () => {
     await new Promise((resolve) => program.close(resolve));
     expect(await register("Ann", endpoint, newToken())).toMatchObject({ status: "REJECTED", error_code: "L003" });
   });
 });
 
-it("an endpoint that the config lists is given to no other player, whether anything answers there or not", async () => {
+it("an endpoint that the config lists is given to no other player, also if nothing listens there", async () => {
   await manager.stop();
   manager = await startTestManager([{ league_id: "rps", game: "rps.v1" }], { players: [{ name: "Listed", endpoint }] });
   expect(manager.endpointsKept()).toEqual({ P01: endpoint });
@@ -122,7 +122,7 @@ describe("reset_token", () => {
     expect(back).toMatchObject({ status: "ACCEPTED", player_id: "P01", auth_token: reset.auth_token });
   });
 
-  it("is the operator's alone", async () => {
+  it("needs the operator token", async () => {
     const token = newToken();
     await register("Ann", endpoint, token);
     for (const caller of [undefined, newToken(), token]) {
@@ -131,6 +131,6 @@ describe("reset_token", () => {
     }
     expect(await register("Ann", endpoint, token)).toMatchObject({ status: "ACCEPTED" });
     const unknown = await manager.tool("reset_token", { player_id: "P09" }, manager.operator);
-    expect(unknown).toMatchObject({ isError: true, error_code: "L004", message: "no player P09" });
+    expect(unknown).toMatchObject({ isError: true, error_code: "L004", message: "no player P09 is registered" });
   });
 });

@@ -33,13 +33,15 @@ export interface ManagerDesk {
   readonly operatorToken: string;
 }
 
-/** The requests that may register a new agent, and of which kind. */
+/** The tools and message types that register an agent, with the agent's kind. */
 export const REGISTRATIONS: Readonly<Record<string, Agent["kind"]>> = {
-  ...{ PLAYER_REGISTER_REQUEST: "player", register_player: "player" },
-  ...{ REFEREE_REGISTER_REQUEST: "referee", register_referee: "referee" },
+  PLAYER_REGISTER_REQUEST: "player",
+  register_player: "player",
+  REFEREE_REGISTER_REQUEST: "referee",
+  register_referee: "referee",
 };
 
-/** Whether a registration with this agent's token can only be that of the agent itself: a class that comes back is not limited. */
+/** Whether a registration with this agent's token can only be that of the agent itself. Such a registration is not rate-limited. */
 export const isReturn = (agent: Agent | null, { requests, names }: Creation): boolean =>
   agent !== null &&
   requests.every((request) => REGISTRATIONS[request] === agent.kind) &&
@@ -155,7 +157,7 @@ function readings({ manager }: ManagerDesk): readonly Operation<unknown>[] {
   ];
 }
 
-/** Lets a request pass that brings the operator token. */
+/** Handles a request only if it carries the operator token. */
 const operatorGate =
   (operatorToken: string) =>
   <P>(handle: (payload: P) => Promise<Result<object, ProtocolError>>) =>
@@ -164,12 +166,21 @@ const operatorGate =
       ? handle(payload)
       : err(protocolError("L004", "this takes the operator token; see the terminal where the league was started"));
 
+function playerOf(registry: AgentRegistry, player_id: string): Result<Agent, ProtocolError> {
+  const player = registry.get(player_id);
+  return player?.kind === "player"
+    ? ok(player)
+    : err(protocolError("L004", `no player ${player_id} is registered`, { player_id }));
+}
+
 function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): readonly Operation<unknown>[] {
   const operatorOnly = operatorGate(operatorToken);
   /** The one running league that both players are in. */
   const sharedLeague = (...players: readonly string[]): Result<string, ProtocolError> => {
-    const unknown = players.find((id) => registry.get(id)?.kind !== "player");
-    if (unknown) return err(protocolError("L004", `no player ${unknown} is registered`, { player_id: unknown }));
+    for (const id of players) {
+      const player = playerOf(registry, id);
+      if (!player.ok) return player;
+    }
     const shared = [...manager.leagues.values()].filter(
       ({ status, entrants }) => status === "running" && players.every((id) => entrants.has(id)),
     );
@@ -241,10 +252,9 @@ function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): re
         annotations: { readOnlyHint: false, destructiveHint: true },
       },
       handle: operatorOnly(async ({ player_id }: z.infer<typeof PlayerId>) => {
-        const player = registry.get(player_id);
-        if (player?.kind !== "player")
-          return err(protocolError("L004", `no player ${player_id} is registered`, { player_id }));
-        await manager.remove(player);
+        const player = playerOf(registry, player_id);
+        if (!player.ok) return player;
+        await manager.remove(player.value);
         return ok({ status: "REMOVED", player_id });
       }),
     }),
@@ -266,9 +276,9 @@ function resetToken({ registry, operatorToken }: ManagerDesk): Operation<unknown
       annotations: { readOnlyHint: false, destructiveHint: true },
     },
     handle: operatorGate(operatorToken)(async ({ player_id }: z.infer<typeof PlayerId>) => {
-      const player = registry.get(player_id);
-      if (player?.kind !== "player") return err(protocolError("L004", `no player ${player_id}`, { player_id }));
-      const token = await registry.resetToken(player);
+      const player = playerOf(registry, player_id);
+      if (!player.ok) return player;
+      const token = await registry.resetToken(player.value);
       return token.ok ? ok({ status: "RESET", player_id, auth_token: token.value }) : token;
     }),
   });

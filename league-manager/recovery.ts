@@ -9,9 +9,8 @@ const PROBE_TIMEOUT_MS = 1_000;
 /** Asks suspended players for their health; one that answers is active again (PROTOCOL.md, section 2). Returns the way to stop. */
 export function watchSuspended(registry: AgentRegistry, peers: Peers, onError: (thrown: unknown) => void): () => void {
   const timer = setInterval(() => {
-    for (const player of registry
-      .all("player")
-      .filter(({ state, endpoint }) => state === "SUSPENDED" && endpoint !== "")) {
+    const suspended = registry.all("player").filter(({ state, endpoint }) => state === "SUSPENDED" && endpoint !== "");
+    for (const player of suspended) {
       peers
         .isAlive(new URL("/health", player.endpoint).href, PROBE_TIMEOUT_MS)
         .then((alive) => (alive ? registry.move(player, "recover") : undefined))

@@ -2,7 +2,7 @@ import { newToken } from "#shared/lib/ids.ts";
 import type { SeedRule } from "#shared/session/match-seed.ts";
 import type { Kept, ManagerStore } from "./tables.ts";
 
-/** What is fixed when a run begins and kept in its store. */
+/** The values that are fixed when a run begins, and kept in its store. */
 export interface RunIdentity {
   /** Random. Tells referees that keep their stores this run's matches from those of the same names in another run. */
   readonly runId: string;
@@ -16,10 +16,10 @@ export async function openRun(store: ManagerStore, { meta }: Kept, givenSeed: st
   const runId = meta.get("run_id") ?? newToken();
   const seedRule = meta.has("seed") ? seedRuleOf(meta) : "per_epoch";
   const seed = meta.get("seed") ?? givenSeed ?? newToken();
-  // The seed last: a store with a seed and no rule was begun by an older version.
-  for (const [key, value] of [["run_id", runId] as const, [SEED_RULE, seedRule] as const, ["seed", seed] as const]) {
-    await store.setMeta(key, value);
-  }
+  await store.setMeta("run_id", runId);
+  await store.setMeta(SEED_RULE, seedRule);
+  // The seed is written last: a store with a seed and without a rule was begun by an older version.
+  await store.setMeta("seed", seed);
   return { runId, seed, seedRule };
 }
 

@@ -42,7 +42,7 @@ export interface ManagerServiceOptions {
 }
 
 const INSTRUCTIONS =
-  "This server manages leagues of games between programs. list_leagues gives the league ids; get_standings and get_schedule show one league; the resources league://standings and league://schedule show all leagues. start_league, schedule_match and remove_player need the operator token in auth_token. Games are played at the referees and players, not here.";
+  "This server manages leagues of games between programs. list_leagues gives the league ids; get_standings and get_schedule show one league; the resources league://standings and league://schedule show all leagues. start_league, schedule_match, remove_player and reset_token need the operator token in auth_token. Games are played at the referees and players, not here.";
 const BODY_BYTES = 256 * 1024;
 /** MATCH_RESULT carries a whole log. */
 const REFEREE_BODY_BYTES = 4 * 1024 * 1024;
@@ -186,7 +186,7 @@ function placesOf(config: Config, runFolder: string | null): readonly Place[] {
 
 const localEndpoint = (port: number): string => `http://127.0.0.1:${port}/mcp`;
 
-/** A listed endpoint allows itself only: other services of its host are no concern of the league. */
+/** A listed endpoint allows itself only, and no other port or path of its host. */
 const allowedContacts = (config: Config): AllowedContacts => ({
   hosts: config.allowed_hosts,
   endpoints: config.players.flatMap((player) => ("endpoint" in player ? [player.endpoint] : [])),
