@@ -8,7 +8,7 @@ import type { Match } from "./league.ts";
 import { matchesOfRound, startDispatcher, startReferee } from "./testing-dispatch.ts";
 
 describe("a referee that answers its probes and takes no match", () => {
-  test("loses its matches to the others, is told so, and gets none while there are others", async () => {
+  test("loses its matches to the others, is informed of that, and gets none while there are others", async () => {
     const bad = await startReferee("REF01", 2);
     bad.answer = "foreign";
     const good = await startReferee("REF02", 2);
@@ -24,12 +24,12 @@ describe("a referee that answers its probes and takes no match", () => {
     const [next] = matchesOfRound(1);
     dispatcher.enqueue([next as Match]);
     expect(next?.refereeId).toBe("REF02");
-    // The last thing that it hears is that the match is not its own.
+    // The last message that it receives says that the match is not its own.
     await vi.waitFor(() => expect(bad.orders.at(-1)).toEqual({ league_id: "rps", match_id: "R1M1", epoch: 1 }));
     expect(bad.orders.length).toBeLessThanOrEqual(asked + 1);
   });
 
-  test("keeps, and gets, the matches of a game that nobody else plays", async () => {
+  test("keeps, and gets, the matches of a game that no other referee plays", async () => {
     const bad = await startReferee("REF01", 2);
     bad.answer = "foreign";
     const other = await startReferee("REF02", 2);
@@ -45,7 +45,7 @@ describe("a referee that answers its probes and takes no match", () => {
     expect(other.orders).toEqual([]);
   });
 
-  test("keeps what it was given where there is no other", async () => {
+  test("keeps its match if there is no other referee", async () => {
     const bad = await startReferee("REF01", 2);
     bad.answer = "foreign";
     const dispatcher = startDispatcher([bad]);
@@ -73,7 +73,7 @@ test("an answer to START_GAME that is no envelope is explained, in the log too",
   expect(JSON.parse(line)).toMatchObject({ ...logged, answer: { raw: expect.stringContaining("ACCEPTED") } });
 });
 
-/** The referees that so many further matches go to. */
+/** Hands out `count` further matches; returns the referee of each. */
 const givenTo = (dispatcher: Dispatcher, count: number): (string | null)[] => {
   const given = matchesOfRound(count);
   dispatcher.enqueue(given);
@@ -81,9 +81,8 @@ const givenTo = (dispatcher: Dispatcher, count: number): (string | null)[] => {
 };
 
 describe("a referee that took no match for a while", () => {
-  test("is offered one match after that, and has its share again once it has accepted it", async () => {
-    const accepted = Promise.withResolvers<void>();
-    const late = await startReferee("REF01", 10_000, () => late.answer === "accepted" && accepted.resolve());
+  test("is offered one match, and gets its share again once it has accepted that match", async () => {
+    const late = await startReferee("REF01", 10_000);
     const good = await startReferee("REF02", 10_000);
     late.answer = "busy";
     const dispatcher = startDispatcher([late, good], { unfitMs: 1_500 });
@@ -100,7 +99,7 @@ describe("a referee that took no match for a while", () => {
       return given;
     }, 5_000);
     expect(trial).toEqual(["REF01", "REF02", "REF02"]);
-    await accepted.promise;
+    await late.accepted;
     await vi.waitFor(() => expect(givenTo(dispatcher, 4)).toEqual(["REF01", "REF02", "REF01", "REF02"]), 5_000);
   });
 
@@ -138,8 +137,7 @@ describe("a referee that is full", () => {
   });
 
   test("keeps a match while the others are full too, and plays it as soon as it can", async () => {
-    const accepted = Promise.withResolvers<void>();
-    const full = await startReferee("REF01", 10_000, () => full.answer === "accepted" && accepted.resolve());
+    const full = await startReferee("REF01", 10_000);
     const other = await startReferee("REF02", 1);
     full.answer = "full";
     const dispatcher = startDispatcher([full, other], { refusalsMs: 0 });
@@ -147,7 +145,7 @@ describe("a referee that is full", () => {
     dispatcher.enqueue([first, second]);
     await vi.waitFor(() => expect(full.orders.length).toBeGreaterThan(2), 5_000);
     full.answer = "accepted";
-    await accepted.promise;
+    await full.accepted;
     expect(first).toMatchObject({ refereeId: "REF01", epoch: 1 });
     expect(second).toMatchObject({ refereeId: "REF02", epoch: 1 });
   });

@@ -1,10 +1,7 @@
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newToken } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
@@ -12,6 +9,7 @@ import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { startManager } from "./service.ts";
+import { startProgram } from "./testing-doors.ts";
 
 /** A port of its own for each test: fetch keeps connections to the last one. */
 let port = 20_000 + (process.pid % 500) * 20;
@@ -75,7 +73,7 @@ const asPlayer = (payload: object, token?: string) => {
 };
 
 describe("MCP without a session", () => {
-  it("answers as spec/league-api.md shows", async () => {
+  it("answers initialize, tools/list, resources/list and resources/read", async () => {
     const params = { protocolVersion: "2024-11-05", capabilities: {}, clientInfo: { name: "x", version: "1" } };
     expect((await call("initialize", params)).body).toMatchObject({
       jsonrpc: "2.0",
@@ -211,10 +209,7 @@ describe("registration", () => {
   });
 
   it("gives who comes back with its token its old id, and nobody else", async () => {
-    const player = createServer((_, reply) => reply.end("{}"));
-    onTestFinished(() => void player.close().closeAllConnections());
-    await once(player.listen(0, "127.0.0.1"), "listening");
-    const contact_endpoint = `http://127.0.0.1:${(player.address() as AddressInfo).port}/mcp`;
+    const contact_endpoint = `http://127.0.0.1:${await startProgram()}/mcp`;
     const first = (await asPlayer({ contact_endpoint })).payload;
     expect(first).toMatchObject({ status: "ACCEPTED", player_id: "P01", league_ids: ["rps"], reason: null });
     expect(Buffer.from(first.auth_token, "base64url")).toHaveLength(32);

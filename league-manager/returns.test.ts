@@ -1,17 +1,15 @@
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { isToken, newToken } from "#shared/lib/ids.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { freePort } from "#shared/runtime/free-ports.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { startManager } from "./service.ts";
+import { startProgram } from "./testing-doors.ts";
 
 let dataFolder = "";
 let url = "";
@@ -60,11 +58,7 @@ it.each(["player", "referee"] as const)(
   "a %s that returns takes neither name nor endpoint of another: L003",
   async (kind) => {
     await start({}, "count");
-    // Somebody answers at both endpoints.
-    const servers = [createServer(), createServer()].map((one) => one.on("request", (_, reply) => reply.end("{}")));
-    onTestFinished(() => servers.forEach((one) => void one.close().closeAllConnections()));
-    for (const one of servers) await once(one.listen(0, "127.0.0.1"), "listening");
-    const [atA = 0, atB = 0] = servers.map((one) => (one.address() as AddressInfo).port);
+    const [atA, atB] = [await startProgram(), await startProgram()];
     const [first, second] = [newToken(), newToken()];
     await register(kind, "A", atA, first);
     await register(kind, "B", atB, second);

@@ -17,7 +17,7 @@ import type { AgentRegistry } from "./registry.ts";
  */
 type Answer = "accepted" | "full" | "foreign" | "busy" | "plain";
 
-/** A referee that plays nothing and keeps what it was told. */
+/** A referee that plays no match and keeps the messages that it receives. */
 export interface TestReferee {
   readonly agent: Agent;
   readonly orders: StartGame[];
@@ -25,6 +25,8 @@ export interface TestReferee {
   readonly server: Server;
   /** To every START_GAME from now on. */
   answer: Answer;
+  /** Resolves when the referee has accepted a match. */
+  readonly accepted: Promise<void>;
 }
 
 /** Starts a referee for the test that runs; `onOrder` is called when an order is answered. */
@@ -35,6 +37,7 @@ export async function startReferee(
 ): Promise<TestReferee> {
   const orders: StartGame[] = [];
   const signatures: string[] = [];
+  const accepted = Promise.withResolvers<void>();
   const server = createServer(async (request, response) => {
     if (request.method === "GET") return void response.end("ok");
     let body = "";
@@ -44,6 +47,7 @@ export async function startReferee(
     orders.push(params.arguments.payload);
     signatures.push(params.arguments.auth_token);
     const answer = isOrder ? referee.answer : "accepted";
+    if (isOrder && answer === "accepted") response.once("finish", accepted.resolve);
     if (answer === "busy") return void response.writeHead(503).end("", onOrder);
     const error =
       answer === "full" ? { error_code: "G005", retryable: true } : { error_code: "L004", retryable: false };
@@ -79,7 +83,7 @@ export async function startReferee(
     state: "ACTIVE",
     fails: 0,
   };
-  const referee: TestReferee = { agent, orders, signatures, server, answer: "accepted" };
+  const referee: TestReferee = { agent, orders, signatures, server, answer: "accepted", accepted: accepted.promise };
   return referee;
 }
 
@@ -97,7 +101,7 @@ export const matchesOfRound = (count: number): Match[] =>
     result: null,
   }));
 
-/** A dispatcher for the test that runs, with what it says of referees that take no match. */
+/** Starts a dispatcher for the test that runs; `refusals` are its reports of referees that take no match. */
 export function startDispatcher(
   referees: readonly TestReferee[],
   options: Partial<DispatchOptions> = {},

@@ -1,9 +1,11 @@
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { onTestFinished } from "vitest";
 import { rps } from "#shared/games/rps.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
@@ -38,6 +40,14 @@ export interface TestManager {
   /** The endpoint of each agent in the store's own file. */
   endpointsKept(): Readonly<Record<string, string>>;
   stop(): Promise<void>;
+}
+
+/** Starts a program for the test that runs, which answers `{}` to every request; resolves with its port. */
+export async function startProgram(): Promise<number> {
+  const program = createServer((_, response) => response.end("{}"));
+  onTestFinished(() => void program.close().closeAllConnections());
+  await once(program.listen(0, "127.0.0.1"), "listening");
+  return (program.address() as AddressInfo).port;
 }
 
 /** Starts a manager with these leagues on a port of the system's choice; more of its config after that. */

@@ -4,7 +4,7 @@ import { createPeers } from "#shared/rpc/peer.ts";
 import { newAgent } from "./agents.ts";
 import { hasLeft } from "./presence.ts";
 
-/** Asks whether a player at the given endpoint has left when this process may open no more files, and prints the answer. */
+/** Opens files up to the limit of the process, asks whether the player at the given endpoint has left, and prints the answer. */
 const [endpoint = ""] = process.argv.slice(2);
 const about = { gameTypes: [], wantsLegalActions: false, wantsRoundResults: false, takesBatches: false };
 const player = newAgent("P01", {
@@ -23,7 +23,7 @@ const takeAll = (): number => {
   }
 };
 takeAll();
-// Node itself may close files a moment later, which are then taken too: until a while passes without any.
+// Node may close files of its own a moment later. This ends when it has closed none for 50 ms.
 while (await pause(50, new AbortController().signal)) if (takeAll() === 0) break;
 const left = await hasLeft(peers, "league_manager:LM01", "rps")(player);
 process.stdout.write(JSON.stringify({ left }));
