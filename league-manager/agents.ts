@@ -3,12 +3,12 @@ import type { AgentRow } from "./tables.ts";
 
 export type AgentKind = AgentRow["kind"];
 
-/** A registered agent; `state` follows the lifecycle of league-protocol.md. */
+/** A registered agent. Its `state` changes only along the arrows of `shared/protocol/lifecycle.ts`, and when it enters another league. */
 export interface Agent {
   readonly id: string;
   readonly kind: AgentKind;
   readonly name: string;
-  /** Empty for a player whose endpoint was given to another after it had stopped: it cannot be reached until it comes back. */
+  /** Empty if the player had stopped and another one got its endpoint: the player cannot be reached until it registers again. */
   endpoint: string;
   tokenHash: string;
   gameTypes: readonly string[];
@@ -31,7 +31,7 @@ export interface Registration {
   readonly takesBatches: boolean;
   readonly maxConcurrent: number;
   readonly remoteAddress: string;
-  /** The token of an agent that comes back; of a new one, the token that it wishes to have. */
+  /** The token of an agent that registers again; the token that a new agent proposes. */
   readonly token: string | null;
 }
 

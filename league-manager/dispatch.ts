@@ -47,8 +47,8 @@ export interface Dispatcher {
   /** The match has a result, or has failed with this referee: it has a place free, and a failed match goes to another if there is one. */
   release(match: Match, end?: "failed"): void;
   /**
-   * Takes an overdue match from its referee, which keeps the place occupied until it has acknowledged that. Returns the function that
-   * informs the referee, to be called when it is on disk that the match is no longer the referee's.
+   * Takes an overdue match from its referee. The match occupies its place until the referee has acknowledged that. Returns the function
+   * that informs the referee; call it when the match's next epoch or result is on disk.
    */
   withdraw(match: Match): () => void;
   /** A referee has registered or come back. */
@@ -64,7 +64,7 @@ export interface Dispatcher {
 
 const PROBE_EVERY_MS = 1_000;
 const PROBE_TIMEOUT_MS = 1_000;
-/** Probes missed in a row after which a referee's matches are given to another (DESIGN.md, section 5). */
+/** After so many missed probes in a row a referee's matches are given to another. */
 const MAX_MISSES = 3;
 const RESEND_MS = 300;
 /** How long a referee may refuse a match: one that was started anew does until it is registered again. */
@@ -73,12 +73,13 @@ const REFUSALS_MS = 3_000;
 const UNFIT_MS = 10_000;
 
 export function createDispatcher(options: DispatchOptions): Dispatcher {
-  const { registry, peers, log, save, orderOf, gameOf, refusalsMs = REFUSALS_MS, unfitMs = UNFIT_MS } = options;
+  const { registry, peers, log, sender, timeoutMs, save, orderOf, gameOf } = options;
+  const { refusalsMs = REFUSALS_MS, unfitMs = UNFIT_MS } = options;
   const waiting = new Set<Match>();
   const assigned = new Map<string, Set<Match>>();
   const limits = new Map<Match, NodeJS.Timeout>();
   const misses = new Map<string, number>();
-  /** Referees that answer and take no match, as one with a wrong endpoint does, and until when they are offered none while there are others. */
+  /** Referees that answer and take no match, e.g. because of a wrong endpoint: until this time they are offered none while there are others. */
   const unfit = new Map<string, number>();
   /** With whom a match has failed. */
   const failedWith = new WeakMap<Match, Set<string>>();
@@ -96,7 +97,6 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     if (unfitUntil === undefined) return isUp(referee);
     return isUp(referee) && performance.now() >= unfitUntil && matchesOf(referee.id).size === 0;
   };
-  const { sender, timeoutMs } = options;
   const withdrawals = createWithdrawals({ peers, sender, timeoutMs, isUp, onAcknowledged: () => deal() });
   const reaches = (referee: Agent, match: Match): boolean =>
     Object.values(match.roles).every((id) => canReach(referee.endpoint, registry.get(id)?.endpoint ?? ""));
@@ -147,9 +147,8 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     while (isStillTheirs()) {
       const ref = matchRef(match.leagueId, match.matchId);
       const authToken = signFor(referee.tokenHash, ref);
-      const envelope = newEnvelope("START_GAME", options.sender, orderOf(match), { authToken });
-      const call = { timeoutMs: options.timeoutMs };
-      const reply = await peers.message(referee.endpoint, envelope, call).catch(asRefused);
+      const envelope = newEnvelope("START_GAME", sender, orderOf(match), { authToken });
+      const reply = await peers.message(referee.endpoint, envelope, { timeoutMs }).catch(asRefused);
       if (reply.ok && reply.value.type === "START_GAME_RESPONSE") {
         unfit.delete(referee.id);
         return;
@@ -214,7 +213,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   };
 
   const timer = setInterval(() => {
-    deal(); // an unfit referee may be due for a match
+    deal(); // the time of an unfit referee may be over
     for (const referee of registry.all("referee")) {
       probe(referee).catch((thrown) => log.warn({ err: thrown, referee: referee.id }, "a referee could not be probed"));
     }
@@ -269,7 +268,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   };
 }
 
-/** Why an answer to START_GAME starts no match. */
+/** Why a START_GAME was not accepted. */
 function whyNotStarted(reply: Result<Envelope, CallFault>): string {
   if (!reply.ok) {
     const { cause, detail } = reply.error;

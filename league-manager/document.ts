@@ -4,7 +4,7 @@ import { type ResultsDocument, summaryOf } from "./events.ts";
 import { type League, restoreLeague, standingsOf } from "./league.ts";
 import { MANAGER_SCHEMA, managerStore } from "./tables.ts";
 
-/** Leagues as they stand, in the shape of `league run --json` (DESIGN.md, section 7). */
+/** The results and standings so far, as `league run --json` prints them. */
 export const documentOf = (leagues: readonly League[], nameOf: (playerId: string) => string): ResultsDocument => ({
   leagues: leagues.map((league) => ({
     league_id: league.config.league_id,

@@ -63,7 +63,7 @@ describe("MATCH_RESULT", () => {
     expect(await points()).toEqual(NOTHING);
   });
 
-  it("is recorded once; the same one again is acknowledged, and another one is told which is recorded", async () => {
+  it("is recorded once; the same one again is acknowledged, and a different one is refused with the one that is recorded", async () => {
     const first = await message("MATCH_RESULT", "referee:REF01", won(), tokenOf("REF01"));
     expect(first).toMatchObject({ type: "MATCH_RESULT_RESPONSE", payload: { status: "RECORDED" } });
     const again = await message("MATCH_RESULT", "referee:REF01", won(), tokenOf("REF01"));

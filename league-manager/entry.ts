@@ -22,7 +22,7 @@ export interface EntryOptions {
   readonly startWhen: "roster" | "count";
   /** How long the kept places are waited for: then a league starts without those that have not come. */
   readonly registrationMs: number;
-  /** The word that agents must give to register; null without one. An agent that comes back with its token needs none. */
+  /** The join code that a registration needs; null if the league has none. A registration with an agent's token needs none. */
   readonly joinCode: string | null;
   readonly emit: (event: LeagueEvent) => void;
   readonly onError: (thrown: unknown) => void;
@@ -134,7 +134,7 @@ export function createEntry(options: EntryOptions): Entry {
     const ofNetwork = ({ endpoint }: Agent): boolean => network !== null && remoteNetworkOf(endpoint) === network;
     const isNetworkFull = referees.filter(ofNetwork).length >= MOST_REFEREES_OF_NETWORK;
     if (!isNetworkFull && referees.length < MOST_REFEREES) return ok([]);
-    // A network that has its share replaces none but its own.
+    // A new referee of a network that has its share replaces only a referee of that network.
     const mayReplace = (other: Agent): boolean => !isExpected(other.endpoint) && (!isNetworkFull || ofNetwork(other));
     if (manager.forgetSilent(mayReplace)) return ok([]);
     const registered = isNetworkFull
@@ -260,7 +260,7 @@ export function createEntry(options: EntryOptions): Entry {
       if (!registered.ok) return ok({ referee_id: null, ...rejected(registered.error) });
       const { agent, token, isNew } = registered.value;
       if (isNew) emit({ type: "registered", agent_id: agent.id, name: agent.name, kind: "referee" });
-      // Before that no match is given to a referee again, and it would take its unfinished matches for withdrawn.
+      // The answer lists the referee's matches, and the referee drops all others. Until `restored` the list is incomplete.
       await manager.restored;
       const matches = manager.welcomeReferee(agent);
       startComplete();

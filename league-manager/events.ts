@@ -32,8 +32,8 @@ export type LeagueEvent =
   | { readonly type: "all_completed"; readonly document: ResultsDocument };
 
 /**
- * A player's new state, for people. null where another line tells it: the start and the end of a league are the players' too, and a player that is
- * shut down for its timeouts gets a notice.
+ * A player's new state, for people. null if another line says it already: the lines about the start and the end of a league include
+ * its players, and a shutdown after timeouts has a notice.
  */
 export function stateLine(event: Extract<LeagueEvent, { type: "player_state" }>): string | null {
   const { name, agent_id, was, state } = event;
@@ -43,7 +43,7 @@ export function stateLine(event: Extract<LeagueEvent, { type: "player_state" }>)
   return state === "REGISTERED" ? `${player} is registered again` : null;
 }
 
-/** One match in the document of `league run --json` (DESIGN.md, section 7). */
+/** One match in the document of `league run --json`. */
 export interface MatchSummary {
   readonly match_id: string;
   readonly round_id: number;

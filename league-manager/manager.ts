@@ -67,7 +67,7 @@ export interface Manager {
   standings(league: League): readonly Standing[];
   /** A player's lifecycle state; null for one that is not registered any more. */
   stateOf(playerId: string): AgentState | null;
-  /** Resolves when `resume` has given their matches back to the referees. */
+  /** Resolves when `resume` has assigned the unfinished matches to referees again. */
   readonly restored: Promise<void>;
   /** Goes on with every league that was running when the manager stopped. */
   resume(): Promise<void>;

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { freePort } from "#shared/runtime/free-ports.ts";
 
-/** Files that the manager may have open: some forty are its own. */
+/** How many files the process may have open; it needs some forty itself. */
 const FILES = 128;
 
 test("a manager that lacks files to ask a player does not take it for one that has left", async () => {

@@ -41,11 +41,14 @@ export interface AgentRegistry {
    * that is on disk.
    */
   move(agent: Agent, event: AgentEvent): Promise<void>;
-  /** Removes a player that is in no league or a referee without a match. Its name and endpoint are free again, its id is never given again. */
+  /**
+   * Removes a player that is in no league or a referee without a match. Its name and endpoint are free again. Its id is given again
+   * only to the agent for which the config keeps it.
+   */
   forget(agent: Agent): Promise<void>;
   /** A player whose leagues are over, and who has entered another: what it was is past. */
   renew(agent: Agent): Promise<void>;
-  /** Gives a player a new token in place of one that it has lost; L001 for a player of the run, which keeps its token itself. */
+  /** Replaces a player's lost token; L001 for a player that the run starts, because the run keeps its token. */
   resetToken(agent: Agent): Promise<Result<string, ProtocolError>>;
   /** A match lost by TIMEOUT suspends, the third in a row shuts down. */
   countTimeout(agent: Agent): Promise<void>;
@@ -54,7 +57,7 @@ export interface AgentRegistry {
 }
 
 export interface RegistryOptions {
-  /** An agent is in another lifecycle state than before. */
+  /** Called after an agent's lifecycle state has changed. */
   readonly onState: (agent: Agent, was: AgentState) => void;
   readonly store: ManagerStore;
   readonly places: readonly Place[];
@@ -66,11 +69,11 @@ export interface RegistryOptions {
   readonly operatorToken: string;
   /** Whether another program, or none, answers at a registered player's endpoint. */
   readonly hasLeft: (player: Agent) => Promise<boolean>;
-  /** What was kept of the registry besides its rows. */
+  /** The values that the registry has stored besides its rows. */
   readonly meta: ReadonlyMap<string, string>;
 }
 
-/** Under this key is the number of the last id of a kind that was forgotten: ids up to it are given to no other agent. */
+/** The key of the highest number among the forgotten ids of a kind. New ids have higher numbers. */
 const lastForgottenKey = (kind: AgentKind): string => `last_forgotten_${kind}`;
 const ordinalOf = (id: string): number => Number(/\d+$/.exec(id)?.[0] ?? 0);
 
@@ -109,7 +112,7 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
     const next = transition(agent.state, event);
     if (next.ok) agent.state = next.value;
   };
-  /** Tells of a change of state once, however many steps it takes; false when nothing has changed. */
+  /** Reports a change of state once, also when it takes several steps; false when the state is the same. */
   const change = (agent: Agent, act: () => void): boolean => {
     const was = agent.state;
     act();
@@ -119,7 +122,7 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
   };
   const keepState = (agent: Agent): Promise<void> => store.setAgentState(agent.id, agent.state, agent.fails);
 
-  /** `left` are players at the same endpoint that do not answer there: they lose it to an agent that is accepted, and to no other. */
+  /** `left` are players at the same endpoint that do not answer there. They lose it only if the new agent is accepted. */
   const registerWithout = async (
     left: readonly Agent[],
     ...[registration, leaguesFor]: Parameters<AgentRegistry["register"]>
@@ -145,7 +148,7 @@ export function createRegistry(options: RegistryOptions): AgentRegistry {
       (one) => one.kind === kind && !left.includes(one) && (one.name === name || sameEndpoint(one.endpoint, endpoint)),
     );
     const other = alike.find((one) => one !== known);
-    // The new player may hold this port because the old one has stopped. An endpoint in the config stays its player's.
+    // The old player may have stopped and freed its port. An endpoint that the config lists is given to no other player.
     const isListed = places.some(({ id, endpoint: listed }) => id === other?.id && listed !== null);
     if (other && other.name !== name && kind === "player" && !isListed && (await options.hasLeft(other))) {
       return registerWithout([...left, other], registration, leaguesFor);

@@ -12,7 +12,7 @@ import { faultOfUnplayed, type League, type Match, rowOf } from "./league.ts";
 import type { Rounds } from "./rounds.ts";
 import type { ManagerStore } from "./tables.ts";
 
-/** A match that was aborted so often through our own faults ends aborted, without points (DESIGN.md, section 5). */
+/** A match that has been aborted so often, through no fault of its players, ends aborted, without points. */
 const MAX_ABORTS = 3;
 
 export interface Recorder {

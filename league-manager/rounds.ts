@@ -46,8 +46,8 @@ export interface Rounds {
 const LAST_NEWS_MS = 1_000;
 
 /**
- * Whether a round was being played when the manager stopped. Then its matches are played to their end, also those of players that
- * have been shut down since.
+ * Whether a round was being played when the manager stopped. The matches of such a round are played to their end, also those of players
+ * that have been shut down since.
  */
 const hasBegun = (league: League, roundId: number): boolean =>
   matchesOf(league, roundId).some(({ status, epoch, result }) => {

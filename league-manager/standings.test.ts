@@ -16,7 +16,7 @@ const draw = (a: string, b: string) => result({ [a]: 1, [b]: 1 });
 const order = (ids: string[], results: StandingsResult[]) =>
   foldStandings(players(...ids), results).map((row) => row.player_id);
 
-describe("league-protocol.md, Scoring, Per Match", () => {
+describe("the points of a match", () => {
   test("a win is 3 points, a loss 0", () => {
     expect(foldStandings(players("P01", "P02"), [win("P02", "P01")])).toEqual([
       { rank: 1, ...player("P02"), played: 1, wins: 1, draws: 0, losses: 0, points: 3 },
@@ -67,7 +67,7 @@ describe("PROTOCOL.md, section 2, faults", () => {
   });
 });
 
-describe("league-protocol.md, Scoring, League Standings", () => {
+describe("the order of the standings", () => {
   test("sorted by 1. points, descending", () => {
     expect(order(["P01", "P02", "P03"], [win("P03", "P01"), draw("P02", "P01")])).toEqual(["P03", "P01", "P02"]);
   });

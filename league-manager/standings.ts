@@ -36,7 +36,7 @@ export interface Tally {
 }
 
 /**
- * The table of a league (league-protocol.md, Scoring): win 3, draw 1, loss 0; sorted by points, wins and draws, all descending,
+ * The table of a league: win 3, draw 1, loss 0; sorted by points, wins and draws, all descending,
  * then player id ascending. A match forfeited by both is a loss for both, an aborted one counts for nobody.
  */
 export function createTally(): Tally {

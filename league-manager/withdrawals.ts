@@ -17,7 +17,7 @@ export interface WithdrawalOptions {
 }
 
 /**
- * Matches that were taken from a referee and that it may still be playing. Each occupies a place of the referee until the referee
+ * Matches that were taken from a referee that may still play them. Each occupies a place of the referee until the referee
  * has acknowledged MATCH_WITHDRAWN.
  */
 export interface Withdrawals {
@@ -49,7 +49,7 @@ export function createWithdrawals({ peers, sender, timeoutMs, isUp, onAcknowledg
     const authToken = signFor(referee.tokenHash, matchRef(league_id, match_id));
     const envelope = newEnvelope("MATCH_WITHDRAWN", sender, { league_id, match_id, epoch }, { authToken });
     const reply = await peers.notify(referee.endpoint, envelope, { timeoutMs, retry: true, signal: stopped.signal });
-    // A referee that does not implement MATCH_WITHDRAWN answers 4xx, and it will do so every time.
+    // A referee that does not implement MATCH_WITHDRAWN answers 4xx every time. 429 is a rate limit.
     return reply.ok || /^HTTP 4(?!29)/.test(reply.error.detail);
   };
 
