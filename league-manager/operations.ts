@@ -91,12 +91,7 @@ function registrations({ entry }: ManagerDesk): readonly Operation<unknown>[] {
 function readings({ manager }: ManagerDesk): readonly Operation<unknown>[] {
   const reading = (
     request: messages.MessageType,
-    tool: {
-      readonly name: string;
-      readonly title: string;
-      readonly description: string;
-      readonly result: z.ZodType<object>;
-    },
+    tool: Pick<NonNullable<Operation<unknown>["tool"]>, "name" | "title" | "description" | "result">,
     show: (leagueId: string) => object,
   ): Operation<unknown> =>
     operation({
@@ -229,13 +224,8 @@ function leagueOperations({ manager, registry, operatorToken }: ManagerDesk): re
         if (!target.ok) return target;
         const added = await manager.schedule(target.value, [player1_id, player2_id], round_id);
         if (!added.ok) return added;
-        return ok({
-          status: "SCHEDULED",
-          league_id: target.value,
-          match_id: added.value.matchId,
-          round_id,
-          roles: added.value.roles,
-        });
+        const { matchId: match_id, roles } = added.value;
+        return ok({ status: "SCHEDULED", league_id: target.value, match_id, round_id, roles });
       }),
     }),
     operation({
