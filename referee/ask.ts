@@ -83,12 +83,11 @@ export function createAsker(
     if (!reply.ok) return err(faultOfCall(reply.error));
     const raw = rawOf(reply.value);
     if (reply.value.type !== "GAME_INVITE_RESPONSE") {
-      const { type, payload } = reply.value;
-      const why = type === "GAME_ERROR" || type === "LEAGUE_ERROR" ? `: ${toldAs(payload.message).slice(0, 200)}` : "";
-      return err({ code: "G001", cause: "bad_reply", detail: `answered ${type} to an invitation${why}`, raw });
+      const detail = `answered ${reply.value.type} to an invitation${errorTextIn(reply.value)}`;
+      return err({ code: "G001", cause: "bad_reply", detail, raw });
     }
-    const stranger = strangerIn(reply.value, player);
-    if (stranger !== null) return err({ code: "G001", cause: "bad_reply", detail: stranger, raw });
+    const wrongSender = wrongSenderOf(reply.value, player);
+    if (wrongSender !== null) return err({ code: "G001", cause: "bad_reply", detail: wrongSender, raw });
     const response = GameInviteResponse.safeParse(reply.value.payload);
     if (!response.success) {
       return err({
@@ -141,7 +140,7 @@ export function createAsker(
     await peers.notify(player.endpoint, envelope, { timeoutMs: limitMs, batch: player.takesBatches });
   };
 
-  const told = (request: string, player: Seated, result: Result<null, AskFault>): Result<null, AskFault> => {
+  const reported = (request: string, player: Seated, result: Result<null, AskFault>): Result<null, AskFault> => {
     const shown = published(result, player);
     if (!shown.ok && !player.signal.aborted) onFault(player, shown.error, request);
     return shown;
@@ -149,9 +148,9 @@ export function createAsker(
 
   return {
     invite: async (player, invitation, limitMs) =>
-      told("GAME_INVITE", player, await invite(player, invitation, limitMs)),
+      reported("GAME_INVITE", player, await invite(player, invitation, limitMs)),
     move: async (player, question) =>
-      told(`MOVE_REQUEST ${question.matchId} tick ${question.tick}`, player, await move(player, question)),
+      reported(`MOVE_REQUEST ${question.matchId} tick ${question.tick}`, player, await move(player, question)),
     tell,
   };
 }
@@ -167,19 +166,22 @@ function published(result: Result<null, AskFault>, player: Seated): Result<null,
   return err({ ...fault, detail: clean(detail), ...(raw !== undefined && { raw: clean(raw) }) });
 }
 
-/** What is wrong with an answer whose sender is not the player that was asked; null when it is. */
-const strangerIn = ({ type, sender }: Envelope, { playerId }: Seated): string | null =>
+/** The text of an error message after a colon; empty for any other message. */
+const errorTextIn = ({ type, payload }: Envelope): string =>
+  type === "GAME_ERROR" || type === "LEAGUE_ERROR" ? `: ${toldAs(payload.message).slice(0, 200)}` : "";
+
+/** A description of the fault if an answer was not sent by the player that was asked, else null. */
+const wrongSenderOf = ({ type, sender }: Envelope, { playerId }: Seated): string | null =>
   sender === `player:${playerId}` ? null : `the sender of ${type} is ${sender}, not player:${playerId}`;
 
 /** Checks that an answer is to this question and hands its move to the session. */
 async function take(reply: Envelope, question: MoveQuestion, player: Seated): Promise<Result<null, AskFault>> {
   const malformed = (detail: string) => err({ code: "G001", cause: "bad_reply", detail, raw: rawOf(reply) } as const);
-  if (reply.type === "GAME_ERROR" || reply.type === "LEAGUE_ERROR") {
-    return malformed(`answered ${reply.type}: ${toldAs(reply.payload.message).slice(0, 200)}`);
+  if (reply.type !== "MOVE_RESPONSE") {
+    return malformed(`answered ${reply.type}${errorTextIn(reply) || " to a move request"}`);
   }
-  if (reply.type !== "MOVE_RESPONSE") return malformed(`answered ${reply.type} to a move request`);
-  const stranger = strangerIn(reply, player);
-  if (stranger !== null) return malformed(stranger);
+  const wrongSender = wrongSenderOf(reply, player);
+  if (wrongSender !== null) return malformed(wrongSender);
   const response = MoveResponse.safeParse(reply.payload);
   if (!response.success) return malformed(`a malformed MOVE_RESPONSE: ${firstFault(response)}`);
   const { match_id, tick, move } = response.data;

@@ -4,18 +4,16 @@ import { DatabaseSync } from "node:sqlite";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { isSessionId, isToken } from "#shared/lib/ids.ts";
 
-/**
- * The session hosts' database files of one folder. A file may be in use by another process: it is read, never written.
- * `names` are session ids or tokens of Codenames games; the answer is null when no file has one of them.
- */
+/** The database files of the session hosts of one folder. They are only read, because other processes may use them. */
 export interface GameFiles {
+  /** The file that holds a game with one of these session ids or Codenames tokens; null if there is none. */
   fileOf(names: readonly string[]): string | null;
 }
 
 const MAX_KNOWN = 1_000;
 
 export function gameFiles(folder: string): GameFiles {
-  /** File by session id or token: a game never moves to another file. */
+  /** File by session id or token. A game never moves to another file. */
   const known = new Map<string, string>();
   const find = (name: string): string | null => {
     const files = readdirSync(folder).filter((file) => file.endsWith(".sqlite"));
@@ -40,10 +38,10 @@ function holds(file: string, name: string): boolean {
   let db: DatabaseSync | null = null;
   try {
     db = new DatabaseSync(file, { readOnly: true, timeout: 500 });
-    const [sql, value] = isSessionId(name)
-      ? ["SELECT 1 FROM sessions WHERE session_id = ?", name]
-      : ["SELECT 1 FROM codenames WHERE token = ?", sha256Hex(name)];
-    return db.prepare(sql as string).get(value as string) !== undefined;
+    const found = isSessionId(name)
+      ? db.prepare("SELECT 1 FROM sessions WHERE session_id = ?").get(name)
+      : db.prepare("SELECT 1 FROM codenames WHERE token = ?").get(sha256Hex(name));
+    return found !== undefined;
   } catch {
     return false;
   } finally {

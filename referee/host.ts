@@ -96,7 +96,7 @@ interface Live extends Kept {
   pending: { readonly session: Session; readonly head: LogRow };
   /** When the database's copy of the state was last written, on the monotonic clock; -Infinity when this host has not written it. */
   snapshotAt: number;
-  /** When it was last asked for, on the monotonic clock. */
+  /** When it was last read or written, on the monotonic clock. */
   touchedAt: number;
 }
 type Listener = (kept: Kept) => void;
@@ -106,9 +106,9 @@ const SNAPSHOT_EVERY_MS = 1_000;
 const DRIVEN: Access = { actedBy: "driver", spectators: "none" };
 
 /**
- * `onCommit` is called with every session after each of its entries, and when its last player has come. `onListenerError` gets what
- * `onCommit` and the listeners of `watch` throw: the entry is on disk then, so its author and the other listeners must not notice.
- * `openRoles` are the seats of a session that nobody has taken.
+ * `onCommit` is called after each entry of a session, and when a player has joined. `onListenerError` receives what `onCommit` and the
+ * listeners of `watch` throw: the entry is on disk by then, so neither the command nor the other listeners may fail. `openRoles` returns
+ * the roles of a session whose seats are open.
  */
 export function createHost(
   log: ActionLog,
@@ -133,19 +133,17 @@ export function createHost(
     return held;
   };
 
-  const tell = (sessionId: string, listeners: readonly (() => void)[]): void => {
-    for (const listener of listeners) {
-      try {
-        listener();
-      } catch (thrown) {
-        onListenerError(thrown, sessionId);
-      }
+  const notify = (sessionId: string, listener: () => void): void => {
+    try {
+      listener();
+    } catch (thrown) {
+      onListenerError(thrown, sessionId);
     }
   };
 
-  const tellWatchers = (found: Live, session: Session): void => {
-    const listeners = [...(watchers.get(session.id) ?? [])].map((listener) => () => listener(found));
-    tell(session.id, [...listeners, () => onCommit(session)]);
+  const notifyAll = (found: Live, session: Session): void => {
+    for (const listener of [...(watchers.get(session.id) ?? [])]) notify(session.id, () => listener(found));
+    notify(session.id, () => onCommit(session));
   };
 
   /** Whether a session is watched or being written. */
@@ -178,20 +176,20 @@ export function createHost(
     try {
       await log.append(row, dueSnapshot(found, next, clock.monotonic()), alongside?.(next));
     } catch (thrown) {
-      // Whatever was decided on top of the lost entry is void too: whoever asks next reads the session again from its log.
+      // Decisions on top of the lost entry are void too, so the next access reads the session again from its log.
       if (live.get(sessionId) === found) live.delete(sessionId);
       throw new Error(`session ${sessionId}: the log did not take an entry: ${messageOf(thrown)}`);
     }
     found.session = next;
     found.rows.push(row);
     commits.emit(sessionId);
-    tellWatchers(found, next);
+    notifyAll(found, next);
     return ok(next);
   };
 
   const lobby = createLobby(openRoles, (sessionId) => {
     const found = find(sessionId);
-    if (found) tellWatchers(found, found.session);
+    if (found) notifyAll(found, found.session);
   });
 
   return {
@@ -204,9 +202,9 @@ export function createHost(
       const row = sealEntry(id, null, entry);
       const setup = { sessionId: id, template: game.id, seed, seats, ...access };
       await log.create(setup, row, snapshotOf(next), alongside?.(id));
-      // Another caller may have found it on disk by now, and acted in it.
+      // Another caller may have read it from disk already, and acted in it.
       if (!live.has(id)) hold(next, [row], access, clock.monotonic());
-      tell(id, [() => onCommit(next)]);
+      notify(id, () => onCommit(next));
       return next;
     },
     read: find,
@@ -246,11 +244,11 @@ export function createHost(
     },
     nextCommit: (sessionId, signal) => once(commits, sessionId, { signal }),
     async expireIdle(idleMs, onFailure) {
-      // By the dates in the log: a session may have been idle since before this process began.
+      // The dates in the log count: a session may have been idle since before this process started.
       const latest = clock.now() - idleMs;
       for (const sessionId of log.quietSince(latest + SNAPSHOT_EVERY_MS)) {
         try {
-          // Not by `find`: looking for idle sessions must neither load them nor count as a use.
+          // Not by `find`, which would load the session and count as a use.
           const head = live.get(sessionId)?.pending.head ?? log.read(sessionId).at(-1);
           if (head && Date.parse(parseEntry(head.body).at) <= latest) await run(sessionId, { type: "expire" });
         } catch (thrown) {
@@ -274,7 +272,7 @@ export function createHost(
   };
 }
 
-/** Makes an error the process's own, without disturbing who is running. */
+/** Rethrows an error as an uncaught exception, after the code that is running. */
 const throwLater = (thrown: unknown): void =>
   queueMicrotask(() => {
     throw thrown;

@@ -3,12 +3,12 @@ import type { Session } from "#shared/session/session.ts";
 
 /** Why a session takes no moves yet. */
 export interface Waiting {
-  /** The roles whose players are not there yet. */
+  /** The roles whose players have not joined yet. */
   readonly roles: readonly Role[];
   readonly message: string;
 }
 
-/** Seats are open, so no move is taken yet. */
+/** The rejection of a move while players are missing. */
 export interface NotBegun {
   readonly code: "WAITING_FOR_PLAYERS";
   readonly message: string;
@@ -16,9 +16,9 @@ export interface NotBegun {
 
 /** Which sessions wait for players: seats are open, or invitations are not accepted yet. */
 export interface Lobby {
-  /** Null once all players are there. */
+  /** Null once all players have joined. */
   waiting(session: Session): Waiting | null;
-  /** The players of a match are being invited, until the returned function is called. */
+  /** Marks a session as inviting its players until the returned function is called. */
   inviting(sessionId: string): () => void;
   isInviting(sessionId: string): boolean;
   /** Notifies the watchers of a session that a seat was taken. */
@@ -33,7 +33,7 @@ export function createLobby(
   const invited = new Set<string>();
   return {
     waiting({ id, status, tick, game }) {
-      // No move is taken before all players are there, so a session with moves has begun.
+      // No move is accepted before all players have joined, so a session with moves has begun.
       if (status === "completed" || tick > 0) return null;
       if (invited.has(id)) {
         return { roles: game.roles, message: "Waiting for players: not all of them have accepted the invitation" };

@@ -84,7 +84,7 @@ await runAgentProcess(options.name ?? `${role}-${options.port ?? process.pid}`, 
     },
     self,
   );
-  // For the phones of those who play here.
+  // People open the page on their phones with it.
   if (options.alone && isWildcard(options.host ?? "")) {
     for (const line of await qrCode(`${referee.pages}/`, process.stderr)) process.stderr.write(`${line}\n`);
   }

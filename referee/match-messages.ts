@@ -19,7 +19,7 @@ export interface MatchDriver {
 export interface Match {
   readonly order: StartGame;
   readonly game: Game;
-  /** The session's: what the order leaves out has its default. */
+  /** The options of the session, which include the defaults of those that the order leaves out. */
   readonly options: unknown;
   readonly players: readonly Seated[];
   /** Those that want to be told of every round. */
@@ -86,7 +86,7 @@ export function tellStart(driver: MatchDriver, match: Match): void {
   for (const player of players) void driver.asker.tell(player, "GAME_START", payload, order.timeouts.game_over_ms);
 }
 
-/** Tells a player that it has lost the match because it did not answer in time. */
+/** Notifies a player that it has lost the match because it did not answer in time. */
 export function tellTimeout({ asker }: MatchDriver, { order, players }: Match, { role, detail }: Fault): void {
   const { league_id, match_id, timeouts } = order;
   const payload = { league_id, match_id, ...protocolError("G002", detail, { match_id, role }) };
@@ -117,8 +117,8 @@ export function tellRounds(driver: MatchDriver, match: Match, session: Session):
 }
 
 /**
- * Tells both players how their match ended, and its seed. Called only with a result that the manager has recorded: until then the match may
- * be played again, in a run of an older version with the same seed.
+ * Sends both players the end of their match and its seed. Must be called only with a result that the manager has recorded: until then the
+ * match may be played again, and with the same seed if a manager of an older version ordered it.
  */
 export function tellResult({ asker }: MatchDriver, order: StartGame, result: MatchResult, signal: AbortSignal): void {
   const { league_id, match_id, epoch, winner, final_scores, match_points, termination, reason, log_head } = result;

@@ -96,7 +96,7 @@ function sessionOf({ host }: MatchDriver, sessionId: string): Session {
   return kept.session;
 }
 
-/** The faults of players whose endpoint another player has now (PROTOCOL.md, section 3): they have left, and cannot be asked. */
+/** The faults of players that have left and whose endpoint belongs to another player now (PROTOCOL.md, section 3). They cannot be asked. */
 const faultsOfLeft = ({ roles }: StartGame): readonly Fault[] =>
   Object.entries(roles)
     .filter(([, { endpoint }]) => endpoint === "")
@@ -109,7 +109,7 @@ async function inviteAll(driver: MatchDriver, match: Match): Promise<readonly Fa
       return answer.ok ? [] : [{ role: player.role, ...answer.error }];
     }),
   );
-  return toldFaults(driver, match, answers.flat());
+  return notifyTimeouts(driver, match, answers.flat());
 }
 
 /** Asks every role of the open turn at once; faults of one turn are judged together. */
@@ -136,11 +136,11 @@ async function faultsOfTurn(
       return answer.ok ? [] : [{ role: player.role, ...answer.error }];
     }),
   );
-  return toldFaults(driver, match, answers.flat());
+  return notifyTimeouts(driver, match, answers.flat());
 }
 
-/** The faults of one turn, after each player that has timed out was told so. */
-function toldFaults(driver: MatchDriver, match: Match, faults: readonly Fault[]): readonly Fault[] {
+/** Notifies each player that has timed out, and returns the faults. */
+function notifyTimeouts(driver: MatchDriver, match: Match, faults: readonly Fault[]): readonly Fault[] {
   stopIfWithdrawn(match);
   for (const fault of faults.filter(({ code }) => code === "G002")) tellTimeout(driver, match, fault);
   return faults;

@@ -135,7 +135,7 @@ export function createBots({ driver, known, dataFolder, log, timeouts = TIMEOUTS
 interface SeatedBot {
   readonly bot: string;
   readonly endpoint: string;
-  /** With which it checks who asks; null for a bot that has none. */
+  /** The secret that signs its messages; null for a bot without one. */
   readonly secret: string | null;
 }
 
@@ -143,9 +143,9 @@ interface SeatedBot {
 function orderFor(host: MatchDriver["host"], sessionId: string, role: Role, { bot, endpoint, secret }: SeatedBot) {
   const session = host.read(sessionId)?.session;
   if (!session) throw new Error(`session ${sessionId} is not in the log`);
-  // Of its own for each seat: one player may have several seats of a game, and knows its matches by their ids.
+  // A match id for each seat: one player may have several seats of a game, and tells its matches apart by their ids.
   const match_id = `${sessionId}-${role}`;
-  // The same after a restart: a player accepts what is said of a match only with the token of its invitation.
+  // The same after a restart: a player accepts messages about a match only with the token of its invitation.
   const tokenOf = (one: Role): string =>
     one === role && secret !== null
       ? signFor(sha256Hex(secret), matchRef(LEAGUE, match_id))

@@ -11,7 +11,7 @@ export interface BrowserOptions {
   readonly isAttended: boolean;
 }
 
-/** Why no browser is to be opened; null when one is (chess-tools.md, section 7). */
+/** Why no browser is opened; null if one may be opened. */
 export function whyNoBrowser({ env, platform, isAttended }: Omit<BrowserOptions, "url">): string | null {
   if (env.MCP_DISABLE_BROWSER === "1") return "MCP_DISABLE_BROWSER=1";
   if (env.CI !== undefined && env.CI !== "" && env.CI !== "false") return "CI";

@@ -5,8 +5,8 @@ import type { Session } from "#shared/session/session.ts";
 export type Claim = "checkmate" | "draw" | "win";
 
 /**
- * Whether a claim about the position after a move is false, and then what is said (chess-tools.md, section 6); null when it is true.
- * Where something is hidden a refusal would tell of it, so there no claim is taken.
+ * Why a claim about the position after a move is false; null if it is true. Games with hidden information accept no claims, because a
+ * rejection would reveal what is hidden.
  */
 export function falseClaim({ game, state }: Session, role: Role, action: unknown, claim: Claim): string | null {
   if (game.info.simultaneous || game.info.hiddenInformation) return `No claims in ${game.info.name}: it ends by itself`;

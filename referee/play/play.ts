@@ -92,8 +92,8 @@ export interface Play {
   /** The page of a game; for a person's seat with what lets its owner move. */
   link(gameId: string, role?: Role): string;
   /**
-   * The links of the people who play, by role, for whoever made the game. Null for a seat that sees more than the asker: its link would show
-   * the asker what it may not know, so it is told to the people at this host instead.
+   * The links of the people who play, by role, for the creator of the game. Null for a seat that sees what the creator may not know: its link
+   * is shown only to the people at this host.
    */
   personLinks(gameId: string, asker: Role): Readonly<Record<Role, string | null>>;
   /** The one person's seat of a game, for the board in the host of the agent that made the game. */
@@ -158,7 +158,7 @@ export function createPlay(desk: PlayDesk): Play {
     return Object.fromEntries(peopleFor(gameId, asker).map(({ role }) => [role, linkOf(role)]));
   };
 
-  /** Tells the people at this host the links that the agent which made the game is not told. */
+  /** Shows the people at this host the links that are withheld from the agent that created the game. */
   const tellWithheld = (gameId: string, game: Game, asker: Role): void => {
     for (const [role, told] of Object.entries(personLinks(gameId, asker))) {
       if (told === null) {

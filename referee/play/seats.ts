@@ -38,11 +38,11 @@ export const SEAT_SCHEMA = `
   CREATE INDEX IF NOT EXISTS seats_by_holder ON seats (holder) WHERE holder IS NOT NULL;
 `;
 
-/** A person's seat as the agent that made the game may be told it. */
+/** A person's seat in a game that an agent created. */
 export interface PersonSeat {
   readonly role: Role;
   readonly token: string;
-  /** Whether the seat sees what the agent may not know, so that the agent gets neither its token nor its link. */
+  /** Whether the seat sees what the agent may not know. The agent then gets neither its token nor its link. */
   readonly isWithheld: boolean;
 }
 

@@ -33,7 +33,7 @@ export function takenSeat(
     .join("\n");
 }
 
-/** Why the links of these people are not told. */
+/** Explains to an agent why it does not get the links of these people. */
 function withheldSeats(roles: readonly string[]): string {
   const whose = roles.map(spoken).join(" and ");
   return roles.length === 1
@@ -89,6 +89,6 @@ function advice(view: GameView, next: Next): string | null {
   }
 }
 
-/** A wait that nothing ended: LLMs take a bare time-out for a failure (chess-tools.md, section 5). */
+/** The text of a wait that timed out. Without an explanation, LLMs take a timeout for a failure. */
 export const timedOut = (timeoutS: number): string =>
   `Timeout: nothing has happened for ${timeoutS} seconds. This is normal, the game goes on: call waitForNextTurn again at once, with the same arguments.`;

@@ -8,7 +8,7 @@ import { RestError } from "./errors.ts";
 const AGENT_PER_MINUTE = 6_000;
 const BODY_BYTES = 64 * 1024;
 
-/** How often an agent may ask; callers without a token are limited by the endpoint. Both throw TOO_MANY_REQUESTS. */
+/** Rate limits of the routes; both functions throw TOO_MANY_REQUESTS. The endpoint limits callers without a token. */
 export interface Limits {
   /** Counts a request that creates an agent, session or game. */
   creation(request: Request, response: Response): Promise<void>;

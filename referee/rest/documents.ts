@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { STATUS } from "./errors.ts";
 
-/** What the host answers with (state-machine-host.md, section 7); the tests hold every answer against these. */
+/** Schemas of the host's answers; the tests check every answer against them. */
 const status = z.enum(["active", "completed"]);
 const tick = z.int().min(0).describe("how many actions the session has taken");
 const state = z.unknown().describe("the game's state as the caller may see it");

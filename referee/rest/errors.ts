@@ -6,7 +6,7 @@ import type { Refusal } from "#shared/session/session.ts";
 import type { NotFound } from "../host.ts";
 import type { NotBegun } from "../lobby.ts";
 
-/** HTTP status of each error code (state-machine-host.md, section 7); the last two are ours. */
+/** HTTP status of each error code. */
 export const STATUS = {
   UNAUTHORIZED: 401,
   FORBIDDEN: 403,
@@ -47,7 +47,7 @@ const CODE_OF: Readonly<Record<(Refusal | NotFound | NotBegun)["code"], RestCode
   NOT_FOUND: "NOT_FOUND",
 };
 
-/** What the session refused, in the document's words. */
+/** The REST error for a rejection of the session host. */
 export const restErrorOf = ({ code, message }: Refusal | NotFound | NotBegun): RestError =>
   new RestError(CODE_OF[code], message);
 

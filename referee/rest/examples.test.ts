@@ -1,4 +1,4 @@
-/** The examples of state-machine-host.md, sections 7 and 8, as they stand there, and the shape of every answer (documents.ts). */
+/** Example requests of the API with their complete answers, and the shape of every answer (documents.ts). */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import * as documents from "./documents.ts";

@@ -1,4 +1,4 @@
-/** The invariants of state-machine-host.md, section 9, about what is stored: reading writes nothing, and nothing rewrites the log. */
+/** Invariants of what is stored: reading writes nothing, and nothing rewrites the log. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";

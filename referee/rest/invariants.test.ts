@@ -1,6 +1,6 @@
 /**
- * The invariants of state-machine-host.md, section 9, one by one, for chess and for rock, paper, scissors: who may act, and when
- * (7 and 8, what is stored: invariants-store.test.ts).
+ * The invariants of the session host, for chess and for rock, paper, scissors: which role may act, and when. Invariants 7 and 8, about
+ * what is stored, are in invariants-store.test.ts.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";

@@ -34,13 +34,13 @@ export interface KeyedRequest {
 export type Remember = (reply: Reply) => readonly Statement[];
 
 /**
- * Answers a repeated request with its first reply, also after a restart (DESIGN.md, section 5). Only what changed something
- * is kept: a refusal has changed nothing and is worked out again.
+ * Answers a repeated request with its first reply, also after a restart. Only replies to accepted requests are kept: a rejected request
+ * has changed nothing and is decided again.
  */
 export interface Replies {
   /** Runs `perform` unless this request has its reply already; two at once run it once. Throws INVALID_REQUEST for a key of another request. */
   once(request: KeyedRequest, perform: (remember: Remember) => Promise<Reply>): Promise<Reply>;
-  /** Removes replies that are older than a week. May be called often: it looks once an hour. */
+  /** Removes replies that are older than a week. May be called often: it acts at most once an hour. */
   forgetOld(): Promise<void>;
 }
 

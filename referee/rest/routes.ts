@@ -48,8 +48,8 @@ export interface RestDesk {
 const MAX_KEY = 200;
 
 /**
- * The session host over REST (state-machine-host.md, section 7; what is added to it is in the README). The routes hold no rules of
- * a game: they check in the order 401, 404, 403, INVALID_REQUEST, then ask the host.
+ * The session host over REST. The routes hold no rules of a game: they check in the order 401, 404, 403, INVALID_REQUEST, then ask the
+ * host.
  */
 export const restRoutes =
   (desk: RestDesk) =>

@@ -20,7 +20,7 @@ export interface Telling {
   readonly event: string;
   /** `rows` are the log up to this session. */
   view(session: Session, viewer: Viewer, rows: Kept["rows"]): unknown;
-  /** What the view shows besides the log, before the first action: a change of it is told too. */
+  /** What the view shows besides the log before the first action. A change of it is an event too. */
   readonly besides?: (session: Session) => string;
 }
 
@@ -32,7 +32,7 @@ interface Audience {
 
 interface Watchers {
   readonly responses: Set<ServerResponse>;
-  /** What was last sent, by the viewer's own tick and the session's status. */
+  /** What was last sent: the viewer's tick, the session's status and what the view shows besides the log. */
   seen: string;
 }
 

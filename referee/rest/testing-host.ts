@@ -9,7 +9,7 @@ export interface TestHost {
   readonly url: string;
   readonly port: number;
   readonly dataFolder: string;
-  /** What the people at this host have been told. */
+  /** The lines that were shown to the people at this host. */
   readonly toldPeople: readonly string[];
   /** One request; `body` is sent as it is when it is a string. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;

@@ -1,6 +1,6 @@
 /**
- * A model of the session host for its tests, made from the documents alone (state-machine-host.md, sections 7 to 9; DESIGN.md, section 5
- * for Idempotency-Key and spectators): it knows the games as the rule book and nothing of the host's own code.
+ * A model of the session host for its tests, written from the description of the API. It uses the games for their rules, and none of the
+ * host's code.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Game, Viewer } from "#shared/games/game.ts";

@@ -7,7 +7,7 @@ import type { Kept } from "../host.ts";
 export const tickFor = (session: Session, viewer: Viewer): number =>
   viewer === "spectator" ? session.turnTick : session.tick;
 
-/** `GET /sessions/{id}/state` (state-machine-host.md, section 7), through `viewState` alone. */
+/** `GET /sessions/{id}/state`, through `viewState` alone. */
 export const stateFor = (session: Session, viewer: Viewer) => ({
   session_id: session.id,
   template: session.game.id,
@@ -33,8 +33,8 @@ export const actedFor = (session: Session, viewer: Viewer) => ({
 });
 
 /**
- * `GET /sessions/{id}/log`: while a turn is open nobody sees another's sealed entry of it (DESIGN.md, section 5), and never when the
- * session ended before the turn did.
+ * `GET /sessions/{id}/log`. While a turn is open, each viewer sees only its own sealed entry of it; if the session ends before the turn
+ * closes, that stays so.
  */
 export function logFor({ session, rows }: Kept, viewer: Viewer) {
   const openFrom = session.game.info.simultaneous ? session.turnTick : Number.POSITIVE_INFINITY;
