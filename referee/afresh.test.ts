@@ -84,9 +84,9 @@ async function play(opened: Opened, ordered: StartGame): Promise<void> {
 
 describe("a referee that keeps its store while the league starts afresh", () => {
   it.each([
-    ["by the run", "one", "two", "one seed", "one seed"],
-    ["by the seed commitment", undefined, undefined, "first seed", "second seed"],
-  ])("asks the players again, and reports the new result: told apart %s", async (_how, before, after, seed, next) => {
+    ["in run_id", "one", "two", "one seed", "one seed"],
+    ["in the seed commitment", undefined, undefined, "first seed", "second seed"],
+  ])("asks the players again, and reports the new result: runs differ %s", async (_how, before, after, seed, next) => {
     await play(await open(), order(before, 1, seed));
     expect(invited()).toBe(2);
     await play(await open(), order(after, 1, next));
@@ -96,7 +96,7 @@ describe("a referee that keeps its store while the league starts afresh", () => 
     expect(second.log_head).not.toBe(first.log_head);
   });
 
-  it("plays a match again that has other players, though its seed is the same", async () => {
+  it("plays a match again if its players are others, although its seed is the same", async () => {
     await play(await open(), order(undefined, 1, "seed"));
     const { player_1, player_2 } = others.order().roles;
     await play(await open(), order(undefined, 1, "seed", { roles: { player_1: player_2, player_2: player_1 } }));
@@ -108,7 +108,7 @@ describe("a referee that keeps its store while the league starts afresh", () => 
   it.each([
     ["another run", "one", "two"],
     ["another seed, of a manager that names no run", undefined, undefined],
-  ])("plays a match under epoch 1 though it knows a higher epoch of %s", async (_what, before, after) => {
+  ])("plays a match under epoch 1 although it has stored a higher epoch of %s", async (_what, before, after) => {
     await play(await open(), order(before, 3, "first seed"));
     await play(await open(), order(after, 1, "second seed"));
     expect(reported().map(({ epoch, winner }) => [epoch, winner])).toEqual([
@@ -117,7 +117,7 @@ describe("a referee that keeps its store while the league starts afresh", () => 
     ]);
   });
 
-  it("gives each seat its new holder, also where a player keeps its token and sits elsewhere", async () => {
+  it("gives each token its new seat, also if a player keeps its token and has another role", async () => {
     await play(await open(), order("one", 1, "seed"));
     const { player_1, player_2 } = others.order().roles;
     const roles = { player_1: { ...player_1, player_id: "P02" }, player_2: { ...player_2, player_id: "P03" } };
@@ -128,7 +128,7 @@ describe("a referee that keeps its store while the league starts afresh", () => 
     expect(holders).toEqual(["P02@rps/R1M1", "P03@rps/R1M1"]);
   });
 
-  it("stops a match of the earlier run that still goes on, and aborts its session", async () => {
+  it("stops a match of the earlier run that is still being played, and aborts its session", async () => {
     const opened = await open();
     const first = await begin(opened, order("one", 1, "first seed"));
     const asked = await others.told("P02", "MOVE_REQUEST");
@@ -141,7 +141,7 @@ describe("a referee that keeps its store while the league starts afresh", () => 
     expect(commitmentIn(reported()[0])).toBe(sha256Hex("second seed"));
   });
 
-  it("plays a match that was withdrawn in the run before, also where the withdrawal came twice", async () => {
+  it("plays a match that was withdrawn in the earlier run, also if the withdrawal came twice", async () => {
     const opened = await open();
     await begin(opened, order("one", 1, "first seed"));
     await others.told("P02", "MOVE_REQUEST");

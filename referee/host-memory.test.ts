@@ -81,7 +81,7 @@ it("an action that comes between a session's commit and its acknowledgement is k
 });
 
 describe("a listener that throws", () => {
-  it("neither fails the action nor keeps the others from being told", async () => {
+  it("neither fails the action nor prevents the other listeners from being called", async () => {
     const told: string[] = [];
     const errors: string[] = [];
     const failing = (who: string) => () => {

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import { startTable, type Table } from "./testing-match.ts";
+import { evenOddRoles, startTable, type Table } from "./testing-match.ts";
 
 let table: Table;
 afterEach(() => table.stop());
@@ -10,7 +10,7 @@ it("a league match waits for its players until both have accepted, and then begi
     player: ({ type, to }) => (type === "GAME_INVITE" && to === "P02" ? mayAccept.promise : null),
     move: () => 1,
   });
-  await table.begin({ game: "even_odd.v1", roles: rolesOf(table) });
+  await table.begin({ game: "even_odd.v1", roles: evenOddRoles(table) });
   await table.told("P02", "GAME_INVITE");
   const url = table.url.replace("/mcp", "");
   const state = () => table.tool("get_game_state", { match_id: "R1M1" });
@@ -30,9 +30,3 @@ it("a league match waits for its players until both have accepted, and then begi
   await table.told("manager", "MATCH_RESULT");
   expect(await state()).toMatchObject({ status: "completed", state: { phase: "FINISHED" } });
 });
-
-/** The usual players in the roles of even/odd. */
-function rolesOf({ order }: Table) {
-  const { player_1, player_2 } = order().roles;
-  return { ODD: player_1, EVEN: player_2 };
-}

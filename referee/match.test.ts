@@ -10,7 +10,7 @@ import { createAsker } from "./ask.ts";
 import { createHost } from "./host.ts";
 import { MatchWithdrawn, playMatch, playSeats } from "./match.ts";
 import { type MatchDriver, seatsOf } from "./match-messages.ts";
-import { type Others, startOthers } from "./testing-match.ts";
+import { evenOddRoles, type Others, startOthers } from "./testing-match.ts";
 import { createWaits, type Waits } from "./waits.ts";
 
 let peers: Peers;
@@ -66,7 +66,7 @@ describe("a match that goes on where another driver left it", () => {
 describe("a player that does not answer in time", () => {
   const timeouts = { join_ms: 20_000, move_ms: 200, game_over_ms: 5_000 };
 
-  it("is told G002 TIMEOUT with the match, and its opponent is told no error", async () => {
+  it("receives GAME_ERROR G002 with the match, and its opponent receives no error", async () => {
     const order = others.order({ timeouts });
     const result = await playMatch(driver, order, await begun(order), running.signal);
     expect(result).toMatchObject({
@@ -83,7 +83,7 @@ describe("a player that does not answer in time", () => {
   });
 });
 
-it("a player that has left, and whose endpoint another player has, forfeits its match", async () => {
+it("a player that has left and whose endpoint belongs to another player forfeits its match", async () => {
   const { player_1, player_2 } = others.order().roles;
   const roles = { player_1: { ...player_1, endpoint: "" }, player_2 } as StartGame["roles"];
   const order = others.order({ roles });
@@ -129,9 +129,13 @@ describe("a seat that is asked while the other is played through another door", 
   });
 });
 
-it("players are told the options that the match has, defaults included, and their time in whole milliseconds", async () => {
+it("players receive the options of the match with their defaults, and their time limit in whole milliseconds", async () => {
   thought.resolve();
-  const order = others.order({ game: "even_odd.v1", roles: evenOddRoles(), timeouts: { ...TIMES, move_ms: 4_321 } });
+  const order = others.order({
+    game: "even_odd.v1",
+    roles: evenOddRoles(others),
+    timeouts: { ...TIMES, move_ms: 4_321 },
+  });
   const { id } = await driver.host.create({
     ...{ game: evenOdd as never, options: evenOdd.options.parse({}), seed: order.seed, seats: seatsOf(order) },
   });
@@ -148,8 +152,3 @@ it("players are told the options that the match has, defaults included, and thei
 });
 
 const TIMES = { join_ms: 20_000, game_over_ms: 5_000 };
-/** The players of an order in the roles of even/odd. */
-function evenOddRoles() {
-  const { player_1, player_2 } = others.order().roles;
-  return { ODD: player_1, EVEN: player_2 } as StartGame["roles"];
-}

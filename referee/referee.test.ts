@@ -83,7 +83,7 @@ it("a match that is over, or was taken away, leaves memory with its driver", asy
   expect(referee.running().map(({ ref }) => ref)).toEqual(["two/R1M1"]);
 });
 
-describe("the session of a match that is played elsewhere or again ends as aborted in lists, for its watchers and in memory", () => {
+describe("the session of a match that is played elsewhere or again is aborted: in lists, for its watchers and in memory", () => {
   const listed = async () =>
     (await sessionTable(db).watchable(10)).map(({ status, result }) => [status, result?.reason]);
   const aborted = (reason: string) => ["completed", reason];

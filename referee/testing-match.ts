@@ -125,6 +125,12 @@ export async function startOthers(answers: Answers = {}): Promise<Others> {
   };
 }
 
+/** The players of `order` in the roles of even/odd. */
+export function evenOddRoles({ order }: Others): StartGame["roles"] {
+  const { player_1, player_2 } = order().roles;
+  return { ODD: player_1, EVEN: player_2 } as StartGame["roles"];
+}
+
 /** The same with a referee that is registered. */
 export interface Table extends Others {
   readonly url: string;

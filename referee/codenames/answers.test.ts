@@ -8,7 +8,7 @@ import { connectHost, eras } from "./testing-host.ts";
 let host: TestHost;
 let url: string;
 let spectator: TestAgent;
-/** What the host's log has of answers that were not taken. */
+/** The log entries of rejected answers. */
 const refused: Record<string, unknown>[] = [];
 const log = pino({}, { write: (line) => void (line.includes("answer refused") && refused.push(JSON.parse(line))) });
 beforeAll(async () => {

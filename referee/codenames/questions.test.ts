@@ -21,7 +21,7 @@ function randomGame(random: Random): CodenamesState {
     const action = random.int(0, 7) === 0 ? ({ type: "skip", reason: "no_answer" } as const) : random.pick(legal);
     const next = codenames.applyAction(state, role, action);
     if (!next.ok) throw new Error(next.error.message);
-    // The key of a game that is over is everybody's.
+    // The key of a game that is over is public.
     if (codenames.isTerminal(next.value)) return state;
     state = next.value;
   }

@@ -38,7 +38,7 @@ function plain(raw: string): string {
   return [read, ...sealed.filter((one) => one.includes("{"))].join("\n\n=====\n\n");
 }
 
-/** The cards of a game, as its log has them; all are uncovered once it is over, when the key is everybody's. */
+/** The cards of a game, from its log. All are uncovered once it is over, because the key is public then. */
 export function cardsIn(seed: string, bodies: readonly string[]): Card[] {
   const [created, ...entries] = bodies.map((body) => JSON.parse(body));
   const begun = codenames.initialState({ options: codenames.options.parse(created.options), seed });

@@ -46,7 +46,7 @@ describe.each(eras)("the words of a new game in the era %s", (era) => {
     for (const word of own) expect(board).toContain(word);
   });
 
-  /** Three own lists that are none, then an answer to the question about the built-in words. */
+  /** Three own lists that are too short, then an answer to the question about the built-in words. */
   const failing = (then: unknown) => {
     const everybody = people(({ stage, text }) => {
       if (text.startsWith("Your own words cannot be used")) return then;
@@ -56,7 +56,7 @@ describe.each(eras)("the words of a new game in the era %s", (era) => {
     return created(everybody).then((made) => ({ ...made, everybody }));
   };
 
-  it("are the built-in ones after three own lists that are none, once the person says so", async () => {
+  it("are the built-in ones after three own lists that are too short, if the person agrees", async () => {
     const { asked, board, everybody } = await failing(accept({ go_on: true }));
     expect(asked.map(({ stage }) => stage)).toEqual(["source", "words", "words", "words"]);
     expect(everybody.asked[4]).toMatchObject({

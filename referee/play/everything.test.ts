@@ -50,7 +50,7 @@ describe.each(Object.keys(clients))("an official MCP client at %s", (revision) =
       const led = await call("create_new_game", models).catch((error: Error) => error.message);
       if (typeof led === "string") expect(led).toContain("rounds");
       else expect(led.structuredContent).toMatchObject({ status: "completed", reason: "turn_limit" });
-      // start_game and league_message belong to a league: they are taken here, but not listed.
+      // start_game and league_message belong to a league: they are accepted here, but not listed.
       expect([...called].filter((name) => !["start_game", "league_message"].includes(name)).sort()).toEqual(
         (await client.tools()).map(({ name }) => name).sort(),
       );

@@ -228,7 +228,7 @@ describe("where callers on this machine are limited as well", () => {
       const path = `/api/games/${seat.gameId}`;
       const ask = async (token?: string) => (await limited.call("GET", path, { ...(token && { token }) })).status;
       const strangers = await Promise.all(Array.from({ length: 60 }, () => ask()));
-      expect(strangers.filter((status) => status === 200)).toHaveLength(49); // of 50, createGame was one
+      expect(strangers.filter((status) => status === 200)).toHaveLength(49); // createGame was the first of 50
       expect(strangers.filter((status) => status === 429)).toHaveLength(11);
       expect(await ask("made-up")).toBe(429);
       const seated = await Promise.all(Array.from({ length: 60 }, (_, at) => ask(at % 2 ? seat.token : "ann's")));

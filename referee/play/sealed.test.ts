@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRandom } from "#shared/lib/rng.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
 import { type Observer, observe } from "../rest/testing-rest.ts";
-import { createGame, joinGame, play, type TestSeat, tool, twoSeats, watchGame } from "./testing-play.ts";
+import { createGame, joinGame, personTokens, play, type TestSeat, tool, twoSeats, watchGame } from "./testing-play.ts";
 
 let host: TestHost;
 let observer: Observer;
@@ -18,9 +18,7 @@ afterAll(async () => {
 const seedOf = (gameId: string): string =>
   observer.rows("SELECT seed FROM sessions WHERE session_id = ?", gameId)[0].seed;
 
-/** The seat token of a person whose link only the people at this host are told. */
-const personOf = (gameId: string): string =>
-  host.toldPeople.flatMap((line) => new RegExp(`/game/${gameId}#seat=(\\S+)`).exec(line)?.[1] ?? []).at(-1) ?? "";
+const personOf = (gameId: string): string => personTokens(host, gameId).at(-1) ?? "";
 
 /** Every byte that one viewer can get of a game without moving: through each tool, resource, page and stream, and in each refusal. */
 async function everything(game_id: string, token: string | null): Promise<string[]> {
@@ -220,7 +218,7 @@ it.each([1, 2, 3])(
 );
 
 describe("the people's links in a game with hidden information", () => {
-  it("a team's agent is not told the links of the spymasters, whom the people at the host are told", async () => {
+  it("the links of the spymasters are shown to the people at the host, and not to a team's agent", async () => {
     const agent = await createGame(host, { template: "codenames", play_as: "red_team", opponent: "human" });
     const { link, links, withheld } = agent.told.value;
     expect(link).not.toContain("#seat=");
@@ -239,14 +237,14 @@ describe("the people's links in a game with hidden information", () => {
     }
   });
 
-  it("a spymaster's agent sees everything, and is told every link", async () => {
+  it("a spymaster's agent sees everything, and gets every link", async () => {
     const agent = await createGame(host, { template: "codenames", play_as: "red_spymaster", opponent: "human" });
     const { links, withheld } = agent.told.value;
     expect([Object.keys(links), withheld]).toEqual([["blue_spymaster", "blue_team", "red_team"], undefined]);
   });
 
   it.each(["rps", "even_odd", "kuhn_poker"])(
-    "in %s each sees something of its own: no link is told",
+    "in %s each role sees something that the other does not: the agent gets no link",
     async (template) => {
       const agent = await createGame(host, { template, opponent: "human" });
       const shown = await agent.wait({ timeout_s: 0, showUi: true });
@@ -259,7 +257,7 @@ describe("the people's links in a game with hidden information", () => {
     },
   );
 
-  it("where everybody sees the same, the link is told", async () => {
+  it("in a game without hidden information the agent gets the link", async () => {
     const agent = await createGame(host, { template: "chess", opponent: "human" });
     expect(agent.link).toContain("#seat=");
     expect(agent.told.value).not.toHaveProperty("withheld");

@@ -93,6 +93,10 @@ export async function play(seats: readonly TestSeat[], moves: readonly unknown[]
 /** The token in a person's link. */
 export const tokenOf = (link: string): string => new URL(link).hash.replace("#seat=", "");
 
+/** The seat tokens of people whose links only the people at the host are shown. */
+export const personTokens = ({ toldPeople }: TestHost, gameId: string): readonly string[] =>
+  toldPeople.filter((line) => line.includes(gameId)).map((line) => /#seat=(\S+)/.exec(line)?.[1] ?? "");
+
 export interface GameEvent {
   readonly id: string;
   readonly event: string;

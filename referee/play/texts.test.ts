@@ -13,7 +13,7 @@ const ask = async (method: string, params: object) => {
   return (await host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } })).json.result;
 };
 
-it("createGame and joinGame tell the address of the game's page, which anybody can open", async () => {
+it("createGame and joinGame return the address of the game's page, which needs no token", async () => {
   for (const opponent of ["agent", "greedy", "human"]) {
     const { told, gameId } = await createGame(host, { template: "chess", opponent });
     const page = `${host.url}/game/${gameId}`;
@@ -26,7 +26,7 @@ it("createGame and joinGame tell the address of the game's page, which anybody c
 });
 
 it.each(["Chess", "CHESS", "chess.v1", "Tic-tac-toe", "tic tac toe", "Rock, paper, scissors", "RPS", "Even/odd"])(
-  "createGame takes %s for the name of a game",
+  "createGame accepts %s as the name of a game",
   async (template) => {
     expect((await tool(host, "createGame", { template, opponent: "human" })).isError).toBe(false);
   },

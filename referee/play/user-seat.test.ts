@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
-import { createGame, type Wire } from "./testing-play.ts";
+import { createGame, personTokens, type Wire } from "./testing-play.ts";
 
 const SEAT = "agent-league/user_seat";
 const APPS = { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } } };
@@ -22,12 +22,8 @@ async function play(mode: "legacy" | { pin: string }, capabilities: object, temp
   const { game_id, seat_token } = made.structuredContent;
   const waited = await call("waitForNextTurn", { game_id, seat_token, timeout_s: 0, showUi: true });
   await client.close();
-  return { made, waited, tokens: personTokens(game_id) };
+  return { made, waited, tokens: personTokens(host, game_id) };
 }
-
-/** The seat tokens that the host has told its people and no agent. */
-const personTokens = (gameId: string): readonly string[] =>
-  host.toldPeople.filter((line) => line.includes(gameId)).map((line) => /#seat=(\S+)/.exec(line)?.[1] ?? "");
 
 describe.each([
   ["a session", "legacy"],
@@ -65,7 +61,7 @@ describe.each([
 
 it("a plain JSON caller gets no seat that sees more than its own, whatever capabilities it claims", async () => {
   const agent = await createGame(host, { template: "kuhn_poker", opponent: "human" });
-  const [token = ""] = personTokens(agent.gameId);
+  const [token = ""] = personTokens(host, agent.gameId);
   expect(token).not.toBe("");
   const _meta = { "io.modelcontextprotocol/clientCapabilities": APPS };
   const { gameId: game_id, token: seat_token } = agent;

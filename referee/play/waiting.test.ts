@@ -43,7 +43,7 @@ describe("a game with an open seat", () => {
     expect(await phases()).toEqual(Array(3).fill("COLLECTING_CHOICES"));
   });
 
-  it("refuses moves through every door with a message that says so, and REST still says active", async () => {
+  it("rejects moves at every entry point with the reason, and its REST status is active", async () => {
     const white = await createGame(host, { template: "chess" });
     const why = "Waiting for players: black has not joined yet. Moves are taken once every seat is taken";
     expect(await white.move("e4")).toMatchObject({ isError: true, text: why });
@@ -60,7 +60,7 @@ describe("a game with an open seat", () => {
     expect((await white.move("e4")).value).toMatchObject({ tick: 1, status: "active" });
   });
 
-  it("ends the wait of whoever moves first when the last of several seats is taken", async () => {
+  it("ends the wait of the first role to move when the last of several seats is taken", async () => {
     const first = await createGame(host, { template: "codenames", options: { starting_team: "red" } });
     const waited = first.wait({ timeout_s: 30 });
     for (const role of ["red_team", "blue_spymaster"]) await joinGame(host, first.gameId, { role });
@@ -70,20 +70,20 @@ describe("a game with an open seat", () => {
     expect((await waited).value.timed_out).toBe(false);
   });
 
-  it("tells the streams of its page when the seat is taken", async () => {
+  it("sends an event to the streams of its page when the seat is taken", async () => {
     const white = await createGame(host, { template: "chess" });
     const stream = await watchGame(host, white.gameId);
     expect((await stream.next())?.data.status).toBe(WAITING);
     await joinGame(host, white.gameId);
     expect((await stream.next())?.data).toMatchObject({ status: "active", tick: 0 });
     stream.close();
-    // Whoever was away meanwhile is told too.
+    // A client that was disconnected meanwhile gets the change too.
     const resumed = await watchGame(host, white.gameId, undefined, "0");
     expect((await resumed.next())?.data.status).toBe("active");
     resumed.close();
   });
 
-  it("tells MCP clients that have subscribed to game://state when the seat is taken", async () => {
+  it("notifies MCP clients that have subscribed to game://state when the seat is taken", async () => {
     const client = await clients["2025-11-25"]?.(`${host.url}/mcp`);
     if (!client) throw new Error("no client");
     try {

@@ -105,7 +105,7 @@ describe("bodies", () => {
   );
 });
 
-it("in a simultaneous turn expected_tick is refused of a closed turn only, and null is none", async () => {
+it("in a simultaneous turn only an expected_tick of a closed turn is rejected, and null equals absent", async () => {
   const seats = { player_1: white, player_2: black };
   const id = await host.session("rps.v1", seats, { options: { best_of: 5 } });
   const act = async ({ token }: TestAgent, action: string, expected_tick: number | null) => {

@@ -24,7 +24,7 @@ it("replies to keyed requests are kept for a week", async () => {
   db.close();
   const second = await startTestHost({ dataFolder, port: first.port });
   try {
-    // Written behind the removal, which was handed in at the start.
+    // Written after the removal, which was queued at the start.
     await second.agent();
     const keys = observe(second).rows("SELECT idempotency_key AS key FROM replies");
     expect(keys).toEqual([{ key: "recent" }]);
