@@ -77,6 +77,10 @@ export interface Manager {
 export function createManager(options: ManagerOptions): Manager {
   const { config, store, kept, registry, peers, log, emit } = options;
   const leagues = new Map<string, League>(config.leagues.map((one) => [one.league_id, restoreLeague(one, kept)]));
+  /** Players in leagues that the config no longer has. They stay registered, because the store still has those leagues. */
+  const formerEntrants = new Set(
+    kept.entrants.filter(({ league_id }) => !leagues.has(league_id)).map(({ player_id }) => player_id),
+  );
   const leagueOf = (match: Match): League => leagues.get(match.leagueId) as League;
   const seedOf = (match: Match): string => matchSeed(options.run, match.leagueId, match.matchId, match.epoch);
   const nameOf = (playerId: string): string => registry.get(playerId)?.name ?? playerId;
@@ -256,7 +260,8 @@ export function createManager(options: ManagerOptions): Manager {
         if (league.status !== "open" || !league.entrants.delete(player.id)) continue;
         await store.removeEntrant(league.config.league_id, player.id);
       }
-      const hasPlayed = [...leagues.values()].some((league) => league.entrants.has(player.id));
+      const hasPlayed =
+        formerEntrants.has(player.id) || [...leagues.values()].some((league) => league.entrants.has(player.id));
       await (hasPlayed ? registry.move(player, "league_end") : registry.forget(player));
       emit({ type: "notice", message: `${player.name} (${player.id}) was taken out by the operator` });
     },

@@ -95,6 +95,21 @@ it("an operator token file that a kill has left empty is filled anew: no caller 
   expect(refused).toMatchObject({ error_code: "L004" });
 });
 
+it("a player of a league that the config no longer has can be taken out, and comes back under its id", async () => {
+  const leagues = ["rps", "old"].map((league_id) => ({ league_id, game: "rps.v1" }));
+  await start({ leagues }, "count");
+  const { player_id, auth_token: token } = await register("player", "A", 9001);
+  await manager.stop();
+  await start({}, "count");
+  const auth_token = readFileSync(join(dataFolder, "operator-token"), "utf8").trim();
+  expect(await tool("remove_player", { player_id, auth_token })).toMatchObject({ status: "REMOVED" });
+  expect(await register("player", "A", 9001, token)).toMatchObject({
+    status: "ACCEPTED",
+    player_id,
+    league_ids: ["rps"],
+  });
+});
+
 it.each([
   ["at once", false],
   ["after the manager has been started again", true],
