@@ -70,15 +70,8 @@ test("from another machine nobody sees what is asked nor moves, but for whoever 
   const move = ask("M1", 60);
   const token = "t".repeat(43);
   const identity = { token, name: "P" };
-  const tools = toolsOf(
-    handOperations(
-      player,
-      manual,
-      identity,
-      createNews(() => {}),
-    ),
-    () => "player:P01",
-  );
+  const news = createNews(() => {});
+  const tools = toolsOf(handOperations(player, manual, identity, news), () => "player:P01");
   const call = async (remoteAddress: string, name: string, args: object) => {
     const tool = tools.find((one) => one.name === name);
     return JSON.stringify(await tool?.call(args, { bearer: null, remoteAddress }));
