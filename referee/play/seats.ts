@@ -8,7 +8,7 @@ import type { Statement } from "#shared/store/group-commit.ts";
 /** What takes a seat: an agent over MCP or REST, a person, or a player process that is asked over the wire. */
 export type SeatKind = "agent" | "human" | "bot";
 
-/** How a player wants to be called: one line, since it stands in what other players' LLMs read. */
+/** The display name of a player. It is one line, because other players' LLMs read it. */
 export const PlayerName = DisplayName.check(z.maxLength(60));
 
 /** A seat of a game that was made by createGame. Its token is its agent's; whoever plays a league match has no such seat. */
