@@ -17,7 +17,7 @@ export interface RunPlace {
 /** How the agents on this machine reach the manager: by loopback, unless the manager listens on one other address only. */
 export const managerUrlOf = ({ manager }: Config): string => `${localUrl(manager.host, manager.port)}/mcp`;
 
-/** What every agent needs to reach the manager and to be reached: it listens where the manager does, or on loopback. */
+/** The options by which every agent reaches the manager and is reached. It listens on the manager's address, or on loopback if that is a wildcard. */
 function networkArgs({ manager }: Config, managerUrl: string): readonly string[] {
   const host = isWildcard(manager.host) ? "127.0.0.1" : manager.host;
   const code = manager.join_code === undefined ? [] : ["--join-code", manager.join_code];

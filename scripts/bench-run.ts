@@ -18,8 +18,8 @@ const RUN_SEED = "a synthetic run";
 const AT = "2026-01-01T00:00:00.000Z";
 
 /**
- * Writes the folder of a completed run, as `league run` leaves it, without playing it over the network: one round robin of so many players,
- * every match with a log that replays to its result. Returns the number of matches.
+ * Writes the folder of a completed run as `league run` writes it, but without playing over the network: one round robin, in which every match has
+ * a log that replays to its result. Returns the number of matches.
  */
 export function writeSyntheticRun(folder: string, playerCount: number): number {
   const config: LeagueConfig = { league_id: "synthetic", game: "tic_tac_toe.v1", options: {}, format: "round-robin" };

@@ -5,7 +5,7 @@ const BOARD_ROWS = 5;
 const BOARD_COLUMNS = 5;
 const GAP = "  ";
 
-/** How many rows a text takes on a terminal of so many columns, which wraps what is longer. */
+/** The number of rows of a text on a terminal with this many columns, which wraps longer lines. */
 export const rowsOf = (text: string, columns: number): number =>
   text.split("\n").reduce((rows, line) => rows + Math.max(1, Math.ceil(stringWidth(line) / columns)), 0);
 

@@ -16,7 +16,7 @@ const status =
     json(response, code, {}, headers);
 const answers: Behaviour = (_, response) => say(response, "an answer");
 
-/** Asks a model whose endpoint behaves so, one behaviour a request; the pauses that were made, which do not take their time here. */
+/** Asks a model whose endpoint shows one behaviour for each request. Returns the pauses between requests, which take no time in this test. */
 async function asked(...behaviours: readonly Behaviour[]) {
   chat = await startChatEndpoint((request, response, n) => (behaviours[n - 1] ?? answers)(request, response, n));
   const pausesMs: number[] = [];

@@ -152,8 +152,8 @@ export const unplayedIn = (run: ExportedRun): ReadonlyMap<string, number> =>
   );
 
 /**
- * Every file of an export, by name, from a manager's store. The config beside the store tells games and options. StartError when one of the
- * two cannot be read.
+ * Every file of an export, by name, from a manager's store. Games and options are in the config beside the store. Throws StartError if the store
+ * or the config cannot be read.
  */
 export const exportedFiles = (storeFile: string): Promise<ReadonlyMap<string, string>> =>
   readingStore(storeFile, () => filesFrom(storeFile, readConfigBeside(storeFile)));

@@ -68,7 +68,7 @@ const Asked = z.looseObject({
   }),
 });
 export type Asked = z.infer<typeof Asked>;
-/** A request, and as whom it is answered. */
+/** A request, with the sender of its answer. */
 type Question = Asked & { readonly self: string };
 const Request = z.object({ id: z.number(), params: z.object({ arguments: Asked }) });
 const Registered = z.object({ payload: z.object({ auth_token: z.string(), player_id: z.string() }) });
@@ -84,7 +84,7 @@ export async function startFaultyPlayer(options: FaultyPlayerOptions): Promise<F
   const asked: Asked[] = [];
   const tokens: string[] = [];
   const timers = new Set<NodeJS.Timeout>();
-  /** Its ids by match, as invitations tell them. */
+  /** The player's id in each match, which the invitation names. */
   const ids = new Map<unknown, string>();
 
   const server = createServer(async (request, response) => {

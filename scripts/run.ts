@@ -96,7 +96,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
     ended.resolve(EXIT.failed);
   });
   const exitCode = await ended.promise;
-  // A run that has begun can be resumed, also when what was set up wrongly has been corrected.
+  // A run that has begun is not failed: it can be resumed, also after a fault of its setup has been corrected.
   if (exitCode !== EXIT.ok && !hasBegun) folder.finish("failed");
   progress.end();
   await supervisor.stop();

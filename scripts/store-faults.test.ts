@@ -21,7 +21,7 @@ export default async ({ legal, random }) => {
 };
 `;
 
-/** Ways in which a file can be damaged that SQLite finds when it opens it, when it reads a page, and never. */
+/** Damages of a database file: SQLite finds some when it opens the file, others when it reads a page, and the last one never. */
 const damages: Readonly<Record<string, (file: string) => void>> = {
   "no database": (file) => writeFileSync(file, "no database ".repeat(500)),
   "cut in half": (file) => writeFileSync(file, readFileSync(file).subarray(0, readFileSync(file).length / 2)),
@@ -35,7 +35,7 @@ const damages: Readonly<Record<string, (file: string) => void>> = {
     db.close();
   },
 };
-/** The folder of a run that is over, its database file in one part and damaged. */
+/** The folder of a run that is over. Its database has no write-ahead log, and its file is damaged. */
 function damagedRun(how: string): { folder: string; file: string } {
   const folder = newFolder();
   writeSyntheticRun(folder, 4);
