@@ -193,6 +193,16 @@ describe("the list of games", () => {
     await status(page, "Your move");
     expect(await page.locator(".mark-o").count()).toBe(1);
   });
+
+  it("stays at the address by which it was opened when it begins a game, although the server's link names another", async () => {
+    const { json } = await host.call("POST", "/api/games", { body: { template: "chess", opponent: "greedy" } });
+    expect(new URL(json.link).host).toBe(`127.0.0.1:${host.port}`);
+    const page = await open(`http://localhost:${host.port}/`);
+    await page.getByRole("button", { name: "Start against a bot" }).click();
+    await page.waitForURL(/\/game\/.+#seat=/);
+    expect(new URL(page.url()).host).toBe(`localhost:${host.port}`);
+    await status(page, "Your move");
+  });
 });
 
 /** A game that a person begins over the pages' own door against another agent, who joins by its tool. */
