@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { styleText } from "node:util";
 import { z } from "zod";
+import { systemClock } from "#shared/lib/clock.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import type { Ask, Said } from "#shared/rpc/input.ts";
 import { type Called, connectMcpHost, type McpHost } from "#shared/rpc/mcp-host.ts";
@@ -54,7 +55,7 @@ export async function codenames(flags: CodenamesFlags): Promise<number> {
     const { url, players, llm, keyEnv } = plan;
     const kept = llm && { url: llm.url, model: llm.model, key_env: keyEnv, max_tokens: llm.maxTokens };
     const port = leader?.port ?? null;
-    if (isNew) games.keep({ game_token: told, begun_at: new Date().toISOString(), url, port, players, llm: kept });
+    if (isNew) games.keep({ game_token: told, begun_at: systemClock.iso(), url, port, players, llm: kept });
   };
 
   try {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { systemClock } from "#shared/lib/clock.ts";
 import { newToken } from "#shared/lib/ids.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
@@ -32,11 +33,12 @@ const runsOf = (data: string): string => join(data, "runs");
 
 /** Begins a run: a new folder with the config in it. */
 export function beginRun(config: Config, seed: string | null): RunFolder {
-  const stamp = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
+  const startedAt = systemClock.iso();
+  const stamp = startedAt.slice(0, 19).replaceAll(":", "-");
   const path = join(runsOf(config.data), `${stamp}-${randomBytes(3).toString("hex")}`);
   // Logs hold what players may not see of each other: they are not for the other users of the machine.
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  const record: RunRecord = { seed: seed ?? newToken(), started_at: new Date().toISOString(), status: "running" };
+  const record: RunRecord = { seed: seed ?? newToken(), started_at: startedAt, status: "running" };
   writeWhole(join(path, "config.json"), config);
   return folderOf(path, config, record, false);
 }
