@@ -195,13 +195,15 @@ function contextOf(
   { refusals }: Pick<EndpointOptions, "refusals">,
 ): HttpContext {
   const remoteAddress = remoteAddressOf(request);
+  /** One for all calls of a batch: a signal for each would add a listener for each to the response. */
+  let gone: AbortSignal | undefined;
   return {
     bearer: bearerOf(request),
     remoteAddress,
     refused: refusals && ((refusal) => refusals.refused(remoteAddress, refusal)),
     isMcpClient: acceptsStream(request),
     // No getter: V8 puts that of an object literal in old memory, where it keeps the request until the next full collection.
-    gone: () => goneSignal(response),
+    gone: () => (gone ??= goneSignal(response)),
   };
 }
 

@@ -1,9 +1,11 @@
 import { once } from "node:events";
-import { request as httpRequest } from "node:http";
+import { request as httpRequest, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
+import type { HttpContext } from "./http.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import { goneSignal } from "./http-request.ts";
+import { mcpEndpoint } from "./mcp-endpoint.ts";
 
 test("a caller is known to be gone, whether it goes before or after somebody asks", async () => {
   const signals: AbortSignal[] = [];
@@ -27,4 +29,41 @@ test("a caller is known to be gone, whether it goes before or after somebody ask
   signals.push(goneSignal(response));
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
   await new Promise((resolve) => waiting.close(resolve));
+});
+
+test.each([
+  ["plain", "application/json"],
+  ["the SDK's", "application/json, text/event-stream"],
+])("the calls of a batch share one signal and one listener, in %s answers", async (_, accept) => {
+  const calls = 11;
+  const about = { title: "T", description: "D", inputSchema: { type: "object" }, outputSchema: { type: "object" } };
+  const listeners = new Set<number>();
+  const responses: ServerResponse[] = [];
+  const call = async (_args: unknown, { gone }: HttpContext) => {
+    gone?.();
+    for (const response of responses) listeners.add(response.listenerCount("close"));
+    return { content: [] };
+  };
+  const tool = { ...about, name: "ask", annotations: {}, waits: true, call };
+  const serverInfo = { name: "test", version: "1.0.0" };
+  const mcp = mcpEndpoint({ serverInfo, tools: [tool], resources: [], templates: [] }, () => {});
+  const server = httpEndpoint({
+    door: mcp.door,
+    sessions: mcp.sessions,
+    web: () => Promise.reject(new Error("no pages here")),
+    bodyLimit: () => 64 * 1024,
+    allowedHosts: [],
+  });
+  server.on("request", (_request, response) => responses.push(response));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const params = { name: "ask", arguments: {} };
+  const batch = Array.from({ length: calls }, (_, id) => ({ jsonrpc: "2.0", id, method: "tools/call", params }));
+  const headers = { "content-type": "application/json", accept };
+  const reply = await fetch(`http://127.0.0.1:${port}/mcp`, { method: "POST", headers, body: JSON.stringify(batch) });
+  expect((await reply.text()).match(/"content":\[\]/g)).toHaveLength(calls);
+  expect(listeners.size).toBe(1);
+  await mcp.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
 });

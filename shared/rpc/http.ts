@@ -23,7 +23,10 @@ export interface HttpContext {
   readonly sessionId?: string;
   /** What the caller's user and model can be asked; absent for callers that cannot be asked anything. */
   readonly input?: CallerInput;
-  /** Makes a signal that is aborted when the caller has gone or has cancelled its request: hardly any request waits for anything. */
+  /**
+   * A signal that is aborted when the caller has gone or has cancelled its request. It is made at the first call, because hardly any request
+   * waits for anything; the calls of a batch share it.
+   */
   readonly gone?: () => AbortSignal;
   /** Tells a caller that asked for it how far its request is. */
   readonly progress?: (done: number, total: number, message: string) => void;
