@@ -8,7 +8,7 @@ import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
 import type { Fault, LogRow } from "#shared/session/entry.ts";
 import { parseEntry, sealEntry } from "#shared/session/entry.ts";
 import { replay } from "#shared/session/replay.ts";
-import { type Command, create, type Decision, decide, type Refusal, type Session } from "#shared/session/session.ts";
+import { type Command, create, type Decision, decide, type Rejection, type Session } from "#shared/session/session.ts";
 import type { Access, ActionLog, Seat, Snapshot } from "#shared/store/action-log.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 import { createLobby, type Lobby, type NotBegun } from "./lobby.ts";
@@ -56,7 +56,7 @@ export interface SessionHost {
   create(options: NewSessionOptions): Promise<Session>;
   /** The committed session, from memory or replayed from its log; null when there is none. */
   read(sessionId: string): Kept | null;
-  submit(sessionId: string, submission: Submission): Promise<Result<Session, Refusal | NotFound | NotBegun>>;
+  submit(sessionId: string, submission: Submission): Promise<Result<Session, Rejection | NotFound | NotBegun>>;
   /** Ends a session for the faults of one turn together. */
   forfeit(sessionId: string, faults: readonly Fault[], alongside?: Submission["alongside"]): Promise<Committed>;
   /** Ends a session through no fault of its players. */
@@ -87,7 +87,7 @@ export interface NotFound {
 }
 
 /** The session after a command, or why the command was refused. */
-type Committed = Result<Session, Refusal | NotFound>;
+type Committed = Result<Session, Rejection | NotFound>;
 
 /** `pending` is what the next decision builds on; `session` is what readers see: the last state that is on disk. */
 interface Live extends Kept {
@@ -169,7 +169,7 @@ export function createHost(
     const found = find(sessionId);
     if (!found) return err({ code: "NOT_FOUND", message: "No such session" });
     const decision = decide(found.pending.session, command, clock.iso());
-    if (!decision.ok) return decision;
+    if (!decision.ok) return err({ ...decision.error, reason: found.pending.session.reason });
     const { entry, next } = decision.value;
     const row = sealEntry(sessionId, found.pending.head, entry);
     found.pending = { session: next, head: row };

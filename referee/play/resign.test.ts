@@ -59,6 +59,32 @@ describe("a resignation", () => {
     expect(await resign(white)).toMatchObject({ isError: true, text: "The game is over: resigned" });
   });
 
+  it.each([{ resign: true }, { move: "e4" }])(
+    "is named to a seat that asks for %j at the same moment",
+    async (more) => {
+      const [white, black] = await twoSeats(host, "chess");
+      const batch = [
+        { game_id: black.gameId, seat_token: black.token, resign: true },
+        { game_id: white.gameId, seat_token: white.token, ...more },
+      ].map((args, id) => ({
+        ...{ jsonrpc: "2.0", id, method: "tools/call" },
+        params: { name: "finishTurn", arguments: args },
+      }));
+      const headers = { "content-type": "application/json" };
+      const { json } = await host.call("POST", "/mcp", { headers, body: batch });
+      const refused = json.find(({ id }: { id: number }) => id === 1).result;
+      expect([refused.isError, refused.content[0].text]).toEqual([true, "The game is over: resigned"]);
+    },
+  );
+
+  it("is named to a page whose resignation is posted at the same moment", async () => {
+    const [white, black] = await twoSeats(host, "chess");
+    const path = `/api/games/${white.gameId}/moves`;
+    const posted = [black, white].map(({ token }) => host.call("POST", path, { token, body: { resign: true } }));
+    const errors = (await Promise.all(posted)).flatMap(({ json }) => json.error ?? []);
+    expect(errors).toEqual([{ code: "CONFLICT", message: "The game is over: resigned" }]);
+  });
+
   it("is refused together with a move, without a seat, and before all players are there", async () => {
     const [white] = await twoSeats(host, "chess");
     expect((await resign(white, { move: "e4" })).text).toContain("give a move or resign, not both");

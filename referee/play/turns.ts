@@ -130,7 +130,9 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
         return ok({ kept: now, role, next: nextOf(now.session, role), action });
       } catch (thrown) {
         if (thrown instanceof Refused) return err(thrown.refusal);
-        if (thrown instanceof RestError) return err(protocolError("G001", `idempotency_key: ${thrown.message}`));
+        if (thrown instanceof RestError) {
+          return err(protocolError("G001", "idempotency_key: was used for another request"));
+        }
         throw thrown;
       }
     },
@@ -169,16 +171,17 @@ const CODES: Readonly<Record<Refusal["code"] | "WAITING_FOR_PLAYERS" | "NOT_FOUN
 };
 
 function refusalOf(
-  { code, message }: { readonly code: keyof typeof CODES; readonly message: string },
+  refused: { readonly code: keyof typeof CODES; readonly message: string; readonly reason?: string | null },
   session: Session,
   role: Role,
   move: unknown,
   next: Next,
 ): ProtocolError {
+  const { code, message, reason } = refused;
   const refuse = (text: string) => protocolError(CODES[code], text, { game_id: session.id }, code !== "SESSION_OVER");
   switch (code) {
     case "SESSION_OVER":
-      return refuse(`The game is over: ${session.reason ?? ""}`);
+      return refuse(`The game is over: ${reason ?? ""}`);
     case "NOT_YOUR_TURN":
     case "ALREADY_ACTED": {
       const whom = next === "waiting_for_user" ? "the user" : "your opponent";

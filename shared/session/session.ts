@@ -37,6 +37,12 @@ export interface Refusal {
   readonly message: string;
 }
 
+/** A refusal by the host of a session, whose end may not be on disk yet: no reader is shown it before. */
+export interface Rejection extends Refusal {
+  /** Why the session ended; null while it is active. */
+  readonly reason: string | null;
+}
+
 export type Command =
   | {
       readonly type: "act";
