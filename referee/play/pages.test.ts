@@ -134,8 +134,14 @@ describe("a move on a page", () => {
   it("is made by a seat's token, in any spelling, with claims", async () => {
     const [white, black] = await twoSeats(host, "chess", { options: { fen: "7k/4Q3/6K1/8/8/8/8/8 w - - 0 1" } });
     const path = `/api/games/${white.gameId}/moves`;
-    expect(code(await post(path, { move: "Qg7" }))).toEqual([401, "UNAUTHORIZED"]);
-    expect(code(await post(path, { move: "Qg7" }, "made-up"))).toEqual([401, "UNAUTHORIZED"]);
+    for (const [token, fault] of [
+      [undefined, "is missing"],
+      ["made-up", "is not the token of a seat of this game"],
+    ] as const) {
+      const refused = await post(path, { move: "Qg7" }, token);
+      expect(code(refused)).toEqual([401, "UNAUTHORIZED"]);
+      expect(refused.json.error.message).toBe(`Authorization: ${fault}; send "Bearer" and the token of your seat`);
+    }
     expect(code(await post(path, { move: "Kg8" }, black.token))).toEqual([409, "CONFLICT"]);
     expect(code(await post(path, { move: "Qa8" }, white.token))).toEqual([400, "INVALID_ACTION"]);
     expect(code(await post(path, { move: null }, white.token))).toEqual([400, "INVALID_ACTION"]);

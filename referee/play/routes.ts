@@ -118,17 +118,21 @@ export const gamePages =
       const token = bearerOf(request);
       await seen(request, response);
       const { move, resign, claim, expected_tick } = parseBody(Move, await bodyOf(request, response));
-      const { kept, role } = taken(
-        await turns.finish({
-          gameId: String(request.params.id),
-          token,
-          move,
-          resign: resign === true,
-          claim: claim ?? null,
-          expectedTick: expected_tick ?? null,
-          idempotencyKey: null,
-        }),
-      );
+      const finished = await turns.finish({
+        gameId: String(request.params.id),
+        token,
+        move,
+        resign: resign === true,
+        claim: claim ?? null,
+        expectedTick: expected_tick ?? null,
+        idempotencyKey: null,
+      });
+      if (!finished.ok && finished.error.error_code === "L004") {
+        // The play desk names the argument of the tools, which a request to this route does not have.
+        const fault = token === null ? "is missing" : "is not the token of a seat of this game";
+        throw new RestError("UNAUTHORIZED", `Authorization: ${fault}; send "Bearer" and the token of your seat`);
+      }
+      const { kept, role } = taken(finished);
       response.json(play.view(kept, role));
     });
   };
