@@ -131,6 +131,30 @@ describe("league verify", () => {
   });
 
   const rps = matchFile("rps", "R1M1");
+  const deep = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
+  test.each([
+    ["not JSON", "\u001b[2J", "not JSON"],
+    ["cut", "{", "not JSON (position 1)"],
+    ["empty", "", "not JSON: the text ends too early"],
+    ["null", "null\n", "must be an object, not null"],
+    ["nested too deeply for the stack", deep(200_000), "nested too deeply"],
+    ["nested too deeply to be compared", deep(3_000), "nested too deeply"],
+  ])("a file that is %s is told in words", (_, text, message) => {
+    const faults = faultsAfter((folder) => writeFileSync(join(folder, rps), text));
+    expect(faults.filter(({ file }) => file === rps)).toContainEqual({ file: rps, message });
+  });
+
+  test("options that are nested too deeply to be compared are a fault of the first file that has them", () => {
+    const nest = (one: { options: unknown }): void => {
+      one.options = JSON.parse(deep(3_000));
+    };
+    const faults = faultsAfter((folder) => {
+      forge(rps, nest)(folder);
+      forge(RUN_FILE, (run: { leagues: { options: unknown }[] }) => run.leagues.slice(0, 1).forEach(nest))(folder);
+    });
+    expect(faults).toEqual([{ file: RUN_FILE, message: "nested too deeply" }]);
+  });
+
   test.each<[string, (folder: string) => void, string, RegExp]>([
     ["a winner", forge(rps, (match: { winner: string }) => (match.winner = "P09")), rps, /winner is "P09"/],
     ["points", forge(rps, (match: { match_points: object }) => (match.match_points = { P01: 0 })), rps, /match_points/],

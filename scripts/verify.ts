@@ -4,7 +4,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
-import { messageOf } from "#shared/lib/result.ts";
+import { messageOf, TOO_DEEP } from "#shared/lib/result.ts";
+import { faultLine } from "#shared/lib/schema-messages.ts";
+import { isDeeperThan } from "#shared/lib/text.ts";
 import { faultsOfMatch } from "#shared/session/match-result.ts";
 import { matchSeed } from "#shared/session/match-seed.ts";
 import { faultOfUnplayed } from "../league-manager/league.ts";
@@ -145,6 +147,9 @@ function checkBytes(folder: string, texts: ReadonlyMap<string, string>, blame: B
 /** Of the bytes as they are: text that is not UTF-8 would be mended by reading it. */
 const sha256OfFile = (file: string): string => sha256Hex(readFileSync(file));
 
+/** What exports hold is nested less; comparing values that are nested by thousands exceeds the stack. */
+const MAX_NESTING = 100;
+
 function read<T>(file: string, schema: z.ZodType<T>, texts: ReadonlyMap<string, string>, blame: Blame): T | null {
   const text = texts.get(file);
   if (text === undefined) {
@@ -153,11 +158,14 @@ function read<T>(file: string, schema: z.ZodType<T>, texts: ReadonlyMap<string, 
   }
   try {
     const value = JSON.parse(text);
+    if (isDeeperThan(MAX_NESTING, value)) {
+      blame(file, TOO_DEEP);
+      return null;
+    }
     if (canonical(value) !== text) blame(file, "is not written as it was exported");
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
-    const issue = parsed.error.issues[0];
-    blame(file, `${issue?.path.join(".")}: ${issue?.message}`);
+    for (const issue of parsed.error.issues.slice(0, 1)) blame(file, faultLine(issue));
   } catch (thrown) {
     blame(file, messageOf(thrown));
   }

@@ -12,9 +12,21 @@ export function invariant(condition: unknown, message: string): asserts conditio
   if (!condition) throw new Error(`invariant broken: ${message}`);
 }
 
-/** The message of anything that was thrown. */
+/** Why a value was not accepted whose lists and objects lie in too many others. */
+export const TOO_DEEP = "nested too deeply";
+
+/** The message of anything that was thrown, for people: the engine's own messages about JSON quote the text, which may be a stranger's. */
 export function messageOf(thrown: unknown): string {
   // The message of a ZodError is a JSON document.
   if (thrown instanceof z.core.$ZodError) return thrown.issues.map(faultLine).join("; ");
+  if (thrown instanceof SyntaxError && /\bJSON\b/.test(thrown.message)) return jsonFault(thrown.message);
+  if (thrown instanceof RangeError && /call stack/.test(thrown.message)) return TOO_DEEP;
   return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** A message of `JSON.parse` without its quotations. */
+function jsonFault(message: string): string {
+  const [, position] = /JSON at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message) ?? [];
+  if (position !== undefined) return `not JSON (position ${position})`;
+  return message === "Unexpected end of JSON input" ? "not JSON: the text ends too early" : "not JSON";
 }

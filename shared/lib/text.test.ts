@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { inOneLine, isName, jsonOf, toldAs } from "./text.ts";
+import { inOneLine, isDeeperThan, isName, jsonOf, toldAs } from "./text.ts";
 
 describe("a name", () => {
   test.each(["Ann", "Ö. Müller 3", "囲碁", "👩‍🚀", "a:b/c", "<b>"])("may be %j", (name) =>
@@ -41,4 +41,15 @@ test("somebody else's value is told without throwing, whatever it is", () => {
     "",
   ]);
   expect(jsonOf("a")).toBe('"a"');
+});
+
+test("how deep a value is nested is found out without recursion", () => {
+  const nested = (levels: number): unknown => JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`);
+  expect([1, "a", null, {}, [1], { a: [{}] }].map((value) => isDeeperThan(2, value))).toEqual(Array(6).fill(false));
+  expect([nested(100), nested(101), nested(102), nested(200_000)].map((value) => isDeeperThan(100, value))).toEqual([
+    false,
+    false,
+    true,
+    true,
+  ]);
 });

@@ -22,6 +22,16 @@ export function parsedJson(text: string): unknown {
   }
 }
 
+/** Whether lists and objects of a JSON value lie in each other more than so many levels deep. It does not recurse: that would end at the same value. */
+export function isDeeperThan(levels: number, value: unknown): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; depth <= levels; depth++) {
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
+}
+
 /** A text to stand in HTML, between tags or in a quoted attribute. */
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -70,6 +70,15 @@ describe("a told match against its log", () => {
     expect(faultsOfMatch(told)).toEqual([]);
   });
 
+  test("an entry that is not JSON, or an action that the rules refuse, is told in words", () => {
+    const withEntry = (text: string): readonly string[] => faultsOfMatch({ ...told, log: [told.log[0] ?? "", text] });
+    expect(withEntry("")).toEqual(["log: not JSON: the text ends too early"]);
+    expect(withEntry("\u001b[2J")).toEqual(["log: not JSON"]);
+    expect(withEntry((told.log[1] ?? "").replace("rock", "lizard"))).toEqual([
+      "log entry 1: the log has an illegal action at tick 0",
+    ]);
+  });
+
   test.each([[{ best_of: 2 }], [{}], [undefined], [{ best_of: 0 }], [{ best_of: "3" }]])(
     "does not hold when %j was ordered, though all else follows from the log",
     (options) => {

@@ -88,11 +88,16 @@ export function create(setup: SessionSetup): Decision {
   return { entry, next: evolveCreated(setup.game, entry, setup.seed) };
 }
 
+/** Throws when an entry cannot stand where it stands. The log may be a stranger's, so this is no broken invariant of ours. */
+function follows(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new Error(message);
+}
+
 /** The session that a `created` entry and its seed begin. */
 export function evolveCreated(game: Game, entry: Extract<Entry, { type: "created" }>, seed: string): Session {
   const seated = Object.keys(entry.participants);
   const fits = seated.length === game.roles.length && game.roles.every((role) => seated.includes(role));
-  invariant(fits, `${game.id} is played by ${game.roles.join(" and ")}, not by ${seated.join(" and ")}`);
+  follows(fits, `${game.id} is played by ${game.roles.join(" and ")}, not by ${seated.join(" and ")}`);
   return {
     id: entry.session_id,
     game,
@@ -162,20 +167,20 @@ const ended = (session: Session, entry: Entry): Result<Decision, Refusal> =>
 
 /** The session after an entry that is already in the log; throws when the entry cannot follow. */
 export function evolve(session: Session, entry: Entry): Session {
-  invariant(entry.type !== "created", "a session is created once");
-  invariant(session.status === "active", `${entry.type} after the session's end`);
-  invariant(entry.tick === session.tick, `${entry.type} at tick ${entry.tick}, session at ${session.tick}`);
+  follows(entry.type !== "created", "a session is created once");
+  follows(session.status === "active", `${entry.type} after the session's end`);
+  follows(entry.tick === session.tick, `${entry.type} at tick ${entry.tick}, session at ${session.tick}`);
   switch (entry.type) {
     case "acted": {
-      invariant(session.participants[entry.role] === entry.agent, `${entry.agent} does not play ${entry.role}`);
+      follows(session.participants[entry.role] === entry.agent, `${entry.agent} does not play ${entry.role}`);
       const closesTurn = session.game.toAct(session.state).length === 1;
       const applied = session.game.applyAction(session.state, entry.role, entry.action);
-      invariant(applied.ok, `illegal action in the log at tick ${entry.tick}`);
+      follows(applied.ok, `the log has an illegal action at tick ${entry.tick}`);
       return advance(session, applied.value, closesTurn);
     }
     case "forfeited": {
       const known = entry.faults.every((fault) => session.game.roles.includes(fault.role));
-      invariant(entry.faults.length > 0 && known, "a forfeit is of one or more roles of the game");
+      follows(entry.faults.length > 0 && known, "a forfeit is of one or more roles of the game");
       return { ...session, status: "completed", ...cutShort(entry) };
     }
     case "aborted":
