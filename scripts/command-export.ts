@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { counted } from "#shared/lib/text.ts";
+import { counted, inOneLine } from "#shared/lib/text.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import type { Standing } from "../league-manager/standings.ts";
 import { ExportedRun, exportedFiles, findStore, MANIFEST, RUN_FILE, unplayedIn, writeExport } from "./export.ts";
 import { standingsTable } from "./progress.ts";
 import { verifyExport } from "./verify.ts";
@@ -37,10 +38,10 @@ export async function verify(folder: string, flags: { readonly json?: boolean })
     return faults.length === 0 ? EXIT.ok : EXIT.failed;
   }
   if (faults.length > 0) {
-    const lines = faults.map(({ file, message }) => `${file}: ${message}`);
+    const lines = faults.map(({ file, message }) => inOneLine(`${file}: ${message}`));
     throw new StartError([...lines, `not sound: ${counted(faults.length, "fault")}`].join("\n"), EXIT.failed);
   }
-  const tables = [...standings].map(([leagueId, rows]) => standingsTable(leagueId, rows));
+  const tables = [...standings].map(([leagueId, rows]) => standingsTable(inOneLine(leagueId), rows.map(printable)));
   const lines = [
     ...openLines(verified.unplayed),
     `sound: ${counted(matches, "match", "matches")} replayed, digest ${digest}`,
@@ -51,4 +52,13 @@ export async function verify(folder: string, flags: { readonly json?: boolean })
 
 /** What was still to be played when the export was made. */
 const openLines = (unplayed: ReadonlyMap<string, number>): readonly string[] =>
-  [...unplayed].map(([leagueId, left]) => `${leagueId} was not over: ${left} of its matches were still to be played`);
+  [...unplayed].map(([leagueId, left]) =>
+    inOneLine(`${leagueId} was not over: ${left} of its matches were still to be played`),
+  );
+
+/** A row with the ids and names of somebody else's export, as a terminal may show it. */
+const printable = (row: Standing): Standing => ({
+  ...row,
+  player_id: inOneLine(row.player_id),
+  display_name: inOneLine(row.display_name),
+});

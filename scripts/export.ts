@@ -4,6 +4,7 @@ import { z } from "zod";
 import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
+import { inOneLine } from "#shared/lib/text.ts";
 import { WireFault } from "#shared/protocol/messages.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { readingStore } from "#shared/runtime/store-file.ts";
@@ -246,7 +247,9 @@ function removeExport(folder: string): void {
   const known = new Set(found.includes(MANIFEST) ? listedIn(readFileSync(join(folder, MANIFEST), "utf8")) : []);
   const stranger = found.find((name) => !known.has(name));
   if (stranger !== undefined) {
-    throw new StartError(`${folder} holds ${stranger}, which is no part of an export: name an empty folder with --out`);
+    throw new StartError(
+      `${folder} holds ${inOneLine(stranger)}, which is no part of an export: name an empty folder with --out`,
+    );
   }
   for (const name of found) unlinkSync(join(folder, name));
 }

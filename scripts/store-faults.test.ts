@@ -6,10 +6,15 @@ import { freePort } from "#shared/runtime/free-ports.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { writeSyntheticRun } from "./bench-run.ts";
 import { cleanUp, league, newFolder, processesIn, runFolders, start, testLeague } from "./testing.ts";
+import { forge } from "./testing-export.ts";
 
 /** Each test starts several processes, also on slow machines. */
 vi.setConfig({ testTimeout: 120_000 });
 afterEach(cleanUp);
+
+interface Named {
+  display_name: string;
+}
 
 /** A folder in which not even root can create a file. (Node never returns from creating a folder there.) */
 const READ_ONLY = "/proc/self";
@@ -95,6 +100,69 @@ it("a match of an export that is no JSON, and one that is a folder, are faults o
   expect(stderr).toMatch(/^matches\/synthetic\/R1M1\.json: /m);
   expect(stderr).toMatch(/^matches\/synthetic\/R2M1\.json: is missing$/m);
   expect(stderr).not.toMatch(/^\s+at /m);
+});
+
+it("what verify shows of an export holds nothing that a terminal obeys; its document has it as it is", async () => {
+  const folder = newFolder();
+  writeSyntheticRun(folder, 3);
+  const out = join(folder, "out");
+  await league(["export", folder, "--out", out]);
+  const name = "zz\u001b[2J\u001b[1;1Hsound: 99\nsound\u202e";
+  writeFileSync(join(out, name), "x");
+  const manifest = JSON.parse(readFileSync(join(out, "manifest.json"), "utf8"));
+  manifest.files["key\u009b2J\nsound"] = "";
+  writeFileSync(join(out, "manifest.json"), JSON.stringify(manifest));
+  writeFileSync(join(out, "matches", "synthetic", "R1M1.json"), "\u001b[2J");
+  const { code, stdout, stderr } = await league(["verify", out]);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr.replaceAll("\n", "")).toMatch(/^[ -~]+$/);
+  expect(stderr).toContain("\nzz [2J [1;1Hsound: 99 sound : is not in the manifest\n");
+  expect(stderr).not.toMatch(/^sound/m);
+  const json = JSON.parse((await league(["verify", out, "--json"])).stdout);
+  expect(json.faults).toContainEqual({ file: name, message: "is not in the manifest" });
+});
+
+it("a sound export with names that a terminal would obey is shown without what it obeys", async () => {
+  const folder = newFolder();
+  writeSyntheticRun(folder, 3);
+  const out = join(folder, "out");
+  await league(["export", folder, "--out", out]);
+  forge("league.json", (run: { leagues: { players: Named[]; standings: Named[] }[] }) => {
+    for (const { players, standings } of run.leagues)
+      for (const one of [...players, ...standings]) one.display_name = "A\u001b[2J\nB";
+  })(out);
+  const { code, stdout, stderr } = await league(["verify", out]);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toContain("A [2J B");
+  expect(stdout.replaceAll("\n", "")).toMatch(/^[ -~]+$/);
+});
+
+describe("a folder in the place of a secret", () => {
+  const player = ["--name", "Zz", "--port", "0"];
+  it.each<[string, string, string, readonly string[]]>([
+    ["a player's secret", "player/main.ts", "secret", ["--no-manager", "--secret-file", "FOLDER/secret", ...player]],
+    ["a player's token", "player/main.ts", "tokens/player-Zz", player],
+    ["a referee's key", "referee/main.ts", "tokens/rounds-PORT", ["--alone", "--port", "PORT"]],
+    ["the operator's token", "league-manager/main.ts", "operator-token", ["--port", "PORT"]],
+  ])("ends the program with one line that names it: %s", async (_, program, secret, args) => {
+    const [folder, port] = [newFolder(), String(await freePort())];
+    const placed = (text: string): string => text.replace("PORT", port).replace("FOLDER", folder);
+    mkdirSync(join(folder, placed(secret)), { recursive: true });
+    const { code, stderr } = await start(program, [...args.map(placed), "--data", folder]).ended;
+    expect(stderr).toMatch(/(^|\n)\S+: cannot use \S+: a folder is in its place\n$/);
+    expect(code).toBe(1);
+    expect(stderr).toContain(join(folder, placed(secret)));
+  });
+});
+
+it("an operator token that is shorter than the config allows ends the manager with one line that names its file", async () => {
+  const folder = newFolder();
+  const file = join(folder, "operator-token");
+  writeFileSync(file, "short\n");
+  const port = String(await freePort());
+  const { code, stderr } = await start("league-manager/main.ts", ["--port", port, "--data", folder]).ended;
+  expect([code, stderr]).toEqual([3, expect.stringMatching(/^league-manager: .* at least 16 characters; .*\n$/)]);
+  expect(stderr).toContain(file);
 });
 
 describe("a data folder that cannot be written", () => {

@@ -1,3 +1,5 @@
+import { inOneLine } from "../lib/text.ts";
+
 /** Exit codes of every command. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, config: 3, interrupted: 130 } as const;
 
@@ -23,6 +25,9 @@ const FILE_FAULTS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
 };
 
+/** The reason of a fault of the file system, in words. */
+export const fileReason = ({ code = "", message }: NodeJS.ErrnoException): string => FILE_FAULTS[code] ?? message;
+
 /** A fault of the file system in one line: the path and the reason; null for any other error. */
 export function fileFault(thrown: unknown): string | null {
   if (!(thrown instanceof Error)) return null;
@@ -30,5 +35,5 @@ export function fileFault(thrown: unknown): string | null {
   if (syscall === undefined || path === undefined) return null;
   // Node reports a folder that it cannot create on a read-only file system as missing.
   if (syscall === "mkdir" && code === "ENOENT") return `cannot create ${path}: is the file system read-only?`;
-  return `cannot use ${path}: ${FILE_FAULTS[code] ?? thrown.message}`;
+  return inOneLine(`cannot use ${path}: ${fileReason(thrown)}`);
 }
