@@ -68,6 +68,19 @@ test("a field from the environment is named by its variable", () => {
   ]);
 });
 
+test.each<[string, string]>([
+  ["lists", "[".repeat(200_000)],
+  ["lists that are closed", "[".repeat(200_000) + "]".repeat(200_000)],
+  ["objects", '{"a":'.repeat(200_000)],
+])("%s that are nested too deeply are a fault in one line", (_, text) => {
+  expect(faultsOf([text])).toEqual([" nested too deeply"]);
+});
+
+test("a folder in the place of a config is a fault in words", () => {
+  const loaded = loadConfig(folder, {});
+  expect(loaded).toEqual({ ok: false, error: [`${folder}: cannot be read: a folder is in its place`] });
+});
+
 test.each<[string, readonly string[]]>([
   ['{ "leagues": }', ["1:14 a value is missing"]],
   ['{ "leagues": [', ['1:15 a "]" is missing', '1:15 a "}" is missing']],

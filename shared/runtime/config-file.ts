@@ -13,6 +13,7 @@ import { err, messageOf, ok, type Result } from "../lib/result.ts";
 import { pathOf } from "../lib/schema-messages.ts";
 import { parsedJson } from "../lib/text.ts";
 import { Config } from "./config.ts";
+import { fileReason } from "./exit.ts";
 
 /** A config that was read, with the folder that its paths are relative to. */
 export interface LoadedConfig {
@@ -32,8 +33,22 @@ export function loadConfig(file: string, environment: NodeJS.ProcessEnv): Result
     text = readFileSync(file, "utf8");
   } catch (thrown) {
     const isMissing = (thrown as NodeJS.ErrnoException).code === "ENOENT";
-    return err([`${file}: ${isMissing ? "no such file" : `cannot be read: ${messageOf(thrown)}`}`]);
+    return err([`${file}: ${isMissing ? "no such file" : `cannot be read: ${fileReason(thrown as Error)}`}`]);
   }
+  try {
+    return parseConfig(file, text, environment);
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown;
+    return err([`${file}: ${messageOf(thrown)}`]);
+  }
+}
+
+/** Throws a RangeError for a text that is nested too deeply. */
+function parseConfig(
+  file: string,
+  text: string,
+  environment: NodeJS.ProcessEnv,
+): Result<LoadedConfig, readonly string[]> {
   const parseErrors: ParseError[] = [];
   const tree = parseTree(text, parseErrors, { allowTrailingComma: true });
   if (!tree || parseErrors.length > 0) {
