@@ -10,8 +10,8 @@ import { toolsOf } from "#shared/rpc/operations.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { CREATIONS_PER_MINUTE, creationLimit, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
 import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
-import type { Config } from "#shared/runtime/config.ts";
-import { StartError } from "#shared/runtime/exit.ts";
+import { type Config, OPERATOR_TOKEN_LENGTH } from "#shared/runtime/config.ts";
+import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { ownStore } from "#shared/runtime/own-store.ts";
 import { ownSecret, tokenFileOf, writeSecret } from "#shared/runtime/secret-file.ts";
 import { readingStore } from "#shared/runtime/store-file.ts";
@@ -232,6 +232,12 @@ function operatorToken(config: Config, dataFolder: string): { token: string; fil
   const given = config.manager.operator_token;
   if (given !== undefined) writeSecret(file, given);
   const token = given ?? ownSecret(file);
+  if (token.length < OPERATOR_TOKEN_LENGTH) {
+    throw new StartError(
+      `${file}: an operator token has at least ${OPERATOR_TOKEN_LENGTH} characters; delete the file, and a new one is created`,
+      EXIT.config,
+    );
+  }
   chmodSync(file, 0o600);
   return { token, file };
 }

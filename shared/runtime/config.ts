@@ -6,6 +6,9 @@ import { didYouMean } from "../lib/suggestion.ts";
 import { DisplayName, JoinCode } from "../protocol/names.ts";
 import { Timeouts } from "../protocol/timeouts.ts";
 
+/** Fewest characters of an operator token. */
+export const OPERATOR_TOKEN_LENGTH = 16;
+
 const port = z.int().min(1).max(65_535);
 const leagueId = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, "use letters, digits, dot, dash and underscore");
 
@@ -140,7 +143,7 @@ export const Config = z
           ),
         operator_token: z
           .string()
-          .min(16)
+          .min(OPERATOR_TOKEN_LENGTH)
           .optional()
           .describe(
             "for start_league, schedule_match, remove_player and reset_token; a random one when it is left out",

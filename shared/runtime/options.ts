@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { JOIN_CODE_RULE, JoinCode } from "../protocol/names.ts";
+import { parseEndpoint } from "../rpc/addresses.ts";
 import { EXIT } from "./exit.ts";
 
 /** Makes a command end with exit code 2 (`EXIT.usage`) when it is used wrongly. */
@@ -39,9 +40,9 @@ export function joinCodeOption(text: string): string {
 
 /** Parses an agent's endpoint; one without a path gets `/mcp`. */
 export function endpointOption(text: string): string {
-  const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol))
-    throw new InvalidArgumentError("give a URL such as http://127.0.0.1:8000/mcp.");
+  const url = parseEndpoint(text);
+  if (!url)
+    throw new InvalidArgumentError("give a URL such as http://127.0.0.1:8000/mcp, without a user and password.");
   if (url.pathname === "/") url.pathname = "/mcp";
   return url.href;
 }
