@@ -127,6 +127,15 @@ describe("league verify", () => {
     expect(faultsAfter((folder) => writeFileSync(join(folder, "note.txt"), "x"))).toEqual([
       { file: "note.txt", message: "is not in the manifest" },
     ]);
+    expect(faultsAfter((folder) => writeFileSync(join(folder, "constructor"), "x"))).toEqual([
+      { file: "constructor", message: "is not in the manifest" },
+    ]);
+    const list = (folder: string): void => {
+      const manifest = JSON.parse(readFileSync(join(folder, MANIFEST), "utf8"));
+      manifest.files.constructor = "0".repeat(64);
+      writeFileSync(join(folder, MANIFEST), JSON.stringify(manifest));
+    };
+    expect(faultsAfter(list)).toContainEqual({ file: "constructor", message: "is missing" });
     expect(verifyExport(join(root, "nothing")).faults).toContainEqual({ file: MANIFEST, message: "is missing" });
   });
 

@@ -132,8 +132,8 @@ function checkBytes(folder: string, texts: ReadonlyMap<string, string>, blame: B
   if (!manifest) return "";
   const found = manifestOf(new Map([...texts].filter(([name]) => name !== MANIFEST)));
   for (const name of new Set([...Object.keys(manifest.files), ...Object.keys(found.files)])) {
-    if (found.files[name] === undefined) blame(name, "is missing");
-    else if (manifest.files[name] === undefined) blame(name, "is not in the manifest");
+    if (!Object.hasOwn(found.files, name)) blame(name, "is missing");
+    else if (!Object.hasOwn(manifest.files, name)) blame(name, "is not in the manifest");
     else if (manifest.files[name] !== sha256OfFile(join(folder, name)))
       blame(name, "its bytes are not those of the manifest");
   }
