@@ -2,7 +2,14 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
-import { countOption, endpointOption, joinCodeOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
+import {
+  countOption,
+  endpointOption,
+  joinCodeOption,
+  nameOption,
+  portOption,
+  withUsageExit,
+} from "#shared/runtime/options.ts";
 import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
 import { startPlayer } from "./service.ts";
 
@@ -13,6 +20,7 @@ const command = withUsageExit(new Command("player"))
   .option(
     "--name <name>",
     "display name in the league (default: the bot and its port, and its address if the manager is on another machine)",
+    nameOption,
   )
   .option("--port <port>", "port to listen on (default: the first free one of 8101-8199)", portOption)
   .option(

@@ -3,7 +3,14 @@ import { Command, InvalidArgumentError } from "commander";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { isWildcard } from "#shared/rpc/own-addresses.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
-import { countOption, endpointOption, joinCodeOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
+import {
+  countOption,
+  endpointOption,
+  joinCodeOption,
+  nameOption,
+  portOption,
+  withUsageExit,
+} from "#shared/runtime/options.ts";
 import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
 import { qrCode } from "#shared/runtime/qr-code.ts";
 import { startReferee } from "./service.ts";
@@ -19,6 +26,7 @@ const command = withUsageExit(new Command("referee"))
   .option(
     "--name <name>",
     "display name in the league (default: Referee and its port, and its address if the manager is on another machine)",
+    nameOption,
   )
   .option("--endpoint <url>", "how others reach this agent (default: the address by which it reaches the manager)")
   .option("--manager <url>", "the league manager's endpoint", endpointOption, "http://127.0.0.1:8000/mcp")

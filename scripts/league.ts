@@ -7,6 +7,7 @@ import {
   countOption,
   endpointOption,
   joinCodeOption,
+  nameOption,
   playersOption,
   portOption,
   withUsageExit,
@@ -56,6 +57,7 @@ subcommand("join", "Join a league with one player.")
   .option(
     "--name <name>",
     "display name in the league (default: the bot and its port, and its address if the manager is on another machine)",
+    nameOption,
   )
   .option("--port <port>", "port to listen on (default: the first free one of 8101-8199)", portOption)
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { inOneLine, isDeeperThan, isName, jsonOf, toldAs } from "./text.ts";
+import { escapeUnprintable, inOneLine, isDeeperThan, isName, jsonOf, toldAs } from "./text.ts";
 
 describe("a name", () => {
   test.each(["Ann", "Ö. Müller 3", "囲碁", "👩‍🚀", "a:b/c", "<b>"])("may be %j", (name) =>
@@ -27,6 +27,10 @@ describe("a name", () => {
 
 test("somebody else's text comes on one line, without what a terminal obeys", () => {
   expect(inOneLine("won\nP99 registered\u001b[31m: x\u202E")).toBe("won P99 registered [31m: x ");
+});
+
+test("characters that cannot be seen are shown as escapes", () => {
+  expect(escapeUnprintable("A\u200bn\u{1b}n\n\u202e👩‍🚀")).toBe("A\\u{200b}n\\u{1b}n\\u{a}\\u{202e}👩‍🚀");
 });
 
 test("somebody else's value is told without throwing, whatever it is", () => {

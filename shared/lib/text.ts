@@ -52,6 +52,11 @@ export const isName = (text: string): boolean =>
 /** Somebody else's text on one line, with nothing in it that a terminal would obey. */
 export const inOneLine = (text: string): string => text.replace(new RegExp(UNPRINTABLE, "gu"), " ");
 
+/** A text that shows its control characters and characters of no width as escapes: `\u{200b}`. */
+export const escapeUnprintable = (text: string): string =>
+  text.replace(new RegExp(`${UNPRINTABLE.source}|${ZERO_WIDTH.source}`, "gu"), escaped);
+const escaped = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`;
+
 /** "1 match", "2 matches". */
 export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 

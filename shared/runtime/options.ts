@@ -1,13 +1,22 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { JOIN_CODE_RULE, JoinCode } from "../protocol/names.ts";
+import { messageOf } from "../lib/result.ts";
+import { cutTo, escapeUnprintable } from "../lib/text.ts";
+import { DisplayName, JOIN_CODE_RULE, JoinCode } from "../protocol/names.ts";
 import { parseEndpoint } from "../rpc/addresses.ts";
 import { EXIT } from "./exit.ts";
+
+const MAX_SHOWN = 60;
 
 /** Makes a command end with exit code 2 (`EXIT.usage`) when it is used wrongly. */
 export function withUsageExit(command: Command): Command {
   const withHelp = command.showHelpAfterError("(add --help for what can be said)");
+  withHelp.configureOutput({ outputError: (message, write) => write(withShownValue(message)) });
   return withHelp.exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage));
 }
+
+/** A refused value in an error message of commander, which repeats it as it was typed. */
+const withShownValue = (message: string): string =>
+  message.replace(/(?<= argument ').*(?=' is invalid\.)/s, (value) => escapeUnprintable(cutTo(MAX_SHOWN, value)));
 
 /** Parses a port of a command line; 0 lets the system choose. */
 export function portOption(text: string): number {
@@ -29,6 +38,13 @@ export function playersOption(text: string): number {
   const count = countOption(text);
   if (count < 2) throw new InvalidArgumentError("a league needs two players.");
   return count;
+}
+
+/** Parses the name of an agent. */
+export function nameOption(text: string): string {
+  const name = DisplayName.safeParse(text);
+  if (!name.success) throw new InvalidArgumentError(`a name ${messageOf(name.error)}.`);
+  return name.data;
 }
 
 /** Parses a join code. */
