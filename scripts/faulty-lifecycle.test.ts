@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type LeagueEvent, stateLine } from "../league-manager/events.ts";
 import { type Asked, type FaultyPlayer, type FaultyPlayerOptions, startFaultyPlayer } from "./faulty-player.ts";
+import { cleanUp, RPS, run, runFolders, testLeague } from "./testing.ts";
 import {
   callRpc,
   startTestLeague,
@@ -19,6 +21,7 @@ const start = async (options: TestLeagueOptions): Promise<TestLeague> => {
 afterEach(async () => {
   await league?.stop();
   league = null;
+  await cleanUp();
 });
 
 const rps = [{ league_id: "rps", game: "rps.v1" }];
@@ -105,6 +108,33 @@ describe("a player that does not answer in time", () => {
     expect(updates.map(({ payload }) => stateOfP01(payload.standings))).toEqual(["SUSPENDED", "SUSPENDED", "SHUTDOWN"]);
     const read = (await callRpc(manager, "resources/read", { uri: "league://standings" })) as Read;
     expect(stateOfP01(JSON.parse(read.contents[0]?.text ?? "").standings)).toBe("SHUTDOWN");
+  });
+
+  it("is said to be suspended and active again at the terminal and in the manager's log", async () => {
+    const test = await testLeague(["./sleeper.ts", "cycle", "random"], RPS, {
+      files: {
+        "sleeper.ts":
+          "let asked = 0;\nexport default { choose: () => (asked++ === 0 ? new Promise(() => {}) : 'rock') };\n",
+      },
+      config: { timeouts: { move_ms: 1_500 } },
+    });
+    const { code, stderr } = await run(test).ended;
+    expect(code, stderr).toBe(0);
+    const lines = ["Player1 (P01) is suspended: it did not answer in time", "Player1 (P01) is active again"];
+    expect(stderr.split("\n").filter((line) => line.includes("(P01) is"))).toEqual(lines);
+    const log = readFileSync(join(runFolders(test)[0] ?? "", "logs", "league-manager.log"), "utf8");
+    const entries = log
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(entries.map(({ msg }) => msg).filter((msg) => lines.includes(msg))).toEqual(lines);
+    const changes = entries.filter(({ msg, agent }) => msg === "an agent's state has changed" && agent === "P01");
+    expect(changes.map(({ was, state }) => [was, state])).toEqual([
+      ["REGISTERED", "ACTIVE"],
+      ["ACTIVE", "SUSPENDED"],
+      ["SUSPENDED", "ACTIVE"],
+      ["ACTIVE", "SHUTDOWN"],
+    ]);
   });
 
   it("is said to be shut down once, also when more matches than it may lose end together", async () => {

@@ -14,7 +14,8 @@ test("a table's columns end where they should, whatever the names are written in
   expect(rows.map((row) => stringWidth(row))).toEqual(rows.map(() => header.length));
 });
 
-test("a terminal is shown a league that an earlier run has started", async () => {
+/** A terminal, and what was drawn on it. */
+function openTerminal(): { readonly stream: NodeJS.WriteStream; readonly drawn: () => string } {
   let drawn = "";
   const terminal = new Writable({
     write(text, _, done) {
@@ -22,15 +23,34 @@ test("a terminal is shown a league that an earlier run has started", async () =>
       done();
     },
   });
-  const progress = createProgress(
-    Object.assign(terminal, { isTTY: true, columns: 80 }) as unknown as NodeJS.WriteStream,
-  );
+  const stream = Object.assign(terminal, { isTTY: true, columns: 80 }) as unknown as NodeJS.WriteStream;
+  return { stream, drawn: () => stripVTControlCharacters(drawn) };
+}
+
+test("a terminal is shown a league that an earlier run has started", async () => {
+  const { stream, drawn } = openTerminal();
+  const progress = createProgress(stream);
   const result = { winner: null, points: {}, termination: "normal", reason: "draw", referee_id: "REF01" } as const;
   const match = { match_id: "R3M1", round_id: 3, roles: {}, ...result };
   progress.event({
     ...{ type: "match_completed", league_id: "rps", match, faults: [], completed: 5, matches: 6 },
     standings: [{ rank: 1, player_id: "P01", display_name: "Ann", played: 3, wins: 2, draws: 1, losses: 0, points: 7 }],
   });
-  await vi.waitFor(() => expect(stripVTControlCharacters(drawn)).toMatch(/^rps +━+─+ 5\/6 {2}1\. Ann 7/m));
+  await vi.waitFor(() => expect(drawn()).toMatch(/^rps +━+─+ 5\/6 {2}1\. Ann 7/m));
   progress.end();
+});
+
+test("a terminal is shown that a player is suspended", () => {
+  const { stream, drawn } = openTerminal();
+  const progress = createProgress(stream);
+  progress.event({
+    type: "player_state",
+    agent_id: "P01",
+    name: "Ann",
+    was: "ACTIVE",
+    state: "SUSPENDED",
+    league_ids: ["rps"],
+  });
+  progress.end();
+  expect(drawn()).toBe("Ann (P01) is suspended: it did not answer in time\n");
 });
