@@ -52,6 +52,24 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect(league.referee("REF01").orders()).toEqual([]);
   });
 
+  it("deals a round to its referees in the order of their numbers, REF99 before REF100", async (test) => {
+    const league = await startScriptedLeague(test, { players: 4, referees: 2 });
+    await league.restart(() =>
+      league.change(
+        "UPDATE agents SET agent_id = 'REF99' WHERE agent_id = 'REF01'; UPDATE agents SET agent_id = 'REF100' WHERE agent_id = 'REF02'",
+      ),
+    );
+    await league.begin();
+    await vi.waitFor(
+      () =>
+        expect(league.rows("SELECT match_id, referee_id FROM matches WHERE round_id = 1 ORDER BY match_id")).toEqual([
+          { match_id: "R1M1", referee_id: "REF99" },
+          { match_id: "R1M2", referee_id: "REF100" },
+        ]),
+      PATIENCE,
+    );
+  });
+
   it("goes on counting how often a match was aborted", async (test) => {
     const league = await startScriptedLeague(test, { maxConcurrent: 1 });
     await league.begin(1);
