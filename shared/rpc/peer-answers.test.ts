@@ -70,6 +70,18 @@ describe("an answer that is none, and why", () => {
       "bad_reply",
       'its tool reports an error: {"error":"no such match"}',
     ],
+    [
+      rpc({ error: { ...error, data: { faults: [{ path: "payload.x", message: "must be 1" }] } } }),
+      200,
+      "bad_reply",
+      "JSON-RPC error -32603: Internal error; payload.x: must be 1",
+    ],
+    [
+      rpc({ error: { ...error, data: { faults: [] } } }),
+      200,
+      "bad_reply",
+      'JSON-RPC error -32603: Internal error {"faults":[]}',
+    ],
   ])("%j with HTTP %i is %s", async (text, status, cause, detail) => {
     expect(await answered(text, status)).toEqual(failure(cause, detail));
   });

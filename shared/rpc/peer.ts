@@ -2,7 +2,7 @@ import { createJSONRPCRequest, isJSONRPCResponse } from "json-rpc-2.0";
 import { z } from "zod";
 import { pause } from "../lib/clock.ts";
 import { err, messageOf, ok, type Result } from "../lib/result.ts";
-import { jsonOf, toldAs } from "../lib/text.ts";
+import { cutTo, inOneLine, jsonOf, toldAs } from "../lib/text.ts";
 import { Envelope } from "../protocol/envelope.ts";
 import { faultOfSender } from "../protocol/senders.ts";
 import { createBatches } from "./batch.ts";
@@ -29,6 +29,8 @@ export interface Peers {
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 1_000;
 const LACK_PAUSE_MS = 100;
+/** Characters of the refused fields that an error names. */
+const MAX_FIELDS = 500;
 
 const ToolReply = z.compile(
   z.object({
@@ -104,7 +106,8 @@ export function createPeers(): Peers {
 }
 
 /** What this machine lacked as a refused call, for those who will call again and blame nobody. */
-export const asRefused = (thrown: unknown) => err({ cause: "refused", detail: messageOf(thrown) } as const);
+export const asRefused = (thrown: unknown): Result<never, CallFault> =>
+  err({ cause: "refused", detail: messageOf(thrown) });
 
 const refused = async (detail: string) => err({ cause: "refused", detail } as const);
 
@@ -176,13 +179,26 @@ function resultOf(answer: RawReply, id: number): Result<unknown, CallFault> {
   }
   if (reply.error) {
     const { code, message, data } = reply.error;
-    const more = data === undefined ? "" : ` ${jsonOf(data).slice(0, 300)}`;
+    const refusedFields = refusedFieldsIn(data);
+    const other = data === undefined ? "" : ` ${jsonOf(data).slice(0, 300)}`;
+    const more = refusedFields === null ? other : `; ${refusedFields}`;
     const detail = `JSON-RPC error ${toldAs(code).slice(0, 20)}: ${toldAs(message).slice(0, 200)}${more}`;
-    return ok2xx ? fault("bad_reply", detail) : fault("http_error", `HTTP ${status}, ${detail}`);
+    const failed = ok2xx ? fault("bad_reply", detail) : fault("http_error", `HTTP ${status}, ${detail}`);
+    return refusedFields === null ? failed : err({ ...failed.error, refusedFields });
   }
   if (!ok2xx) return fault("http_error", `HTTP ${status}`);
   if (reply.id !== id) return fault("bad_reply", `the answer has id ${jsonOf(reply.id).slice(0, 200)}, not ${id}`);
   return ok(reply.result);
+}
+
+/** The data of an error -32602, as this project sends it. */
+const FaultData = z.object({ faults: z.array(z.object({ path: z.string(), message: z.string() })).min(1) });
+
+function refusedFieldsIn(data: unknown): string | null {
+  const parsed = FaultData.safeParse(data);
+  if (!parsed.success) return null;
+  const faults = parsed.data.faults.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  return cutTo(MAX_FIELDS, inOneLine(faults.join("; ")));
 }
 
 /** The envelope inside a tool result, which answers the message with this id: the first text as JSON, or the structured content. */

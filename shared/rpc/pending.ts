@@ -5,6 +5,8 @@ import type { FaultCause } from "../session/entry.ts";
 export interface CallFault {
   readonly cause: Exclude<FaultCause, "illegal_move" | "declined">;
   readonly detail: string;
+  /** The fields of the request that the other side refused, each with its message; absent when it names none. */
+  readonly refusedFields?: string;
   /** What came back, cut to 20,000 characters. */
   readonly raw?: string;
   /** Every address refused the connection: no program listens there. A reset, a timeout or an unreachable host does not prove that. */

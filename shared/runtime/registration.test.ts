@@ -102,6 +102,21 @@ it.each([
   expect(brought).toEqual([readSecret(tokenFile)]);
 });
 
+it("a refusal is told by the fields that the manager names, not as JSON", async () => {
+  const faults = [
+    { path: "payload.display_name", message: "must have at most 100 characters" },
+    { path: "payload.league_ids.0", message: "must not\u001b[2J\nbe empty" },
+    { path: "", message: "is too old" },
+  ];
+  const error = { code: -32602, message: "Invalid params", data: { faults } };
+  const { registered } = await registering(({ id, response }) =>
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, error })),
+  );
+  const told =
+    "payload.display_name: must have at most 100 characters; payload.league_ids.0: must not [2J be empty; is too old";
+  await expect(registered).rejects.toThrow(new RegExp(`/mcp refused the registration: ${told.replace("[", "\\[")}$`));
+});
+
 it("an agent that is stopped meanwhile asks no more", async () => {
   const stopping = new AbortController();
   let asked = 0;

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { pause } from "../lib/clock.ts";
+import { inOneLine } from "../lib/text.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
 import type { MessageType } from "../protocol/messages.ts";
 import { asRefused, type Peers } from "../rpc/peer.ts";
@@ -79,7 +80,8 @@ export async function register<
       return { response: response.data, token };
     }
     if (!isPassing(reply.error)) {
-      throw new StartError(`the manager at ${manager} refused the registration: ${reply.error.detail}`);
+      const why = reply.error.refusedFields ?? inOneLine(reply.error.detail);
+      throw new StartError(`the manager at ${manager} refused the registration: ${why}`);
     }
     if (attempt % 20 === 0) tellUnreached(self, manager, reply.error.detail, attempt);
     await pause(Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempt), signal);
