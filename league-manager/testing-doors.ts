@@ -14,6 +14,7 @@ import { openLog } from "#shared/runtime/logger.ts";
 import { rowsOf } from "#shared/session/entry.ts";
 import { matchSeed } from "#shared/session/match-seed.ts";
 import { create, decide } from "#shared/session/session.ts";
+import type { LeagueEvent } from "./events.ts";
 import { startManager } from "./service.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
@@ -51,7 +52,11 @@ export async function startProgram(): Promise<number> {
 }
 
 /** Starts a manager with these leagues on a port of the system's choice; more of its config after that. */
-export async function startTestManager(leagues: readonly object[], more: object = {}): Promise<TestManager> {
+export async function startTestManager(
+  leagues: readonly object[],
+  more: object = {},
+  onEvent: (event: LeagueEvent) => void = () => {},
+): Promise<TestManager> {
   const dataFolder = mkdtempSync(join(tmpdir(), "doors-"));
   const others = createServer(async (request, response) => {
     let text = "";
@@ -72,7 +77,7 @@ export async function startTestManager(leagues: readonly object[], more: object 
       if ("url" in report) origin = String(report.url);
     },
   };
-  const base = { config, host: "127.0.0.1", port: 0, dataFolder, seed: "s", onEvent: () => {} };
+  const base = { config, host: "127.0.0.1", port: 0, dataFolder, seed: "s", onEvent };
   const manager = await startManager({ ...base, startWhen: "count" }, quiet);
   const url = `${origin}/mcp`;
   const tokens: Record<string, string> = {};

@@ -69,7 +69,7 @@ const MatchRead = z.looseObject({
 });
 export type MatchRead = z.infer<typeof MatchRead>;
 
-const silentProcess = (name: string): AgentProcess => ({
+export const silentProcess = (name: string): AgentProcess => ({
   log: openLog(null, name),
   say: () => {},
   warn: () => {},
@@ -161,8 +161,13 @@ export const lastPlayer = (before: (place: TestPlace) => Promise<void>): TestPla
   },
 });
 
-const REFEREE = { bots: new Map<string, string>(), isAttended: false };
-const LIMITS = { expireAfterMs: 3_600_000, registerTimeoutMs: 2_000, reportTimeoutMs: 2_000, limitLoopback: false };
+export const REFEREE = { bots: new Map<string, string>(), isAttended: false };
+export const LIMITS = {
+  expireAfterMs: 3_600_000,
+  registerTimeoutMs: 2_000,
+  reportTimeoutMs: 2_000,
+  limitLoopback: false,
+};
 
 const Reply = z.object({ result: z.unknown() });
 

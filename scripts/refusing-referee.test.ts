@@ -1,0 +1,103 @@
+import { createServer, request } from "node:http";
+import { afterEach, expect, it, vi } from "vitest";
+import { freePorts } from "#shared/runtime/free-ports.ts";
+import type { LeagueEvent } from "../league-manager/events.ts";
+import { startTestManager } from "../league-manager/testing-doors.ts";
+import { startPlayer } from "../player/service.ts";
+import { startReferee } from "../referee/service.ts";
+import { cleanUp, newFolder } from "./testing.ts";
+import { LIMITS, REFEREE, silentProcess } from "./testing-league.ts";
+
+const REFUSES_MS = 5_000;
+const BATCH = 8;
+/** Far longer than anything takes: a referee that refuses is given no match for 10 s. */
+const PATIENCE = { timeout: 40_000, interval: 20 };
+
+const stops: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+  await cleanUp();
+});
+
+/** A reverse proxy that answers 503 to START_GAME for 5 s from the first one on, and forwards everything else. */
+async function startProxy(port: number, target: number, onProbe: () => void): Promise<void> {
+  let refusesUntil: number | null = null;
+  const proxy = createServer(async (incoming, outgoing) => {
+    const { method, url: path, headers } = incoming;
+    if (path === "/health") onProbe();
+    const body = Buffer.concat(await incoming.toArray());
+    if (body.includes('"START_GAME"')) {
+      refusesUntil ??= performance.now() + REFUSES_MS;
+      if (performance.now() < refusesUntil) return void outgoing.writeHead(503).end();
+    }
+    const forwarded = request({ host: "127.0.0.1", port: target, method, path, headers }, (reply) => {
+      outgoing.writeHead(reply.statusCode ?? 502, reply.headers);
+      reply.pipe(outgoing);
+    });
+    forwarded.once("error", () => outgoing.destroy()).end(body);
+  });
+  await new Promise<void>((resolve) => proxy.listen(port, "127.0.0.1", resolve));
+  stops.push(() => proxy.close().closeAllConnections());
+}
+
+it("a referee whose proxy refuses START_GAME for 5 s gets its share of the matches again", async () => {
+  const events: LeagueEvent[] = [];
+  const registered = (name: string) =>
+    vi.waitFor(() => expect(events).toContainEqual(expect.objectContaining({ type: "registered", name })), PATIENCE);
+  /** Who refereed the matches that are completed, by match. */
+  const referees = (): ReadonlyMap<string, string | null> =>
+    new Map(
+      events.flatMap((event) =>
+        event.type === "match_completed" ? [[event.match.match_id, event.match.referee_id] as const] : [],
+      ),
+    );
+
+  const leagues = [{ league_id: "rps", game: "rps.v1", options: { best_of: 1 } }];
+  const timeouts = { default_ms: 5_000, join_ms: 20_000, move_ms: 600_000 };
+  const manager = await startTestManager(leagues, { timeouts }, (event) => events.push(event));
+  stops.push(manager.stop);
+  const dataFolder = newFolder();
+  const base = { host: "127.0.0.1", manager: manager.url, dataFolder, ...LIMITS };
+
+  /** Adds matches of P02 and P03 to the first round; resolves with their ids. */
+  const schedule = async (): Promise<readonly string[]> => {
+    const match = { league_id: "rps", round_id: 1, player1_id: "P02", player2_id: "P03" };
+    const added = Array.from({ length: BATCH }, () => manager.tool("schedule_match", match, manager.operator));
+    return (await Promise.all(added)).map(({ match_id }) => match_id);
+  };
+  let onProbe = (): void => {};
+  const [first = 0, second = 0, proxied = 0] = await freePorts(3);
+  await startProxy(proxied, second, () => onProbe());
+  for (const [name, port, contact] of [["REF01", first, first] as const, ["REF02", second, proxied] as const]) {
+    const place = { name, ports: [port], endpoint: `http://127.0.0.1:${contact}/mcp`, maxConcurrentMatches: 64 };
+    stops.push((await startReferee({ ...base, ...REFEREE, ...place }, silentProcess(name))).stop);
+    await registered(name);
+  }
+  // P01 and P04 play R1M1, which never ends: nobody makes their moves. So the round goes on for as long as the test adds matches.
+  for (const [index, bot] of ["manual", "random", "random", "manual"].entries()) {
+    const name = `P0${index + 1}`;
+    stops.push((await startPlayer({ ...base, name, bot, ports: [0], leagueIds: null }, silentProcess(name))).stop);
+    await registered(name);
+  }
+  expect(await manager.tool("start_league", { league_id: "rps" }, manager.operator)).toMatchObject({ matches: 6 });
+
+  const message = expect.stringContaining("referee REF02 takes no matches (HTTP 503)");
+  await vi.waitFor(() => expect(events).toContainEqual({ type: "notice", message }), PATIENCE);
+  await vi.waitFor(() => expect(referees()).toEqual(new Map([["R1M2", "REF01"]])), PATIENCE);
+
+  const added: Promise<readonly string[]>[] = [];
+  onProbe = () => void added.push(schedule());
+  await vi.waitFor(() => expect([...referees().values()]).toContain("REF02"), PATIENCE);
+  onProbe = () => {};
+  await Promise.all(added);
+
+  const later: string[] = [];
+  for (let count = 0; count < 4; count++) {
+    const batch = await schedule();
+    await vi.waitFor(() => expect([...referees().keys()]).toEqual(expect.arrayContaining([...batch])), PATIENCE);
+    later.push(...batch);
+  }
+  const share = later.filter((id) => referees().get(id) === "REF02").length / later.length;
+  expect(share).toBeGreaterThanOrEqual(1 / 4);
+  expect(new Set(referees().values())).toEqual(new Set(["REF01", "REF02"]));
+}, 120_000);
