@@ -1,16 +1,13 @@
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CodenamesTurn } from "#shared/games/codenames.ts";
 import { startTestHost, type TestAgent, type TestHost } from "../rest/testing-host.ts";
-import { type Asked, accept, MODELS, people, takenBack, USERS } from "./testing-answers.ts";
+import { type Asked, accept, logOfRefused, MODELS, people, takenBack, USERS } from "./testing-answers.ts";
 import { connectHost, eras } from "./testing-host.ts";
 
 let host: TestHost;
 let url: string;
 let spectator: TestAgent;
-/** The log entries of rejected answers. */
-const refused: Record<string, unknown>[] = [];
-const log = pino({}, { write: (line) => void (line.includes("answer refused") && refused.push(JSON.parse(line))) });
+const { log, refused } = logOfRefused();
 beforeAll(async () => {
   host = await startTestHost({ log });
   url = `${host.url}/mcp`;
@@ -53,6 +50,14 @@ describe.each(eras)("answers that cannot be taken in the era %s", (era) => {
 
   const problem = ({ text }: Asked): string =>
     /not taken \(attempt (\d) now\): (.*)/.exec(text)?.slice(1).join(": ") ?? "";
+  /** Each of the three attempts has a log entry with its reason. */
+  const expectLogged = (gameId: string, stages: readonly string[], reason: string, why: RegExp): void => {
+    const role = expect.stringMatching(stages.includes("guess") ? /_team$/ : /_spymaster$/);
+    const problem = expect.stringMatching(why);
+    const entries = stages.map((stage, place) => ({ role, stage, attempt: place + 1, reason, problem }));
+    const logged = refused.filter(({ session }) => session === gameId);
+    expect(logged).toEqual(entries.map((entry) => expect.objectContaining(entry)));
+  };
   const skipped = (turns: readonly CodenamesTurn[]) => turns.flatMap((turn) => turn.skipped ?? []);
 
   it.each<[string, Asked["stage"], string, RegExp, string]>([
@@ -78,10 +83,7 @@ describe.each(eras)("answers that cannot be taken in the era %s", (era) => {
     expect(skipped(turns)).toEqual([reason]);
     expect(log).toContain(`"reason":"${reason}"`);
     expect(log).not.toContain(SECRET);
-    const role = expect.stringMatching(stage === "clue" ? /_spymaster$/ : /_team$/);
-    const entry = (attempt: number) => ({ role, stage, attempt, reason, problem: expect.stringMatching(why) });
-    const logged = refused.filter(({ session }) => session === gameId);
-    expect(logged).toEqual([1, 2, 3].map((attempt) => expect.objectContaining(entry(attempt))));
+    expectLogged(gameId, [stage, stage, stage], reason, why);
   });
 
   it("of a model: a clue that is a word on the board, which the log does not repeat", async () => {
@@ -114,16 +116,18 @@ describe.each(eras)("answers that cannot be taken in the era %s", (era) => {
       "illegal_guess",
     ],
   ])("of a person: %s", async (_name, stage, said, why, reason) => {
-    const { bad, turns } = await told(USERS, stage, () => said);
+    const { bad, turns, gameId } = await told(USERS, stage, () => said);
     expect(problem(bad[2] as Asked)).toMatch(why);
     expect(skipped(turns)).toEqual([reason]);
+    expectLogged(gameId, [stage, stage, stage], reason, why);
   });
 
   it("of a person that leaves the form: each time it is asked whether the game goes on, the third time the turn passes", async () => {
-    const { bad, turns } = await told(USERS, "clue", () => ({ action: "cancel" }));
+    const { bad, turns, gameId } = await told(USERS, "clue", () => ({ action: "cancel" }));
     expect(bad).toHaveLength(3);
     expect(problem(bad[2] as Asked)).toBe("3: the form was left");
     expect(skipped(turns)).toEqual(["form_left"]);
+    expectLogged(gameId, ["leave", "leave", "leave"], "form_left", /^the form was left$/);
   });
 
   it("a person may return to the very question it has left, or leave again", async () => {

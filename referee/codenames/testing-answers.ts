@@ -1,3 +1,4 @@
+import { type Logger, pino } from "pino";
 import type { Form, FormAnswer, Prompt } from "./testing-host.ts";
 import { textOf } from "./testing-host.ts";
 
@@ -191,3 +192,10 @@ export function answerTo(asked: Asked, n: number): object {
 /** The tick at which a round was asked, and the rest that travels with it. */
 export const stateIn = (requestState: string): { game_id: string; tick: number; stage: string; attempt: number } =>
   JSON.parse(Buffer.from(requestState.split(".")[1] ?? "", "base64url").toString("utf8")).p;
+
+/** A log for `startTestHost`, and its entries of rejected answers so far. */
+export function logOfRefused(): { readonly log: Logger; readonly refused: Record<string, unknown>[] } {
+  const refused: Record<string, unknown>[] = [];
+  const write = (line: string): void => void (line.includes("answer refused") && refused.push(JSON.parse(line)));
+  return { log: pino({}, { write }), refused };
+}

@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
-import { type Asked, accept, MODELS, people, players, USERS } from "./testing-answers.ts";
+import { type Asked, accept, logOfRefused, MODELS, people, players, USERS } from "./testing-answers.ts";
 import { connectHost, eras } from "./testing-host.ts";
 
 let host: TestHost;
 let url: string;
+const { log, refused } = logOfRefused();
 beforeAll(async () => {
-  host = await startTestHost();
+  host = await startTestHost({ log });
   url = `${host.url}/mcp`;
 });
 afterAll(() => host.remove());
@@ -27,22 +28,29 @@ const words = (source: string, said: (n: number) => unknown) => {
 };
 
 describe.each(eras)("the words of a new game in the era %s", (era) => {
-  /** Plays a game with these answers; its board's words and what was asked about them. */
+  /** Plays a game with these answers; its board's words, what was asked about them, and what was logged of rejected answers. */
   const created = async (everybody: ReturnType<typeof people>, seats: object = SEATS, capabilities?: object) => {
+    refused.length = 0;
     const client = await connectHost(url, era, everybody, capabilities ? { capabilities } : {});
     const { structuredContent, content, isError } = await client.call("create_new_game", seats);
     await client.close();
     const asked = everybody.asked.filter(({ stage }) => stage === "words" || stage === "source");
-    return { asked, isError, text: content[0].text as string, board: String(structuredContent?.board ?? "") };
+    const logged = refused.filter((entry) => "setup" in entry);
+    return { asked, isError, text: content[0].text as string, board: String(structuredContent?.board ?? ""), logged };
   };
+  /** The log entries of these problems, one for each attempt. */
+  const entries = (setup: string, problems: readonly unknown[]) =>
+    problems.map((problem, place) => expect.objectContaining({ setup, attempt: place + 1, problem }));
   const said = (asked: readonly Asked[], place: number): string => asked[place]?.text ?? "";
 
   it("are a person's own, told back while they are not right", async () => {
     const bad = [own.slice(0, 24).join(","), `${own.slice(1).join(",")},R2D2`];
-    const { asked, board } = await created(words("own", (n) => bad[n - 1] ?? own.join("\n")));
+    const { asked, board, logged } = await created(words("own", (n) => bad[n - 1] ?? own.join("\n")));
     expect(asked.map(({ stage }) => stage)).toEqual(["source", "words", "words", "words"]);
     expect(said(asked, 2)).toContain("25 different words are needed, these are 24");
     expect(said(asked, 3)).toContain("each word has letters, at most 30: R2D2");
+    const problems = ["25 different words are needed, these are 24", "each word has letters, at most 30: R2D2"];
+    expect(logged).toEqual(entries("own", problems));
     for (const word of own) expect(board).toContain(word);
   });
 
@@ -57,13 +65,15 @@ describe.each(eras)("the words of a new game in the era %s", (era) => {
   };
 
   it("are the built-in ones after three own lists that are too short, if the person agrees", async () => {
-    const { asked, board, everybody } = await failing(accept({ go_on: true }));
+    const { asked, board, everybody, logged } = await failing(accept({ go_on: true }));
     expect(asked.map(({ stage }) => stage)).toEqual(["source", "words", "words", "words"]);
     expect(everybody.asked[4]).toMatchObject({
       by: "form",
       text: "Your own words cannot be used: 25 different words are needed, these are 2.\n\nDo you want to play with the built-in words?",
     });
     expect(board.split("\n").slice(0, 5)).toHaveLength(5);
+    const problem = "25 different words are needed, these are 2";
+    expect(logged).toEqual(entries("own", [problem, problem, problem]));
   });
 
   it.each([accept({ go_on: false }), { action: "decline" }, { action: "cancel" }])(
@@ -80,10 +90,12 @@ describe.each(eras)("the words of a new game in the era %s", (era) => {
       JSON.stringify([...own.slice(0, 24), own[0]]),
       `\`\`\`json\n${JSON.stringify(own)}\n\`\`\``,
     ];
-    const { asked, board } = await created(words("llm", (n) => given[n - 1]));
+    const { asked, board, logged } = await created(words("llm", (n) => given[n - 1]));
     expect(asked.map(({ by }) => by)).toEqual(["form", "prompt", "prompt", "prompt"]);
     expect(said(asked, 2)).toContain("Your last answer was not taken: your answer holds no valid JSON list");
     expect(said(asked, 3)).toContain("these are 24");
+    const problems = [/holds no valid JSON list/, /these are 24$/].map((problem) => expect.stringMatching(problem));
+    expect(logged).toEqual(entries("llm", problems));
     for (const word of own) expect(board).toContain(word);
   });
 
@@ -91,6 +103,13 @@ describe.each(eras)("the words of a new game in the era %s", (era) => {
     const garbage = ['{"toString": 1}', '[{"toString": 1}]', "[".repeat(5_000)];
     const { asked, isError } = await created(words("llm", (n) => garbage[n - 1]));
     expect([asked.length, isError]).toEqual([4, undefined]);
+  });
+
+  it("are the built-in ones when a person chooses three times a source that is not offered", async () => {
+    const { asked, isError, logged } = await created(words("dictionary", () => undefined));
+    expect([asked.map(({ stage }) => stage), isError]).toEqual([["source", "source", "source"], undefined]);
+    const problem = "choose one of built-in, own, llm";
+    expect(logged).toEqual(entries("source", [problem, problem, problem]));
   });
 
   it.each(["decline", "cancel"])("are given up by %s, and so is the game", async (action) => {
