@@ -5,7 +5,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import type { Ask, Said } from "#shared/rpc/input.ts";
 import { type Called, connectMcpHost, type McpHost } from "#shared/rpc/mcp-host.ts";
-import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import { EXIT, fileFault, StartError } from "#shared/runtime/exit.ts";
 import { freePort } from "#shared/runtime/free-ports.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { StoreInUse } from "#shared/runtime/own-store.ts";
@@ -84,7 +84,8 @@ export async function codenames(flags: CodenamesFlags): Promise<number> {
     return report(called, () => token !== null && games.drop(token));
   } catch (thrown) {
     if (thrown instanceof GameInUse) throw thrown;
-    const why = thrown instanceof StartError ? thrown.message : `the game was cut: ${messageOf(thrown)}`;
+    const fault = thrown instanceof StartError ? thrown.message : fileFault(thrown);
+    const why = fault ?? `the game was cut: ${messageOf(thrown)}`;
     throw new StartError(token === null ? why : `${why}\n${howToGoOn(flags, token)}`, EXIT.failed);
   } finally {
     people.close();
