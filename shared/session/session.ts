@@ -116,7 +116,7 @@ export function evolveCreated(game: Game, entry: Extract<Entry, { type: "created
 }
 
 /**
- * Decides a command against a session, purely. Refusals in this order (issue of the state-machine-host document):
+ * Decides a command against a session, purely. Where several reasons to refuse apply, the first of this list is given:
  * session over, ALREADY_ACTED, CONFLICT, not your turn, illegal.
  */
 export function decide(session: Session, command: Command, at: string): Result<Decision, Refusal> {
