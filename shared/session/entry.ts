@@ -1,6 +1,6 @@
 import { z } from "zod";
 import "../lib/schema-messages.ts";
-import { sha256Hex } from "../lib/hash.ts";
+import { chainHash, GENESIS } from "../lib/hash-chain.ts";
 
 export const faultCauses = [
   "refused",
@@ -63,12 +63,6 @@ export interface LogRow {
   readonly prev_hash: string;
   readonly hash: string;
 }
-
-/** What the first entry is chained to. */
-export const GENESIS = "0".repeat(64);
-
-/** Hash of a row: SHA-256 over the previous hash, a newline and the entry's text. */
-export const chainHash = (prevHash: string, body: string): string => sha256Hex(`${prevHash}\n${body}`);
 
 /** Turns the next entry of a session into a row behind `prev` (null for the first). */
 export const sealEntry = (sessionId: string, prev: LogRow | null, entry: Entry): LogRow =>

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { findGame } from "../games/registry.ts";
-import { type Entry, GENESIS, type LogRow, rowsOf, sealEntry } from "./entry.ts";
+import { GENESIS } from "../lib/hash-chain.ts";
+import { type Entry, type LogRow, rowsOf, sealEntry } from "./entry.ts";
 import { replay } from "./replay.ts";
 import { type Command, create, decide, type Session } from "./session.ts";
 

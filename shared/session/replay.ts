@@ -1,7 +1,8 @@
 import { findGame } from "../games/registry.ts";
 import { sha256Hex } from "../lib/hash.ts";
+import { chainHash, GENESIS } from "../lib/hash-chain.ts";
 import { err, messageOf, ok, type Result } from "../lib/result.ts";
-import { chainHash, type Entry, GENESIS, type LogRow, parseEntry } from "./entry.ts";
+import { type Entry, type LogRow, parseEntry } from "./entry.ts";
 import { evolve, evolveCreated, type Session } from "./session.ts";
 
 /** Where a log stops being sound, and why. */

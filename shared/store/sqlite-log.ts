@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { GENESIS, type LogRow } from "../session/entry.ts";
+import { GENESIS } from "../lib/hash-chain.ts";
+import type { LogRow } from "../session/entry.ts";
 import type { ActionLog, Snapshot } from "./action-log.ts";
 import type { Statement } from "./group-commit.ts";
 import { appendOnly } from "./sqlite.ts";

@@ -1,0 +1,32 @@
+import { sha256Hex } from "./hash.ts";
+
+/** An event to append to a stream: its type and its JSON text. Hashes are of the text, never of a re-serialised copy. */
+export interface NewEvent {
+  readonly type: string;
+  readonly body: string;
+}
+
+/** An event as it is stored in a log, chained to the event before it in its stream. */
+export interface RecordedEvent extends NewEvent {
+  readonly stream: string;
+  /** 0 for the first event of the stream; the version of the stream is the last `seq` + 1. */
+  readonly seq: number;
+  readonly prev_hash: string;
+  readonly hash: string;
+}
+
+/** The previous hash of the first event of a stream. */
+export const GENESIS = "0".repeat(64);
+
+/** Hash of an event: SHA-256 over the previous hash, a newline and the event's text. */
+export const chainHash = (prevHash: string, body: string): string => sha256Hex(`${prevHash}\n${body}`);
+
+/** Chains an event to a stream that has `seq` events, the last of which has the hash `prevHash`. */
+export const chained = (stream: string, seq: number, prevHash: string, { type, body }: NewEvent): RecordedEvent => ({
+  stream,
+  seq,
+  type,
+  body,
+  prev_hash: prevHash,
+  hash: chainHash(prevHash, body),
+});

@@ -1,0 +1,208 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { chainHash, GENESIS, type NewEvent } from "../lib/hash-chain.ts";
+import { type EventLog, type StreamAppend, VersionConflict } from "./event-log.ts";
+import { EVENT_LOG_SCHEMA } from "./sqlite-event-log.ts";
+import { events, MEDIA, type OpenedLog, openLog } from "./testing-event-log.ts";
+
+/** The schemas of the stores that have an event log. */
+const SCHEMAS: Readonly<Record<string, string>> = { "the tables of the log alone": EVENT_LOG_SCHEMA };
+const stores = Object.entries(SCHEMAS).flatMap(([name, schema]) =>
+  MEDIA.map((medium) => [`SQLite in ${medium}, with ${name}`, medium, schema] as const),
+);
+
+const folder = mkdtempSync(join(tmpdir(), "event-log-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const NOTE = "CREATE TABLE IF NOT EXISTS notes (text TEXT PRIMARY KEY) STRICT;";
+const note = (text: string) => ({ sql: "INSERT INTO notes (text) VALUES (?)", parameters: [text] });
+
+describe.each(stores)("the event log, %s", (_, medium, schema) => {
+  let store: OpenedLog;
+  let log: EventLog;
+  const to = (stream: string, expectedVersion: number, count = 1): StreamAppend => {
+    return { stream, expectedVersion, events: events(count, `after ${expectedVersion}`) };
+  };
+  const append = (stream: string, expectedVersion: number, count = 1) =>
+    log.append([to(stream, expectedVersion, count)]);
+  const versions = (...names: string[]): number[] => names.map((name) => log.read(name).length);
+  const notes = (): unknown[] =>
+    store.db
+      .prepare("SELECT text FROM notes ORDER BY text")
+      .all()
+      .map(({ text }) => text);
+  const conflict = (stream: string, expectedVersion: number, actualVersion: number) =>
+    expect.objectContaining({ name: "VersionConflict", stream, expectedVersion, actualVersion });
+  const reasons = async (promises: readonly Promise<unknown>[]): Promise<unknown[]> =>
+    (await Promise.allSettled(promises)).map((one) => (one.status === "rejected" ? one.reason : "committed"));
+
+  beforeEach(() => {
+    store = openLog(folder, schema + NOTE, medium);
+    log = store.log;
+  });
+  afterEach(() => store.close());
+
+  test("append resolves with the recorded events once they are committed, and read returns the same", async () => {
+    const appended = append("s", 0, 2);
+    expect(log.read("s")).toEqual([]);
+    const recorded = await appended;
+    const [first, second] = events(2, "after 0") as [NewEvent, NewEvent];
+    const hash = chainHash(GENESIS, first.body);
+    expect(recorded).toEqual([
+      { stream: "s", seq: 0, ...first, prev_hash: GENESIS, hash },
+      { stream: "s", seq: 1, ...second, prev_hash: hash, hash: chainHash(hash, second.body) },
+    ]);
+    expect(log.read("s")).toEqual(recorded);
+  });
+
+  test("each stream has a chain of its own, over several appends", async () => {
+    const recorded = [await append("a", 0), await append("b", 0, 3), await append("a", 1, 2)].flat();
+    for (const stream of ["a", "b"]) {
+      const chain = recorded.filter((event) => event.stream === stream);
+      expect(log.read(stream)).toEqual(chain);
+      expect(chain.map(({ seq, prev_hash }) => [seq, prev_hash])).toEqual(
+        chain.map((_, seq) => [seq, chain[seq - 1]?.hash ?? GENESIS]),
+      );
+      expect(chain.map(({ prev_hash, body }) => chainHash(prev_hash, body))).toEqual(chain.map(({ hash }) => hash));
+    }
+  });
+
+  test("read begins at a sequence number", async () => {
+    const recorded = await append("s", 0, 4);
+    expect([log.read("s", 2), log.read("s", 4), log.read("unknown")]).toEqual([recorded.slice(2), [], []]);
+  });
+
+  test("streams are listed by prefix, in the order of their creation", async () => {
+    for (const stream of ["league/b", "agent/1", "league/a", "leagues", "LEAGUE/c", "league/é%_"])
+      await append(stream, 0);
+    await append("league/b", 1);
+    expect(log.streams("league/")).toEqual(["league/b", "league/a", "league/é%_"]);
+    expect(log.streams()).toHaveLength(6);
+    expect(log.streams("nothing")).toEqual([]);
+  });
+
+  test("several streams are appended to together", async () => {
+    await append("a", 0);
+    const recorded = await log.append([to("a", 1, 2), to("b", 0), to("c", 0, 3)]);
+    expect(recorded.map(({ stream, seq }) => `${stream}${seq}`)).toEqual(["a1", "a2", "b0", "c0", "c1", "c2"]);
+    expect(versions("a", "b", "c")).toEqual([3, 1, 3]);
+  });
+
+  test("an append with another expected version is rejected, and leaves no trace in any stream", async () => {
+    await append("a", 0, 2);
+    expect(await reasons([log.append([to("b", 0), to("a", 1)], [note("x")])])).toEqual([conflict("a", 1, 2)]);
+    expect(await reasons([append("a", 3), append("new", 1)])).toEqual([conflict("a", 3, 2), conflict("new", 1, 0)]);
+    expect([versions("a", "b", "new"), log.streams(), notes()]).toEqual([[2, 0, 0], ["a"], []]);
+    await append("a", 2);
+    await append("b", 0);
+  });
+
+  test("of two appends with the same expected version the first is committed", async () => {
+    expect(await reasons([append("s", 0, 2), append("s", 0)])).toEqual(["committed", conflict("s", 0, 2)]);
+    expect(log.read("s").map(({ seq }) => seq)).toEqual([0, 1]);
+  });
+
+  test("a conflict with appends that are under way is reported after they are settled", async () => {
+    const settled: string[] = [];
+    const first = append("s", 0).then(() => settled.push("first"));
+    const second = append("s", 0).catch((thrown) => settled.push(String(thrown instanceof VersionConflict)));
+    await Promise.all([first, second]);
+    expect(settled).toEqual(["first", "true"]);
+  });
+
+  test("an append can be made on top of one that is under way", async () => {
+    const recorded = (await Promise.all([append("s", 0), append("s", 1, 2), append("s", 3)])).flat();
+    expect(log.read("s")).toEqual(recorded);
+  });
+
+  test("an append that fails does so alone, with those on top of it; the stream goes on from what is committed", async () => {
+    await append("s", 0);
+    await log.append([], [note("taken")]);
+    const group = [
+      append("s", 1),
+      log.append([to("s", 2), to("u", 0)], [note("taken")]),
+      append("s", 3),
+      append("u", 1),
+      append("t", 0, 2),
+      log.append([to("t", 2)], [note("free")]),
+    ];
+    const failed = expect.objectContaining({
+      message: expect.stringContaining("UNIQUE constraint failed: notes.text"),
+    });
+    expect(await reasons(group)).toEqual([
+      "committed",
+      failed,
+      conflict("s", 3, 2),
+      conflict("u", 1, 0),
+      "committed",
+      "committed",
+    ]);
+    expect([versions("s", "t", "u"), log.streams(), notes()]).toEqual([
+      [2, 3, 0],
+      ["s", "t"],
+      ["free", "taken"],
+    ]);
+    await Promise.all([append("s", 2), append("u", 0)]);
+    expect(versions("s", "u")).toEqual([3, 1]);
+  });
+
+  test("an append on the committed version is taken when the one that was under way fails", async () => {
+    await log.append([], [note("taken")]);
+    const group = [log.append([to("s", 0, 2)], [note("taken")]), append("s", 0)];
+    expect(await reasons(group)).toEqual([expect.any(Error), "committed"]);
+    expect(versions("s")).toEqual([1]);
+  });
+
+  test("what stands alongside is written with the events, after them", async () => {
+    const named = { sql: "INSERT INTO notes (text) SELECT name FROM streams WHERE name = ?", parameters: ["s"] };
+    await log.append([to("s", 0)], [named]);
+    expect(notes()).toEqual(["s"]);
+  });
+
+  test("appends of one turn of the event loop share one transaction, those of two turns do not", async () => {
+    const before = store.commits();
+    const seen = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => append(`s${n % 4}`, Math.floor(n / 4)).then(() => versions("s0", "s3"))),
+    );
+    expect(seen).toEqual(Array(40).fill([10, 10]));
+    if (before !== null) expect(store.commits()).toBe(before + 1);
+    await append("s0", 10);
+    await append("s0", 11);
+    if (before !== null) expect(store.commits()).toBe(before + 3);
+  });
+
+  test("listeners are called after each commit, with the events of one append, in order, before it resolves", async () => {
+    const heard: string[] = [];
+    const remove = log.onCommit((recorded) => {
+      heard.push(recorded.map(({ stream, seq }) => `${stream}${seq}`).join(" "));
+      for (const { stream, seq } of recorded) expect(log.read(stream, seq)).not.toEqual([]);
+    });
+    const made = (name: string, done: Promise<unknown>) => done.then(() => heard.push(name));
+    await Promise.all([
+      made("first", append("a", 0, 2)),
+      reasons([append("a", 5)]),
+      made("second", log.append([to("b", 0), to("a", 2)])),
+    ]);
+    await made("third", append("b", 1));
+    expect(heard.filter((one) => /\d/.test(one))).toEqual(["a0 a1", "b0 a2", "b1"]);
+    for (const [name, told] of Object.entries({ first: "a0 a1", second: "b0 a2", third: "b1" })) {
+      expect(heard.indexOf(told)).toBeLessThan(heard.indexOf(name));
+    }
+    remove();
+    await append("b", 2);
+    expect(heard.at(-1)).toBe("third");
+  });
+
+  test("an append that names a stream twice, or has no events, is an error of its caller", async () => {
+    const errors = await reasons([log.append([to("a", 0), to("a", 1)]), log.append([to("a", 0, 0)])]);
+    expect(errors).toEqual([new TypeError("a stream is named twice"), new TypeError("an append has no events")]);
+    expect(log.streams()).toEqual([]);
+  });
+
+  test("an append without streams commits its statements", async () => {
+    await log.append([], [note("alone")]);
+    expect([notes(), log.streams()]).toEqual([["alone"], []]);
+  });
+});

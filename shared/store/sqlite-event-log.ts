@@ -1,0 +1,151 @@
+import type { DatabaseSync } from "node:sqlite";
+import { chained, GENESIS, type RecordedEvent } from "../lib/hash-chain.ts";
+import { type EventLog, type StreamAppend, VersionConflict } from "./event-log.ts";
+import type { Statement } from "./group-commit.ts";
+import { appendOnly } from "./sqlite.ts";
+import { createHeads, type Head } from "./stream-heads.ts";
+import { localWriter, type Writer } from "./writer.ts";
+
+/**
+ * The log names a stream by its number: the streams in use write to a few pages that lie side by side, where random names would
+ * touch a page for each event.
+ */
+export const EVENT_LOG_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS streams (
+    number INTEGER PRIMARY KEY,
+    name TEXT UNIQUE NOT NULL
+  ) STRICT;
+  ${appendOnly("streams", ["name"])}
+  CREATE TABLE IF NOT EXISTS log (
+    stream INTEGER NOT NULL REFERENCES streams(number),
+    seq INTEGER NOT NULL CHECK (seq >= 0),
+    type TEXT NOT NULL,
+    body TEXT NOT NULL,
+    prev_hash TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    UNIQUE (stream, seq)
+  ) STRICT;
+  CREATE TRIGGER IF NOT EXISTS log_gapless BEFORE INSERT ON log
+    WHEN CASE NEW.seq WHEN 0 THEN NEW.prev_hash <> '${GENESIS}' ELSE NOT EXISTS (
+      SELECT 1 FROM log WHERE stream = NEW.stream AND seq = NEW.seq - 1 AND hash = NEW.prev_hash) END
+    BEGIN SELECT RAISE(ABORT, 'log entry does not follow the one before it'); END;
+  ${appendOnly("log", ["stream", "seq"])}
+`;
+
+const INSERT_STREAM = "INSERT INTO streams (number, name) VALUES (?, ?)";
+const INSERT_EVENT = "INSERT INTO log (stream, seq, type, body, prev_hash, hash) VALUES (?, ?, ?, ?, ?, ?)";
+/** How many streams' heads are kept in memory, a few hundred bytes each. */
+const HEADS_KEPT = 4_096;
+
+/** The event log in SQLite's tables: read from `db`, written by `writer` to the same database, which no other process may write. */
+export function sqliteEventLog(
+  db: DatabaseSync,
+  writer: Writer = localWriter(db),
+  { headsKept = HEADS_KEPT } = {},
+): EventLog {
+  const selectEvents = db.prepare(
+    `SELECT seq, type, body, prev_hash, hash FROM log
+     WHERE stream = (SELECT number FROM streams WHERE name = ?) AND seq >= ? ORDER BY seq`,
+  );
+  const selectHead = db.prepare(
+    `SELECT number, seq, hash FROM streams LEFT JOIN log ON log.stream = streams.number
+     WHERE name = ? ORDER BY seq DESC LIMIT 1`,
+  );
+  const selectStreams = db.prepare("SELECT name FROM streams WHERE substr(name, 1, length(?1)) = ?1 ORDER BY number");
+  const selectLastNumber = db.prepare("SELECT max(number) AS number FROM streams");
+  const listeners = new Set<(events: readonly RecordedEvent[]) => void>();
+  const heads = createHeads((stream) => {
+    const row = selectHead.get(stream) as { number: number; seq: number | null; hash: string | null } | undefined;
+    const { number = null, seq = null, hash = null } = row ?? {};
+    return {
+      ...{ stream, number, version: seq === null ? 0 : seq + 1, hash: hash ?? GENESIS },
+      ...{ underway: 0, settled: Promise.resolve() },
+    };
+  }, headsKept);
+  let lastNumber = 0;
+
+  /** The number of a new stream. Numbers of creations that failed are not used again. */
+  const newNumber = (): number => {
+    lastNumber = Math.max(lastNumber, Number(selectLastNumber.get()?.number ?? 0)) + 1;
+    return lastNumber;
+  };
+
+  /** Chains the events of an append to the head of their stream, and adds the statements that write them. */
+  const chain = (head: Head, { stream, events }: StreamAppend, statements: Statement[]): RecordedEvent[] => {
+    if (head.number === null) {
+      head.number = newNumber();
+      statements.push({ sql: INSERT_STREAM, parameters: [head.number, stream] });
+    }
+    const number = head.number;
+    return events.map((event) => {
+      const row = chained(stream, head.version, head.hash, event);
+      head.version++;
+      head.hash = row.hash;
+      const { seq, type, body, prev_hash, hash } = row;
+      statements.push({ sql: INSERT_EVENT, parameters: [number, seq, type, body, prev_hash, hash] });
+      return row;
+    });
+  };
+
+  const conflictIn = (appends: readonly StreamAppend[], options?: ErrorOptions): VersionConflict | null => {
+    for (const { stream, expectedVersion } of appends) {
+      const { version } = heads.of(stream);
+      if (version !== expectedVersion) return new VersionConflict(stream, expectedVersion, version, options);
+    }
+    return null;
+  };
+
+  return {
+    async append(appends, alongside = []) {
+      assertAppends(appends);
+      // Appends under way may fail; whoever is told of a conflict may then read what is committed and try again.
+      if (conflictIn(appends)) await Promise.allSettled(appends.map(({ stream }) => heads.of(stream).settled));
+      const conflict = conflictIn(appends);
+      if (conflict) throw conflict;
+      const touched: Head[] = [];
+      const statements: Statement[] = [];
+      try {
+        const recorded = appends.flatMap((append) => {
+          const head = heads.of(append.stream);
+          head.underway++;
+          touched.push(head);
+          return chain(head, append, statements);
+        });
+        const committed = writer.commit([...statements, ...alongside]);
+        for (const head of touched) head.settled = committed;
+        await committed;
+        if (recorded.length > 0) for (const listener of [...listeners]) callListener(listener, recorded);
+        return recorded;
+      } catch (thrown) {
+        heads.drop(touched);
+        throw conflictIn(appends, { cause: thrown }) ?? thrown;
+      } finally {
+        for (const head of touched) head.underway--;
+      }
+    },
+    read: (stream, from = 0) =>
+      selectEvents.all(stream, from).map((row) => ({ stream, ...row }) as unknown as RecordedEvent),
+    streams: (prefix = "") => selectStreams.all(prefix).map(({ name }) => String(name)),
+    onCommit(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+function assertAppends(appends: readonly StreamAppend[]): void {
+  if (new Set(appends.map(({ stream }) => stream)).size < appends.length)
+    throw new TypeError("a stream is named twice");
+  if (appends.some(({ events }) => events.length === 0)) throw new TypeError("an append has no events");
+}
+
+/** The events are committed when a listener is called, so its error may fail neither the append nor the other listeners. */
+function callListener(listener: (events: readonly RecordedEvent[]) => void, events: readonly RecordedEvent[]): void {
+  try {
+    listener(events);
+  } catch (thrown) {
+    queueMicrotask(() => {
+      throw thrown;
+    });
+  }
+}

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { openSqlite } from "./sqlite.ts";
+import { EVENT_LOG_SCHEMA, sqliteEventLog } from "./sqlite-event-log.ts";
+import { createHeads, type Head } from "./stream-heads.ts";
+import { events } from "./testing-event-log.ts";
+
+function heads(capacity: number) {
+  const reads: string[] = [];
+  const read = (stream: string): Head => {
+    reads.push(stream);
+    return { stream, number: null, version: 0, hash: "", underway: 0, settled: Promise.resolve() };
+  };
+  return { ...createHeads(read, capacity), reads };
+}
+
+test("the heads used last are kept, and the others are read again", () => {
+  const { of, reads } = heads(2);
+  for (const stream of ["a", "b", "a", "c", "a", "b"]) of(stream);
+  expect(reads).toEqual(["a", "b", "c", "b"]);
+});
+
+test("a head with an append under way is never evicted", () => {
+  const { of, reads } = heads(2);
+  const busy = of("busy");
+  busy.underway = 1;
+  for (const stream of ["a", "b", "c", "d"]) of(stream);
+  expect(of("busy")).toBe(busy);
+  busy.underway = 0;
+  for (const stream of ["e", "f"]) of(stream);
+  expect(of("busy")).not.toBe(busy);
+  expect(reads.filter((stream) => stream === "busy")).toHaveLength(2);
+});
+
+test("a dropped head is read again, unless it has been already", () => {
+  const { of, drop } = heads(2);
+  const failed = of("a");
+  drop([failed]);
+  const fresh = of("a");
+  drop([failed]);
+  expect(fresh).not.toBe(failed);
+  expect(of("a")).toBe(fresh);
+});
+
+test("a log whose appends touch more streams than it keeps heads loses none that is under way", async () => {
+  const db = openSqlite(":memory:", EVENT_LOG_SCHEMA);
+  const log = sqliteEventLog(db, undefined, { headsKept: 1 });
+  const streams = ["a", "b", "c"];
+  const appendAll = (expectedVersion: number) =>
+    log.append(streams.map((stream) => ({ stream, expectedVersion, events: events(2) })));
+  await Promise.all([appendAll(0), appendAll(2), appendAll(4)]);
+  for (const stream of streams) expect(log.read(stream).map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5]);
+  db.close();
+});
