@@ -1,0 +1,68 @@
+import { z } from "zod";
+import "#shared/lib/schema-messages.ts";
+
+/** The format of the events of this version. Every event carries it as `v`. */
+export const FORMAT_VERSION = 1;
+
+/** The stream of an agent's events. */
+export const agentStream = (agentId: string): string => `agent:${agentId}`;
+
+const id = z.string().min(1).max(200);
+const common = { v: z.literal(FORMAT_VERSION), at: z.string() };
+const match = { league_id: id, match_id: id, epoch: z.int().min(1) };
+
+/** What an agent says of itself when it registers. */
+const capabilities = {
+  game_types: z.array(id).readonly(),
+  legal_actions: z.boolean(),
+  round_results: z.boolean(),
+  batch: z.boolean(),
+  announcements: z.boolean(),
+  max_concurrent: z.int().min(0),
+  dialect: z.string(),
+};
+
+/**
+ * The events of one agent: its registration and its lifecycle (PROTOCOL.md, section 2). Names, addresses and tokens are rows of tables, never
+ * events.
+ */
+export const AgentEvent = z.discriminatedUnion("type", [
+  /** `name_commitment` is the SHA-256 of the salt, a newline and the display name. */
+  z.strictObject({
+    ...common,
+    type: z.literal("registered"),
+    agent_id: id,
+    kind: z.enum(["player", "referee"]),
+    name_commitment: z.string(),
+    ...capabilities,
+  }),
+  /** The agent has registered again with its token. */
+  z.strictObject({ ...common, type: z.literal("returned"), ...capabilities }),
+  /** Another agent has the endpoint now. The player cannot be reached until it registers again. */
+  z.strictObject({ ...common, type: z.literal("endpoint_lost") }),
+  z.strictObject({ ...common, type: z.literal("token_reset") }),
+  /** A league of the agent has started. */
+  z.strictObject({ ...common, type: z.literal("activated") }),
+  /** The player lost a match because it did not answer in time. Three in a row shut it down. */
+  z.strictObject({ ...common, type: z.literal("timed_out"), ...match }),
+  /** The player finished a match after timeouts: its count of timeouts is 0 again. */
+  z.strictObject({ ...common, type: z.literal("answered"), ...match }),
+  /** A suspended player answered a health probe or registered again. */
+  z.strictObject({ ...common, type: z.literal("recovered"), by: z.enum(["health", "registration"]) }),
+  /** A player whose leagues are over has entered another league. */
+  z.strictObject({ ...common, type: z.literal("renewed") }),
+  /** All leagues of the agent are over. */
+  z.strictObject({ ...common, type: z.literal("dismissed") }),
+  /** An operator has taken the player out. */
+  z.strictObject({ ...common, type: z.literal("removed") }),
+  /** The agent is not registered any more. Its id is not used again, except for the agent that the config keeps it for. */
+  z.strictObject({ ...common, type: z.literal("forgotten") }),
+]);
+export type AgentEvent = Readonly<z.infer<typeof AgentEvent>>;
+
+/** Reads a stored event of an agent; throws on text that is none. */
+export const parseAgentEvent = (body: string): AgentEvent => AgentEvent.parse(JSON.parse(body));
+
+/** An event before it has a time and a format version. */
+export type NewAgentEvent = DistributiveOmit<AgentEvent, "v" | "at">;
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;

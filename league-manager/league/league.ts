@@ -1,0 +1,73 @@
+import type { MatchSummary } from "./events.ts";
+
+export type Termination = MatchSummary["termination"];
+export type MatchFault = MatchSummary["faults"][number];
+
+export interface Match {
+  readonly matchId: string;
+  readonly roundId: number;
+  /** Player ids in the order of the league's roles. */
+  readonly players: readonly string[];
+  readonly status: "scheduled" | "assigned" | "completed";
+  /** From 1; increased each time the match is taken from a referee. */
+  readonly epoch: number;
+  /** The referee of the current epoch; of a completed match the one that reported it. Null when there is none. */
+  readonly refereeId: string | null;
+  /** When the match was assigned under the current epoch, ISO 8601; null unless assigned. */
+  readonly assignedAt: string | null;
+  /** How often it was aborted through no fault of its players. */
+  readonly aborts: number;
+  readonly outcome: Outcome | null;
+}
+
+/** What a match ended with, in a form that needs little memory: scores and points in the order of the roles. */
+export interface Outcome {
+  readonly winner: string | null;
+  /** Empty when the result has no scores. */
+  readonly scores: readonly number[];
+  /** Empty for an aborted match. */
+  readonly points: readonly number[];
+  readonly termination: Termination;
+  readonly reason: string;
+  readonly faults: readonly MatchFault[];
+  readonly logHead: string;
+}
+
+export interface Round {
+  readonly roundId: number;
+  readonly matches: readonly Match[];
+  readonly byes: readonly string[];
+  /** Matches that are not completed. */
+  readonly open: number;
+  readonly isOpened: boolean;
+  readonly isAnnounced: boolean;
+}
+
+/** A match that a referee has lost and may still play: the referee is informed until it acknowledges. */
+export interface Withdrawal {
+  readonly matchId: string;
+  readonly epoch: number;
+  readonly refereeId: string;
+}
+
+/** One league: the fold of its events. Never changed in place. */
+export interface League {
+  readonly leagueId: string;
+  readonly version: number;
+  readonly runId: string;
+  readonly game: string;
+  readonly roles: readonly string[];
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly format: "round-robin";
+  readonly seedCommitment: string;
+  readonly status: "open" | "running" | "completed";
+  /** Player id to the commitment of the display name, in the order of entry. */
+  readonly entrants: ReadonlyMap<string, string>;
+  /** `rounds[i].roundId` is i + 1. */
+  readonly rounds: readonly Round[];
+  /** The lowest round with a match that is not completed; null before the start and when all are completed. */
+  readonly currentRound: number | null;
+  readonly withdrawals: readonly Withdrawal[];
+  readonly matchCount: number;
+  readonly completedCount: number;
+}

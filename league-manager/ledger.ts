@@ -1,0 +1,68 @@
+import type { Result } from "#shared/lib/result.ts";
+import type { ProtocolError } from "#shared/protocol/errors.ts";
+import type { Agent, Profile } from "./agents/agent.ts";
+import type { AgentEvent, NewAgentEvent } from "./agents/events.ts";
+import type { NewLeagueEvent } from "./league/commands.ts";
+import type { LeagueEvent } from "./league/events.ts";
+import type { League } from "./league/league.ts";
+
+/** Everything that the manager's commands depend on: the folds of all its streams. Never changed in place. */
+export interface ManagerState {
+  /** By league id, in the order of the config. */
+  readonly leagues: ReadonlyMap<string, League>;
+  /** Registered agents by id. A forgotten agent is not in it. */
+  readonly agents: ReadonlyMap<string, Agent>;
+  /** The highest number among the ids of forgotten agents, by kind: new ids have higher numbers, so that no id has two owners. */
+  readonly lastForgotten: Readonly<Record<Agent["kind"], number>>;
+}
+
+/** Rows that are written in the same transaction as the events of a decision. */
+export type Write =
+  | { readonly type: "profile"; readonly agentId: string; readonly profile: Profile }
+  | { readonly type: "erase_profile"; readonly agentId: string }
+  | {
+      readonly type: "session_log";
+      readonly leagueId: string;
+      readonly matchId: string;
+      readonly epoch: number;
+      readonly seed: string;
+      /** The entries' stored texts. */
+      readonly log: readonly string[];
+    };
+
+/** What an accepted command leads to. Events of one stream are in order. */
+export interface Decision<Reply> {
+  readonly leagueEvents?: readonly { readonly leagueId: string; readonly event: NewLeagueEvent }[];
+  readonly agentEvents?: readonly { readonly agentId: string; readonly event: NewAgentEvent }[];
+  readonly writes?: readonly Write[];
+  readonly reply: Reply;
+}
+
+/** A pure decision on the manager's state. Time enters as `at`, ISO 8601 UTC. */
+export type Decide<Reply> = (state: ManagerState, at: string) => Result<Decision<Reply>, ProtocolError>;
+
+/** A committed event with its place in its stream. `version` is the stream's version after it. */
+export type CommittedEvent =
+  | { readonly kind: "league"; readonly leagueId: string; readonly version: number; readonly event: LeagueEvent }
+  | { readonly kind: "agent"; readonly agentId: string; readonly version: number; readonly event: AgentEvent };
+
+/** The state before and after one commit, with its events in order. */
+export interface Commit {
+  readonly before: ManagerState;
+  readonly state: ManagerState;
+  readonly events: readonly CommittedEvent[];
+}
+
+/**
+ * The one place where the manager's state changes. Commands that arrive while a commit is under way are decided together afterwards, one
+ * after the other, and share one append. A command is answered after its events are on disk; `state` holds committed events only.
+ */
+export interface Ledger {
+  readonly state: ManagerState;
+  /** Rejects only if the store fails; the manager then stops, because what is in memory may not be on disk. */
+  execute<Reply>(decide: Decide<Reply>): Promise<Result<Reply, ProtocolError>>;
+  /** Called after each commit that has events, in order. Returns the function that removes the listener. */
+  onCommit(listener: (commit: Commit) => void): () => void;
+  /** Resolves when every command that was given before is answered. */
+  settled(): Promise<void>;
+}
