@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/lib/clock.ts";
+import { type Clock, isoAt, systemClock } from "#shared/lib/clock.ts";
 import type { ActionLog } from "#shared/store/action-log.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
@@ -13,7 +13,7 @@ export interface HostInMemory {
 
 /** A session host on a database in memory, whose clock shows what `now` returns. */
 export function hostInMemory(now: () => number): HostInMemory {
-  const clock = { now, monotonic: now, iso: () => new Date(now()).toISOString() };
+  const clock = { ...systemClock, now, monotonic: now, iso: () => isoAt(now()) };
   const db = openSqlite(":memory:", SESSION_SCHEMA);
   const log = sqliteLog(db);
   return { clock, db, log, host: createHost(log, clock) };

@@ -1,17 +1,35 @@
-/** Time is passed in, so that tests and replays decide what it is. */
+/** Cancels a timer. It does nothing when a one-shot timer has already fired. */
+export type Cancel = () => void;
+
+/** Time is an argument: production passes `systemClock`, tests pass a `manualClock`, a simulation passes its own. */
 export interface Clock {
   /** Milliseconds since the epoch. May jump in both directions when the machine's clock is set: for dates, not for durations. */
   now(): number;
   /** Milliseconds since some moment of this process, which never go back: for durations. */
   monotonic(): number;
-  /** The same instant as ISO 8601 UTC with milliseconds. */
+  /** `now()` as ISO 8601 UTC with milliseconds. */
   iso(): string;
+  /** Calls `run` once, `ms` from now. The timer does not keep the process running. */
+  after(ms: number, run: () => void): Cancel;
+  /** Calls `run` each `ms`, first after `ms`. The timer does not keep the process running. */
+  every(ms: number, run: () => void): Cancel;
+  /** Waits `ms` and keeps the process running meanwhile. Resolves true when the time has passed, false as soon as `signal` is aborted. */
+  pause(ms: number, signal?: AbortSignal): Promise<boolean>;
+  /** A signal that is aborted with a TimeoutError after `ms`. It does not keep the process running. */
+  timeout(ms: number): AbortSignal;
+  /** Calls `run` in the next turn of the event loop, after the input that has already arrived. */
+  defer(run: () => void): void;
+  /** Resolves in the next turn of the event loop. */
+  nextTurn(): Promise<void>;
 }
+
+/** An instant of `Clock.now()` as ISO 8601 UTC with milliseconds. */
+export const isoAt = (ms: number): string => new Date(ms).toISOString();
 
 let lastMs = -1;
 let lastIso = "";
 
-/** The machine's clock; the text of a millisecond is made once. */
+/** The machine's clock. `iso` formats each millisecond once. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -19,23 +37,40 @@ export const systemClock: Clock = {
     const now = Date.now();
     if (now !== lastMs) {
       lastMs = now;
-      lastIso = new Date(now).toISOString();
+      lastIso = isoAt(now);
     }
     return lastIso;
   },
+  after: (ms, run) => {
+    const timer = withoutHold(setTimeout(run, ms));
+    return () => clearTimeout(timer);
+  },
+  every: (ms, run) => {
+    const timer = withoutHold(setInterval(run, ms));
+    return () => clearInterval(timer);
+  },
+  pause: (ms, signal) =>
+    new Promise((resolve) => {
+      const end = (passed: boolean) => (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", aborted);
+        resolve(passed);
+      };
+      const aborted = end(false);
+      const timer = setTimeout(end(true), ms);
+      if (signal?.aborted) aborted();
+      else signal?.addEventListener("abort", aborted);
+    }),
+  timeout: (ms) => AbortSignal.timeout(ms),
+  defer: (run) => void setImmediate(run),
+  nextTurn: () => new Promise((resolve) => setImmediate(resolve)),
 };
 
-/** Waits `ms`; resolves true when the time has passed, false as soon as `signal` is aborted. */
-export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    const end = (passed: boolean) => (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", aborted);
-      resolve(passed);
-    };
-    const aborted = end(false);
-    const timer = setTimeout(end(true), ms);
-    if (signal.aborted) aborted();
-    else signal.addEventListener("abort", aborted);
-  });
+/** A browser's timer is a number, which has no `unref` and holds no process. */
+function withoutHold(timer: NodeJS.Timeout): NodeJS.Timeout {
+  timer.unref?.();
+  return timer;
 }
+
+/** `systemClock.pause`; for callers that do not take a `Clock` yet. */
+export const pause = systemClock.pause;

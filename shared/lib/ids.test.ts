@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compareIds, playerId } from "./ids.ts";
+import { compareIds, derivedMessageId, playerId } from "./ids.ts";
 
 test("ids are in the order of their numbers, also from 100 on", () => {
   const ids = [1, 2, 9, 10, 11, 99, 100, 101, 1_000].map(playerId);
@@ -10,4 +10,12 @@ test("ids of different names are in plain string order, and so are numbers of on
   expect(["REF02", "P10", "p1", "P1", "Z", "P01", "É"].sort(compareIds)).toEqual([
     ...["P01", "P1", "P10", "REF02", "Z", "p1", "É"],
   ]);
+});
+
+test("a derived message id is a UUID of version 4, the same for the same parts and another for others", () => {
+  const id = derivedMessageId("league/L1", "17", "P01");
+  expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(derivedMessageId("league/L1", "17", "P01")).toBe(id);
+  const others = [derivedMessageId("league/L1", "17", "P02"), derivedMessageId("league/L1", "1", "7P01")];
+  expect(new Set([id, ...others]).size).toBe(3);
 });

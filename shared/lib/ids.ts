@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { hash, randomBytes, randomUUID } from "node:crypto";
 
 /** In lower case as it is; only that what comes of it is flat. */
 const uuid = (): string => randomUUID().toLowerCase();
@@ -19,6 +19,18 @@ export const isSessionId = (text: string): boolean => /^[\da-f]{8}(-[\da-f]{4}){
 export const newAgentId = (): string => uuid();
 
 export const newMessageId = (): string => uuid();
+
+/**
+ * The same id for the same parts, in the form of a UUID of version 4: a message that is sent again carries the id that it had before.
+ * The parts are stream, version and recipient.
+ */
+export function derivedMessageId(...parts: readonly string[]): string {
+  const bytes = hash("sha256", JSON.stringify(parts), "buffer");
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString("hex", 0, 16);
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
 
 const numbered = (prefix: string, ordinal: number): string => `${prefix}${String(ordinal).padStart(2, "0")}`;
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { derivedMessageId } from "../lib/ids.ts";
 import { Envelope, fieldFaults, looksLikeEnvelope, newEnvelope, PROTOCOL } from "./envelope.ts";
 import { messageTypes } from "./messages.ts";
 
@@ -185,6 +186,13 @@ describe("newEnvelope", () => {
     expect(Date.parse(first.timestamp)).toBeGreaterThanOrEqual(before);
     expect(Date.parse(first.timestamp)).toBeLessThanOrEqual(Date.now());
     expect(first.message_id).not.toBe(second.message_id);
+  });
+
+  test("takes the message id and the time that it is given", () => {
+    const [messageId, at] = [derivedMessageId("league/L1", "17", "P01"), "2026-01-01T00:00:00.000Z"];
+    const envelope = newEnvelope("ACK", "player:P01", {}, { messageId, at });
+    expect(envelope).toMatchObject({ message_id: messageId, timestamp: at });
+    expect(Envelope.parse(envelope)).toEqual(envelope);
   });
 
   test("optional fields are there when given, and absent, not undefined, when not", () => {

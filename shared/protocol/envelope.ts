@@ -47,9 +47,13 @@ export interface EnvelopeOptions {
   readonly authToken?: string | undefined;
   /** The `message_id` of the request that this answers. */
   readonly correlationId?: string | undefined;
+  /** A random id if absent. A message that may be sent again has a `derivedMessageId`. */
+  readonly messageId?: string | undefined;
+  /** The timestamp, ISO 8601 UTC; the system's time if absent. */
+  readonly at?: string | undefined;
 }
 
-/** A new envelope, stamped now. */
+/** A new envelope. */
 export function newEnvelope(
   type: MessageType,
   sender: string,
@@ -58,10 +62,10 @@ export function newEnvelope(
 ): Envelope {
   return {
     protocol: PROTOCOL,
-    message_id: newMessageId(),
+    message_id: options.messageId ?? newMessageId(),
     type,
     sender,
-    timestamp: systemClock.iso(),
+    timestamp: options.at ?? systemClock.iso(),
     payload: payload as Record<string, unknown>,
     ...(options.authToken !== undefined && { auth_token: options.authToken }),
     ...(options.correlationId !== undefined && { correlation_id: options.correlationId }),
