@@ -14,6 +14,8 @@ export interface ManagerState {
   readonly agents: ReadonlyMap<string, Agent>;
   /** The highest number among the ids of forgotten agents, by kind: new ids have higher numbers, so that no id has two owners. */
   readonly lastForgotten: Readonly<Record<Agent["kind"], number>>;
+  /** Players of leagues that are in the log and no longer in the config. They stay registered, because the log names them. */
+  readonly formerEntrants: ReadonlySet<string>;
 }
 
 /** Rows that are written in the same transaction as the events of a decision. */

@@ -98,6 +98,8 @@ export const PlayerRegisterRequest = z.object({
   round_results: z.boolean().nullish(),
   /** true: several calls may come in one POST, as a JSON-RPC batch. */
   batch: z.boolean().nullish(),
+  /** false: announcements of rounds and standings are not sent to the player. */
+  announcements: z.boolean().nullish(),
   /** The join code of the league. */
   join_code,
 });

@@ -72,7 +72,7 @@ export function canReach(caller: string, called: string): boolean {
  * The same text for every spelling of one endpoint: host, port and path in lower case, without query, fragment and trailing slash.
  * All addresses of this machine are one, since a server may listen on all of them.
  */
-function endpointKey(endpoint: string): string {
+export function endpointKey(endpoint: string): string {
   const url = URL.parse(endpoint);
   if (!url) return endpoint;
   const host = bareHost(url).replace(/\.$/, "");

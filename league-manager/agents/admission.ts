@@ -1,0 +1,167 @@
+import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
+import { compareIds, isToken } from "#shared/lib/ids.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import { endpointKey, mayContact, parseEndpoint } from "#shared/rpc/addresses.ts";
+import type { ManagerState } from "../ledger.ts";
+import type { Agent, AgentKind, Capabilities, Profile } from "./agent.ts";
+import { hasListedEndpoint, keptForOwn, newIdFor } from "./places.ts";
+import type { AdmissionPolicy } from "./policy.ts";
+import { placeForReferee } from "./referee-places.ts";
+import { isInSomeLeague, seatsFor } from "./seats.ts";
+
+/** A registration as it came in, with the random values that it may need. */
+export interface Attempt {
+  readonly name: string;
+  readonly endpoint: string;
+  readonly capabilities: Capabilities;
+  readonly joinCode: string | null;
+  /** The token of an agent that registers again, or the one that a new agent proposes. */
+  readonly token: string | null;
+  readonly remoteAddress: string;
+  readonly newToken: string;
+  readonly salt: string;
+}
+export interface PlayerAttempt extends Attempt {
+  /** null: every open league of its games. */
+  readonly leagueIds: readonly string[] | null;
+  /** Players that do not answer at their endpoint any more. They lose it if the new player is admitted. */
+  readonly left: ReadonlySet<string>;
+}
+export interface RefereeAttempt extends Attempt {
+  /** Referees that answer no health probe, the one that has been silent for longest first. */
+  readonly silent: readonly string[];
+}
+
+/** Who an admitted agent is. */
+export interface Admitted {
+  readonly type: "admitted";
+  readonly id: string;
+  /** The agent that registers again; null for a new one. */
+  readonly returning: Agent | null;
+  readonly profile: Profile;
+  readonly token: string;
+}
+export interface AdmittedPlayer extends Admitted {
+  /** The leagues that it is in after the registration. */
+  readonly leagueIds: readonly string[];
+  /** Players whose endpoint it gets. They lose their seats in open leagues. */
+  readonly displaced: readonly Agent[];
+  /** Players without endpoint and league that are forgotten, because there are too many. */
+  readonly forgotten: readonly Agent[];
+}
+export interface AdmittedReferee extends Admitted {
+  /** The silent referee that makes room; null if there is room. */
+  readonly replaced: Agent | null;
+}
+/** The player may have left its endpoint: the caller asks there, and tries again with the player in `left` if it has. */
+export interface Question {
+  readonly type: "has_left";
+  readonly player: Agent;
+}
+
+/** Players without an endpoint and without a league that stay registered. */
+export const MOST_ABSENT = 500;
+
+/** Decides whether a player may enter, as whom, and in which leagues. */
+export function admitPlayer(
+  state: ManagerState,
+  policy: AdmissionPolicy,
+  attempt: PlayerAttempt,
+): Result<AdmittedPlayer | Question, ProtocolError> {
+  const identified = identify(state, policy, "player", attempt, attempt.left);
+  if (!identified.ok || identified.value.type === "has_left") return identified as Result<Question, ProtocolError>;
+  const { displaced, ...admitted } = identified.value;
+  const leagueIds = seatsFor(state, policy, { ...attempt, ...admitted, displaced });
+  if (!leagueIds.ok) return leagueIds;
+  return ok({ ...admitted, leagueIds: leagueIds.value, displaced, forgotten: tooManyAbsent(state, displaced) });
+}
+
+/** Decides whether a referee may enter, as whom, and in whose place. */
+export function admitReferee(
+  state: ManagerState,
+  policy: AdmissionPolicy,
+  attempt: RefereeAttempt,
+): Result<AdmittedReferee, ProtocolError> {
+  const identified = identify(state, policy, "referee", attempt, new Set());
+  if (!identified.ok) return identified;
+  if (identified.value.type === "has_left") throw new Error("nobody asks whether a referee has left");
+  const { displaced: _, ...admitted } = identified.value;
+  const replaced = placeForReferee(state, policy, { ...attempt, ...admitted });
+  return replaced.ok ? ok({ ...admitted, replaced: replaced.value }) : replaced;
+}
+
+type Identified = Admitted & { readonly displaced: readonly Agent[] };
+
+/** Who an agent is by its name, endpoint and token. */
+function identify(
+  state: ManagerState,
+  policy: AdmissionPolicy,
+  kind: AgentKind,
+  attempt: Attempt,
+  left: ReadonlySet<string>,
+): Result<Identified | Question, ProtocolError> {
+  const { name, endpoint } = attempt;
+  const tokenHash = sha256Hex(attempt.token ?? "");
+  const agents = [...state.agents.values()];
+  const known = (attempt.token && agents.find((one) => one.tokenHash === tokenHash)) || null;
+  const fault = faultOf(policy, attempt, known);
+  if (fault) return err(fault);
+  const key = endpointKey(endpoint);
+  const kept = keptForOwn(policy.places, { kind, name, endpoint, key, tokenHash });
+  if (kept) return err(kept);
+
+  const sameKind = agents.filter((one) => one.kind === kind);
+  const atEndpoint = new Set(sameKind.filter((one) => endpointKey(one.endpoint) === key));
+  const displaced = [...atEndpoint].filter((one) => one !== known && one.name !== name && left.has(one.id));
+  const alike = sameKind.filter((one) => !displaced.includes(one) && (one.name === name || atEndpoint.has(one)));
+  const other = alike.find((one) => one !== known);
+  if (other) {
+    const mayHaveLeft = kind === "player" && other.name !== name && !hasListedEndpoint(policy.places, other.id);
+    return mayHaveLeft ? ok({ type: "has_left", player: other }) : err(takenBy(other, attempt));
+  }
+  const returning = known && alike.includes(known) ? known : null;
+  const lastForgotten = state.lastForgotten[kind];
+  const areKept = policy.startWhen === "roster";
+  const id = returning?.id ?? newIdFor({ kind, name, key }, policy.places, areKept, state.agents, lastForgotten);
+  // A new agent may choose its token: it can come back with it even if it or this manager is killed before the answer arrives.
+  const brought = attempt.token ?? "";
+  const isFree = known === null && isToken(brought) && tokenHash !== policy.operatorTokenHash;
+  const token = returning || isFree ? brought : attempt.newToken;
+  const profile = {
+    name: returning?.name ?? name,
+    salt: returning?.salt ?? attempt.salt,
+    endpoint,
+    tokenHash: sha256Hex(token),
+  };
+  return ok({ type: "admitted", id, returning, profile, token, displaced });
+}
+
+/** What is wrong with a registration whoever else is registered, or null. */
+function faultOf(policy: AdmissionPolicy, attempt: Attempt, known: Agent | null): ProtocolError | null {
+  const { endpoint, remoteAddress } = attempt;
+  if (policy.joinCode !== null && known === null && !equalSecrets(attempt.joinCode ?? "", policy.joinCode)) {
+    return protocolError("L001", "the join code is missing or wrong: ask for it and give --join-code WORD");
+  }
+  const url = parseEndpoint(endpoint);
+  if (!url) return protocolError("L001", "contact_endpoint is not an http URL", { endpoint });
+  if (mayContact(url, remoteAddress, policy.allowedContacts)) return null;
+  const why = `contact_endpoint must be at the address you register from (${remoteAddress}) or allowed by the config`;
+  return protocolError("L001", why, { endpoint });
+}
+
+function takenBy(other: Agent, { name, endpoint }: Attempt): ProtocolError {
+  const taken = other.name === name ? `the name ${name}` : `the endpoint ${endpoint}`;
+  const why = `${taken} is registered already: take another, or send its token to come back (the operator can reset a lost token)`;
+  return protocolError("L003", why, { display_name: name, endpoint });
+}
+
+/** Absent players beyond the limit, those with the lowest ids first. Without the limit, one endpoint could be registered under endless names. */
+function tooManyAbsent(state: ManagerState, displaced: readonly Agent[]): readonly Agent[] {
+  if (displaced.length === 0) return [];
+  const absent = [...state.agents.values()].filter(
+    (one) => one.kind === "player" && one.endpoint === "" && !isInSomeLeague(state, one.id),
+  );
+  const excess = absent.length + displaced.length - MOST_ABSENT;
+  return excess <= 0 ? [] : absent.sort((a, b) => compareIds(a.id, b.id)).slice(0, excess);
+}

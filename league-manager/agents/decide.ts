@@ -1,0 +1,92 @@
+import { isDeepStrictEqual } from "node:util";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import type { Agent, AgentKind, Capabilities, Profile } from "./agent.ts";
+import { capabilitiesOf, fieldsOf } from "./capabilities.ts";
+import type { NewAgentEvent } from "./events.ts";
+
+interface MatchKey {
+  readonly leagueId: string;
+  readonly matchId: string;
+  readonly epoch: number;
+}
+
+/** What can be asked of one agent. A command that changes nothing is accepted without events. */
+export type AgentCommand =
+  | {
+      readonly type: "register";
+      readonly agentId: string;
+      readonly kind: AgentKind;
+      readonly capabilities: Capabilities;
+      readonly profile: Profile;
+    }
+  /** The agent registers again. `profile` is what its row is to be. */
+  | { readonly type: "return"; readonly capabilities: Capabilities; readonly profile: Profile }
+  | { readonly type: "lose_endpoint" }
+  | { readonly type: "reset_token" }
+  /** A league of the agent starts. */
+  | { readonly type: "activate" }
+  /** The agent lost a match because it did not answer in time. */
+  | ({ readonly type: "time_out" } & MatchKey)
+  /** The agent finished a match without a timeout. */
+  | ({ readonly type: "answer" } & MatchKey)
+  | { readonly type: "recover"; readonly by: "health" | "registration" }
+  /** The agent enters a league after its leagues are over. */
+  | { readonly type: "renew" }
+  /** All leagues of the agent are over. */
+  | { readonly type: "dismiss" }
+  | { readonly type: "remove" }
+  | { readonly type: "forget" };
+
+type Decided = Result<readonly NewAgentEvent[], ProtocolError>;
+
+/** What a name is committed to in events: the name itself is in the profile, and can be erased. */
+export const nameCommitment = ({ name, salt }: Pick<Profile, "name" | "salt">): string => sha256Hex(`${salt}\n${name}`);
+
+export function decideAgent(agent: Agent | null, command: AgentCommand): Decided {
+  if (command.type === "register") {
+    const { agentId: agent_id, kind, profile, capabilities } = command;
+    if (agent) return err(protocolError("L003", `${agent_id} is registered already`, { agent_id }));
+    const name_commitment = nameCommitment(profile);
+    return ok([{ type: "registered", agent_id, kind, name_commitment, ...fieldsOf(capabilities) }]);
+  }
+  if (!agent) return err(protocolError("L004", "the agent is not registered"));
+  const event = eventOf(agent, command);
+  return ok(event ? [event] : []);
+}
+
+function eventOf(agent: Agent, command: Exclude<AgentCommand, { type: "register" }>): NewAgentEvent | null {
+  const isPlaying = agent.state === "ACTIVE" || agent.state === "SUSPENDED";
+  switch (command.type) {
+    case "return":
+      return isChanged(agent, command) ? { type: "returned", ...fieldsOf(command.capabilities) } : null;
+    case "lose_endpoint":
+      return agent.endpoint === "" ? null : { type: "endpoint_lost" };
+    case "reset_token":
+      return { type: "token_reset" };
+    case "activate":
+      return agent.state === "REGISTERED" ? { type: "activated" } : null;
+    case "time_out":
+      return isPlaying ? { type: "timed_out", ...keyOf(command) } : null;
+    case "answer":
+      return isPlaying && agent.fails > 0 ? { type: "answered", ...keyOf(command) } : null;
+    case "recover":
+      return agent.state === "SUSPENDED" ? { type: "recovered", by: command.by } : null;
+    case "renew":
+      return agent.state === "SHUTDOWN" ? { type: "renewed" } : null;
+    case "dismiss":
+      return agent.state === "SHUTDOWN" ? null : { type: "dismissed" };
+    case "remove":
+      return agent.state === "SHUTDOWN" ? null : { type: "removed" };
+    case "forget":
+      return { type: "forgotten" };
+  }
+}
+
+function isChanged(agent: Agent, { capabilities, profile }: Extract<AgentCommand, { type: "return" }>): boolean {
+  if (agent.endpoint !== profile.endpoint || agent.tokenHash !== profile.tokenHash) return true;
+  return !isDeepStrictEqual(capabilitiesOf(fieldsOf(agent)), capabilities);
+}
+
+const keyOf = ({ leagueId: league_id, matchId: match_id, epoch }: MatchKey) => ({ league_id, match_id, epoch });

@@ -1,0 +1,85 @@
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import type { League } from "../league/league.ts";
+import type { ManagerState } from "../ledger.ts";
+import type { Agent } from "./agent.ts";
+import type { AdmissionPolicy } from "./policy.ts";
+
+/** The limit of a league without `max_players`: a round robin of more players has too many matches. */
+export const MOST_PLAYERS = 500;
+
+export interface SeatRequest {
+  readonly id: string;
+  readonly name: string;
+  readonly returning: Agent | null;
+  readonly capabilities: Pick<Agent, "gameTypes">;
+  readonly leagueIds: readonly string[] | null;
+  /** Players that lose their seats in open leagues if the request is accepted. */
+  readonly displaced: readonly Agent[];
+}
+
+/** The leagues that a player is in after its registration: those that it asks for, or every open league of its games. */
+export function seatsFor(
+  state: ManagerState,
+  policy: AdmissionPolicy,
+  request: SeatRequest,
+): Result<readonly string[], ProtocolError> {
+  const chosen: string[] = [];
+  for (const league_id of request.leagueIds ?? state.leagues.keys()) {
+    const league = state.leagues.get(league_id);
+    if (!league) return err(protocolError("L005", `no league ${league_id}`, { league_id }));
+    const why = whyNot(state, policy, request, league);
+    if (why === null) chosen.push(league_id);
+    else if (request.leagueIds) return err(why);
+  }
+  if (chosen.length > 0) return ok([...new Set(chosen)]);
+  const isSomeFull = [...state.leagues.values()].some(
+    (league) => league.status === "open" && isFull(policy, request, league),
+  );
+  return err(
+    isSomeFull
+      ? protocolError("L002", noSeat(policy, request, "every league of your games is full"))
+      : protocolError("L001", "no league of your games is open"),
+  );
+}
+
+/** Why a player is not in a league after its registration; null if it is. */
+function whyNot(
+  state: ManagerState,
+  policy: AdmissionPolicy,
+  request: SeatRequest,
+  league: League,
+): ProtocolError | null {
+  const { leagueId: league_id, game, status } = league;
+  if (league.entrants.has(request.id)) return null;
+  if (request.returning?.state === "SHUTDOWN" && isPlaying(state, request.id)) {
+    return protocolError("L001", "you are shut down, until the leagues that you are in are over", { league_id });
+  }
+  if (!request.capabilities.gameTypes.some((type) => type === game || game.startsWith(`${type}.`))) {
+    return protocolError("L001", `league ${league_id} plays ${game}, which is not in your game_types`, { league_id });
+  }
+  if (status !== "open") return protocolError("L001", `league ${league_id} is ${status}`, { league_id });
+  if (!isFull(policy, request, league)) return null;
+  return protocolError("L002", noSeat(policy, request, `league ${league_id} is full`), { league_id });
+}
+
+/** Whether a league has no seat for a player. The seats of a roster are for the players of its places. */
+function isFull(policy: AdmissionPolicy, { id, displaced }: SeatRequest, { leagueId, entrants }: League): boolean {
+  if (policy.startWhen === "roster") return !policy.places.some((place) => place.kind === "player" && place.id === id);
+  const freed = displaced.filter((one) => entrants.has(one.id)).length;
+  return entrants.size - freed >= (policy.maxPlayers.get(leagueId) ?? MOST_PLAYERS);
+}
+
+const noSeat = ({ startWhen }: AdmissionPolicy, { name }: SeatRequest, full: string): string =>
+  startWhen === "roster" ? `no place is kept for "${name}": who plays here stands in the league's config` : full;
+
+/** Whether a player is in a league that runs. */
+export const isPlaying = ({ leagues }: ManagerState, playerId: string): boolean =>
+  [...leagues.values()].some(({ status, entrants }) => status === "running" && entrants.has(playerId));
+
+/** Whether a player is in a league, also in one that the config no longer has. Such a player stays registered. */
+export const isInSomeLeague = ({ leagues, formerEntrants }: ManagerState, playerId: string): boolean =>
+  formerEntrants.has(playerId) || [...leagues.values()].some(({ entrants }) => entrants.has(playerId));
+
+/** Whether an agent is registered and has an endpoint: a player that has left its endpoint is waited for again. */
+export const isPresent = ({ agents }: ManagerState, id: string): boolean => (agents.get(id)?.endpoint ?? "") !== "";
