@@ -12,8 +12,8 @@ import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { agentDirectory } from "./agents.ts";
 import { createAsker } from "./ask.ts";
-import { createHost } from "./host.ts";
 import { createReferee } from "./referee.ts";
+import { createHost } from "./sessions/host.ts";
 import { MATCH_SCHEMA, matchTable } from "./tables.ts";
 import { type Others, startOthers, TOKEN, tokenOf } from "./testing-match.ts";
 

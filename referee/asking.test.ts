@@ -11,8 +11,8 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { createAsker } from "./ask.ts";
-import { createHost } from "./host.ts";
 import { createReferee } from "./referee.ts";
+import { createHost } from "./sessions/host.ts";
 import { MATCH_SCHEMA, matchTable } from "./tables.ts";
 import { signed, startOthers, startTable, type Table, TOKEN, tokenOf } from "./testing-match.ts";
 

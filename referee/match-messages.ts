@@ -8,7 +8,7 @@ import type { Fault } from "#shared/session/entry.ts";
 import { outcomeOf } from "#shared/session/match-result.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Asker, Seated } from "./ask.ts";
-import type { SessionHost } from "./host.ts";
+import type { SessionHost } from "./sessions/host.ts";
 
 export interface MatchDriver {
   readonly host: SessionHost;

@@ -7,11 +7,11 @@ import { createPeers, type Peers } from "#shared/rpc/peer.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { createAsker } from "./ask.ts";
-import { createHost } from "./host.ts";
 import { MatchWithdrawn, playMatch, playSeats } from "./match.ts";
 import { type MatchDriver, seatsOf } from "./match-messages.ts";
+import { createHost } from "./sessions/host.ts";
+import { createWaits, type Waits } from "./sessions/waits.ts";
 import { evenOddRoles, type Others, startOthers } from "./testing-match.ts";
-import { createWaits, type Waits } from "./waits.ts";
 
 let peers: Peers;
 let driver: MatchDriver & { readonly waits: Waits };

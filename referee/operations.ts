@@ -10,12 +10,13 @@ import * as messages from "#shared/protocol/messages.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import { type Operation, operation } from "#shared/rpc/operations.ts";
 import type { Session } from "#shared/session/session.ts";
-import type { SessionHost } from "./host.ts";
 import type { Play } from "./play/play.ts";
 import type { Referee } from "./referee.ts";
+import type { SessionHost } from "./sessions/host.ts";
 import { matchOf, orderOf, StartGame, StartGameByPlayers } from "./start-game.ts";
-import { shown } from "./state-view.ts";
 import { playerOf } from "./tables.ts";
+import { matchState } from "./views/match-state.ts";
+import { driverView, spectatorView } from "./views/session-views.ts";
 
 export interface RefereeDesk {
   readonly host: SessionHost;
@@ -146,12 +147,12 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
       },
       async handle({ match_id }, caller) {
         const game = isSessionId(match_id) ? desk.play.look(match_id, caller.authToken) : null;
-        if (game) return ok({ match_id, ...shown(game.kept.session, game.viewer, desk.host.lobby) });
+        if (game) return ok({ match_id, ...matchState(game.kept.session, game.viewer, desk.host.lobby) });
         const found = desk.referee.sessionOf(match_id);
         if (!found.ok) return found;
         const match = desk.play.look(found.value, caller.authToken);
         if (!match) return err(protocolError("G003", `no match ${match_id} here`, { match_id }));
-        return ok({ match_id, ...shown(match.kept.session, match.viewer, desk.host.lobby) });
+        return ok({ match_id, ...matchState(match.kept.session, match.viewer, desk.host.lobby) });
       },
     }),
   ];
@@ -213,15 +214,15 @@ function finishedWith({ referee, host }: RefereeDesk, playerId: string, matchId:
 /** Null when the move would be taken. In a simultaneous turn the answer is the same whether the role has chosen or not. */
 function whyIllegal(session: Session, role: Role, move: unknown): string | null {
   const { game, state } = session;
-  const action = game.action.safeParse(readMove(game, game.viewState(state, "spectator"), role, move));
+  const action = game.action.safeParse(readMove(game, spectatorView(session).state, role, move));
   if (!action.success) return action.error.issues[0]?.message ?? "not an action of this game";
   if (game.isDriversOwn?.(action.data)) return "not an action of a player";
   if (game.info.simultaneous) {
-    const legal = game.legalActions(game.viewState(state, "spectator"), role);
+    const legal = game.legalActions(spectatorView(session).state, role);
     const isLegal = legal.some((one) => isDeepStrictEqual(one, action.data));
     return isLegal ? null : `choose one of ${legal.map((one) => JSON.stringify(one)).join(", ")}`;
   }
-  if (!game.toAct(state).includes(role)) return "Not your turn";
+  if (!driverView(session).toAct.includes(role)) return "Not your turn";
   const applied = game.applyAction(state, role, action.data);
   return applied.ok ? null : (whyUnread(game, state, move) ?? applied.error.message);
 }

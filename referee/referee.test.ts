@@ -8,11 +8,11 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { createAsker } from "./ask.ts";
-import { createHost, type SessionHost } from "./host.ts";
 import { playSeats } from "./match.ts";
 import { seatsOf } from "./match-messages.ts";
-import { SEAT_SCHEMA } from "./play/seats.ts";
 import { createReferee, type Referee } from "./referee.ts";
+import { createHost, type SessionHost } from "./sessions/host.ts";
+import { SEAT_SCHEMA } from "./sessions/seats.ts";
 import { MATCH_SCHEMA, matchTable, sessionTable } from "./tables.ts";
 import { startOthers } from "./testing-match.ts";
 

@@ -11,9 +11,9 @@ import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { asRefused, type Peers } from "#shared/rpc/peer.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Asker } from "./ask.ts";
-import type { SessionHost } from "./host.ts";
 import { MatchWithdrawn, playMatch } from "./match.ts";
 import { type MatchDriver, matchResult, seatsOf, tellResult } from "./match-messages.ts";
+import type { SessionHost } from "./sessions/host.ts";
 import type { MatchRow, MatchTable } from "./tables.ts";
 
 export interface RefereeOptions {

@@ -5,7 +5,7 @@ import { isSessionId, matchRef } from "#shared/lib/ids.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { RefereeDesk } from "./operations.ts";
-import { shown } from "./state-view.ts";
+import { matchState } from "./views/match-state.ts";
 
 /** The resources that a commit to a session has changed, for those who see what a spectator sees: nothing while a turn is open. */
 export function changedBy({ referee, play }: RefereeDesk, session: Session): readonly string[] {
@@ -32,10 +32,10 @@ export const gameRules = (): readonly Resource[] =>
 export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[] {
   const read = async (ref: string): Promise<unknown> => {
     const game = isSessionId(ref) ? desk.play.look(ref, null) : null;
-    if (game) return { match_id: ref, ...shown(game.kept.session, "spectator", desk.host.lobby) };
+    if (game) return { match_id: ref, ...matchState(game.kept.session, "spectator", desk.host.lobby) };
     const found = desk.referee.sessionOf(ref);
     const session = found.ok ? desk.host.read(found.value)?.session : null;
-    return session ? { match_id: ref, ...shown(session, "spectator", desk.host.lobby) } : null;
+    return session ? { match_id: ref, ...matchState(session, "spectator", desk.host.lobby) } : null;
   };
   const about = { name: "Game state", description: "The state of a match as a spectator may see it." };
   return [

@@ -29,17 +29,17 @@ import { threadWriter } from "#shared/store/writer.ts";
 import { agentDirectory } from "./agents.ts";
 import { createAsker } from "./ask.ts";
 import { CODENAMES_SCHEMA } from "./codenames/table.ts";
-import { createHost } from "./host.ts";
 import { HOST_INSTRUCTIONS, LEAGUE_TOOLS, REFEREE_INSTRUCTIONS } from "./listing.ts";
 import { GAME_CREATIONS, isManager, newsOperations, type RefereeDesk, refereeOperations } from "./operations.ts";
-import { openPlayRoom, type PlayRoom } from "./play/room.ts";
-import { SEAT_SCHEMA, seatTable } from "./play/seats.ts";
 import { createReferee } from "./referee.ts";
 import { changedBy, gameRules, refereeTemplates } from "./resources.ts";
-import { REPLY_SCHEMA, sqliteReplies } from "./rest/replies.ts";
 import type { Streams } from "./rest/streams.ts";
+import { openPlayRoom, type PlayRoom } from "./room.ts";
+import { createHost } from "./sessions/host.ts";
+import { REPLY_SCHEMA, sqliteReplies } from "./sessions/replies.ts";
+import { SEAT_SCHEMA, seatTable } from "./sessions/seats.ts";
+import { createWaits } from "./sessions/waits.ts";
 import { MATCH_SCHEMA, matchTable, sessionTable } from "./tables.ts";
-import { createWaits } from "./waits.ts";
 
 export interface RefereeOptions {
   /** Display name; null for one made from where it is reached. */
@@ -114,8 +114,8 @@ export async function startReferee(
   async function routes(app: Express): Promise<void> {
     const { restRoutes } = await import("./rest/routes.ts");
     const { createStreams } = await import("./rest/streams.ts");
-    const { stateFor } = await import("./rest/views.ts");
-    const streams = createStreams(host, { event: "state", view: stateFor });
+    const { restState } = await import("./views/rest-views.ts");
+    const streams = createStreams(host, { event: "state", view: restState });
     const pages = await room.pages();
     const { refusals } = server;
     const desk = { host, agents, sessions, replies, streams, waits, log: self.log, refusals, pages: pages.routes };

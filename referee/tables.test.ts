@@ -2,7 +2,7 @@ import { expect, it, vi } from "vitest";
 import { sealEntry } from "#shared/session/entry.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA } from "#shared/store/sqlite-log.ts";
-import { SEAT_SCHEMA } from "./play/seats.ts";
+import { SEAT_SCHEMA } from "./sessions/seats.ts";
 import { sessionTable } from "./tables.ts";
 
 const AT = "2026-11-21T20:00:00.000Z";

@@ -81,11 +81,48 @@ function importsOf(file: string): Import[] {
   }));
 }
 
-/** The room that an import of our own leads to; null for libraries. */
-function targetRoom({ file, to }: Import): string | null {
-  if (to.startsWith("#shared/")) return roomOf(join(root, "shared", to.slice("#shared/".length)));
-  if (to.startsWith(".")) return roomOf(resolve(root, dirname(file), to));
+/** The path of the file that an import of our own leads to; null for libraries. */
+function targetOf({ file, to }: Import): string | null {
+  if (to.startsWith("#shared/")) return join(root, "shared", to.slice("#shared/".length));
+  if (to.startsWith(".")) return resolve(root, dirname(file), to);
   return null;
+}
+
+/** The room that an import of our own leads to; null for libraries. */
+function targetRoom(one: Import): string | null {
+  const target = targetOf(one);
+  return target === null ? null : roomOf(target);
+}
+
+/** Services whose folders must form no import cycle, besides those of shared. */
+const FOLDED = ["referee", "player", "shared"];
+
+/** The folder of a file, or the file itself if it stands directly in a service: those files put the service's folders together. */
+function unitOf(file: string): string {
+  const path = relative(root, file);
+  return path.split("/").length === 2 ? path : dirname(path);
+}
+
+/** For each unit, the units that its files import, with one import as an example. Imports of types count. */
+function unitImports(): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const units = new Map<string, Map<string, string>>();
+  for (const one of imports) {
+    const target = targetOf(one);
+    if (target === null || !FOLDED.some((top) => one.file.startsWith(`${top}/`))) continue;
+    const [from, to] = [unitOf(join(root, one.file)), unitOf(target)];
+    if (from !== to) units.set(from, (units.get(from) ?? new Map()).set(to, `${one.file} imports ${one.to}`));
+  }
+  return units;
+}
+
+/** The units that can be reached from a unit by imports. */
+function reachedFrom(unit: string, units: ReturnType<typeof unitImports>, found = new Set<string>()): Set<string> {
+  for (const next of units.get(unit)?.keys() ?? []) {
+    if (found.has(next)) continue;
+    found.add(next);
+    reachedFrom(next, units, found);
+  }
+  return found;
 }
 
 describe("the structure of the repository", () => {
@@ -99,6 +136,26 @@ describe("the structure of the repository", () => {
         : (FLOOR[one.room] ?? -1) < (FLOOR[target] ?? 99);
     });
     expect(wrong.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
+  });
+
+  it("the folders of referee, player and shared form no import cycle", () => {
+    const units = unitImports();
+    expect([...units.keys()]).toEqual(
+      expect.arrayContaining(["referee/play", "referee/codenames", "shared/web/client"]),
+    );
+    const cyclic = [...units].flatMap(([from, targets]) =>
+      [...targets].flatMap(([to, example]) => (reachedFrom(to, units).has(from) ? [example] : [])),
+    );
+    expect(cyclic).toEqual([]);
+  });
+
+  // The driver of league matches sends a seat's view to its player.
+  it("a referee shows a game's state through referee/views and the driver of matches alone", () => {
+    const readers = sources.filter((file) => relative(root, file).startsWith("referee/") && !isTest(file));
+    const showing = readers.filter((file) => /\.viewState\(/.test(readFileSync(file, "utf8")));
+    const foreign = showing.map((file) => relative(root, file)).filter((file) => !/^referee\/(views|match)/.test(file));
+    expect(showing.length).toBeGreaterThan(0);
+    expect(foreign).toEqual([]);
   });
 
   it("every source file stands in a room that the rule knows", () => {

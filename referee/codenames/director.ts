@@ -1,14 +1,15 @@
-import { type CodenamesState, type CodenamesView, codenames } from "#shared/games/codenames.ts";
-import type { Role, Viewer } from "#shared/games/game.ts";
+import { type CodenamesView, codenames } from "#shared/games/codenames.ts";
+import type { Role } from "#shared/games/game.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { InputNeeded } from "#shared/rpc/input.ts";
 import type { Caller } from "#shared/rpc/operations.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Writer } from "#shared/store/writer.ts";
-import { type SessionHost, secretFrom } from "../host.ts";
 import type { Play } from "../play/play.ts";
-import type { PlaySeat } from "../play/seats.ts";
+import { type SessionHost, secretFrom } from "../sessions/host.ts";
+import type { PlaySeat } from "../sessions/seats.ts";
+import { driverView, type SessionView, seatView, spectatorView } from "../views/session-views.ts";
 import { again, firstPending, type Pending, type PlayerType, type Step, stepOf } from "./flow.ts";
 import { newsOf } from "./news.ts";
 import { questionFor } from "./questions.ts";
@@ -25,8 +26,12 @@ export interface DirectorDesk {
 /** The log message of a rejected answer; its entry has the reason. */
 export const ANSWER_REFUSED = "answer refused";
 
-/** The viewer whose view is public: a spectator, or after the game, when the key is public, a spymaster. A game can end before its last turn. */
-export const publicViewer = ({ status }: Session): Viewer => (status === "active" ? "spectator" : "red_spymaster");
+/** What everybody may see of the board: as a spectator, or after the game, when the key is public, as a spymaster. */
+export const publicBoard = (session: Session): SessionView =>
+  session.status === "active" ? spectatorView(session) : seatView(session, "red_spymaster");
+
+/** The words, clues and guesses as a spectator may see them. */
+export const publicView = (session: Session): CodenamesView => spectatorView(session).state as CodenamesView;
 
 /** What travels with a question and comes back with its answer; an answer to another question than the open one counts for nothing. */
 interface RoundState {
@@ -85,12 +90,12 @@ export function createDirector({ host, play, table, writer, log }: DirectorDesk)
 
   /** The open question: somebody may have acted through another door since it was written. */
   const pendingIn = (game: LedGame): Pending => {
-    const { state, tick } = session(game.sessionId);
-    return game.pending.tick === tick ? game.pending : firstPending(state as CodenamesView, tick);
+    const now = session(game.sessionId);
+    return game.pending.tick === now.tick ? game.pending : firstPending(publicView(now), now.tick);
   };
 
   const typeToAct = ({ sessionId, players }: LedGame): PlayerType =>
-    players[codenames.toAct(session(sessionId).state as CodenamesState)[0] ?? ""] ?? "llm";
+    players[driverView(session(sessionId)).toAct[0] ?? ""] ?? "llm";
 
   /** A question is moot when somebody has acted through another door, or the game is over. */
   const whenMoot =
@@ -105,7 +110,7 @@ export function createDirector({ host, play, table, writer, log }: DirectorDesk)
 
   const carryOut = async (game: LedGame, step: Step, pending: Pending): Promise<void> => {
     const { sessionId } = game;
-    const [role = ""] = codenames.toAct(session(sessionId).state as CodenamesState);
+    const [role = ""] = driverView(session(sessionId)).toAct;
     if (step.refused) {
       const { stage, attempt, tick } = pending;
       log.info({ session: sessionId, role, tick, stage, attempt, ...step.refused }, ANSWER_REFUSED);
@@ -120,7 +125,7 @@ export function createDirector({ host, play, table, writer, log }: DirectorDesk)
       action: step.action,
       expectedTick: pending.tick,
       byDriver: true,
-      alongside: (next) => [table.waitingFor(sessionId, firstPending(next.state as CodenamesView, next.tick))],
+      alongside: (next) => [table.waitingFor(sessionId, firstPending(publicView(next), next.tick))],
     });
     if (!acted.ok && acted.error.code === "ILLEGAL_ACTION") {
       await carryOut(game, illegal(pending, acted.error.message), pending);
@@ -178,15 +183,15 @@ export function createDirector({ host, play, table, writer, log }: DirectorDesk)
       if (input.said && isOpen(before) && answers(input.state, sessionId, open)) {
         await carryOut(before, stepOf(open, input.said, typeToAct(before)), open);
       }
-      const { state, status, tick } = session(sessionId);
-      if (!input.said) tell(caller, tick, state as CodenamesView, `game_token ${tokenOf(sessionId)}`);
-      else if (tick > askedAt(input.state)) tell(caller, tick, state as CodenamesView);
-      if (status === "completed") return null;
+      const now = session(sessionId);
+      if (!input.said) tell(caller, now.tick, publicView(now), `game_token ${tokenOf(sessionId)}`);
+      else if (now.tick > askedAt(input.state)) tell(caller, now.tick, publicView(now));
+      if (now.status === "completed") return null;
       const game = led(sessionId);
       const pending = pendingIn(game);
-      const role = codenames.toAct(state as CodenamesState)[0] ?? "";
+      const role = driverView(now).toAct[0] ?? "";
       const type = typeToAct(game);
-      const view = codenames.viewState(state as CodenamesState, role);
+      const view = seatView(now, role).state as CodenamesView;
       const link = type === "user" ? play.link(sessionId, role) : null;
       const round: RoundState = {
         game_id: sessionId,

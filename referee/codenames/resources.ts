@@ -1,8 +1,9 @@
-import { type CodenamesView, codenames } from "#shared/games/codenames.ts";
+import type { CodenamesView } from "#shared/games/codenames.ts";
 import type { HttpContext } from "#shared/rpc/http.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
 import type { Caller } from "#shared/rpc/operations.ts";
-import { type Director, publicViewer } from "./director.ts";
+import { driverView, seatView } from "../views/session-views.ts";
+import { type Director, publicBoard } from "./director.ts";
 import { history } from "./questions.ts";
 import type { LedGame } from "./table.ts";
 
@@ -28,25 +29,21 @@ export function codenamesResources(director: Director): {
   const content = (uri: (typeof NAMES)[number], game: LedGame | null): object | null => {
     if (!game) return null;
     const session = director.session(game.sessionId);
-    const { state, tick, status } = session;
-    const everybody = publicViewer(session);
-    const seen = codenames.viewState(state as never, everybody) as CodenamesView;
+    const { tick, status } = session;
+    const { state, board } = publicBoard(session);
+    const seen = state as CodenamesView;
     const about = { game_id: game.sessionId, status, tick, phase: seen.phase, turn: seen.turn };
     switch (uri) {
       case "game://state/board":
-        return { ...about, ...seen, board: codenames.toText(state as never, everybody) };
+        return { ...about, ...seen, board };
       case "game://state/history":
         return { ...about, turns: seen.turns, text: history(seen) };
       case "game://context/current-role": {
-        const role = status === "active" ? (codenames.toAct(state as never)[0] ?? null) : null;
+        const role = driverView(session).toAct[0] ?? null;
         const type = role === null ? null : (game.players[role] ?? null);
         // A model that plays a spymaster is told the key by its prompt alone.
-        const viewer = role !== null && type === "user" ? role : everybody;
-        return {
-          ...about,
-          ...{ role, player_type: type, view: codenames.viewState(state as never, viewer) },
-          board: codenames.toText(state as never, viewer),
-        };
+        const own = role !== null && type === "user" ? seatView(session, role) : { state, board };
+        return { ...about, role, player_type: type, view: own.state, board: own.board };
       }
     }
   };

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { type CodenamesView, codenames } from "#shared/games/codenames.ts";
+import type { CodenamesView } from "#shared/games/codenames.ts";
 import { endInWords } from "#shared/games/codenames-texts.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import { type Asking, type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
-import { ANSWER_REFUSED, type Director, type Players, publicViewer } from "./director.ts";
+import { ANSWER_REFUSED, type Director, type Players, publicBoard, publicView } from "./director.ts";
 import { playerTypes } from "./flow.ts";
 import { history } from "./questions.ts";
 import { Setup, wordsFor } from "./setup.ts";
@@ -44,8 +44,8 @@ type Report = z.infer<typeof Report>;
 export function codenamesOperations(director: Director, log: Logger): readonly Operation<unknown>[] {
   const report = (sessionId: string): Report => {
     const session = director.session(sessionId);
-    const { state, status, termination, reason } = session;
-    const view = codenames.viewState(state as never, "spectator") as CodenamesView;
+    const { status, termination, reason } = session;
+    const view = publicView(session);
     return {
       status: status === "active" ? "active" : termination === "normal" ? "completed" : "ended",
       winner: view.result?.winner ?? null,
@@ -53,7 +53,7 @@ export function codenamesOperations(director: Director, log: Logger): readonly O
       game_id: sessionId,
       game_token: director.tokenOf(sessionId),
       turns: view.turns.length,
-      board: codenames.toText(state as never, publicViewer(session)),
+      board: publicBoard(session).board,
       history: history(view),
     };
   };

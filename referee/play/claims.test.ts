@@ -4,12 +4,12 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { agentDirectory } from "../agents.ts";
-import { createHost } from "../host.ts";
-import { REPLY_SCHEMA, sqliteReplies } from "../rest/replies.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
-import { createWaits } from "../waits.ts";
+import { createHost } from "../sessions/host.ts";
+import { REPLY_SCHEMA, sqliteReplies } from "../sessions/replies.ts";
+import { SEAT_SCHEMA, seatTable } from "../sessions/seats.ts";
+import { createWaits } from "../sessions/waits.ts";
 import { createPlay } from "./play.ts";
-import { SEAT_SCHEMA, seatTable } from "./seats.ts";
 import { type TestSeat, twoSeats } from "./testing-play.ts";
 import { createTurns } from "./turns.ts";
 

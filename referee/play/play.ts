@@ -9,9 +9,9 @@ import type { Statement } from "#shared/store/group-commit.ts";
 import type { Writer } from "#shared/store/writer.ts";
 import type { GameView } from "#shared/web/game-view.ts";
 import type { AgentDirectory } from "../agents.ts";
-import { type Kept, type SessionHost, secretFrom } from "../host.ts";
-import { gameView } from "./game-views.ts";
-import type { PersonSeat, PlaySeat, SeatKind, SeatTable } from "./seats.ts";
+import { type Kept, type SessionHost, secretFrom } from "../sessions/host.ts";
+import type { PersonSeat, PlaySeat, SeatKind, SeatTable } from "../sessions/seats.ts";
+import { gameView } from "../views/game-view.ts";
 
 /** The player processes that can be asked to take a seat. */
 export interface BotHouse {

@@ -9,9 +9,9 @@ import { bodyOf, type Limits } from "../rest/callers.ts";
 import { type RestCode, RestError } from "../rest/errors.ts";
 import { EventsQuery, parseBody, parseQuery } from "../rest/requests.ts";
 import type { Streams } from "../rest/streams.ts";
+import { PlayerName } from "../sessions/seats.ts";
 import type { SessionTable } from "../tables.ts";
 import type { Play } from "./play.ts";
-import { PlayerName } from "./seats.ts";
 import { hasMoveOrResigns, type Turns } from "./turns.ts";
 
 export interface PagesDesk {

@@ -6,10 +6,10 @@ import { ok } from "#shared/lib/result.ts";
 import type { Content, ToolResult } from "#shared/rpc/mcp.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
 import { type GameView, USER_SEAT_META, type UserSeat } from "#shared/web/game-view.ts";
-import type { Kept } from "../host.ts";
-import type { Next } from "./game-views.ts";
+import type { Kept } from "../sessions/host.ts";
+import { type PersonSeat, PlayerName } from "../sessions/seats.ts";
+import type { Next } from "../views/game-view.ts";
 import type { Play } from "./play.ts";
-import { type PersonSeat, PlayerName } from "./seats.ts";
 import { inWords, takenSeat, timedOut } from "./texts.ts";
 import { hasMoveOrResigns, type Turns } from "./turns.ts";
 

@@ -4,12 +4,12 @@ import { listName, readMove, whyUnread, wordOf } from "#shared/games/read-move.t
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ErrorCode, type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { Refusal, Session } from "#shared/session/session.ts";
-import type { Kept, SessionHost } from "../host.ts";
-import { RestError } from "../rest/errors.ts";
-import type { Remember, Replies, Reply } from "../rest/replies.ts";
-import type { Waits } from "../waits.ts";
+import type { Kept, SessionHost } from "../sessions/host.ts";
+import { KeyReused, type Remember, type Replies, type Reply } from "../sessions/replies.ts";
+import type { Waits } from "../sessions/waits.ts";
+import { type Next, nextFor } from "../views/game-view.ts";
+import { seatView } from "../views/session-views.ts";
 import { type Claim, falseClaim } from "./claims.ts";
-import { type Next, nextFor } from "./game-views.ts";
 import type { Play, Seated } from "./play.ts";
 
 export interface Turn {
@@ -74,9 +74,9 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
     const { session } = kept;
     const { game } = session;
     if (turn.resign) return resign(session, role, remember);
-    const action = readMove(game, game.viewState(session.state, role), role, turn.move);
+    const action = readMove(game, seatView(session, role).state, role, turn.move);
     const expectedTick = expectedBy(turn, session);
-    const isTurn = game.toAct(session.state).includes(role) && host.lobby.waiting(session) === null;
+    const isTurn = nextOf(session, role) === "your_turn";
     const wrong = turn.claim !== null && isTurn ? falseClaim(session, role, action, turn.claim) : null;
     if (wrong !== null) throw new Refused(protocolError("G001", wrong, {}, true));
     const reply = { status: 200, body: JSON.stringify({ action }) };
@@ -130,7 +130,7 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
         return ok({ kept: now, role, next: nextOf(now.session, role), action });
       } catch (thrown) {
         if (thrown instanceof Refused) return err(thrown.refusal);
-        if (thrown instanceof RestError) {
+        if (thrown instanceof KeyReused) {
           return err(protocolError("G001", "idempotency_key: was used for another request"));
         }
         throw thrown;
@@ -188,7 +188,7 @@ function refusalOf(
       return refuse(`${message}: you are ${role}, and ${whom} has to move. Call waitForNextTurn`);
     }
     case "ILLEGAL_ACTION": {
-      const legal = session.game.legalActions(session.state, role).map((one) => wordOf(one, session.game));
+      const legal = seatView(session, role).legalActions.map((one) => wordOf(one, session.game));
       const named = legal.slice(0, MAX_NAMED).join(", ") + (legal.length > MAX_NAMED ? ", …" : "");
       const why = whyUnread(session.game, session.state, move) ?? message;
       const illegal = `Illegal move ${wordOf(move, session.game)?.slice(0, 100)}`;

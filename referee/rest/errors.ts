@@ -3,8 +3,9 @@ import { remoteAddressOf } from "#shared/rpc/http-request.ts";
 import type { RefusalLog } from "#shared/rpc/refusal-log.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Refusal } from "#shared/session/session.ts";
-import type { NotFound } from "../host.ts";
-import type { NotBegun } from "../lobby.ts";
+import type { NotFound } from "../sessions/host.ts";
+import type { NotBegun } from "../sessions/lobby.ts";
+import { KeyReused } from "../sessions/replies.ts";
 
 /** HTTP status of each error code. */
 export const STATUS = {
@@ -71,8 +72,9 @@ function answer(response: Response, { code, message, status, headers }: RestErro
   response.status(status).set(headers).json({ error: { code, message } });
 }
 
-/** Express says so of a path that cannot be decoded. */
+/** A reused idempotency key, or a path that Express cannot decode. */
 function malformed(thrown: unknown): RestError | null {
+  if (thrown instanceof KeyReused) return new RestError("INVALID_REQUEST", thrown.message);
   const status = (thrown as { status?: unknown } | null)?.status;
   return status === 400 ? new RestError("INVALID_REQUEST", "Malformed URL") : null;
 }

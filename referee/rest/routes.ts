@@ -8,14 +8,16 @@ import type { RefusalLog } from "#shared/rpc/refusal-log.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { AgentDirectory } from "../agents.ts";
-import type { Kept, SessionHost } from "../host.ts";
+import type { Kept, SessionHost } from "../sessions/host.ts";
+import type { Remember, Replies, Reply } from "../sessions/replies.ts";
+import type { Waits } from "../sessions/waits.ts";
 import type { SessionTable } from "../tables.ts";
-import type { Waits } from "../waits.ts";
+import { restActed, restLog, restState } from "../views/rest-views.ts";
+import { viewFor } from "../views/session-views.ts";
 import { bodyOf, type Limits, limitsOf } from "./callers.ts";
 import { errorAnswers, RestError, restErrorOf } from "./errors.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { openApi } from "./openapi.ts";
-import type { Remember, Replies, Reply } from "./replies.ts";
 import {
   CreateSession,
   EventsQuery,
@@ -27,7 +29,6 @@ import {
   SubmitAction,
 } from "./requests.ts";
 import type { Streams } from "./streams.ts";
-import { actedFor, logFor, stateFor, tickFor } from "./views.ts";
 
 export interface RestDesk {
   readonly host: SessionHost;
@@ -112,15 +113,16 @@ export const restRoutes =
       const { wait_after_tick, timeout_s } = parseQuery(StateQuery, request.query);
       if (wait_after_tick !== undefined) {
         response.locals.waits = true;
-        const isOver = (now: Session): boolean => now.status === "completed" || tickFor(now, viewer) > wait_after_tick;
+        const isOver = (now: Session): boolean =>
+          now.status === "completed" || viewFor(now, viewer).tick > wait_after_tick;
         await waits.until(kept.session, isOver, { timeoutMs: timeout_s * 1000, signal: goneSignal(response) });
       }
-      response.json(stateFor(host.read(kept.session.id)?.session ?? kept.session, viewer));
+      response.json(restState(host.read(kept.session.id)?.session ?? kept.session, viewer));
     });
 
     app.get("/sessions/:id/log", async (request, response) => {
       const { kept, viewer } = viewerOf(host, request.params.id, await callerOf(request, response));
-      response.json(logFor(kept, viewer));
+      response.json(restLog(kept, viewer));
     });
 
     app.get("/sessions/:id/events", async (request, response) => {
@@ -209,7 +211,7 @@ async function submitAction(
   let reply: Reply | null = null;
   /** Made once: for the store, where a key asks for it, and for the client. */
   const replyOf = (next: Session): Reply => {
-    reply ??= { status: 200, body: JSON.stringify(actedFor(next, role)) };
+    reply ??= { status: 200, body: JSON.stringify(restActed(next, role)) };
     return reply;
   };
   const acted = await host.submit(id, {

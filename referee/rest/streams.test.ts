@@ -6,9 +6,9 @@ import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
-import { createHost } from "../host.ts";
+import { createHost } from "../sessions/host.ts";
+import { restState } from "../views/rest-views.ts";
 import { createStreams } from "./streams.ts";
-import { stateFor } from "./views.ts";
 
 it("a client that left before its stream was opened leaves no stream behind", async () => {
   const host = createHost(sqliteLog(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
@@ -20,7 +20,7 @@ it("a client that left before its stream was opened leaves no stream behind", as
     seats,
     actedBy: "seats",
   });
-  const streams = createStreams(host, { event: "state", view: stateFor });
+  const streams = createStreams(host, { event: "state", view: restState });
   const opened = Promise.withResolvers<number>();
   const server = createServer((_request, response) => {
     response.once("close", () => {

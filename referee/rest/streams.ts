@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 import type { Viewer } from "#shared/games/game.ts";
 import type { Session } from "#shared/session/session.ts";
-import type { Kept, SessionHost } from "../host.ts";
+import type { Kept, SessionHost } from "../sessions/host.ts";
+import { viewFor } from "../views/session-views.ts";
 import { RestError } from "./errors.ts";
-import { tickFor } from "./views.ts";
 
 /** What is sent live of sessions to whoever watches them. */
 export interface Streams {
@@ -58,12 +58,12 @@ export function createStreams(host: SessionHost, telling: Telling): Streams {
 
   /** An event's id is the log's sequence number, as far as the viewer may know it: while a session runs that is its tick. */
   const eventOf = (session: Session, rows: Kept["rows"], viewer: Viewer): string => {
-    const id = session.status === "active" ? tickFor(session, viewer) : rows.length - 1;
+    const id = session.status === "active" ? viewFor(session, viewer).tick : rows.length - 1;
     return `id: ${id}\nevent: ${telling.event}\ndata: ${JSON.stringify(telling.view(session, viewer, rows))}\n\n`;
   };
 
   const seenOf = (session: Session, viewer: Viewer): string =>
-    `${tickFor(session, viewer)} ${session.status} ${telling.besides?.(session) ?? ""}`;
+    `${viewFor(session, viewer).tick} ${session.status} ${telling.besides?.(session) ?? ""}`;
 
   const tell = (kept: Kept): void => {
     const { session, rows } = kept;

@@ -2,7 +2,6 @@ import type { DatabaseSync } from "node:sqlite";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 import type { Writer } from "#shared/store/writer.ts";
-import { RestError } from "./errors.ts";
 
 export const REPLY_SCHEMA = `
   CREATE TABLE IF NOT EXISTS replies (
@@ -33,12 +32,15 @@ export interface KeyedRequest {
 /** Writes the reply beside what it tells of, in one transaction. */
 export type Remember = (reply: Reply) => readonly Statement[];
 
+/** An idempotency key that came with another request before. */
+export class KeyReused extends Error {}
+
 /**
  * Answers a repeated request with its first reply, also after a restart. Only replies to accepted requests are kept: a rejected request
  * has changed nothing and is decided again.
  */
 export interface Replies {
-  /** Runs `perform` unless this request has its reply already; two at once run it once. Throws INVALID_REQUEST for a key of another request. */
+  /** Runs `perform` unless this request has its reply already; two at once run it once. Throws KeyReused for a key of another request. */
   once(request: KeyedRequest, perform: (remember: Remember) => Promise<Reply>): Promise<Reply>;
   /** Removes replies that are older than a week. May be called often: it acts at most once an hour. */
   forgetOld(): Promise<void>;
@@ -58,7 +60,7 @@ export function sqliteReplies(db: DatabaseSync, writer: Pick<Writer, "commit">):
     const row = select.get(agentId, key);
     if (!row) return null;
     if (row.request_hash !== hash) {
-      throw new RestError("INVALID_REQUEST", "Idempotency-Key: was used for another request");
+      throw new KeyReused("Idempotency-Key: was used for another request");
     }
     return { status: Number(row.status), body: String(row.body) };
   };

@@ -5,23 +5,23 @@ import type { Operation } from "#shared/rpc/operations.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Writer } from "#shared/store/writer.ts";
-import type { AgentDirectory } from "../agents.ts";
-import { createDirector } from "../codenames/director.ts";
-import { codenamesChanged, codenamesResources } from "../codenames/resources.ts";
-import { codenamesTable } from "../codenames/table.ts";
-import { codenamesOperations } from "../codenames/tools.ts";
-import type { MatchDriver } from "../match-messages.ts";
-import type { Limits } from "../rest/callers.ts";
-import type { Replies } from "../rest/replies.ts";
-import type { Streams } from "../rest/streams.ts";
-import type { SessionTable } from "../tables.ts";
-import type { Waits } from "../waits.ts";
-import { type BotsDesk, createBots } from "./bots.ts";
-import { openBrowser } from "./browser.ts";
-import { createPlay, type Play } from "./play.ts";
-import type { SeatTable } from "./seats.ts";
-import { BOARD_URI, gameOperations } from "./tools.ts";
-import { createTurns } from "./turns.ts";
+import type { AgentDirectory } from "./agents.ts";
+import { createDirector } from "./codenames/director.ts";
+import { codenamesChanged, codenamesResources } from "./codenames/resources.ts";
+import { codenamesTable } from "./codenames/table.ts";
+import { codenamesOperations } from "./codenames/tools.ts";
+import type { MatchDriver } from "./match-messages.ts";
+import { type BotsDesk, createBots } from "./play/bots.ts";
+import { openBrowser } from "./play/browser.ts";
+import { createPlay, type Play } from "./play/play.ts";
+import { BOARD_URI, gameOperations } from "./play/tools.ts";
+import { createTurns } from "./play/turns.ts";
+import type { Limits } from "./rest/callers.ts";
+import type { Streams } from "./rest/streams.ts";
+import type { Replies } from "./sessions/replies.ts";
+import type { SeatTable } from "./sessions/seats.ts";
+import type { Waits } from "./sessions/waits.ts";
+import type { SessionTable } from "./tables.ts";
 
 export interface PlayRoomDesk {
   readonly db: DatabaseSync;
@@ -106,8 +106,8 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
     ],
     isSeated: (token) => agents.holderOf(token) !== null || seats.isHolder(token) || director.knows(token),
     async pages() {
-      const { gamePages } = await import("./routes.ts");
-      const { createStreams } = await import("../rest/streams.ts");
+      const { gamePages } = await import("./play/routes.ts");
+      const { createStreams } = await import("./rest/streams.ts");
       const streams = createStreams(driver.host, {
         event: "game",
         view: play.viewOf,

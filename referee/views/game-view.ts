@@ -1,0 +1,58 @@
+import type { Role, Viewer } from "#shared/games/game.ts";
+import type { LogRow } from "#shared/session/entry.ts";
+import type { Session } from "#shared/session/session.ts";
+import { resultOf } from "#shared/session/verdict.ts";
+import type { GameView, PlayerView } from "#shared/web/game-view.ts";
+import type { Lobby } from "../sessions/lobby.ts";
+import type { PlaySeat } from "../sessions/seats.ts";
+import { playerOf } from "../tables.ts";
+import { lastClosedAction } from "./log-view.ts";
+import { driverView, viewFor } from "./session-views.ts";
+
+/** A session as the pages, the boards and the tools of games show it to a viewer. `rows` are its log. */
+export function gameView(
+  session: Session,
+  viewer: Viewer,
+  rows: readonly LogRow[],
+  seats: readonly PlaySeat[],
+  lobby: Lobby,
+): GameView {
+  const { game } = session;
+  const { status, tick, toAct, state, legalActions, board } = viewFor(session, viewer, lobby.waiting(session) !== null);
+  const last = lastClosedAction(session, rows);
+  return {
+    game_id: session.id,
+    template: game.id,
+    name: game.info.name,
+    status,
+    tick,
+    your_role: viewer,
+    roles: game.roles,
+    players: Object.fromEntries(game.roles.map((role) => [role, seatedAt(session, role, seats)])),
+    to_act: toAct,
+    state,
+    legal_actions: legalActions,
+    board,
+    last_action: last && { role: last.role, action: last.action, tick: last.tick },
+    result: status === "completed" ? resultOf(session) : null,
+  };
+}
+
+/** The player of a role. The players of a league match have no row in the table of seats. */
+function seatedAt({ participants }: Session, role: Role, seats: readonly PlaySeat[]): PlayerView {
+  const seat = seats.find((one) => one.role === role);
+  if (seat) return { kind: seat.kind, name: seat.name, joined: seat.joined };
+  return { kind: "agent", name: playerOf(participants[role] ?? role), joined: true };
+}
+
+/** What comes next for a role: `waiting_for_user` when a person has to move. */
+export type Next = "your_turn" | "waiting_for_user" | "waiting_for_opponent" | "game_over";
+
+export function nextFor(session: Session, role: Role, seats: readonly PlaySeat[], lobby: Lobby): Next {
+  if (session.status === "completed") return "game_over";
+  if (lobby.waiting(session)) return "waiting_for_opponent";
+  const { toAct } = driverView(session);
+  if (toAct.includes(role)) return "your_turn";
+  const isPerson = seats.some((seat) => seat.kind === "human" && toAct.includes(seat.role));
+  return isPerson ? "waiting_for_user" : "waiting_for_opponent";
+}

@@ -1,0 +1,39 @@
+import type { Viewer } from "#shared/games/game.ts";
+import type { Session } from "#shared/session/session.ts";
+import type { Kept } from "../sessions/host.ts";
+import { actionsFor } from "./log-view.ts";
+import { viewFor } from "./session-views.ts";
+
+/** `GET /sessions/{id}/state`. */
+export function restState(session: Session, viewer: Viewer) {
+  const { tick, state, legalActions } = viewFor(session, viewer);
+  return {
+    session_id: session.id,
+    template: session.game.id,
+    status: session.status,
+    tick,
+    state,
+    your_role: viewer,
+    legal_actions: legalActions,
+    ...endOf(session),
+  };
+}
+
+/** How a session ended that its game did not end; the state does not tell it. */
+const endOf = ({ termination, reason }: Session) =>
+  termination === null || termination === "normal" ? {} : { termination, reason };
+
+/** The answer to an action: the session after it, as its role sees it. */
+export function restActed(session: Session, viewer: Viewer) {
+  const { tick, state } = viewFor(session, viewer);
+  return { tick, state, status: session.status };
+}
+
+/** `GET /sessions/{id}/log`. */
+export const restLog = ({ session, rows }: Kept, viewer: Viewer) => ({
+  actions: actionsFor(session, rows, viewer).map(({ tick, role, action, agent, at }) => ({
+    ...{ tick, role, action },
+    agent_id: agent,
+    created_at: at,
+  })),
+});

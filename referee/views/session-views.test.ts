@@ -1,0 +1,73 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { chess } from "#shared/games/chess.ts";
+import { codenames } from "#shared/games/codenames.ts";
+import type { Game } from "#shared/games/game.ts";
+import { rps } from "#shared/games/rps.ts";
+import type { Session } from "#shared/session/session.ts";
+import type { SessionHost } from "../sessions/host.ts";
+import { hostInMemory } from "../sessions/testing-session-host.ts";
+import { actionsFor, lastClosedAction } from "./log-view.ts";
+import { driverView, seatView, spectatorView } from "./session-views.ts";
+
+let host: SessionHost;
+beforeEach(() => {
+  host = hostInMemory(() => 0).host;
+});
+
+const begin = (game: Game, seed = "seed"): Promise<Session> => {
+  const seats = game.roles.map((role) => ({ role, agentId: `agent-${role}`, tokenHash: `hash-${role}` }));
+  return host.create({ game, options: game.options.parse({}), seed, seats });
+};
+const act = async ({ id }: Session, role: string, action: unknown, expectedTick: number): Promise<Session> => {
+  const acted = await host.submit(id, { role, action, expectedTick });
+  if (!acted.ok) throw new Error(acted.error.message);
+  return acted.value;
+};
+const rowsOf = ({ id }: Session) => host.read(id)?.rows ?? [];
+
+describe("an open simultaneous turn in which one role has chosen", () => {
+  it("looks to spectators and to the other role as it did before, and its driver sees who has chosen", async () => {
+    const before = await begin(rps as unknown as Game);
+    const after = await act(before, "player_1", "rock", 0);
+    expect(spectatorView(after)).toEqual(spectatorView(before));
+    expect(seatView(after, "player_2").state).toEqual(seatView(before, "player_2").state);
+    expect(seatView(after, "player_1").legalActions).toEqual([]);
+    expect(driverView(after)).toEqual({ tick: 1, status: "active", toAct: ["player_2"] });
+  });
+
+  it("has its action in the log of that role alone until the turn closes", async () => {
+    const open = await act(await begin(rps as unknown as Game), "player_1", "rock", 0);
+    const seen = (session: Session, viewer: string) => actionsFor(session, rowsOf(session), viewer).length;
+    expect(["player_1", "player_2", "spectator"].map((viewer) => seen(open, viewer))).toEqual([1, 0, 0]);
+    expect(lastClosedAction(open, rowsOf(open))).toBeNull();
+    const closed = await act(open, "player_2", "paper", 1);
+    expect(["player_1", "player_2", "spectator"].map((viewer) => seen(closed, viewer))).toEqual([2, 2, 2]);
+    expect(lastClosedAction(closed, rowsOf(closed))).toMatchObject({ role: "player_2", tick: 1 });
+  });
+
+  it("keeps its action sealed when the session ends before the turn closes", async () => {
+    const { id } = await act(await begin(rps as unknown as Game), "player_1", "rock", 0);
+    await host.abort(id, "test");
+    const ended = host.read(id)?.session as Session;
+    expect(actionsFor(ended, rowsOf(ended), "spectator")).toEqual([]);
+    expect(lastClosedAction(ended, rowsOf(ended))).toBeNull();
+    expect(spectatorView(ended)).toMatchObject({ status: "completed", tick: 0, toAct: [] });
+  });
+});
+
+it("a session that waits for players has nobody to act and no legal actions, and its game is as it was", async () => {
+  const session = await begin(chess as unknown as Game);
+  const waiting = seatView(session, "white", true);
+  expect(waiting).toMatchObject({ status: "waiting_for_players", toAct: [], legalActions: [] });
+  expect(waiting.state).toEqual(seatView(session, "white").state);
+  expect(seatView(session, "white").legalActions).toHaveLength(20);
+});
+
+it("the key of Codenames is in a spymaster's view and in no spectator's", async () => {
+  const session = await begin(codenames as unknown as Game);
+  const identities = (state: unknown): number =>
+    (state as { cards: readonly { identity?: unknown }[] }).cards.filter(({ identity }) => identity != null).length;
+  expect(identities(seatView(session, "red_spymaster").state)).toBe(25);
+  expect(identities(seatView(session, "red_team").state)).toBe(0);
+  expect(identities(spectatorView(session).state)).toBe(0);
+});
