@@ -1,7 +1,7 @@
 import { cutTo, inOneLine } from "#shared/lib/text.ts";
 import type { AgentState } from "#shared/protocol/lifecycle.ts";
+import type { Standing } from "./league/standings.ts";
 import type { Match, RecordedResult } from "./league.ts";
-import type { Standing } from "./standings.ts";
 
 /** What the manager tells the terminal and the dashboard as it happens. */
 export type LeagueEvent =

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { createRandom } from "#shared/lib/rng.ts";
 import { Config, type LeagueConfig } from "#shared/runtime/config.ts";
+import { foldStandings } from "./league/standings.ts";
 import {
   addMatch,
   completeMatch,
@@ -15,7 +16,6 @@ import {
   rowOf,
   standingsOf,
 } from "./league.ts";
-import { foldStandings } from "./standings.ts";
 
 const config = Config.parse({ leagues: [{ league_id: "rps", game: "rps.v1" }] }).leagues[0] as LeagueConfig;
 

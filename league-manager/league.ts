@@ -5,8 +5,8 @@ import { invariant } from "#shared/lib/result.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import type { LeagueConfig } from "#shared/runtime/config.ts";
 import { POINTS } from "#shared/session/verdict.ts";
-import { roundRobin } from "./schedule.ts";
-import { createTally, type Standing, type Tally } from "./standings.ts";
+import { roundRobin } from "./league/round-robin.ts";
+import { createTally, type Standing, type Tally } from "./league/standings.ts";
 import type { Kept, LeagueRow, MatchRow } from "./tables.ts";
 
 /** A match of a league: scheduled, given to a referee under an epoch, completed by a result. */
@@ -73,9 +73,11 @@ export function restoreLeague(config: LeagueConfig, kept: Kept): League {
 
 /** Draws up the round robin of the players that are in, in the order of their ids. */
 export function drawUp(league: League): void {
-  const [first = "", second = ""] = league.game.roles;
-  for (const round of roundRobin([...league.entrants].sort(), [first, second])) {
-    for (const pairing of round.matches) addMatch(league, round.round_id, pairing.match_id, pairing.roles);
+  const { roles } = league.game;
+  for (const { round_id, pairings } of roundRobin([...league.entrants].sort(), roles.length)) {
+    for (const { match_id, players } of pairings) {
+      addMatch(league, round_id, match_id, Object.fromEntries(roles.map((role, seat) => [role, players[seat] ?? ""])));
+    }
   }
 }
 

@@ -13,6 +13,7 @@ import { createAnnouncer } from "./announce.ts";
 import { createDispatcher } from "./dispatch.ts";
 import { documentOf } from "./document.ts";
 import type { LeagueEvent } from "./events.ts";
+import type { Standing } from "./league/standings.ts";
 import {
   addMatch,
   currentRound,
@@ -29,7 +30,6 @@ import type { AgentRegistry } from "./registry.ts";
 import { createRecorder, type Recorder } from "./results.ts";
 import { createRounds } from "./rounds.ts";
 import type { RunIdentity } from "./run-identity.ts";
-import type { Standing } from "./standings.ts";
 import type { Kept, ManagerStore } from "./tables.ts";
 
 export const MANAGER_SENDER = "league_manager:LM01";

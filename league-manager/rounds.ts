@@ -4,6 +4,7 @@ import type { Agent } from "./agents.ts";
 import type { Announcer } from "./announce.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import { type LeagueEvent, summaryOf } from "./events.ts";
+import type { Standing } from "./league/standings.ts";
 import {
   completeMatch,
   currentRound,
@@ -15,7 +16,6 @@ import {
   SHUT_DOWN,
 } from "./league.ts";
 import type { AgentRegistry } from "./registry.ts";
-import type { Standing } from "./standings.ts";
 import type { ManagerStore } from "./tables.ts";
 
 export interface RoundsOptions {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { counted, inOneLine } from "#shared/lib/text.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
-import type { Standing } from "../league-manager/standings.ts";
+import type { Standing } from "../league-manager/league/standings.ts";
 import { ExportedRun, exportedFiles, findStore, MANIFEST, RUN_FILE, unplayedIn, writeExport } from "./export.ts";
 import { standingsTable } from "./progress.ts";
 import { verifyExport } from "./verify.ts";

@@ -10,10 +10,10 @@ import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { readingStore } from "#shared/runtime/store-file.ts";
 import type { SeedRule } from "#shared/session/match-seed.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { roundRobin } from "../league-manager/league/round-robin.ts";
+import { foldStandings, type Standing } from "../league-manager/league/standings.ts";
 import type { RecordedResult } from "../league-manager/league.ts";
 import { seedRuleOf } from "../league-manager/run-identity.ts";
-import { type Pairing, roundRobin } from "../league-manager/schedule.ts";
-import { foldStandings, type Standing } from "../league-manager/standings.ts";
 import { MANAGER_SCHEMA, managerStore } from "../league-manager/tables.ts";
 import { hasFailed } from "./run-folder.ts";
 import { jsonIn } from "./whole-file.ts";
@@ -131,12 +131,18 @@ export const standingsOfResults = (
   );
 
 /** Every match that a league's players are to play. */
-export function scheduleOf({ game, players }: ExportedLeague): readonly (Pairing & { readonly round_id: number })[] {
-  const [first, second] = findGame(game)?.roles ?? [];
-  if (first === undefined || second === undefined) return [];
+export function scheduleOf({
+  game,
+  players,
+}: ExportedLeague): readonly Pick<ExportedMatch, "match_id" | "round_id" | "roles">[] {
+  const roles = findGame(game)?.roles ?? [];
+  if (roles.length === 0) return [];
   const ids = [...new Set(players.map(({ player_id }) => player_id))];
-  return roundRobin(ids, [first, second]).flatMap(({ round_id, matches }) =>
-    matches.map((match) => ({ ...match, round_id })),
+  return roundRobin(ids, roles.length).flatMap(({ round_id, pairings }) =>
+    pairings.map((pairing) => {
+      const seats = roles.map((role, seat) => [role, pairing.players[seat] ?? ""]);
+      return { match_id: pairing.match_id, round_id, roles: Object.fromEntries(seats) };
+    }),
   );
 }
 

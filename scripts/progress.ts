@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { styleText } from "node:util";
 import { counted } from "#shared/lib/text.ts";
 import { type LeagueEvent, nameIn, resultLine, stateLine } from "../league-manager/events.ts";
-import type { Standing } from "../league-manager/standings.ts";
+import type { Standing } from "../league-manager/league/standings.ts";
 
 const require = createRequire(import.meta.url);
 

@@ -9,8 +9,8 @@ import { faultLine } from "#shared/lib/schema-messages.ts";
 import { isDeeperThan } from "#shared/lib/text.ts";
 import { faultsOfMatch } from "#shared/session/match-result.ts";
 import { matchSeed } from "#shared/session/match-seed.ts";
+import type { Standing } from "../league-manager/league/standings.ts";
 import { faultOfUnplayed } from "../league-manager/league.ts";
-import type { Standing } from "../league-manager/standings.ts";
 import {
   canonical,
   type ExportedLeague,

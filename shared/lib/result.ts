@@ -12,6 +12,11 @@ export function invariant(condition: unknown, message: string): asserts conditio
   if (!condition) throw new Error(`invariant broken: ${message}`);
 }
 
+/** Throws when an event cannot follow in its log. The log may come from another machine, so this is no bug of ours. */
+export function follows(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new Error(message);
+}
+
 /** Why a value was not accepted whose lists and objects lie in too many others. */
 export const TOO_DEEP = "nested too deeply";
 

@@ -1,13 +1,14 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { matchSeed } from "./match-seed.ts";
+import { matchSeed, type SeedRule } from "./match-seed.ts";
 
 const hmac = (text: string): string => createHmac("sha256", "run seed").update(text).digest("base64url");
-const seeds = (seedRule: "per_match" | "per_epoch"): string[] =>
+const seeds = (seedRule: SeedRule): string[] =>
   [1, 2, 3].map((epoch) => matchSeed({ seed: "run seed", seedRule }, "rps", "R1M1", epoch));
 
 describe("the seed of a match", () => {
-  it("under epoch 1 is the HMAC of its name under the run's seed, and includes the epoch from epoch 2 on", () => {
+  it("under epoch 1 is the HMAC of its name under the league's or the run's seed, and includes the epoch from epoch 2 on", () => {
+    expect(seeds("per_league")).toEqual([hmac("rps/R1M1"), hmac("rps/R1M1/2"), hmac("rps/R1M1/3")]);
     expect(seeds("per_epoch")).toEqual([hmac("rps/R1M1"), hmac("rps/R1M1/2"), hmac("rps/R1M1/3")]);
   });
 

@@ -2,18 +2,20 @@ import { hmacBase64Url } from "../lib/hash.ts";
 import { matchRef } from "../lib/ids.ts";
 
 /**
- * How the seeds of a run's matches follow from the seed of the run. `per_epoch`: a match that is played again gets another seed, because its
- * players have seen what the first one gave. `per_match`: runs that older versions began have one seed for all epochs of a match.
+ * How the seeds of matches follow from a secret seed. `per_league`: from the seed of the league, which is revealed when that league completes.
+ * `per_epoch`: the same from the seed of the run, as versions before the league's own seed did. Both give a match that is played again another
+ * seed, because its players have seen what the first one gave. `per_match`: one seed of the run's for all epochs of a match, as still older
+ * versions did.
  */
-export type SeedRule = "per_match" | "per_epoch";
+export type SeedRule = "per_match" | "per_epoch" | "per_league";
 
-/** The seed of one match under one epoch. Under epoch 1 both rules give the same. */
+/** The seed of one match under one epoch. `source.seed` is the league's seed under `per_league`, else the run's. */
 export function matchSeed(
-  run: { readonly seed: string; readonly seedRule: SeedRule },
+  source: { readonly seed: string; readonly seedRule: SeedRule },
   leagueId: string,
   matchId: string,
   epoch: number,
 ): string {
   const ref = matchRef(leagueId, matchId);
-  return hmacBase64Url(run.seed, run.seedRule === "per_match" || epoch === 1 ? ref : `${ref}/${epoch}`);
+  return hmacBase64Url(source.seed, source.seedRule === "per_match" || epoch === 1 ? ref : `${ref}/${epoch}`);
 }

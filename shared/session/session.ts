@@ -1,6 +1,6 @@
 import type { Game, Outcome, Role } from "../games/game.ts";
 import { sha256Hex } from "../lib/hash.ts";
-import { err, invariant, ok, type Result } from "../lib/result.ts";
+import { err, follows, invariant, ok, type Result } from "../lib/result.ts";
 import type { Entry, Fault } from "./entry.ts";
 
 export type Termination = "normal" | "forfeit" | "aborted" | "expired";
@@ -86,11 +86,6 @@ export function create(setup: SessionSetup): Decision {
     at: setup.at,
   };
   return { entry, next: evolveCreated(setup.game, entry, setup.seed) };
-}
-
-/** Throws when an entry cannot stand where it stands. The log may be a stranger's, so this is no broken invariant of ours. */
-function follows(condition: unknown, message: string): asserts condition {
-  if (!condition) throw new Error(message);
 }
 
 /** The session that a `created` entry and its seed begin. */

@@ -1,4 +1,4 @@
-import { type Role, winnersOf } from "../games/game.ts";
+import { type GameInfo, type Role, winnersOf } from "../games/game.ts";
 import type { Ending, Termination } from "./session.ts";
 
 /** League points of one match. */
@@ -47,10 +47,20 @@ export function resultOf(session: Ending): Pick<Verdict, "winners" | "winner" | 
 function winningRoles({ game, termination, faults, outcome }: Ending): readonly Role[] {
   if (termination === "forfeit") {
     const atFault = faults.map((fault) => fault.role);
-    const { teams = game.roles.map((role) => [role]) } = game.info;
-    return teams.filter((team) => !team.some((role) => atFault.includes(role))).flat();
+    return winningTeams({ roles: game.roles, teams: game.info.teams }, atFault);
   }
   return (outcome && winnersOf(outcome)) ?? [];
+}
+
+/** The roles that win when the roles `atFault` forfeit: those whose team has no fault. Without teams each role plays for itself. */
+export function winningTeams(
+  {
+    roles,
+    teams = roles.map((role) => [role]),
+  }: { readonly roles: readonly Role[]; readonly teams: GameInfo["teams"] | undefined },
+  atFault: readonly Role[],
+): readonly Role[] {
+  return teams.filter((team) => !team.some((role) => atFault.includes(role))).flat();
 }
 
 function scoresOf(session: Ending): Readonly<Record<Role, number>> {

@@ -1,6 +1,7 @@
 import { compareIds } from "#shared/lib/ids.ts";
 import { invariant } from "#shared/lib/result.ts";
 import { POINTS } from "#shared/session/verdict.ts";
+import type { League, Match } from "./league.ts";
 
 export interface Standing {
   /** From 1, distinct: the player id breaks every tie. */
@@ -31,6 +32,8 @@ export interface StandingsResult {
 export interface Tally {
   /** Counts a result, once. */
   add(result: StandingsResult): void;
+  /** Counts a completed match, once; one that is not completed does not count. */
+  addMatch(match: Pick<Match, "players" | "outcome">): void;
   /** The table of these players. Every player has a row, also before the first match; players of a result who are not listed have none. */
   standings(players: readonly StandingsPlayer[]): readonly Standing[];
 }
@@ -41,14 +44,19 @@ export interface Tally {
  */
 export function createTally(): Tally {
   const counts = new Map<string, { wins: number; draws: number; losses: number }>();
+  const addPoints = (playerId: string, points: number): void => {
+    const count = counts.get(playerId) ?? { wins: 0, draws: 0, losses: 0 };
+    count[columnOf(points)] += 1;
+    counts.set(playerId, count);
+  };
   return {
     add({ termination, points }) {
       if (termination === "aborted") return;
-      for (const [playerId, given] of Object.entries(points)) {
-        const count = counts.get(playerId) ?? { wins: 0, draws: 0, losses: 0 };
-        count[columnOf(given)] += 1;
-        counts.set(playerId, count);
-      }
+      for (const [playerId, given] of Object.entries(points)) addPoints(playerId, given);
+    },
+    addMatch({ players, outcome }) {
+      if (outcome === null || outcome.termination === "aborted") return;
+      for (const [seat, points] of outcome.points.entries()) addPoints(players[seat] as string, points);
     },
     standings: (players) =>
       players
@@ -60,6 +68,13 @@ export function createTally(): Tally {
         .sort(byRule)
         .map((row, index) => ({ rank: index + 1, ...row })),
   };
+}
+
+/** The results of a league, all at once. */
+export function tallyOf(league: Pick<League, "rounds">): Tally {
+  const tally = createTally();
+  for (const { matches } of league.rounds) for (const match of matches) tally.addMatch(match);
+  return tally;
 }
 
 /** The table that these results give, all at once. */

@@ -1,0 +1,135 @@
+import { describe, it } from "vitest";
+import type { LeagueCommand } from "./commands.ts";
+import { CODENAMES, entered, given, running, SETTINGS } from "./testing.ts";
+
+const pairing = (match_id: string, ...players: string[]) => ({ match_id, players });
+const ASSIGN: LeagueCommand = { type: "assign", matchId: "R1M1", epoch: 1, refereeId: "REF01" };
+const release = (
+  epoch: number,
+  reason: "unreachable" | "refused" | "overdue",
+): Extract<LeagueCommand, { type: "release" }> => ({ type: "release", matchId: "R1M1", epoch, reason, detail: "why" });
+const assigned = (epoch: number): LeagueCommand => ({ ...ASSIGN, epoch }) as LeagueCommand;
+
+describe("the registration of a league", () => {
+  it("is opened with what the config and the run determine", () => {
+    const { leagueId, runId, seedCommitment, ...config } = SETTINGS;
+    const opened = { type: "opened", league_id: leagueId, run_id: runId, seed_commitment: seedCommitment } as const;
+    given()
+      .when({ type: "open", settings: SETTINGS })
+      .leadsTo({ ...opened, ...config });
+  });
+
+  it("rejects every other command before", () => {
+    given().when({ type: "start" }).isRejected("L005", "the league is not opened");
+  });
+
+  it("takes over a changed config while it is open, and none after the start", () => {
+    const { game, roles, format } = SETTINGS;
+    const changed = { ...SETTINGS, options: { best_of: 3 } };
+    const opened = given(...entered(["P01", "P02"]));
+    opened.when({ type: "open", settings: SETTINGS }).leadsTo();
+    opened
+      .when({ type: "open", settings: changed })
+      .leadsTo({ type: "reconfigured", game, roles, options: { best_of: 3 }, format });
+    given(...running(["P01", "P02"]))
+      .when({ type: "open", settings: changed })
+      .leadsTo();
+  });
+
+  it("takes a player in once and lets it go", () => {
+    const enter = { type: "enter", playerId: "P02", nameCommitment: "c" } as const;
+    const one = entered(["P01"]);
+    given(...one)
+      .when(enter)
+      .leadsTo({ type: "player_entered", player_id: "P02", name_commitment: "c" });
+    given(...one, enter)
+      .when(enter)
+      .leadsTo();
+    given(...one)
+      .when({ type: "leave", playerId: "P01" })
+      .leadsTo({ type: "player_left", player_id: "P01" });
+    given(...one)
+      .when({ type: "leave", playerId: "P02" })
+      .leadsTo();
+  });
+
+  it("is over after the start: no player enters, and none leaves", () => {
+    const started = given(...running(["P01", "P02"]));
+    started.when({ type: "enter", playerId: "P03", nameCommitment: "c" }).isRejected("L001", "league rps is running");
+    started.when({ type: "leave", playerId: "P01" }).leadsTo();
+  });
+});
+
+describe("the start of a league", () => {
+  it("pairs every round of its players in the order of their ids", () => {
+    given(...entered(["P03", "P01", "P02"]))
+      .when({ type: "start" })
+      .leadsTo(
+        { type: "started" },
+        { type: "round_paired", round_id: 1, pairings: [pairing("R1M1", "P02", "P03")], byes: ["P01"] },
+        { type: "round_paired", round_id: 2, pairings: [pairing("R2M1", "P01", "P02")], byes: ["P03"] },
+        { type: "round_paired", round_id: 3, pairings: [pairing("R3M1", "P03", "P01")], byes: ["P02"] },
+      );
+  });
+
+  it("needs as many players as the game has roles", () => {
+    given(...entered(["P01"]))
+      .when({ type: "start" })
+      .isRejected("L001", "league rps has 1 of at least 2 players", { retryable: true });
+    given(...entered(["P01", "P02", "P03"], CODENAMES))
+      .when({ type: "start" })
+      .isRejected("L001", "league codenames has 3 of at least 4 players", { retryable: true });
+  });
+
+  it("happens once", () => {
+    given(...running(["P01", "P02"]))
+      .when({ type: "start" })
+      .isRejected("L005", "league rps is running already");
+  });
+});
+
+describe("a match that is taken from its referee", () => {
+  const started = running(["P01", "P02"]);
+
+  it("is assigned under its epoch alone", () => {
+    given(...started)
+      .when(ASSIGN)
+      .leadsTo({ type: "match_assigned", match_id: "R1M1", epoch: 1, referee_id: "REF01" });
+    given(...started)
+      .when(assigned(2))
+      .isRejected("G005", "rps/R1M1 is scheduled under epoch 1");
+    given(...started, ASSIGN)
+      .when(ASSIGN)
+      .isRejected("G005", "rps/R1M1 is assigned under epoch 1");
+    given(...started)
+      .when({ ...ASSIGN, matchId: "R2M1" })
+      .isRejected("G003", "no match rps/R2M1");
+  });
+
+  it("is released and gets the next epoch", () => {
+    const common = { match_id: "R1M1", referee_id: "REF01", detail: "why" } as const;
+    given(...started, ASSIGN)
+      .when(release(1, "unreachable"))
+      .leadsTo({ type: "match_released", epoch: 1, reason: "unreachable", ...common });
+    given(...started, ASSIGN, release(1, "refused"), assigned(2))
+      .when(release(1, "refused"))
+      .isRejected("G005", "rps/R1M1 is assigned under epoch 2");
+  });
+
+  it("is aborted for good when it is overdue for the third time, and never for referees that are unreachable or refuse", () => {
+    const twice = [...started, ASSIGN, release(1, "overdue"), assigned(2), release(2, "overdue"), assigned(3)];
+    given(...twice)
+      .when(release(3, "overdue"))
+      .leadsTo({ type: "match_aborted", match_id: "R1M1", epoch: 3, referee_id: null, reason: "why", log_head: "" });
+    given(...twice, release(3, "refused"), assigned(4))
+      .when(release(4, "unreachable"))
+      .leadsTo({
+        type: "match_released",
+        match_id: "R1M1",
+        epoch: 4,
+        referee_id: "REF01",
+        reason: "unreachable",
+        detail: "why",
+      });
+  });
+});

@@ -1,0 +1,193 @@
+import { isDeepStrictEqual } from "node:util";
+import { matchRef } from "#shared/lib/ids.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "./commands.ts";
+import { matchOf } from "./evolve.ts";
+import type { League, Match } from "./league.ts";
+import { forfeitOf, SHUT_DOWN } from "./outcome.ts";
+import { decideReport, MAX_ABORTS } from "./report.ts";
+import { matchIdOf, roundRobin } from "./round-robin.ts";
+
+type Decided = Result<readonly NewLeagueEvent[], ProtocolError>;
+type CommandOf<T extends LeagueCommand["type"]> = Extract<LeagueCommand, { type: T }>;
+
+/** Nothing has to change: the command was carried out before. */
+const UNCHANGED: Decided = ok([]);
+
+/**
+ * Decides a command, purely. `league` is null before it is opened. A command that was carried out before is accepted without events, so that
+ * effects can repeat it. Callers that need the fault of a reported result use `decideReport`.
+ */
+export function decideLeague(league: League | null, command: LeagueCommand): Decided {
+  if (command.type === "open") return decideOpen(league, command.settings);
+  if (league === null) return err(protocolError("L005", "the league is not opened"));
+  switch (command.type) {
+    case "enter":
+      return decideEnter(league, command);
+    case "leave": {
+      const { playerId } = command;
+      const leaves = league.status === "open" && league.entrants.has(playerId);
+      return leaves ? ok([{ type: "player_left", player_id: playerId }]) : UNCHANGED;
+    }
+    case "start":
+      return decideStart(league);
+    case "open_round":
+      return decideOpenRound(league, command);
+    case "announce_round":
+      return decideAnnounceRound(league, command.roundId);
+    case "schedule":
+      return decideSchedule(league, command);
+    case "assign":
+      return decideAssign(league, command);
+    case "release":
+      return decideRelease(league, command);
+    case "report": {
+      const decided = decideReport(league, command);
+      return decided.ok ? ok(decided.value.events) : decided;
+    }
+    case "settle_withdrawal":
+      return decideSettle(league, command);
+    case "complete":
+      if (league.status === "completed") return UNCHANGED;
+      return isPlayed(league) ? ok([{ type: "completed" }]) : rejectState(league, "its matches are not completed");
+  }
+}
+
+/** Whether a running league has only completed matches. */
+export const isPlayed = ({ status, rounds, currentRound }: League): boolean =>
+  status === "running" && rounds.length > 0 && currentRound === null;
+
+const rejectState = ({ leagueId: league_id, status }: League, why: string): Decided =>
+  err(protocolError("L005", `league ${league_id} is ${status}: ${why}`, { league_id }));
+
+function decideOpen(league: League | null, settings: LeagueSettings): Decided {
+  const { leagueId, runId, seedCommitment, ...config } = settings;
+  if (league === null) {
+    return ok([{ type: "opened", league_id: leagueId, run_id: runId, ...config, seed_commitment: seedCommitment }]);
+  }
+  const { game, roles, options, format } = league;
+  const isSame = isDeepStrictEqual({ game, roles, options, format }, config);
+  return isSame || league.status !== "open" ? UNCHANGED : ok([{ type: "reconfigured", ...config }]);
+}
+
+function decideEnter(league: League, { playerId, nameCommitment }: CommandOf<"enter">): Decided {
+  const { leagueId: league_id, status, entrants } = league;
+  if (entrants.has(playerId)) return UNCHANGED;
+  if (status !== "open") return err(protocolError("L001", `league ${league_id} is ${status}`, { league_id }));
+  return ok([{ type: "player_entered", player_id: playerId, name_commitment: nameCommitment }]);
+}
+
+function decideStart({ leagueId: league_id, status, entrants, roles }: League): Decided {
+  if (status !== "open") return err(protocolError("L005", `league ${league_id} is ${status} already`, { league_id }));
+  if (entrants.size < roles.length) {
+    const why = `league ${league_id} has ${entrants.size} of at least ${roles.length} players`;
+    return err(protocolError("L001", why, {}, true));
+  }
+  const rounds = roundRobin([...entrants.keys()].sort(), roles.length);
+  return ok([{ type: "started" }, ...rounds.map((round) => ({ type: "round_paired", ...round }) as const)]);
+}
+
+/** Opens the current round. Its matches with players who are shut down are forfeited with it. */
+function decideOpenRound(league: League, { roundId, shutDown }: CommandOf<"open_round">): Decided {
+  const round = league.rounds[roundId - 1];
+  if (!round) return rejectRound(league, roundId);
+  if (round.isOpened) return UNCHANGED;
+  if (roundId !== league.currentRound) return rejectState(league, `round ${roundId} is not the current one`);
+  const open = round.matches.filter(({ status }) => status === "scheduled");
+  const players = [...new Set(open.flatMap((match) => match.players))];
+  const absent = players.flatMap((player_id) => {
+    const agent_version = shutDown.get(player_id);
+    return agent_version === undefined ? [] : [{ player_id, agent_version }];
+  });
+  const forfeits = open.filter((match) => match.players.some((playerId) => shutDown.has(playerId)));
+  return ok([
+    { type: "round_opened", round_id: roundId, absent },
+    ...forfeits.map((match) => forfeited(league, match, shutDown)),
+  ]);
+}
+
+function forfeited(league: League, match: Match, shutDown: ReadonlyMap<string, number>): NewLeagueEvent {
+  const absent = match.players.filter((playerId) => shutDown.has(playerId));
+  return {
+    type: "match_completed",
+    match_id: match.matchId,
+    epoch: match.epoch,
+    referee_id: null,
+    ...forfeitOf(league, match.players, absent, "the player is shut down"),
+    termination: "forfeit",
+    reason: SHUT_DOWN,
+    log_head: "",
+  };
+}
+
+const rejectRound = ({ leagueId: league_id }: League, roundId: number): Decided =>
+  err(protocolError("G003", `league ${league_id} has no round ${roundId}`, { league_id, round_id: roundId }));
+
+function decideAnnounceRound(league: League, roundId: number): Decided {
+  const round = league.rounds[roundId - 1];
+  if (!round) return rejectRound(league, roundId);
+  if (round.isAnnounced) return UNCHANGED;
+  if (!round.isOpened) return rejectState(league, `round ${roundId} is not opened`);
+  return ok([{ type: "round_announced", round_id: roundId }]);
+}
+
+/** Adds a match to the running or a later round of a running league. */
+function decideSchedule(league: League, { players, roundId }: CommandOf<"schedule">): Decided {
+  const { leagueId: league_id, roles, rounds, currentRound, status } = league;
+  for (const player_id of players) {
+    if (!league.entrants.has(player_id))
+      return err(protocolError("L004", `${player_id} is not in league ${league_id}`, { player_id }));
+  }
+  if (players.length !== roles.length || new Set(players).size !== players.length) {
+    const why = `a match of league ${league_id} is between ${roles.length} different players`;
+    return err(protocolError("L004", why, { players: [...players] }));
+  }
+  if (status !== "running" || currentRound === null) {
+    const why = `league ${league_id} is ${status}; matches are added while it runs`;
+    return err(protocolError("L005", why, {}, true));
+  }
+  const next = rounds.length + 1;
+  const context = { round_id: roundId, first_round: currentRound, last_round: next };
+  const choices = `choose a round from ${currentRound} to ${next}`;
+  if (roundId < currentRound) return err(protocolError("G005", `round ${roundId} is over; ${choices}`, context));
+  if (roundId > next) return err(protocolError("G003", `there is no round ${roundId}; ${choices}`, context));
+  const match_id = matchIdOf(roundId, rounds[roundId - 1]?.matches.length ?? 0);
+  return ok([{ type: "match_scheduled", match_id, round_id: roundId, players }]);
+}
+
+function decideAssign(league: League, { matchId, epoch, refereeId }: CommandOf<"assign">): Decided {
+  const match = matchOf(league, matchId);
+  if (!match) return rejectMatch(league, matchId);
+  const isOpened = league.rounds[match.roundId - 1]?.isOpened === true;
+  if (match.status !== "scheduled" || match.epoch !== epoch || !isOpened) return rejectEpoch(league, match, epoch);
+  return ok([{ type: "match_assigned", match_id: matchId, epoch, referee_id: refereeId }]);
+}
+
+/** Takes a match from its referee. A match that was aborted or overdue too often is aborted for good. */
+function decideRelease(league: League, { matchId, epoch, reason, detail }: CommandOf<"release">): Decided {
+  const match = matchOf(league, matchId);
+  if (!match) return rejectMatch(league, matchId);
+  const { status, refereeId, aborts } = match;
+  if (status !== "assigned" || match.epoch !== epoch || refereeId === null) return rejectEpoch(league, match, epoch);
+  const common = { match_id: matchId, epoch };
+  if (reason === "overdue" && aborts + 1 >= MAX_ABORTS) {
+    return ok([{ type: "match_aborted", ...common, referee_id: null, reason: detail, log_head: "" }]);
+  }
+  return ok([{ type: "match_released", ...common, referee_id: refereeId, reason, detail }]);
+}
+
+const rejectMatch = ({ leagueId }: League, match_id: string): Decided =>
+  err(protocolError("G003", `no match ${matchRef(leagueId, match_id)}`, { match_id }));
+
+function rejectEpoch({ leagueId }: League, { matchId: match_id, status, epoch }: Match, asked: number): Decided {
+  const why = `${matchRef(leagueId, match_id)} is ${status} under epoch ${epoch}`;
+  return err(protocolError("G005", why, { match_id, epoch: asked }));
+}
+
+function decideSettle(league: League, { matchId, epoch, refereeId }: CommandOf<"settle_withdrawal">): Decided {
+  const isPending = league.withdrawals.some(
+    (one) => one.matchId === matchId && one.epoch === epoch && one.refereeId === refereeId,
+  );
+  return isPending ? ok([{ type: "withdrawal_settled", match_id: matchId, epoch, referee_id: refereeId }]) : UNCHANGED;
+}

@@ -1,0 +1,82 @@
+import { follows } from "#shared/lib/result.ts";
+import type { LeagueEvent } from "./events.ts";
+import type { League, Match, Round, Withdrawal } from "./league.ts";
+import { abortedOutcome, outcomeOfResult, SHUT_DOWN } from "./outcome.ts";
+
+type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
+type MatchEvent = EventOf<"match_assigned" | "match_released" | "match_completed" | "match_aborted">;
+
+/** What an event of a match changes in the league. */
+export function changedMatch(league: League, before: Match, event: MatchEvent): Partial<League> {
+  follows(
+    before.epoch === event.epoch,
+    `${event.type} of ${event.match_id} under epoch ${event.epoch}, not ${before.epoch}`,
+  );
+  const match = nextMatch(league, before, event);
+  const isCompleted = match.status === "completed";
+  const index = match.roundId - 1;
+  const round = league.rounds[index] as Round;
+  const place = round.matches.indexOf(before);
+  const open = round.open - (isCompleted ? 1 : 0);
+  const rounds = league.rounds.with(index, { ...round, matches: round.matches.with(place, match), open });
+  return {
+    rounds,
+    withdrawals: withdrawalsAfter(league, before, event),
+    ...(isCompleted && { completedCount: league.completedCount + 1, currentRound: firstOpenRound(rounds, index) }),
+  };
+}
+
+/** The match after an event of it. An event names every field that the status changes, because this is the only place that sets them. */
+function nextMatch(league: League, match: Match, event: MatchEvent): Match {
+  const { matchId, refereeId } = match;
+  if (event.type === "match_assigned") {
+    const isOpened = league.rounds[match.roundId - 1]?.isOpened === true;
+    follows(match.status === "scheduled" && isOpened, `${matchId} cannot be assigned now`);
+    return { ...match, status: "assigned", refereeId: event.referee_id, assignedAt: event.at };
+  }
+  if (event.type === "match_completed" && event.referee_id === null) {
+    const isOpened = league.rounds[match.roundId - 1]?.isOpened === true;
+    follows(match.status === "scheduled" && isOpened, `${matchId} cannot be forfeited now`);
+    const isForfeit = event.termination === "forfeit" && event.reason === SHUT_DOWN && event.log_head === "";
+    follows(isForfeit, `${matchId} has a result without a referee`);
+    return { ...match, status: "completed", outcome: outcomeOfResult(match.players, event) };
+  }
+  follows(match.status === "assigned", `${matchId} is not assigned`);
+  const isTheirs = event.referee_id === refereeId || (event.type === "match_aborted" && event.referee_id === null);
+  follows(isTheirs, `${matchId} is not assigned to ${event.referee_id}`);
+  switch (event.type) {
+    case "match_released": {
+      const aborts = match.aborts + (event.reason === "aborted" || event.reason === "overdue" ? 1 : 0);
+      return { ...match, status: "scheduled", epoch: match.epoch + 1, refereeId: null, assignedAt: null, aborts };
+    }
+    case "match_completed":
+      follows(event.termination !== "aborted", `${matchId} is completed as aborted`);
+      return { ...match, status: "completed", assignedAt: null, outcome: outcomeOfResult(match.players, event) };
+    case "match_aborted": {
+      const outcome = abortedOutcome(event.reason, event.log_head);
+      const aborts = match.aborts + 1;
+      return { ...match, status: "completed", assignedAt: null, refereeId: event.referee_id, aborts, outcome };
+    }
+  }
+}
+
+/** A referee that loses a match without having reported it may still play it. */
+function withdrawalsAfter(
+  league: League,
+  { matchId, epoch, refereeId }: Match,
+  event: MatchEvent,
+): readonly Withdrawal[] {
+  const isTaken =
+    event.type === "match_released"
+      ? event.reason !== "aborted"
+      : event.type === "match_aborted" && event.referee_id === null;
+  return isTaken && refereeId !== null ? [...league.withdrawals, { matchId, epoch, refereeId }] : league.withdrawals;
+}
+
+/** The first round from `index` on with a match that is not completed. */
+function firstOpenRound(rounds: readonly Round[], index: number): number | null {
+  for (let next = index; next < rounds.length; next++) {
+    if ((rounds[next] as Round).open > 0) return next + 1;
+  }
+  return null;
+}

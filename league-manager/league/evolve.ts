@@ -1,0 +1,100 @@
+import { follows } from "#shared/lib/result.ts";
+import type { LeagueEvent } from "./events.ts";
+import { changedMatch } from "./evolve-match.ts";
+import { changedRounds } from "./evolve-rounds.ts";
+import type { League, Match, Withdrawal } from "./league.ts";
+
+type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
+type Changes = Partial<League>;
+
+/** The league after an event. Throws when the event cannot follow, because a log may come from another machine. */
+export function evolveLeague(league: League | null, event: LeagueEvent): League {
+  if (event.type === "opened") {
+    follows(league === null, "a league is opened once");
+    return openedLeague(event);
+  }
+  follows(league, `${event.type} before the league is opened`);
+  return { ...league, ...changesOf(league, event), version: league.version + 1 };
+}
+
+/** The league that these events lead to; null when there are none. */
+export function foldLeague(events: Iterable<LeagueEvent>): League | null {
+  let league: League | null = null;
+  for (const event of events) league = evolveLeague(league, event);
+  return league;
+}
+
+/** A match by its id; null when the league has no such match. */
+export function matchOf(league: League, matchId: string): Match | null {
+  const [, roundId, place] = /^R([1-9]\d*)M([1-9]\d*)$/.exec(matchId) ?? [];
+  return league.rounds[Number(roundId) - 1]?.matches[Number(place) - 1] ?? null;
+}
+
+const openedLeague = (event: EventOf<"opened">): League => ({
+  leagueId: event.league_id,
+  version: 1,
+  runId: event.run_id,
+  game: event.game,
+  roles: event.roles,
+  options: event.options,
+  format: event.format,
+  seedCommitment: event.seed_commitment,
+  status: "open",
+  entrants: new Map(),
+  rounds: [],
+  currentRound: null,
+  withdrawals: [],
+  matchCount: 0,
+  completedCount: 0,
+});
+
+function changesOf(league: League, event: Exclude<LeagueEvent, { type: "opened" }>): Changes {
+  switch (event.type) {
+    case "reconfigured": {
+      follows(league.status === "open", "reconfigured after the start");
+      const { game, roles, options, format } = event;
+      return { game, roles, options, format };
+    }
+    case "player_entered": {
+      const { player_id, name_commitment } = event;
+      follows(league.status === "open", `${player_id} entered after the start`);
+      follows(!league.entrants.has(player_id), `${player_id} entered twice`);
+      return { entrants: new Map(league.entrants).set(player_id, name_commitment) };
+    }
+    case "player_left": {
+      follows(league.status === "open", `${event.player_id} left after the start`);
+      const entrants = new Map(league.entrants);
+      follows(entrants.delete(event.player_id), `${event.player_id} left without having entered`);
+      return { entrants };
+    }
+    case "started":
+      follows(league.status === "open", "started twice");
+      follows(league.entrants.size >= league.roles.length, "started with too few players");
+      return { status: "running" };
+    case "completed":
+      follows(league.status === "running" && league.rounds.length > 0, "completed without having been played");
+      follows(league.currentRound === null, "completed before its last match");
+      return { status: "completed" };
+    case "withdrawal_settled": {
+      const withdrawals = league.withdrawals.filter((one) => !isOf(one, event));
+      follows(withdrawals.length < league.withdrawals.length, `${event.match_id} is not withdrawn`);
+      return { withdrawals };
+    }
+    case "round_paired":
+    case "round_opened":
+    case "round_announced":
+    case "match_scheduled":
+      return changedRounds(league, event);
+    default: {
+      const match = matchOf(league, event.match_id);
+      follows(match, `there is no match ${event.match_id}`);
+      return changedMatch(league, match, event);
+    }
+  }
+}
+
+/** Whether an event is about this withdrawal. */
+export const isOf = (withdrawal: Withdrawal, event: EventOf<"withdrawal_settled">): boolean =>
+  withdrawal.matchId === event.match_id &&
+  withdrawal.epoch === event.epoch &&
+  withdrawal.refereeId === event.referee_id;

@@ -1,0 +1,77 @@
+import { isPlayed } from "./decide.ts";
+import type { LeagueEvent } from "./events.ts";
+import { matchOf } from "./evolve.ts";
+import type { League, Match, Withdrawal } from "./league.ts";
+
+/** What has to be done for a league, derived from its state. The reconciler starts what is not under way. */
+export interface OpenWork {
+  /** The round to open now: all earlier rounds are completed. */
+  readonly roundToOpen: number | null;
+  /** Rounds that are opened and not announced. */
+  readonly roundsToAnnounce: ReadonlySet<number>;
+  /** Scheduled matches of opened rounds, by id. A match that was released is behind the others. */
+  readonly unassigned: ReadonlyMap<string, Match>;
+  /** Assigned matches, by id; `assignedAt` says since when. */
+  readonly assigned: ReadonlyMap<string, Match>;
+  /** Referees that have to be informed of the loss of a match. */
+  readonly withdrawals: readonly Withdrawal[];
+  /** All matches are completed, and the league is not. */
+  readonly isToComplete: boolean;
+}
+
+/** The same while it is kept up to date. */
+interface Index extends OpenWork {
+  readonly roundsToAnnounce: Set<number>;
+  readonly unassigned: Map<string, Match>;
+  readonly assigned: Map<string, Match>;
+}
+
+/** The open work of a league, in one pass over its opened rounds. */
+export function openWork(league: League): OpenWork {
+  const work = { roundsToAnnounce: new Set<number>(), unassigned: new Map(), assigned: new Map() };
+  for (const round of league.rounds) {
+    if (round.isOpened && !round.isAnnounced) work.roundsToAnnounce.add(round.roundId);
+    if (round.isOpened && round.open > 0) for (const match of round.matches) place(work, match);
+  }
+  return { ...work, ...workOfLeague(league) };
+}
+
+/** The open work after an event; `league` is the league after it. Changes `work` in place. */
+export function advanceWork(work: OpenWork, league: League, event: LeagueEvent): OpenWork {
+  const index = work as Index;
+  switch (event.type) {
+    case "round_opened":
+      index.roundsToAnnounce.add(event.round_id);
+      for (const match of league.rounds[event.round_id - 1]?.matches ?? []) place(index, match);
+      break;
+    case "round_announced":
+      index.roundsToAnnounce.delete(event.round_id);
+      break;
+    case "match_scheduled":
+    case "match_assigned":
+    case "match_released":
+    case "match_completed":
+    case "match_aborted": {
+      const match = matchOf(league, event.match_id);
+      if (match && league.rounds[match.roundId - 1]?.isOpened) place(index, match);
+      break;
+    }
+  }
+  return Object.assign(index, workOfLeague(league));
+}
+
+/** What the league's own fields say, without a pass over its matches. */
+function workOfLeague(league: League): Pick<OpenWork, "roundToOpen" | "withdrawals" | "isToComplete"> {
+  const { status, currentRound, rounds, withdrawals } = league;
+  const current = status === "running" && currentRound !== null ? rounds[currentRound - 1] : undefined;
+  const roundToOpen = current && !current.isOpened ? current.roundId : null;
+  return { roundToOpen, withdrawals, isToComplete: isPlayed(league) };
+}
+
+/** Files a match of an opened round under its status. */
+function place({ unassigned, assigned }: Pick<Index, "unassigned" | "assigned">, match: Match): void {
+  unassigned.delete(match.matchId);
+  assigned.delete(match.matchId);
+  if (match.status === "scheduled") unassigned.set(match.matchId, match);
+  if (match.status === "assigned") assigned.set(match.matchId, match);
+}

@@ -1,0 +1,112 @@
+import { findGame } from "#shared/games/registry.ts";
+import { follows } from "#shared/lib/result.ts";
+import { POINTS, winningTeams } from "#shared/session/verdict.ts";
+import type { MatchSummary } from "./events.ts";
+import type { League, Match, MatchFault, Outcome } from "./league.ts";
+
+/** The reason of a match that was forfeited because players of it were shut down. */
+export const SHUT_DOWN = "shut_down";
+
+/** Shared by all outcomes without entries, because a league may have hundreds of thousands of matches. */
+export const NONE: readonly never[] = [];
+
+/** The roles of a match with their players. */
+export const rolesOf = (
+  { roles }: Pick<League, "roles">,
+  { players }: Pick<Match, "players">,
+): Readonly<Record<string, string>> => Object.fromEntries(roles.map((role, seat) => [role, players[seat] as string]));
+
+/** A result in the form in which a league keeps it. Throws when it is not a result of these players. */
+export function outcomeOfResult(players: readonly string[], result: MatchSummary): Outcome {
+  const { winner, faults, termination, reason, log_head: logHead } = result;
+  const seat = winner === null ? -1 : players.indexOf(winner);
+  follows(winner === null || seat >= 0, `the winner ${winner} does not play in the match`);
+  const strangers = faults.filter((fault) => !players.includes(fault.player_id));
+  follows(strangers.length === 0, "a fault is of a player of the match");
+  return {
+    winner: players[seat] ?? null,
+    scores: perSeat(players, result.final_scores, "final_scores"),
+    points: sharedPoints(perSeat(players, result.match_points, "match_points")),
+    termination,
+    reason,
+    faults: faults.length === 0 ? NONE : faults,
+    logHead,
+  };
+}
+
+/** The same with player ids as keys, as messages and events have it. */
+export function summaryOf(match: Match): MatchSummary {
+  const { players, outcome } = match;
+  follows(outcome, `${match.matchId} is not completed`);
+  const byPlayer = (values: readonly number[]): Record<string, number> =>
+    Object.fromEntries(values.map((value, seat) => [players[seat] as string, value]));
+  return {
+    winner: outcome.winner,
+    final_scores: byPlayer(outcome.scores),
+    match_points: byPlayer(outcome.points),
+    termination: outcome.termination,
+    reason: outcome.reason,
+    faults: outcome.faults,
+    log_head: outcome.logHead,
+  };
+}
+
+/** An aborted match gives no points and no scores. */
+export const abortedOutcome = (reason: string, logHead: string): Outcome => ({
+  winner: null,
+  scores: NONE,
+  points: NONE,
+  termination: "aborted",
+  reason,
+  faults: NONE,
+  logHead,
+});
+
+/** The result of a match that is not played because of absent players: they and their teams lose. */
+export function forfeitOf(
+  { game, roles }: Pick<League, "game" | "roles">,
+  players: readonly string[],
+  absent: readonly string[],
+  detail: string,
+): Omit<MatchSummary, "termination" | "reason" | "log_head"> {
+  const isAbsent = (seat: number): boolean => absent.includes(players[seat] as string);
+  const atFault = roles.filter((_, seat) => isAbsent(seat));
+  const winners = winningTeams({ roles, teams: findGame(game)?.info.teams }, atFault);
+  const winner = winners.length === 1 ? players[roles.indexOf(winners[0] as string)] : undefined;
+  const perPlayer = (value: (role: string) => number): Record<string, number> =>
+    Object.fromEntries(roles.map((role, seat) => [players[seat] as string, value(role)]));
+  return {
+    winner: winner ?? null,
+    final_scores: perPlayer(() => 0),
+    match_points: perPlayer((role) => (winners.includes(role) ? POINTS.win : POINTS.loss)),
+    faults: roles.flatMap((role, seat): MatchFault[] =>
+      isAbsent(seat) ? [{ player_id: players[seat] as string, role, code: "G002", cause: "timeout", detail }] : [],
+    ),
+  };
+}
+
+/** Values by player as a list in the order of the seats; an empty record gives an empty list. */
+function perSeat(
+  players: readonly string[],
+  values: Readonly<Record<string, number>>,
+  field: string,
+): readonly number[] {
+  const given = Object.keys(values);
+  if (given.length === 0) return NONE;
+  const isComplete = given.length === players.length && players.every((player) => Object.hasOwn(values, player));
+  follows(isComplete, `${field} names ${given.join(", ")}, but ${players.join(", ")} play`);
+  return players.map((player) => values[player] as number);
+}
+
+/** Match points are 3, 1 or 0, so the lists of them are few. */
+const knownPoints = new Map<string, readonly number[]>();
+
+/** The one list of these points; throws when no match gives them. */
+export function sharedPoints(points: readonly number[]): readonly number[] {
+  const isPossible = points.every((one) => one === POINTS.win || one === POINTS.draw || one === POINTS.loss);
+  follows(isPossible, `a match gives 3, 1 or 0 points, not ${points.join(", ")}`);
+  const key = points.join();
+  const known = knownPoints.get(key) ?? points;
+  if (known === points && points.length <= 4) knownPoints.set(key, points);
+  return known;
+}

@@ -1,0 +1,74 @@
+import { invariant } from "#shared/lib/result.ts";
+import { rotation } from "./rotation.ts";
+
+/** One round of a schedule, in the form of the event `round_paired`. */
+export interface PairedRound {
+  /** From 1. */
+  readonly round_id: number;
+  readonly pairings: readonly Pairing[];
+  /** The players without a match in this round. */
+  readonly byes: readonly string[];
+}
+
+/** Players who meet, in the order of the game's roles. */
+export interface Pairing {
+  readonly match_id: string;
+  readonly players: readonly string[];
+}
+
+/** Match ids are unique within a league. `index` is the place in the round, from 0. */
+export const matchIdOf = (roundId: number, index: number): string => `R${roundId}M${index + 1}`;
+
+/**
+ * The whole schedule of these players, who are numbered as listed. A game of two roles is played by the Berger tables: every player meets every
+ * other once. A game of more roles is played by `rotation`. Fewer players than roles have no rounds.
+ */
+export function roundRobin(playerIds: readonly string[], roleCount: number): readonly PairedRound[] {
+  invariant(new Set(playerIds).size === playerIds.length, "a player is listed once in a schedule");
+  if (playerIds.length < roleCount) return [];
+  const rounds = roleCount === 2 ? bergerRounds(playerIds) : rotation(playerIds, roleCount);
+  return rounds.map(({ tables, byes }, index) => ({
+    round_id: index + 1,
+    pairings: tables.map((players, place) => ({ match_id: matchIdOf(index + 1, place), players })),
+    byes,
+  }));
+}
+
+/** The players of each match of a round, and those without a match. */
+export interface Tables {
+  readonly tables: readonly (readonly string[])[];
+  readonly byes: readonly string[];
+}
+
+/** The place in the tables for the player that an odd number lacks: the highest number, as FIDE has it. */
+const DUMMY = null;
+
+/**
+ * The Berger tables (FIDE Handbook C.05, Annex 1): the first-named player takes the first role. Each player gets both roles equally often within
+ * one; with an odd number, whose players all have an even number of games, exactly equally often.
+ */
+function bergerRounds(playerIds: readonly string[]): readonly Tables[] {
+  const seats: (string | null)[] = playerIds.length % 2 === 0 ? [...playerIds] : [...playerIds, DUMMY];
+  return Array.from({ length: seats.length - 1 }, (_, index) => {
+    const pairs = bergerRound(seats, index).map((pair) => pair.filter((player) => player !== DUMMY));
+    return {
+      tables: pairs.filter((pair) => pair.length === 2),
+      byes: pairs.filter((pair) => pair.length === 1).flat(),
+    };
+  });
+}
+
+type Table = readonly [first: string | null, second: string | null];
+
+/**
+ * One row of the Berger table, tables in published order. The last seat stays in place and changes its role every round; the
+ * others stand on a circle that turns by half their number, and meet across it.
+ */
+function bergerRound(seats: readonly (string | null)[], index: number): readonly Table[] {
+  const circle = seats.length - 1;
+  const top = (index * (seats.length / 2)) % circle;
+  const seat = (place: number): string | null => seats[(place + circle) % circle] as string | null;
+  const last = seats[circle] as string | null;
+  const across = Array.from({ length: seats.length / 2 - 1 }, (_, k): Table => [seat(top + k + 1), seat(top - k - 1)]);
+  return [index % 2 === 0 ? [seat(top), last] : [last, seat(top)], ...across];
+}
