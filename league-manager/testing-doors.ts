@@ -11,9 +11,9 @@ import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { openLog } from "#shared/runtime/logger.ts";
-import { rowsOf } from "#shared/session/entry.ts";
 import { matchSeed } from "#shared/session/match-seed.ts";
 import { create, decide } from "#shared/session/session.ts";
+import { rowsOf } from "#shared/session/testing-rows.ts";
 import type { LeagueEvent } from "./events.ts";
 import { startManager } from "./service.ts";
 

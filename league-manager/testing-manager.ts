@@ -11,9 +11,9 @@ import type { MatchResult, MessageType, StartGame } from "#shared/protocol/messa
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { openLog } from "#shared/runtime/logger.ts";
-import { rowsOf } from "#shared/session/entry.ts";
 import { outcomeOf } from "#shared/session/match-result.ts";
 import { type Command, create, decide } from "#shared/session/session.ts";
+import { rowsOf } from "#shared/session/testing-rows.ts";
 import type { LeagueEvent } from "./events.ts";
 import { startManager } from "./service.ts";
 
@@ -235,7 +235,14 @@ function resultOf(order: StartGame, happens: readonly Command[]): MatchResult {
     log.push(JSON.stringify(decided.value.entry));
   }
   const { league_id, round_id, match_id, epoch } = order;
-  return { league_id, round_id, match_id, epoch, ...outcomeOf(session, rowsOf("s", log), players), log };
+  return {
+    league_id,
+    round_id,
+    match_id,
+    epoch,
+    ...outcomeOf(session, rowsOf("s", log).at(-1)?.hash ?? "", players),
+    log,
+  };
 }
 
 const act = (role: string, action: string): Command => ({ type: "act", role, action, expectedTick: null });

@@ -147,7 +147,7 @@ export function matchResult({ host }: MatchDriver, order: StartGame, session: Se
     round_id: order.round_id,
     match_id: order.match_id,
     epoch: order.epoch,
-    ...outcomeOf(session, rows, playerIds(order)),
+    ...outcomeOf(session, rows.at(-1)?.hash ?? "", playerIds(order)),
     log: rows.map((row) => row.body),
   };
 }

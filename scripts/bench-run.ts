@@ -56,7 +56,7 @@ function writeMatch(db: DatabaseSync, game: Game, { leagueId, matchId, roundId, 
   const about = { league_id: leagueId, match_id: matchId, epoch: 1 };
   const seed = matchSeed({ seed: RUN_SEED, seedRule: "per_match" }, leagueId, matchId, 1);
   const { session, rows } = played(game, roles, seed, matchRef(leagueId, matchId));
-  const result = { ...about, round_id: roundId, ...outcomeOf(session, rows, roles) };
+  const result = { ...about, round_id: roundId, ...outcomeOf(session, rows.at(-1)?.hash ?? "", roles) };
   db.prepare(
     `INSERT INTO matches (league_id, match_id, round_id, roles, status, epoch, referee_id, aborts)
      VALUES (?, ?, ?, ?, 'completed', 1, 'REF01', 0)`,

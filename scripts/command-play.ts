@@ -8,8 +8,8 @@ import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { freePorts } from "#shared/runtime/free-ports.ts";
-import { type Entry, type Fault, parseEntry, rowsOf } from "#shared/session/entry.ts";
-import { replay } from "#shared/session/replay.ts";
+import type { Entry, Fault } from "#shared/session/entry.ts";
+import { replayTexts } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { type ResultsDocument, resultLine } from "../league-manager/events.ts";
 import { MANAGER_SCHEMA, managerStore } from "../league-manager/tables.ts";
@@ -160,15 +160,10 @@ const Answer = z.object({ type: z.string(), payload: z.object({ move: z.unknown(
 
 /** How the game stood at its end, as anybody may see it. */
 function endOf(log: readonly string[], seed: string): string {
-  const replayed = replay(rowsOf(sessionIdOf(log), log), seed);
+  const replayed = replayTexts(log, seed);
   if (!replayed.ok) throw new Error(`the log of the match, entry ${replayed.error.seq}: ${replayed.error.message}`);
-  const { game, state } = replayed.value;
+  const { game, state } = replayed.value.session;
   return game.toText(state, "spectator");
-}
-
-function sessionIdOf([first = ""]: readonly string[]): string {
-  const entry = parseEntry(first);
-  return entry.type === "created" ? entry.session_id : "";
 }
 
 const plain = (action: unknown): string => (typeof action === "string" ? action : JSON.stringify(action));

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type LogRow, rowsOf } from "#shared/session/entry.ts";
-import { replay } from "#shared/session/replay.ts";
+import type { LogRow } from "#shared/session/entry.ts";
+import { replay, replayTexts } from "#shared/session/replay.ts";
 import { verdictOf } from "#shared/session/verdict.ts";
 import {
   ALL_LEAGUES,
@@ -138,11 +138,9 @@ describe("league run", () => {
     expect(kept.map((row) => `${row.league_id}/${row.match_id}`).sort()).toEqual([...matches.keys()].sort());
     for (const row of kept) {
       const bodies = JSON.parse(row.log ?? "") as string[];
-      const sessionId = (JSON.parse(bodies[0] ?? "") as { session_id: string }).session_id;
-      const rows = rowsOf(sessionId, bodies);
-      const replayed = replay(rows, row.seed ?? "");
+      const replayed = replayTexts(bodies, row.seed ?? "");
       if (!replayed.ok) throw new Error(`${row.match_id}: ${replayed.error.message}`);
-      const verdict = verdictOf(replayed.value);
+      const verdict = verdictOf(replayed.value.session);
       const result = JSON.parse(row.result ?? "") as Record<string, unknown>;
       const match = matches.get(`${row.league_id}/${row.match_id}`);
       if (!match) throw new Error("not in the document");
@@ -151,7 +149,7 @@ describe("league run", () => {
       const told = { points: byPlayer, winner, termination: verdict.termination, reason: verdict.reason };
       expect(match).toMatchObject(told);
       expect(result).toMatchObject({ match_points: byPlayer, winner, termination: verdict.termination });
-      expect(result.log_head).toBe(rows.at(-1)?.hash);
+      expect(result.log_head).toBe(replayed.value.head);
     }
   });
 

@@ -1,7 +1,6 @@
 /** The second rule of clues, which new sessions have, and that sessions of the first one keep theirs. */
 import { describe, expect, it, test } from "vitest";
-import { rowsOf } from "../session/entry.ts";
-import { replay } from "../session/replay.ts";
+import { replayTexts } from "../session/replay.ts";
 import { create } from "../session/session.ts";
 import { codenames } from "./codenames.ts";
 import { clueFault } from "./codenames-clues.ts";
@@ -91,7 +90,7 @@ describe("codenames.v1, the rule that a session has", () => {
     };
     return [created, acted].map((one) => JSON.stringify(one));
   };
-  const isSound = (bodies: readonly string[]): boolean => replay(rowsOf("s", bodies), "seed").ok;
+  const isSound = (bodies: readonly string[]): boolean => replayTexts(bodies, "seed").ok;
 
   test("a new session records the current rule in its options, and one that names a rule keeps that", () => {
     const options = (given: object) => create({ ...setup, options: codenames.options.parse(given) }).next.options;

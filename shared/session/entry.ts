@@ -49,7 +49,7 @@ const Entry = z.discriminatedUnion("type", [
 /** What a session's log holds, in the order it happened. `at` is ISO 8601 UTC. */
 export type Entry = Readonly<z.infer<typeof Entry>>;
 
-/** Reads a stored entry; throws on text that is none. */
+/** Parses the stored text of an entry. Throws a SyntaxError or a ZodError with a message in words if the text is not an entry. */
 export const parseEntry = (body: string): Entry => Entry.parse(JSON.parse(body));
 
 /** An entry as it is stored: the exact text, chained to the one before it. */
@@ -64,21 +64,10 @@ export interface LogRow {
   readonly hash: string;
 }
 
-/** Turns the next entry of a session into a row behind `prev` (null for the first). */
-export const sealEntry = (sessionId: string, prev: LogRow | null, entry: Entry): LogRow =>
-  chained(sessionId, prev, entry.type, JSON.stringify(entry));
-
-/** Rebuilds the rows of a session from the texts of its entries, as a result message carries them; throws on text that is no entry. */
-export function rowsOf(sessionId: string, bodies: readonly string[]): LogRow[] {
-  const rows: LogRow[] = [];
-  for (const body of bodies) {
-    rows.push(chained(sessionId, rows.at(-1) ?? null, parseEntry(body).type, body));
-  }
-  return rows;
-}
-
-function chained(sessionId: string, prev: LogRow | null, type: Entry["type"], body: string): LogRow {
+/** The row of a session's next entry, chained to `prev` (null for the first entry). */
+export function sealEntry(sessionId: string, prev: LogRow | null, entry: Entry): LogRow {
+  const body = JSON.stringify(entry);
   const prevHash = prev?.hash ?? GENESIS;
   const seq = prev === null ? 0 : prev.seq + 1;
-  return { session_id: sessionId, seq, type, body, prev_hash: prevHash, hash: chainHash(prevHash, body) };
+  return { session_id: sessionId, seq, type: entry.type, body, prev_hash: prevHash, hash: chainHash(prevHash, body) };
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { codenames } from "../games/codenames.ts";
 import type { Game } from "../games/game.ts";
 import { rps } from "../games/rps.ts";
@@ -33,7 +33,7 @@ const late = (role: string) => ({ role, code: "G002", cause: "timeout", detail: 
 describe("what a session means for a match", () => {
   test("one that expired is told as aborted, the nearest end that the wire has a word for, without points", () => {
     const { session, rows } = play(rps, {}, [act("player_1", "rock"), { type: "expire" }]);
-    expect(outcomeOf(session, rows, players)).toMatchObject({
+    expect(outcomeOf(session, rows.at(-1)?.hash ?? "", players)).toMatchObject({
       winner: null,
       match_points: { P01: 0, P02: 0 },
       termination: "aborted",
@@ -58,7 +58,7 @@ describe("a told match against its log", () => {
   const won = [act("player_1", "rock"), act("player_2", "scissors")];
   const { session, rows } = play(rps, { best_of: 3 }, [...won, ...won]);
   const told: ToldMatch = {
-    ...outcomeOf(session, rows, players),
+    ...outcomeOf(session, rows.at(-1)?.hash ?? "", players),
     game: "rps.v1",
     options: { best_of: 3 },
     seed: SEED,
@@ -70,10 +70,17 @@ describe("a told match against its log", () => {
     expect(faultsOfMatch(told)).toEqual([]);
   });
 
+  test("is checked with one parse of each log entry", () => {
+    const parse = vi.spyOn(JSON, "parse");
+    faultsOfMatch(told);
+    expect(parse.mock.calls.map(([text]) => text)).toEqual(told.log);
+    parse.mockRestore();
+  });
+
   test("an entry that is not JSON, or an action that the rules refuse, is told in words", () => {
     const withEntry = (text: string): readonly string[] => faultsOfMatch({ ...told, log: [told.log[0] ?? "", text] });
-    expect(withEntry("")).toEqual(["log: not JSON: the text ends too early"]);
-    expect(withEntry("\u001b[2J")).toEqual(["log: not JSON"]);
+    expect(withEntry("")).toEqual(["log entry 1: not JSON: the text ends too early"]);
+    expect(withEntry("\u001b[2J")).toEqual(["log entry 1: not JSON"]);
     expect(withEntry((told.log[1] ?? "").replace("rock", "lizard"))).toEqual([
       "log entry 1: the log has an illegal action at tick 0",
     ]);

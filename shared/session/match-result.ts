@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Role } from "../games/game.ts";
-import { messageOf } from "../lib/result.ts";
-import { type Fault, type LogRow, parseEntry, rowsOf } from "./entry.ts";
-import { replay } from "./replay.ts";
+import type { Fault } from "./entry.ts";
+import { replayTexts } from "./replay.ts";
 import { optionsOfNew, type Session } from "./session.ts";
 import { verdictOf } from "./verdict.ts";
 
@@ -18,12 +17,8 @@ export interface MatchOutcome {
   readonly log_head: string;
 }
 
-/** The outcome of a completed session; `players` is role to player. */
-export function outcomeOf(
-  session: Session,
-  rows: readonly LogRow[],
-  players: Readonly<Record<Role, string>>,
-): MatchOutcome {
+/** The outcome of a completed session. `head` is the hash of its last entry, `players` is role to player. Throws if the session is active. */
+export function outcomeOf(session: Session, head: string, players: Readonly<Record<Role, string>>): MatchOutcome {
   const verdict = verdictOf(session);
   const byPlayer = <T>(values: Readonly<Record<Role, T>>): Record<string, T> =>
     Object.fromEntries(Object.entries(values).map(([role, value]) => [players[role] ?? role, value]));
@@ -34,7 +29,7 @@ export function outcomeOf(
     termination: verdict.termination === "expired" ? "aborted" : verdict.termination,
     reason: verdict.reason,
     faults: session.faults.map((fault) => ({ player_id: players[fault.role] ?? "", ...fault })),
-    log_head: rows.at(-1)?.hash ?? "",
+    log_head: head,
   };
 }
 
@@ -51,24 +46,17 @@ export interface ToldMatch extends Omit<MatchOutcome, "faults"> {
   readonly log: readonly string[];
 }
 
-/** What does not hold between a told match and its log: the log is replayed by the rules, from the match's game, options and seed. */
+/** Replays a match's log by the rules, from the match's game, options and seed, and returns what of the match does not follow from it. */
 export function faultsOfMatch(told: ToldMatch): readonly string[] {
-  let rows: readonly LogRow[];
-  try {
-    const created = parseEntry(told.log[0] ?? "null");
-    rows = rowsOf(created.type === "created" ? created.session_id : "", told.log);
-  } catch (thrown) {
-    return [`log: ${messageOf(thrown)}`];
-  }
-  const replayed = replay(rows, told.seed);
+  const replayed = replayTexts(told.log, told.seed);
   if (!replayed.ok) return [`log entry ${replayed.error.seq}: ${replayed.error.message}`];
-  const session = replayed.value;
+  const { session, head } = replayed.value;
   if (session.status !== "completed") return ["the log does not lead to an end"];
   const { game } = session;
   const options = game.options.safeParse(told.options ?? {});
   const expected = {
     game: game.id,
-    ...outcomeOf(session, rows, told.roles),
+    ...outcomeOf(session, head, told.roles),
   };
   const faults = Object.entries(expected).flatMap(([field, value]) =>
     isDeepStrictEqual(value, told[field as keyof typeof expected])

@@ -5,16 +5,22 @@ import { err, messageOf, ok, type Result } from "../lib/result.ts";
 import { type Entry, type LogRow, parseEntry } from "./entry.ts";
 import { evolve, evolveCreated, type Session } from "./session.ts";
 
-/** Where a log stops being sound, and why. */
+/** The first entry of a log that does not hold, and why. */
 export interface ReplayFault {
   readonly seq: number;
   readonly message: string;
 }
 
+/** A session with the hash of its last entry. */
+export interface Replayed {
+  readonly session: Session;
+  readonly head: string;
+}
+
 /**
- * Folds a log back into its session, anywhere and at any time.
- * Checks the chain (sequence, previous hash, hash of the stored text), the seed against its commitment and every action by
- * the game's rules; the first thing that does not hold is returned with its place. `onStep` is told the session after each entry.
+ * Folds stored rows into their session.
+ * Checks the chain (sequence, previous hash, hash of the stored text), the seed against its commitment and every action by the game's rules.
+ * Returns the first fault with its place. Calls `onStep` with the session after each entry.
  */
 export function replay(
   rows: readonly LogRow[],
@@ -32,15 +38,39 @@ export function replay(
     try {
       const entry = parseEntry(row.body);
       if (entry.type !== row.type) return fault(`type ${row.type} stored for an entry ${entry.type}`);
-      session = session === null ? begin(entry, seed) : evolve(session, entry);
+      session = next(session, entry, seed);
       if (session.id !== row.session_id) return fault(`row of session ${row.session_id} in the log of ${session.id}`);
       onStep?.(session, index);
     } catch (thrown) {
       return fault(messageOf(thrown));
     }
   }
-  return session === null ? err({ seq: 0, message: "the log is empty" }) : ok(session);
+  return session === null ? EMPTY : ok(session);
 }
+
+/**
+ * Folds the texts of a log's entries, as a result message carries them, into their session, and computes the chain's head. Checks the seed and
+ * the rules as `replay` does. Texts alone have no hashes to check: the caller compares the head.
+ */
+export function replayTexts(texts: readonly string[], seed: string): Result<Replayed, ReplayFault> {
+  let session: Session | null = null;
+  let head = GENESIS;
+  for (const [index, text] of texts.entries()) {
+    head = chainHash(head, text);
+    try {
+      session = next(session, parseEntry(text), seed);
+    } catch (thrown) {
+      return err({ seq: index, message: messageOf(thrown) });
+    }
+  }
+  return session === null ? EMPTY : ok({ session, head });
+}
+
+const EMPTY = err({ seq: 0, message: "the log is empty" });
+
+/** The session after an entry of its log; `session` is null before the first. Throws if the entry cannot follow. */
+const next = (session: Session | null, entry: Entry, seed: string): Session =>
+  session === null ? begin(entry, seed) : evolve(session, entry);
 
 function begin(entry: Entry, seed: string): Session {
   if (entry.type !== "created") throw new Error(`the first entry is ${entry.type}, not created`);

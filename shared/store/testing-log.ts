@@ -1,4 +1,5 @@
-import { type Entry, type LogRow, rowsOf } from "../session/entry.ts";
+import type { Entry, LogRow } from "../session/entry.ts";
+import { rowsOf } from "../session/testing-rows.ts";
 import type { Access, NewSession, Snapshot } from "./action-log.ts";
 
 export const AT = "2025-01-01T00:00:00.000Z";
