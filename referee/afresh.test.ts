@@ -11,11 +11,10 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { agentDirectory } from "./agents.ts";
-import { createAsker } from "./ask.ts";
 import { createReferee } from "./referee.ts";
 import { createHost } from "./sessions/host.ts";
 import { MATCH_SCHEMA, matchTable } from "./tables.ts";
-import { type Others, startOthers, TOKEN, tokenOf } from "./testing-match.ts";
+import { type Others, startOthers, TOKEN, testDriver, tokenOf } from "./testing-match.ts";
 
 let folder: string;
 let others: Others;
@@ -48,7 +47,7 @@ async function open() {
   const host = createHost(sqliteLog(db, writer), systemClock);
   const agents = agentDirectory(db, writer);
   const referee = createReferee({
-    ...{ host, peers, asker: createAsker(peers, () => "referee:REF01"), matches: matchTable(db, writer) },
+    ...{ driver: testDriver(host, peers), peers, matches: matchTable(db, writer) },
     ...{ log: openLog(null, "referee"), manager: others.manager, reportTimeoutMs: 10_000 },
     identity: { id: "REF01", token: TOKEN },
     onTokensChanged: agents.forgetHolders,

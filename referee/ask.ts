@@ -1,11 +1,11 @@
+import type { Clock } from "#shared/lib/clock.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { jsonOf, toldAs } from "#shared/lib/text.ts";
 import { type Envelope, fieldFaults, newEnvelope } from "#shared/protocol/envelope.ts";
-import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import { GameInviteResponse, type MessageType, MoveResponse } from "#shared/protocol/messages.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
 import type { CallFault } from "#shared/rpc/pending.ts";
-import type { FaultCause } from "#shared/session/entry.ts";
+import type { AskFault } from "./ask-fault.ts";
 
 /** A player as its referee calls it. */
 export interface Seated {
@@ -16,56 +16,43 @@ export interface Seated {
   readonly wantsLegalActions: boolean;
   readonly wantsRoundResults: boolean;
   readonly takesBatches: boolean;
-  /** Aborted when the match is withdrawn: whatever is being asked is given up. */
+  /** Aborted when the match is withdrawn. Ends the open request to the player. */
   readonly signal: AbortSignal;
 }
 
-/** Why a player did not give what was asked of it. */
-export interface AskFault {
-  readonly code: "G001" | "G002";
-  readonly cause: FaultCause;
-  readonly detail: string;
-  readonly raw?: string;
+/** The turn that a MOVE_REQUEST is about. The answer must name the same match and tick. */
+export interface AskedTurn {
+  readonly match_id: string;
+  readonly tick: number;
 }
 
-/** Answers that one request may get before the turn is lost (PROTOCOL.md, section 2). */
-export const MAX_ANSWERS = 3;
+/** What one MOVE_REQUEST led to. */
+export type MoveReply =
+  /** A move for the turn that was asked, not checked by the rules. `raw` returns the answer as text, for a fault. */
+  | { readonly kind: "move"; readonly move: unknown; raw(): string }
+  /** `unanswered`: no answer came within the limit. `unknown_match`: the player does not know the match, as after a restart of its process. */
+  | { readonly kind: "faulty" | "unknown_match" | "unanswered"; readonly fault: AskFault };
 
-/** Players whose last round trip is remembered at once. */
+/** Sends single requests and notifications about matches to players, each signed with the match token. Nothing here asks twice. */
+export interface Asker {
+  /** Sends GAME_INVITE. Returns a fault unless the player accepts within `limitMs`. */
+  invite(player: Seated, invitation: object, limitMs: number): Promise<Result<null, AskFault>>;
+  /** Sends one MOVE_REQUEST with `request` as its payload and waits up to `limitMs` for the answer. */
+  requestMove(player: Seated, request: AskedTurn, limitMs: number): Promise<MoveReply>;
+  /** Duration of the last MOVE_REQUEST to an endpoint with its answer, in whole milliseconds; null if none is remembered. */
+  lastRoundTripMs(endpoint: string): number | null;
+  /** Sends a notification. Resolves when it was answered, has failed or `limitMs` have passed. Never rejects. */
+  notify(player: Seated, type: MessageType, payload: object, limitMs: number): Promise<void>;
+}
+
+/** Endpoints whose last round trip is remembered at once. */
 const MAX_ENDPOINTS = 10_000;
 
-/** How often a player that was started anew is told again of the match, within one move. */
-const MAX_INVITATIONS = 10;
-
-/** What is asked for one action: the request's payload, made anew for each try with what was wrong with the last answer. */
-export interface MoveQuestion {
-  readonly matchId: string;
-  readonly tick: number;
-  readonly limitMs: number;
-  payload(error: ProtocolError | null, leftMs: number, lastRoundTripMs: number | null): object;
-  /** Takes the action, or says why it is illegal; an accepted one is on disk when this resolves. */
-  accept(move: unknown): Promise<Result<null, string>>;
-  /** The invitation, said again when the player does not know the match (it was started anew). */
-  invitation(): object;
-}
-
-/** Calls players about matches: invitations, moves and news, each signed with the match token. */
-export interface Asker {
-  invite(player: Seated, invitation: object, limitMs: number): Promise<Result<null, AskFault>>;
-  /** Asks until an action is accepted, the answers are used up or one deadline over all of it has passed. */
-  move(player: Seated, question: MoveQuestion): Promise<Result<null, AskFault>>;
-  /** News that nobody answers; never fails. */
-  tell(player: Seated, type: MessageType, payload: object, limitMs: number): Promise<void>;
-}
-
-/** `onFault` receives each fault as it will be published, and the message that caused it. */
-export function createAsker(
-  peers: Peers,
-  sender: () => string,
-  onFault: (player: Seated, fault: AskFault, request: string) => void = () => {},
-): Asker {
+/** `sender` returns the agent id that the messages carry. */
+export function createAsker(peers: Peers, sender: () => string, clock: Clock): Asker {
   const roundTrips = new Map<string, number>();
-  const ask = (
+
+  const request = (
     player: Seated,
     type: MessageType,
     payload: object,
@@ -78,93 +65,66 @@ export function createAsker(
       batch: player.takesBatches,
     });
 
-  const invite: Asker["invite"] = async (player, invitation, limitMs) => {
-    const reply = await ask(player, "GAME_INVITE", invitation, limitMs);
-    if (!reply.ok) return err(faultOfCall(reply.error));
-    const raw = rawOf(reply.value);
-    if (reply.value.type !== "GAME_INVITE_RESPONSE") {
-      const detail = `answered ${reply.value.type} to an invitation${errorTextIn(reply.value)}`;
-      return err({ code: "G001", cause: "bad_reply", detail, raw });
-    }
-    const wrongSender = wrongSenderOf(reply.value, player);
-    if (wrongSender !== null) return err({ code: "G001", cause: "bad_reply", detail: wrongSender, raw });
-    const response = GameInviteResponse.safeParse(reply.value.payload);
-    if (!response.success) {
-      return err({
-        code: "G001",
-        cause: "bad_reply",
-        detail: `a malformed GAME_INVITE_RESPONSE: ${firstFault(response)}`,
-        raw,
-      });
-    }
-    if (response.data.accept) return ok(null);
-    return err({
-      code: "G001",
-      cause: "declined",
-      detail: `declined: ${response.data.reason ?? "no reason given"}`,
-      raw,
-    });
-  };
-
-  const move: Asker["move"] = async (player, question) => {
-    const deadline = performance.now() + question.limitMs;
-    let last: AskFault | null = null;
-    let invitations = 0;
-    for (let answers = 0; answers < MAX_ANSWERS; answers++) {
-      const leftMs = deadline - performance.now();
-      if (leftMs <= 0 || player.signal.aborted) break;
-      const error =
-        last && protocolError("G001", last.detail, { match_id: question.matchId, tick: question.tick }, true);
-      const begun = performance.now();
-      const payload = question.payload(error, leftMs, roundTrips.get(player.endpoint) ?? null);
-      const reply = await ask(player, "MOVE_REQUEST", payload, leftMs);
-      if (roundTrips.size >= MAX_ENDPOINTS) roundTrips.clear();
-      roundTrips.set(player.endpoint, Math.round(performance.now() - begun));
-      if (!reply.ok && isFinal(reply.error)) return err(faultOfCall(reply.error));
-      if (reply.ok && invitations < MAX_INVITATIONS && isUnknownMatch(reply.value)) {
-        invitations++;
-        answers--;
-        await invite(player, question.invitation(), Math.max(1, deadline - performance.now()));
-        continue;
-      }
-      const taken = reply.ok ? await take(reply.value, question, player) : err(faultOfCall(reply.error));
-      if (taken.ok) return taken;
-      last = taken.error;
-    }
-    const late = `no legal action within ${question.limitMs} ms`;
-    return err(last ?? { code: "G002", cause: "timeout", detail: late });
-  };
-
-  const tell: Asker["tell"] = async (player, type, payload, limitMs) => {
-    const envelope = newEnvelope(type, sender(), payload, { authToken: player.matchToken });
-    await peers.notify(player.endpoint, envelope, { timeoutMs: limitMs, batch: player.takesBatches });
-  };
-
-  const reported = (request: string, player: Seated, result: Result<null, AskFault>): Result<null, AskFault> => {
-    const shown = published(result, player);
-    if (!shown.ok && !player.signal.aborted) onFault(player, shown.error, request);
-    return shown;
-  };
-
   return {
-    invite: async (player, invitation, limitMs) =>
-      reported("GAME_INVITE", player, await invite(player, invitation, limitMs)),
-    move: async (player, question) =>
-      reported(`MOVE_REQUEST ${question.matchId} tick ${question.tick}`, player, await move(player, question)),
-    tell,
+    async invite(player, invitation, limitMs) {
+      const reply = await request(player, "GAME_INVITE", invitation, limitMs);
+      return reply.ok ? acceptanceIn(reply.value, player) : err(faultOfCall(reply.error));
+    },
+    async requestMove(player, asked, limitMs) {
+      const sentAt = clock.monotonic();
+      const reply = await request(player, "MOVE_REQUEST", asked, limitMs);
+      if (roundTrips.size >= MAX_ENDPOINTS) roundTrips.clear();
+      roundTrips.set(player.endpoint, Math.round(clock.monotonic() - sentAt));
+      if (reply.ok) return moveIn(reply.value, asked, player);
+      return { kind: isUnanswered(reply.error) ? "unanswered" : "faulty", fault: faultOfCall(reply.error) };
+    },
+    lastRoundTripMs: (endpoint) => roundTrips.get(endpoint) ?? null,
+    async notify(player, type, payload, limitMs) {
+      const envelope = newEnvelope(type, sender(), payload, { authToken: player.matchToken });
+      await peers.notify(player.endpoint, envelope, { timeoutMs: limitMs, batch: player.takesBatches });
+    },
   };
 }
 
-/** A fault becomes public after the match: tokens are removed from what the player said, then it is cut. */
-function published(result: Result<null, AskFault>, player: Seated): Result<null, AskFault> {
-  if (result.ok) return result;
-  const { detail, raw, ...fault } = result.error;
-  // As a part of a stream: a character that is cut in two is left out.
-  const cut = (text: string): string =>
-    new TextDecoder().decode(Buffer.from(text).subarray(0, SAID_BYTES), { stream: true });
-  const clean = (text: string): string => cut(withoutTokens(text, player));
-  return err({ ...fault, detail: clean(detail), ...(raw !== undefined && { raw: clean(raw) }) });
+/** Whether an answer accepts the invitation; otherwise the fault. */
+function acceptanceIn(reply: Envelope, player: Seated): Result<null, AskFault> {
+  if (reply.type !== "GAME_INVITE_RESPONSE") {
+    return err(badReply(reply, `answered ${reply.type} to an invitation${errorTextIn(reply)}`));
+  }
+  const wrongSender = wrongSenderOf(reply, player);
+  if (wrongSender !== null) return err(badReply(reply, wrongSender));
+  const response = GameInviteResponse.safeParse(reply.payload);
+  if (!response.success) return err(badReply(reply, `a malformed GAME_INVITE_RESPONSE: ${firstFault(response)}`));
+  if (response.data.accept) return ok(null);
+  const detail = `declined: ${response.data.reason ?? "no reason given"}`;
+  return err({ code: "G001", cause: "declined", detail, raw: textOf(reply) });
 }
+
+/** The move in an answer to a MOVE_REQUEST about this turn. */
+function moveIn(reply: Envelope, asked: AskedTurn, player: Seated): MoveReply {
+  const faulty = (detail: string): MoveReply => ({ kind: "faulty", fault: badReply(reply, detail) });
+  if (reply.type !== "MOVE_RESPONSE") {
+    const fault = badReply(reply, `answered ${reply.type}${errorTextIn(reply) || " to a move request"}`);
+    return { kind: isMatchUnknown(reply) ? "unknown_match" : "faulty", fault };
+  }
+  const wrongSender = wrongSenderOf(reply, player);
+  if (wrongSender !== null) return faulty(wrongSender);
+  const response = MoveResponse.safeParse(reply.payload);
+  if (!response.success) return faulty(`a malformed MOVE_RESPONSE: ${firstFault(response)}`);
+  const { match_id, tick, move } = response.data;
+  if (match_id !== asked.match_id) return faulty(`answered match ${match_id}, not ${asked.match_id}`);
+  if (tick !== asked.tick) return faulty(`answered tick ${tick}, not ${asked.tick}`);
+  return { kind: "move", move, raw: () => textOf(reply) };
+}
+
+const badReply = (reply: Envelope, detail: string): AskFault => ({
+  code: "G001",
+  cause: "bad_reply",
+  detail,
+  raw: textOf(reply),
+});
+
+const textOf = (reply: Envelope): string => jsonOf({ ...reply, auth_token: undefined });
 
 /** The text of an error message after a colon; empty for any other message. */
 const errorTextIn = ({ type, payload }: Envelope): string =>
@@ -174,50 +134,18 @@ const errorTextIn = ({ type, payload }: Envelope): string =>
 const wrongSenderOf = ({ type, sender }: Envelope, { playerId }: Seated): string | null =>
   sender === `player:${playerId}` ? null : `the sender of ${type} is ${sender}, not player:${playerId}`;
 
-/** Checks that an answer is to this question and hands its move to the session. */
-async function take(reply: Envelope, question: MoveQuestion, player: Seated): Promise<Result<null, AskFault>> {
-  const malformed = (detail: string) => err({ code: "G001", cause: "bad_reply", detail, raw: rawOf(reply) } as const);
-  if (reply.type !== "MOVE_RESPONSE") {
-    return malformed(`answered ${reply.type}${errorTextIn(reply) || " to a move request"}`);
-  }
-  const wrongSender = wrongSenderOf(reply, player);
-  if (wrongSender !== null) return malformed(wrongSender);
-  const response = MoveResponse.safeParse(reply.payload);
-  if (!response.success) return malformed(`a malformed MOVE_RESPONSE: ${firstFault(response)}`);
-  const { match_id, tick, move } = response.data;
-  if (match_id !== question.matchId) return malformed(`answered match ${match_id}, not ${question.matchId}`);
-  if (tick !== question.tick) return malformed(`answered tick ${tick}, not ${question.tick}`);
-  const accepted = await question.accept(move);
-  if (accepted.ok) return accepted;
-  return err({ code: "G001", cause: "illegal_move", detail: `illegal move: ${accepted.error}`, raw: rawOf(reply) });
-}
+const isMatchUnknown = ({ type, payload }: Envelope): boolean => type === "GAME_ERROR" && payload.error_code === "G003";
 
-/** Time is over: nothing that could be asked again. */
-const isFinal = (fault: CallFault): boolean => fault.cause === "timeout" || fault.cause === "refused";
-
-const isUnknownMatch = (reply: Envelope): boolean => reply.type === "GAME_ERROR" && reply.payload.error_code === "G003";
+/** Refused connections are retried within the limit, so after these two causes no time is left to ask again. */
+const isUnanswered = ({ cause }: CallFault): boolean => cause === "timeout" || cause === "refused";
 
 function faultOfCall(fault: CallFault): AskFault {
   const { cause, detail, raw } = fault;
-  const code = isFinal(fault) ? "G002" : "G001";
-  return { code, cause, detail, ...(raw !== undefined && { raw }) };
+  return { code: isUnanswered(fault) ? "G002" : "G001", cause, detail, ...(raw !== undefined && { raw }) };
 }
 
-/** What a player said is kept up to so many bytes (PROTOCOL.md, section 2). */
-const SAID_BYTES = 2_000;
-
-const rawOf = (reply: Envelope): string => jsonOf({ ...reply, auth_token: undefined });
-
-/** Whatever looks like a secret is cut out. */
-function withoutTokens(raw: string, player: Seated): string {
-  const { matchToken } = player;
-  return (matchToken === "" ? raw : raw.replaceAll(matchToken, "[removed]")).replace(
-    /(\\?"[a-z_]*token\\?"\s*:\s*\\?")[^"\\]*/gi,
-    "$1[removed]",
-  );
-}
-
-const firstFault = (parsed: { error?: Parameters<typeof fieldFaults>[0] | undefined }): string => {
-  const fault = parsed.error ? fieldFaults(parsed.error)[0] : undefined;
+/** The first wrong field of a payload, with its path. */
+function firstFault({ error }: { readonly error?: Parameters<typeof fieldFaults>[0] | undefined }): string {
+  const fault = error ? fieldFaults(error)[0] : undefined;
   return fault ? `${fault.path}: ${fault.message}` : "";
-};
+}

@@ -4,17 +4,17 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
-import { err } from "#shared/lib/result.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { createAsker } from "./ask.ts";
+import { publishedFault } from "./ask-fault.ts";
 import { createReferee } from "./referee.ts";
 import { createHost } from "./sessions/host.ts";
 import { MATCH_SCHEMA, matchTable } from "./tables.ts";
-import { signed, startOthers, startTable, type Table, TOKEN, tokenOf } from "./testing-match.ts";
+import { signed, startOthers, startTable, type Table, TOKEN, testDriver, tokenOf } from "./testing-match.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
@@ -66,8 +66,8 @@ it("an order that comes while a referee stops is nobody's forfeit: it is played 
     const db = openSqlite(join(folder, "referee.sqlite"), SESSION_SCHEMA + MATCH_SCHEMA);
     const peers = createPeers();
     const referee = createReferee({
-      host: createHost(sqliteLog(db, localWriter(db)), systemClock),
-      ...{ asker: createAsker(peers, () => "referee:REF01"), matches: matchTable(db), peers },
+      driver: testDriver(createHost(sqliteLog(db, localWriter(db)), systemClock), peers),
+      ...{ matches: matchTable(db), peers },
       ...{ log: openLog(null, "referee"), manager: others.manager, reportTimeoutMs: 10_000 },
       identity: { id: "REF01", token: TOKEN },
     });
@@ -129,18 +129,16 @@ it("what a player without a token said is told as it said it", async () => {
   const peers = createPeers();
   ends.push(() => peers.close());
   const endpoint = others.order().roles.player_1?.endpoint ?? "";
-  const fault = await createAsker(peers, () => "referee:REF01").move(
-    {
-      ...{ playerId: "P01", role: "player_1", endpoint, matchToken: "", signal: new AbortController().signal },
-      ...{ wantsLegalActions: false, wantsRoundResults: false, takesBatches: false },
-    },
-    {
-      ...{ matchId: "R1M1", tick: 0, limitMs: 20_000, invitation: () => ({}) },
-      payload: () => ({ match_id: "R1M1", tick: 0 }),
-      accept: async () => err("not today"),
-    },
-  );
-  expect(fault).toMatchObject({ error: { detail: "illegal move: not today", raw: expect.stringContaining('"rock"') } });
+  const player = {
+    ...{ playerId: "P01", role: "player_1", endpoint, matchToken: "", signal: new AbortController().signal },
+    ...{ wantsLegalActions: false, wantsRoundResults: false, takesBatches: false },
+  };
+  const asker = createAsker(peers, () => "referee:REF01", systemClock);
+  const reply = await asker.requestMove(player, { match_id: "R1M1", tick: 0 }, 20_000);
+  const raw = reply.kind === "move" ? reply.raw() : "";
+  const fault = { code: "G001", cause: "illegal_move", detail: "illegal move: not today", raw } as const;
+  expect(publishedFault(fault, player.matchToken)).toEqual(fault);
+  expect(raw).toContain('"rock"');
 });
 
 describe("the token of a match's seat", () => {

@@ -1,4 +1,4 @@
-import type { Game, Role } from "#shared/games/game.ts";
+import type { Role } from "#shared/games/game.ts";
 import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { flat } from "#shared/lib/text.ts";
@@ -7,29 +7,10 @@ import type { GameInvite, GameResult, MatchResult, StartGame } from "#shared/pro
 import type { Fault } from "#shared/session/entry.ts";
 import { outcomeOf } from "#shared/session/match-result.ts";
 import type { Session } from "#shared/session/session.ts";
-import type { Asker, Seated } from "./ask.ts";
-import type { SessionHost } from "./sessions/host.ts";
+import type { Seated } from "./ask.ts";
+import type { Match, MatchDriver } from "./driven-match.ts";
 
-export interface MatchDriver {
-  readonly host: SessionHost;
-  readonly asker: Asker;
-}
-
-/** One match of a league on its way: the manager's order, its game and its two players. */
-export interface Match {
-  readonly order: StartGame;
-  readonly game: Game;
-  /** The options of the session, which include the defaults of those that the order leaves out. */
-  readonly options: unknown;
-  readonly players: readonly Seated[];
-  /** Those that want to be told of every round. */
-  readonly listeners: readonly Seated[];
-  readonly signal: AbortSignal;
-  /** Rounds that the players have been told, or that were closed before this driver began. */
-  closedRounds: number;
-}
-
-/** The seats of an order: each is an agent of its own, known by its match token. */
+/** The seats of an order, as the session host stores them. Each is a separate agent, identified by its match token. */
 export const seatsOf = (order: StartGame) =>
   Object.entries(order.roles).map(([role, player]) => ({
     role,
@@ -37,7 +18,7 @@ export const seatsOf = (order: StartGame) =>
     tokenHash: sha256Hex(player.match_token),
   }));
 
-/** Those who are asked: a seat that is played through another door has no endpoint. */
+/** The players of an order that are asked over the wire. A seat without an endpoint is played through another interface. */
 export const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly Seated[] =>
   Object.entries(order.roles)
     .filter(([, { endpoint }]) => endpoint !== "")
@@ -52,6 +33,7 @@ export const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly S
       signal,
     }));
 
+/** The payload of a player's GAME_INVITE. */
 export function invitationFor({ order, options }: Match, player: Seated): GameInvite {
   return {
     league_id: order.league_id,
@@ -67,10 +49,36 @@ export function invitationFor({ order, options }: Match, player: Seated): GameIn
   };
 }
 
+/**
+ * The fields of a player's MOVE_REQUEST that stay the same when the request is repeated in one turn. `deadline` is ISO 8601 UTC. The request also
+ * has `time_limit_seconds`, `last_round_trip_ms` and, in a repetition, `error`.
+ */
+export function turnFor(
+  { order, game, closedRounds }: Match,
+  session: Session,
+  { role, wantsLegalActions }: Seated,
+  deadline: string,
+) {
+  const { turnTick, state } = session;
+  return {
+    league_id: order.league_id,
+    match_id: order.match_id,
+    epoch: order.epoch,
+    tick: turnTick,
+    game_round: (game.rounds ? closedRounds : turnTick) + 1,
+    your_role: role,
+    game_state: game.viewState(state, role),
+    ...(wantsLegalActions && { legal_actions: game.legalActions(state, role) }),
+    deadline,
+  };
+}
+
+/** Role to player id. */
 export const playerIds = (order: StartGame): Record<Role, string> =>
   Object.fromEntries(Object.entries(order.roles).map(([role, { player_id }]) => [role, player_id]));
 
-export function tellStart(driver: MatchDriver, match: Match): void {
+/** Notifies the players that all have accepted and the match begins. Does not wait for the delivery. */
+export function notifyStart({ asker }: MatchDriver, match: Match): void {
   const { order, options, players } = match;
   const payload = {
     league_id: order.league_id,
@@ -83,19 +91,19 @@ export function tellStart(driver: MatchDriver, match: Match): void {
     },
     players: players.map(({ playerId, role }) => ({ player_id: playerId, role })),
   };
-  for (const player of players) void driver.asker.tell(player, "GAME_START", payload, order.timeouts.game_over_ms);
+  for (const player of players) void asker.notify(player, "GAME_START", payload, order.timeouts.game_over_ms);
 }
 
-/** Notifies a player that it has lost the match because it did not answer in time. */
-export function tellTimeout({ asker }: MatchDriver, { order, players }: Match, { role, detail }: Fault): void {
+/** Notifies a player that it has lost the match because it did not answer in time. Does not wait for the delivery. */
+export function notifyTimeout({ asker }: MatchDriver, { order, players }: Match, { role, detail }: Fault): void {
   const { league_id, match_id, timeouts } = order;
   const payload = { league_id, match_id, ...protocolError("G002", detail, { match_id, role }) };
   const player = players.find((one) => one.role === role);
-  if (player) void asker.tell(player, "GAME_ERROR", payload, timeouts.game_over_ms);
+  if (player) void asker.notify(player, "GAME_ERROR", payload, timeouts.game_over_ms);
 }
 
-/** Tells both players the rounds that this turn has closed. */
-export function tellRounds(driver: MatchDriver, match: Match, session: Session): void {
+/** Notifies the listeners of the rounds that the last turn has closed. Does not wait for the delivery. */
+export function notifyRounds({ asker }: MatchDriver, match: Match, session: Session): void {
   const { order, game, listeners } = match;
   const closed = game.rounds?.(session.state, match.closedRounds) ?? [];
   match.closedRounds += closed.length;
@@ -111,18 +119,22 @@ export function tellRounds(driver: MatchDriver, match: Match, session: Session):
       scores: byPlayer(ids, round.scores),
       ...round.facts,
     };
-    for (const player of listeners)
-      void driver.asker.tell(player, "ROUND_RESULT", payload, order.timeouts.game_over_ms);
+    for (const player of listeners) void asker.notify(player, "ROUND_RESULT", payload, order.timeouts.game_over_ms);
   }
 }
 
 /**
- * Sends both players the end of their match and its seed. Must be called only with a result that the manager has recorded: until then the
- * match may be played again, and with the same seed if a manager of an older version ordered it.
+ * Sends the players the end of their match, and its seed. Resolves when each has acknowledged it, its delivery has failed or `game_over_ms` have
+ * passed. Must not be called with a result that another epoch of the match may contradict while both have one seed.
  */
-export function tellResult({ asker }: MatchDriver, order: StartGame, result: MatchResult, signal: AbortSignal): void {
+export async function notifyResult(
+  { asker }: MatchDriver,
+  order: StartGame,
+  result: MatchResult,
+  signal: AbortSignal,
+): Promise<void> {
   const { league_id, match_id, epoch, winner, final_scores, match_points, termination, reason, log_head } = result;
-  const told: GameResult = {
+  const payload: GameResult = {
     league_id,
     match_id,
     epoch,
@@ -134,12 +146,11 @@ export function tellResult({ asker }: MatchDriver, order: StartGame, result: Mat
     seed: order.seed,
     log_head,
   };
-  for (const player of seatedPlayers(order, signal)) {
-    void asker.tell(player, "GAME_RESULT", told, order.timeouts.game_over_ms);
-  }
+  const players = seatedPlayers(order, signal);
+  await Promise.all(players.map((player) => asker.notify(player, "GAME_RESULT", payload, order.timeouts.game_over_ms)));
 }
 
-/** What a finished session means in the league's words: players instead of roles, the log with its head. */
+/** The MATCH_RESULT of a completed session: its outcome by player, its log and the hash of the log's last entry. */
 export function matchResult({ host }: MatchDriver, order: StartGame, session: Session): MatchResult {
   const rows = host.read(session.id)?.rows ?? [];
   return {

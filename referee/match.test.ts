@@ -6,12 +6,12 @@ import type { StartGame } from "#shared/protocol/messages.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
-import { createAsker } from "./ask.ts";
-import { MatchWithdrawn, playMatch, playSeats } from "./match.ts";
-import { type MatchDriver, seatsOf } from "./match-messages.ts";
+import { type MatchDriver, MatchWithdrawn } from "./driven-match.ts";
+import { playMatch, playSeats } from "./match.ts";
+import { seatsOf } from "./match-messages.ts";
 import { createHost } from "./sessions/host.ts";
 import { createWaits, type Waits } from "./sessions/waits.ts";
-import { evenOddRoles, type Others, startOthers } from "./testing-match.ts";
+import { evenOddRoles, type Others, startOthers, testDriver } from "./testing-match.ts";
 
 let peers: Peers;
 let driver: MatchDriver & { readonly waits: Waits };
@@ -23,7 +23,7 @@ const running = new AbortController();
 beforeEach(async () => {
   peers = createPeers();
   const host = createHost(sqliteLog(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
-  driver = { host, asker: createAsker(peers, () => "referee:REF01"), waits: createWaits(host) };
+  driver = { ...testDriver(host, peers), waits: createWaits(host) };
   thought = Promise.withResolvers();
   others = await startOthers({
     async move({ to }) {
@@ -61,6 +61,24 @@ describe("a match that goes on where another driver left it", () => {
     await Promise.all([others.told("P01", "ROUND_RESULT"), others.told("P02", "ROUND_RESULT")]);
     expect(heard("ROUND_RESULT").map(({ payload }) => payload.game_round)).toEqual([2, 2]);
   });
+});
+
+it("reads its session as often for many actions as for few: an action's submission gives the session after it", async () => {
+  thought.resolve();
+  const reads = async (more: object): Promise<number> => {
+    let count = 0;
+    const read: MatchDriver["host"]["read"] = (id) => {
+      count++;
+      return driver.host.read(id);
+    };
+    const order = others.order(more);
+    const id = await begun(order);
+    const result = await playMatch({ ...driver, host: { ...driver.host, read } }, order, id, running.signal);
+    expect(result).toMatchObject({ termination: "normal" });
+    return count;
+  };
+  const once = await reads({ match_id: "R1M1" });
+  expect(await reads({ match_id: "R1M2", options: { best_of: 9 } })).toBe(once);
 });
 
 describe("a player that does not answer in time", () => {

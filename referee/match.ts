@@ -1,30 +1,24 @@
-import type { Role } from "#shared/games/game.ts";
-import { findGame } from "#shared/games/registry.ts";
-import { systemClock } from "#shared/lib/clock.ts";
-import { matchRef } from "#shared/lib/ids.ts";
-import { err, ok } from "#shared/lib/result.ts";
+import { err, invariant, type Result } from "#shared/lib/result.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import type { Fault } from "#shared/session/entry.ts";
 import type { Session } from "#shared/session/session.ts";
-import type { MoveQuestion, Seated } from "./ask.ts";
+import type { Seated } from "./ask.ts";
+import { type AskFault, publishedFault } from "./ask-fault.ts";
+import { askForMove } from "./ask-move.ts";
+import { type Match, type MatchDriver, sessionOf, stopIfWithdrawn } from "./driven-match.ts";
 import {
   invitationFor,
-  type Match,
-  type MatchDriver,
   matchResult,
+  notifyResult,
+  notifyRounds,
+  notifyStart,
+  notifyTimeout,
   seatedPlayers,
-  tellResult,
-  tellRounds,
-  tellStart,
-  tellTimeout,
 } from "./match-messages.ts";
 
-/** A match that was taken away from this driver; its session stays as it is. */
-export class MatchWithdrawn extends Error {}
-
 /**
- * Plays a match to its end by asking its players, and returns what the manager is told. `sessionId` resumes a session that
- * was begun before. Rejects with MatchWithdrawn once `signal` is aborted, and with any error that is our own fault.
+ * Plays a match to its end by asking its players, and returns its result for the manager. A session that has begun goes on where it is.
+ * Rejects with MatchWithdrawn once `signal` is aborted, and with any error that is not a player's fault.
  */
 export async function playMatch(
   driver: MatchDriver,
@@ -32,29 +26,28 @@ export async function playMatch(
   sessionId: string,
   signal: AbortSignal,
 ): Promise<MatchResult> {
-  const game = findGame(order.game);
-  if (!game) throw new Error(`unknown game ${order.game}`);
+  let session = sessionOf(driver, sessionId);
   const players = seatedPlayers(order, signal);
   const listeners = players.filter((player) => player.wantsRoundResults);
-  let session = sessionOf(driver, sessionId);
-  const { options } = session;
-  const match: Match = { order, game, options, players, listeners, signal, closedRounds: 0 };
-  match.closedRounds = game.rounds?.(session.state).length ?? 0;
+  const match = matchOf(order, session, players, listeners, signal);
   const left = faultsOfLeft(order);
   if (session.status === "active" && left.length > 0) session = await forfeit(driver, sessionId, left);
   if (session.status === "active" && session.tick === 0) {
     const accepted = driver.host.lobby.inviting(sessionId);
     const faults = await inviteAll(driver, match).finally(accepted);
     if (faults.length > 0) session = await forfeit(driver, sessionId, faults);
-    else tellStart(driver, match);
+    else notifyStart(driver, match);
   }
-  while (session.status === "active") session = await playTurn(driver, match, session);
+  while (session.status === "active") {
+    session = await playTurn(driver, match, session, dueIn(match, session));
+    notifyRounds(driver, match, session);
+  }
   return matchResult(driver, order, session);
 }
 
 /**
- * Plays the seats of a session that have an endpoint, as they come to act, while others act through other doors; tells them the
- * result. Rejects with MatchWithdrawn once `signal` is aborted.
+ * Plays those seats of a session that have an endpoint, each when it is to act, while the other seats act through other interfaces. Sends the
+ * players the result. Rejects with MatchWithdrawn once `signal` is aborted.
  */
 export async function playSeats(
   driver: MatchDriver,
@@ -62,39 +55,45 @@ export async function playSeats(
   sessionId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const game = findGame(order.game);
-  if (!game) throw new Error(`unknown game ${order.game}`);
-  const players = seatedPlayers(order, signal);
-  const { options, status } = sessionOf(driver, sessionId);
-  const match: Match = { order, game, options, players, listeners: [], signal, closedRounds: 0 };
-  const faults = status === "active" ? await inviteAll(driver, match) : [];
-  if (faults.length > 0) await forfeit(driver, sessionId, faults);
-  // No session is held here from turn to turn: a game that nobody goes on with leaves memory, until its next commit.
-  for (let due = seatsDue(driver, match, sessionId); due !== null; due = seatsDue(driver, match, sessionId)) {
-    if (due.length > 0) await askSeats(driver, match, sessionId, due);
-    else await driver.host.nextCommit(sessionId, signal).catch(() => stopIfWithdrawn(match));
+  const match = matchOf(order, sessionOf(driver, sessionId), seatedPlayers(order, signal), [], signal);
+  if (sessionOf(driver, sessionId).status === "active") {
+    const faults = await inviteAll(driver, match);
+    if (faults.length > 0) await forfeit(driver, sessionId, faults);
   }
-  tellResult(driver, order, matchResult(driver, order, sessionOf(driver, sessionId)), signal);
+  for (let step = nextStep(driver, match, sessionId); step !== null; step = nextStep(driver, match, sessionId)) {
+    await step;
+  }
+  void notifyResult(driver, order, matchResult(driver, order, sessionOf(driver, sessionId)), signal);
 }
 
-/** The players that are to act now; null once the session is over. */
-function seatsDue(driver: MatchDriver, { game, players }: Match, sessionId: string): readonly Seated[] | null {
-  const { state, status } = sessionOf(driver, sessionId);
-  return status === "completed" ? null : players.filter(({ role }) => game.toAct(state).includes(role));
-}
-
-async function askSeats(driver: MatchDriver, match: Match, sessionId: string, due: readonly Seated[]): Promise<void> {
+/**
+ * Asks the seats that are to act or, if none has an endpoint, waits for the next commit; null once the session is over. Holds no session while it
+ * waits, so that the host can release an abandoned one from memory. Subscribes to the commit in the same turn of the event loop in which it has
+ * read the session, so that none is missed.
+ */
+function nextStep(driver: MatchDriver, match: Match, sessionId: string): Promise<unknown> | null {
   const session = sessionOf(driver, sessionId);
+  if (session.status === "completed") return null;
+  const due = dueIn(match, session);
+  if (due.length === 0) return driver.host.nextCommit(sessionId, match.signal).catch(() => stopIfWithdrawn(match));
   match.closedRounds = match.game.rounds?.(session.state).length ?? 0;
-  const faults = await faultsOfTurn(driver, match, session, due);
-  if (faults.length > 0) await forfeit(driver, sessionId, faults);
+  return playTurn(driver, match, session, due);
 }
 
-function sessionOf({ host }: MatchDriver, sessionId: string): Session {
-  const kept = host.read(sessionId);
-  if (!kept) throw new Error(`session ${sessionId} is not in the log`);
-  return kept.session;
+function matchOf(
+  order: StartGame,
+  { game, options, state }: Session,
+  players: readonly Seated[],
+  listeners: readonly Seated[],
+  signal: AbortSignal,
+): Match {
+  const closedRounds = game.rounds?.(state).length ?? 0;
+  return { order, game, options, players, listeners, signal, closedRounds };
 }
+
+/** The players that are to act now. */
+const dueIn = ({ players }: Match, { game, state }: Session): readonly Seated[] =>
+  game.toAct(state).flatMap((role) => players.find((player) => player.role === role) ?? []);
 
 /** The faults of players that have left and whose endpoint belongs to another player now (PROTOCOL.md, section 3). They cannot be asked. */
 const faultsOfLeft = ({ roles }: StartGame): readonly Fault[] =>
@@ -102,102 +101,61 @@ const faultsOfLeft = ({ roles }: StartGame): readonly Fault[] =>
     .filter(([, { endpoint }]) => endpoint === "")
     .map(([role]) => ({ role, code: "G002", cause: "refused", detail: "has left: another player has its endpoint" }));
 
+/** Invites all players at once. Returns the faults of those that have not accepted. */
 async function inviteAll(driver: MatchDriver, match: Match): Promise<readonly Fault[]> {
+  const { join_ms } = match.order.timeouts;
   const answers = await Promise.all(
     match.players.map(async (player) => {
-      const answer = await driver.asker.invite(player, invitationFor(match, player), match.order.timeouts.join_ms);
-      return answer.ok ? [] : [{ role: player.role, ...answer.error }];
+      const answer = await driver.asker.invite(player, invitationFor(match, player), join_ms);
+      return answer.ok ? answer : err(chargedTo(driver, player, answer.error, "GAME_INVITE"));
     }),
   );
-  return notifyTimeouts(driver, match, answers.flat());
+  return faultsIn(driver, match, answers);
 }
 
-/** Asks every role of the open turn at once; faults of one turn are judged together. */
-async function playTurn(driver: MatchDriver, match: Match, session: Session): Promise<Session> {
-  const { game } = match;
-  const players = game.toAct(session.state).map((role) => playerOf(match, role));
-  const faults = await faultsOfTurn(driver, match, session, players);
-  if (faults.length > 0) return forfeit(driver, session.id, faults);
-  const next = sessionOf(driver, session.id);
-  tellRounds(driver, match, next);
-  return next;
-}
-
-/** Asks all of them at once for their actions in the open turn. */
-async function faultsOfTurn(
-  driver: MatchDriver,
-  match: Match,
-  session: Session,
-  players: readonly Seated[],
-): Promise<readonly Fault[]> {
+/**
+ * Asks the players that are to act all at once, and ends the session if any of them fails: the faults of one turn are judged together. Returns the
+ * session after the turn.
+ */
+async function playTurn(driver: MatchDriver, match: Match, session: Session, due: readonly Seated[]): Promise<Session> {
+  invariant(due.length > 0, `no player is to act in session ${session.id}`);
   const answers = await Promise.all(
-    players.map(async (player) => {
-      const answer = await driver.asker.move(player, questionFor(driver, match, session, player));
-      return answer.ok ? [] : [{ role: player.role, ...answer.error }];
+    due.map(async (player) => {
+      const answer = await askForMove(driver, match, session, player);
+      if (answer.ok) return answer;
+      const request = `MOVE_REQUEST ${match.order.match_id} tick ${session.turnTick}`;
+      return err(chargedTo(driver, player, answer.error, request));
     }),
   );
-  return notifyTimeouts(driver, match, answers.flat());
+  const faults = faultsIn(driver, match, answers);
+  if (faults.length > 0) return forfeit(driver, session.id, faults);
+  return answers.reduce((latest, answer) => (answer.ok ? laterOf(latest, answer.value) : latest), session);
 }
 
-/** Notifies each player that has timed out, and returns the faults. */
-function notifyTimeouts(driver: MatchDriver, match: Match, faults: readonly Fault[]): readonly Fault[] {
+/** The later one of two states of a session. */
+const laterOf = (one: Session, other: Session): Session =>
+  one.status === "completed" || one.tick > other.tick ? one : other;
+
+/** A player's fault as the session's log holds it. Also passes it to the process's log, unless the match was withdrawn while the player was asked. */
+function chargedTo({ onFault }: MatchDriver, player: Seated, fault: AskFault, request: string): Fault {
+  const published = publishedFault(fault, player.matchToken);
+  if (!player.signal.aborted) onFault?.(player, published, request);
+  return { role: player.role, ...published };
+}
+
+/** The faults among the results of one turn. Notifies each player that has timed out. Throws MatchWithdrawn if the match was withdrawn. */
+function faultsIn(driver: MatchDriver, match: Match, results: readonly Result<unknown, Fault>[]): readonly Fault[] {
   stopIfWithdrawn(match);
-  for (const fault of faults.filter(({ code }) => code === "G002")) tellTimeout(driver, match, fault);
+  const faults = results.flatMap((result) => (result.ok ? [] : [result.error]));
+  for (const fault of faults) if (fault.code === "G002") notifyTimeout(driver, match, fault);
   return faults;
 }
 
-function playerOf(match: Match, role: Role): Seated {
-  const player = match.players.find((one) => one.role === role);
-  if (!player) throw new Error(`nobody plays ${role}`);
-  return player;
-}
-
-function questionFor(driver: MatchDriver, match: Match, session: Session, player: Seated): MoveQuestion {
-  const { order, game } = match;
-  const { role } = player;
-  const deadline = new Date(systemClock.now() + order.timeouts.move_ms).toISOString();
-  const known = {
-    league_id: order.league_id,
-    match_id: order.match_id,
-    epoch: order.epoch,
-    tick: session.turnTick,
-    game_round: (game.rounds ? match.closedRounds : session.turnTick) + 1,
-    your_role: role,
-    game_state: game.viewState(session.state, role),
-    ...(player.wantsLegalActions && { legal_actions: game.legalActions(session.state, role) }),
-  };
-  return {
-    matchId: order.match_id,
-    tick: session.turnTick,
-    limitMs: order.timeouts.move_ms,
-    invitation: () => invitationFor(match, player),
-    payload: (error, leftMs, lastRoundTripMs) => ({
-      ...known,
-      time_limit_seconds: Math.round(Math.max(0, leftMs)) / 1000,
-      deadline,
-      last_round_trip_ms: lastRoundTripMs,
-      ...(error && { error }),
-    }),
-    async accept(move) {
-      stopIfWithdrawn(match);
-      const acted = await driver.host.submit(session.id, { role, action: move, expectedTick: session.turnTick });
-      if (acted.ok) return ok(null);
-      if (acted.error.code === "ILLEGAL_ACTION") return err(acted.error.message);
-      // Where others act through other doors, it may have ended or expired meanwhile: nobody's fault.
-      if (acted.error.code === "SESSION_OVER") return ok(null);
-      throw new Error(`the session refused a move that was asked for: ${acted.error.message}`);
-    },
-  };
-}
-
+/** Ends a session for the faults of one turn, and returns it. */
 async function forfeit(driver: MatchDriver, sessionId: string, faults: readonly Fault[]): Promise<Session> {
   const ended = await driver.host.forfeit(sessionId, faults);
   if (ended.ok) return ended.value;
-  // It may have expired meanwhile.
+  // It has expired in the meantime.
   if (ended.error.code === "SESSION_OVER") return sessionOf(driver, sessionId);
   throw new Error(`the session refused a forfeit: ${ended.error.message}`);
-}
-
-function stopIfWithdrawn(match: Match): void {
-  if (match.signal.aborted) throw new MatchWithdrawn(matchRef(match.order.league_id, match.order.match_id));
 }

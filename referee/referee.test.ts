@@ -7,14 +7,13 @@ import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { localWriter } from "#shared/store/writer.ts";
-import { createAsker } from "./ask.ts";
 import { playSeats } from "./match.ts";
 import { seatsOf } from "./match-messages.ts";
 import { createReferee, type Referee } from "./referee.ts";
 import { createHost, type SessionHost } from "./sessions/host.ts";
 import { SEAT_SCHEMA } from "./sessions/seats.ts";
 import { MATCH_SCHEMA, matchTable, sessionTable } from "./tables.ts";
-import { startOthers } from "./testing-match.ts";
+import { startOthers, testDriver } from "./testing-match.ts";
 
 const NOBODY = "http://127.0.0.1:9/mcp";
 let db: DatabaseSync;
@@ -29,8 +28,7 @@ beforeEach(() => {
 });
 const newReferee = (): Referee =>
   createReferee({
-    host,
-    asker: createAsker(peers, () => "referee:REF01"),
+    driver: testDriver(host, peers),
     matches: matchTable(db),
     peers,
     log: openLog(null, "referee"),
@@ -125,7 +123,7 @@ it("a game that nobody goes on with leaves memory though a bot plays in it, and 
   const options = rps.options.parse(order.options);
   const { id } = await host.create({ game: rps as never, options, seed: "s", seats: seatsOf(order), actedBy: "seats" });
   const leaving = new AbortController();
-  const driven = playSeats({ host, asker: createAsker(peers, () => "referee:REF01") }, order, id, leaving.signal);
+  const driven = playSeats(testDriver(host, peers), order, id, leaving.signal);
   try {
     for (const tick of [1, 3]) {
       await vi.waitFor(() => expect(host.read(id)?.session.tick).toBe(tick));

@@ -10,17 +10,15 @@ import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { asRefused, type Peers } from "#shared/rpc/peer.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
-import type { Asker } from "./ask.ts";
-import { MatchWithdrawn, playMatch } from "./match.ts";
-import { type MatchDriver, matchResult, seatsOf, tellResult } from "./match-messages.ts";
-import type { SessionHost } from "./sessions/host.ts";
+import { type MatchDriver, MatchWithdrawn } from "./driven-match.ts";
+import { playMatch } from "./match.ts";
+import { matchResult, notifyResult, seatsOf } from "./match-messages.ts";
 import type { MatchRow, MatchTable } from "./tables.ts";
 
 export interface RefereeOptions {
-  readonly host: SessionHost;
+  readonly driver: MatchDriver;
   readonly matches: MatchTable;
   readonly peers: Peers;
-  readonly asker: Asker;
   readonly log: Logger;
   /** The manager's endpoint. */
   readonly manager: string;
@@ -59,8 +57,8 @@ const WITHDRAWN = "the match was given to another referee";
 const UPDATE_TOKEN = "UPDATE agents SET token = ?1 WHERE agent_id = ?2 AND token <> ?1";
 
 export function createReferee(options: RefereeOptions): Referee {
-  const { host, matches, peers, asker, log, identity, onTokensChanged = () => {} } = options;
-  const driver: MatchDriver = { host, asker };
+  const { driver, matches, peers, log, identity, onTokensChanged = () => {} } = options;
+  const { host } = driver;
   const running = new Map<string, Running>();
   /** Orders of one match are handled one after the other, because each depends on what the one before has begun. */
   const starting = new Map<string, { readonly isOver: Promise<void>; readonly runId: string | null }>();
@@ -129,7 +127,7 @@ export function createReferee(options: RefereeOptions): Referee {
       result = await abortedResult(order, sessionId, thrown);
     }
     const isRecorded = await report(result, withdraw.signal);
-    if (isRecorded && result.termination !== "aborted") tellResult(driver, order, result, withdraw.signal);
+    if (isRecorded && result.termination !== "aborted") void notifyResult(driver, order, result, withdraw.signal);
   };
 
   const abortedResult = async (order: StartGame, sessionId: string, thrown: unknown): Promise<MatchResult> => {

@@ -7,9 +7,8 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { clients } from "../scripts/testing-mcp-clients.ts";
-import { createAsker } from "./ask.ts";
 import { createReferee } from "./referee.ts";
-import { createHost } from "./sessions/host.ts";
+import { createHost, type SessionHost } from "./sessions/host.ts";
 import { MATCH_SCHEMA, matchTable } from "./tables.ts";
 import {
   type Heard,
@@ -19,6 +18,7 @@ import {
   startTable,
   type Table,
   TOKEN,
+  testDriver,
   tokenOf,
 } from "./testing-match.ts";
 
@@ -129,20 +129,20 @@ describe("the seed of a match that may be played again", () => {
     ends.push(() => peers.close());
     const host = createHost(sqliteLog(db, localWriter(db)), systemClock);
     const failing = new Set<string>();
-    const referee = createReferee({
-      host: {
-        ...host,
-        async submit(id, submission) {
-          if (failing.has(id)) throw new Error("the disk is full");
-          return host.submit(id, submission);
-        },
-        async create(options) {
-          const session = await host.create(options);
-          if (options.seed === seedOf("R1M1")) failing.add(session.id);
-          return session;
-        },
+    const failingHost: SessionHost = {
+      ...host,
+      async submit(id, submission) {
+        if (failing.has(id)) throw new Error("the disk is full");
+        return host.submit(id, submission);
       },
-      ...{ asker: createAsker(peers, () => "referee:REF01"), matches: matchTable(db), peers },
+      async create(options) {
+        const session = await host.create(options);
+        if (options.seed === seedOf("R1M1")) failing.add(session.id);
+        return session;
+      },
+    };
+    const referee = createReferee({
+      ...{ driver: testDriver(failingHost, peers), matches: matchTable(db), peers },
       ...{ log: openLog(null, "referee"), manager: others.manager, reportTimeoutMs: 10_000 },
       identity: { id: "REF01", token: TOKEN },
     });

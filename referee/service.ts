@@ -29,6 +29,7 @@ import { threadWriter } from "#shared/store/writer.ts";
 import { agentDirectory } from "./agents.ts";
 import { createAsker } from "./ask.ts";
 import { CODENAMES_SCHEMA } from "./codenames/table.ts";
+import type { MatchDriver } from "./driven-match.ts";
 import { HOST_INSTRUCTIONS, LEAGUE_TOOLS, REFEREE_INSTRUCTIONS } from "./listing.ts";
 import { GAME_CREATIONS, isManager, newsOperations, type RefereeDesk, refereeOperations } from "./operations.ts";
 import { createReferee } from "./referee.ts";
@@ -145,20 +146,20 @@ export async function startReferee(
   const agents = agentDirectory(db, writer);
   const sessions = sessionTable(db);
   const replies = sqliteReplies(db, writer);
-  const asker = createAsker(
-    peers,
-    () => flat("referee:", identity.id),
-    ({ playerId, endpoint }, { code, cause, detail }, request) =>
+  const driver: MatchDriver = {
+    host,
+    asker: createAsker(peers, () => flat("referee:", identity.id), systemClock),
+    clock: systemClock,
+    onFault: ({ playerId, endpoint }, { code, cause, detail }, request) =>
       server.refusals.refused(endpoint.split("?", 1)[0] ?? "", {
         code,
         reason: `${cause}: ${detail}`,
         agent: `player:${playerId}`,
         request,
       }),
-  );
+  };
   const referee = createReferee({
-    host,
-    asker,
+    driver,
     matches: matchTable(db, writer),
     peers,
     log: self.log,
@@ -170,7 +171,7 @@ export async function startReferee(
   const pages = options.endpoint?.replace(/\/mcp$/, "") ?? server.urls[0] ?? server.url;
   const room = openPlayRoom({
     ...{ db, writer, agents, seats, sessions, replies, waits, self },
-    driver: { host, asker },
+    driver,
     url: pages,
     bots: options.bots,
     botTimeouts: options.botTimeouts,

@@ -5,13 +5,18 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { vi } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType, StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
+import type { Peers } from "#shared/rpc/peer.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { type Logger, openLog } from "#shared/runtime/logger.ts";
+import { createAsker } from "./ask.ts";
+import type { MatchDriver } from "./driven-match.ts";
 import { startReferee } from "./service.ts";
+import type { SessionHost } from "./sessions/host.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
 export type Wire = any;
@@ -45,6 +50,13 @@ export interface Others {
   told(to: Heard["to"], type: MessageType, matchId?: string, epoch?: number): Promise<Heard>;
   close(): void;
 }
+
+/** A driver of matches that calls players as REF01. */
+export const testDriver = (host: SessionHost, peers: Peers): MatchDriver => ({
+  host,
+  asker: createAsker(peers, () => "referee:REF01", systemClock),
+  clock: systemClock,
+});
 
 export const TOKEN = "the referee's own token";
 export const seedOf = (matchId: string): string => `the seed of ${matchId}`;

@@ -5,8 +5,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { hmacBase64Url } from "#shared/lib/hash.ts";
 import { newSessionId } from "#shared/lib/ids.ts";
 import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
-import type { Fault, LogRow } from "#shared/session/entry.ts";
-import { parseEntry, sealEntry } from "#shared/session/entry.ts";
+import { type Fault, type LogRow, parseEntry, sealEntry } from "#shared/session/entry.ts";
 import { replay } from "#shared/session/replay.ts";
 import { type Command, create, type Decision, decide, type Rejection, type Session } from "#shared/session/session.ts";
 import type { Access, ActionLog, Seat, Snapshot } from "#shared/store/action-log.ts";
@@ -103,6 +102,7 @@ type Listener = (kept: Kept) => void;
 
 /** While a session is played its copy in the database is at most this much older than its last action. */
 const SNAPSHOT_EVERY_MS = 1_000;
+const NO_SESSION = err({ code: "NOT_FOUND", message: "No such session" } as const);
 const DRIVEN: Access = { actedBy: "driver", spectators: "none" };
 
 /**
@@ -126,8 +126,7 @@ export function createHost(
   const failing = new Set<string>();
 
   const hold = (session: Session, rows: LogRow[], access: Access, snapshotAt: number): Live => {
-    const head = rows.at(-1) as LogRow;
-    const pending = { session, head };
+    const pending = { session, head: rows.at(-1) as LogRow };
     const held = { session, rows, access, pending, snapshotAt, touchedAt: clock.monotonic() };
     live.set(session.id, held);
     return held;
@@ -161,13 +160,14 @@ export function createHost(
     const replayed = replay(rows, about.seed);
     if (!replayed.ok)
       throw new Error(`log of session ${sessionId}, entry ${replayed.error.seq}: ${replayed.error.message}`);
-    const access = { actedBy: about.actedBy, spectators: about.spectators };
-    return hold(replayed.value, rows, access, Number.NEGATIVE_INFINITY);
+    const { actedBy, spectators } = about;
+    return hold(replayed.value, rows, { actedBy, spectators }, Number.NEGATIVE_INFINITY);
   };
 
-  const run = async (sessionId: string, command: Command, alongside?: Submission["alongside"]): Promise<Committed> => {
-    const found = find(sessionId);
-    if (!found) return err({ code: "NOT_FOUND", message: "No such session" });
+  /** Runs a command in a session that `find` has returned in this turn of the event loop: nothing may be awaited between the two. */
+  const run = async (found: Live | null, command: Command, alongside?: Submission["alongside"]): Promise<Committed> => {
+    if (!found) return NO_SESSION;
+    const sessionId = found.session.id;
     const decision = decide(found.pending.session, command, clock.iso());
     if (!decision.ok) return err({ ...decision.error, reason: found.pending.session.reason });
     const { entry, next } = decision.value;
@@ -210,18 +210,19 @@ export function createHost(
     read: find,
     async submit(sessionId, { role, action, expectedTick, byDriver = false, alongside }) {
       const found = find(sessionId);
-      const waiting = found?.access.actedBy === "seats" ? lobby.waiting(found.session) : null;
+      if (!found) return NO_SESSION;
+      const { game } = found.session;
+      const waiting = found.access.actedBy === "seats" ? lobby.waiting(found.session) : null;
       if (waiting) return err({ code: "WAITING_FOR_PLAYERS", message: waiting.message });
-      const game = found?.session.game;
-      const parsed = game?.action.safeParse(action);
-      const isForbidden = !byDriver && parsed?.success === true && game?.isDriversOwn?.(parsed.data) === true;
-      const command = { type: "act", role, action: isForbidden ? undefined : parsed?.data, expectedTick } as const;
-      const decided = await run(sessionId, command, alongside);
-      const isForeign = !decided.ok && decided.error.code === "ILLEGAL_ACTION" && parsed?.error !== undefined;
+      const parsed = game.action.safeParse(action);
+      const isForbidden = !byDriver && parsed.success && game.isDriversOwn?.(parsed.data) === true;
+      const command = { type: "act", role, action: isForbidden ? undefined : parsed.data, expectedTick } as const;
+      const decided = await run(found, command, alongside);
+      const isForeign = !decided.ok && decided.error.code === "ILLEGAL_ACTION" && parsed.error !== undefined;
       return isForeign ? err({ ...decided.error, message: firstIssue(parsed.error) }) : decided;
     },
-    forfeit: (sessionId, faults, alongside) => run(sessionId, { type: "forfeit", faults }, alongside),
-    abort: (sessionId, reason) => run(sessionId, { type: "abort", reason }),
+    forfeit: async (sessionId, faults, alongside) => run(find(sessionId), { type: "forfeit", faults }, alongside),
+    abort: async (sessionId, reason) => run(find(sessionId), { type: "abort", reason }),
     secret(sessionId, purpose) {
       const seed = log.about(sessionId)?.seed;
       return seed === undefined ? null : secretFrom(seed, purpose);
@@ -250,7 +251,7 @@ export function createHost(
         try {
           // Not by `find`, which would load the session and count as a use.
           const head = live.get(sessionId)?.pending.head ?? log.read(sessionId).at(-1);
-          if (head && Date.parse(parseEntry(head.body).at) <= latest) await run(sessionId, { type: "expire" });
+          if (head && Date.parse(parseEntry(head.body).at) <= latest) await run(find(sessionId), { type: "expire" });
         } catch (thrown) {
           if (!failing.has(sessionId)) onFailure?.(sessionId, thrown);
           failing.add(sessionId);

@@ -1,9 +1,18 @@
 import { afterEach, expect, it } from "vitest";
+import { rps } from "#shared/games/rps.ts";
+import { systemClock } from "#shared/lib/clock.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
-import { createAsker, type MoveQuestion, type Seated } from "./ask.ts";
-import { type Heard, startOthers, tokenOf } from "./testing-match.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
+import type { Seated } from "./ask.ts";
+import { publishedFault } from "./ask-fault.ts";
+import { askForMove } from "./ask-move.ts";
+import { type Match, sessionOf } from "./driven-match.ts";
+import { seatedPlayers, seatsOf } from "./match-messages.ts";
+import { createHost, type SessionHost } from "./sessions/host.ts";
+import { type Heard, startOthers, testDriver } from "./testing-match.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
@@ -15,46 +24,53 @@ const unknownMatch = () => said("GAME_ERROR", { error_code: "G003", message: "ne
 const move = (action: unknown, more: object = {}) =>
   said("MOVE_RESPONSE", { match_id: "R1M1", tick: 4, move: action, ...more });
 
-/** Asks P01 for a move of which only "rock" is legal; it answers each request as a test says. */
+/** Asks P01 for its move in the third turn of a match, in which only rock, paper and scissors are legal. It answers each request as a test says. */
 async function ask(answer: (asked: Heard) => object | Promise<never>, limitMs = 5_000) {
   const others = await startOthers({ player: (one) => (one.type === "MOVE_REQUEST" ? answer(one) : null) });
   ends.push(() => others.close());
   const peers = createPeers();
   ends.push(() => peers.close());
-  const endpoint = others.order().roles.player_1?.endpoint ?? "";
-  const player: Seated = {
-    ...{ playerId: "P01", role: "player_1", endpoint, matchToken: tokenOf("P01", "R1M1") },
-    ...{ wantsLegalActions: false, wantsRoundResults: false, takesBatches: false },
-    signal: new AbortController().signal,
-  };
+  const order = others.order({ timeouts: { join_ms: 5_000, move_ms: limitMs, game_over_ms: 5_000 } });
+  const host = createHost(sqliteLog(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
+  const options = rps.options.parse({ best_of: 5 });
+  const { id } = await host.create({ game: rps as never, options, seed: order.seed, seats: seatsOf(order) });
+  for (const [role, action] of [...TWO_TURNS, ...TWO_TURNS])
+    await host.submit(id, { role, action, expectedTick: null });
   const taken: unknown[] = [];
-  const left: number[] = [];
-  const question: MoveQuestion = {
-    ...{ matchId: "R1M1", tick: 4, limitMs },
-    payload(error, leftMs) {
-      left.push(leftMs);
-      return { match_id: "R1M1", tick: 4, error };
-    },
-    invitation: () => ({ match_id: "R1M1" }),
-    async accept(action) {
-      taken.push(action);
-      return action === "rock" ? ok(null) : err("not rock");
+  const recording: SessionHost = {
+    ...host,
+    submit(sessionId, submission) {
+      taken.push(submission.action);
+      return host.submit(sessionId, submission);
     },
   };
-  const result = await createAsker(peers, () => "referee:REF01").move(player, question);
-  const count = (type: string): number => others.heard.filter((one) => one.type === type).length;
-  return { result, taken, left, asked: count("MOVE_REQUEST"), invited: count("GAME_INVITE") };
+  const driver = testDriver(recording, peers);
+  const session = sessionOf(driver, id);
+  const { signal } = new AbortController();
+  const players = seatedPlayers(order, signal);
+  const match: Match = { order, game: session.game, options, players, listeners: [], signal, closedRounds: 2 };
+  const player = players[0] as Seated;
+  const asked = await askForMove(driver, match, session, player);
+  const result = asked.ok ? ok(asked.value.tick) : err(publishedFault(asked.error, player.matchToken));
+  const requests = others.heard.filter((one) => one.type === "MOVE_REQUEST");
+  const left = requests.map(({ payload }) => payload.time_limit_seconds * 1_000);
+  const invited = others.heard.filter((one) => one.type === "GAME_INVITE").length;
+  return { result, taken, left, asked: requests.length, invited };
 }
+const TWO_TURNS = [
+  ["player_1", "rock"],
+  ["player_2", "rock"],
+] as const;
 
 /** Each answer once, the last one for ever. */
 const inTurn = (answers: (() => object)[]) => (): object =>
   (answers.length > 1 ? answers.shift() : answers[0])?.() ?? {};
 
 it("a player that was started anew is invited again, and has all its three answers", async () => {
-  const answers = [unknownMatch, () => move("paper"), () => move("lizard"), () => move("rock")];
+  const answers = [unknownMatch, () => move("spock"), () => move("lizard"), () => move("rock")];
   const { result, taken, asked, invited } = await ask(inTurn(answers));
-  expect(result).toEqual(ok(null));
-  expect([taken, asked, invited]).toEqual([["paper", "lizard", "rock"], 4, 1]);
+  expect(result).toEqual(ok(5));
+  expect([taken, asked, invited]).toEqual([["spock", "lizard", "rock"], 4, 1]);
 });
 
 it("a player that never knows the match is invited ten times within a move, and then loses by its answers", async () => {
@@ -86,8 +102,8 @@ it.each([
 
 it("one deadline is over all answers of a move: the second has what the first has left of it", async () => {
   const silent = new Promise<never>(() => {});
-  const { result, taken, left } = await ask(({ payload }) => (payload.error ? silent : move("paper")), 200);
-  expect([taken, left.length]).toEqual([["paper"], 2]);
+  const { result, taken, left } = await ask(({ payload }) => (payload.error ? silent : move("lizard")), 200);
+  expect([taken, left.length]).toEqual([["lizard"], 2]);
   expect(left[1]).toBeLessThan(200);
   const detail = `no answer within ${Math.round(left[1] ?? 0)} ms`;
   expect(result).toEqual(err({ code: "G002", cause: "timeout", detail }));

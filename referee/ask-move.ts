@@ -1,0 +1,77 @@
+import { isoAt } from "#shared/lib/clock.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { protocolError } from "#shared/protocol/errors.ts";
+import type { Session } from "#shared/session/session.ts";
+import type { Seated } from "./ask.ts";
+import type { AskFault } from "./ask-fault.ts";
+import { type Match, type MatchDriver, sessionOf, stopIfWithdrawn } from "./driven-match.ts";
+import { invitationFor, turnFor } from "./match-messages.ts";
+
+/** How many answers a player may give in one turn (PROTOCOL.md, section 2). */
+const MAX_ANSWERS = 3;
+
+/** How often a player that does not know the match, because its process was restarted, is invited again in one turn. */
+const MAX_INVITATIONS = 10;
+
+/**
+ * Asks a player for its action in the open turn of `session`, and submits the answer. Repeats the request with the error after a malformed answer
+ * or an illegal action. One deadline, `move_ms` from now, covers all requests.
+ * Returns the session after the action was committed, or the fault for which the player forfeits. Rejects with MatchWithdrawn if an answer arrives
+ * after the match was withdrawn.
+ */
+export async function askForMove(
+  driver: MatchDriver,
+  match: Match,
+  session: Session,
+  player: Seated,
+): Promise<Result<Session, AskFault>> {
+  const { asker, clock } = driver;
+  const limitMs = match.order.timeouts.move_ms;
+  const deadline = clock.monotonic() + limitMs;
+  const turn = turnFor(match, session, player, isoAt(clock.now() + limitMs));
+  const { match_id, tick } = turn;
+  let fault: AskFault | null = null;
+  let invitations = 0;
+  for (let answers = 0; answers < MAX_ANSWERS; answers++) {
+    const leftMs = deadline - clock.monotonic();
+    if (leftMs <= 0 || player.signal.aborted) break;
+    const request = {
+      ...turn,
+      time_limit_seconds: Math.round(leftMs) / 1000,
+      last_round_trip_ms: asker.lastRoundTripMs(player.endpoint),
+      ...(fault && { error: protocolError("G001", fault.detail, { match_id, tick }, true) }),
+    };
+    const reply = await asker.requestMove(player, request, leftMs);
+    if (reply.kind === "move") {
+      const acted = await submit(driver, match, session, player, reply.move);
+      if (acted.ok) return acted;
+      fault = { code: "G001", cause: "illegal_move", detail: `illegal move: ${acted.error}`, raw: reply.raw() };
+    } else if (reply.kind === "unanswered") {
+      return err(reply.fault);
+    } else if (reply.kind === "unknown_match" && invitations < MAX_INVITATIONS) {
+      invitations++;
+      answers--; // the player has not been asked yet
+      await asker.invite(player, invitationFor(match, player), Math.max(1, deadline - clock.monotonic()));
+    } else {
+      fault = reply.fault;
+    }
+  }
+  return err(fault ?? { code: "G002", cause: "timeout", detail: `no legal action within ${limitMs} ms` });
+}
+
+/** Submits a player's move. Returns the session after it, or why the move is illegal. */
+async function submit(
+  driver: MatchDriver,
+  match: Match,
+  { id, turnTick }: Session,
+  { role }: Seated,
+  move: unknown,
+): Promise<Result<Session, string>> {
+  stopIfWithdrawn(match);
+  const acted = await driver.host.submit(id, { role, action: move, expectedTick: turnTick });
+  if (acted.ok) return acted;
+  if (acted.error.code === "ILLEGAL_ACTION") return err(acted.error.message);
+  // The session has expired, or ended through another endpoint, while the player was asked: no player is at fault.
+  if (acted.error.code === "SESSION_OVER") return ok(sessionOf(driver, id));
+  throw new Error(`the session refused a move that was asked for: ${acted.error.message}`);
+}

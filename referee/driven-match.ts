@@ -1,0 +1,48 @@
+import type { Game } from "#shared/games/game.ts";
+import type { Clock } from "#shared/lib/clock.ts";
+import { matchRef } from "#shared/lib/ids.ts";
+import type { StartGame } from "#shared/protocol/messages.ts";
+import type { Session } from "#shared/session/session.ts";
+import type { Asker, Seated } from "./ask.ts";
+import type { AskFault } from "./ask-fault.ts";
+import type { SessionHost } from "./sessions/host.ts";
+
+/** What the functions that play matches share. */
+export interface MatchDriver {
+  readonly host: SessionHost;
+  readonly asker: Asker;
+  readonly clock: Clock;
+  /** Receives each fault as it is published, and a description of the request that the player failed, for the process's log. */
+  readonly onFault?: (player: Seated, fault: AskFault, request: string) => void;
+}
+
+/** One match under way: the manager's order, its game and its players. */
+export interface Match {
+  readonly order: StartGame;
+  readonly game: Game;
+  /** The options of the session, which include the defaults of those that the order leaves out. */
+  readonly options: unknown;
+  /** The players that are asked over the wire. */
+  readonly players: readonly Seated[];
+  /** The players that receive ROUND_RESULT. */
+  readonly listeners: readonly Seated[];
+  /** Aborted when the match is withdrawn or the process stops. */
+  readonly signal: AbortSignal;
+  /** How many rounds the players have been notified of, or were closed before this driver began. */
+  closedRounds: number;
+}
+
+/** The match was withdrawn from this driver, or its process stops. The session stays as it is. */
+export class MatchWithdrawn extends Error {}
+
+/** Throws MatchWithdrawn if the match was withdrawn. */
+export function stopIfWithdrawn({ signal, order }: Match): void {
+  if (signal.aborted) throw new MatchWithdrawn(matchRef(order.league_id, order.match_id));
+}
+
+/** The committed session. Throws if there is none. */
+export function sessionOf({ host }: MatchDriver, sessionId: string): Session {
+  const kept = host.read(sessionId);
+  if (!kept) throw new Error(`session ${sessionId} is not in the log`);
+  return kept.session;
+}
