@@ -1,0 +1,52 @@
+import { err } from "#shared/lib/result.ts";
+import { protocolError } from "#shared/protocol/errors.ts";
+import type { LeagueSettings } from "../league/commands.ts";
+import type { Decide, ManagerState } from "../ledger.ts";
+import { Draft } from "./draft.ts";
+
+/** At start-up: opens the leagues that are new in the config, and takes over a changed config of those that have not started. */
+export const openLeagues =
+  (leagues: readonly LeagueSettings[]): Decide<null> =>
+  (state, at) => {
+    const draft = new Draft(state, at);
+    for (const settings of leagues) {
+      const opened = draft.league(settings.leagueId, { type: "open", settings });
+      if (!opened.ok) return opened;
+    }
+    return draft.decision(null);
+  };
+
+/** Closes the registration of a league and pairs its rounds. Its players and all referees are active from then on. */
+export const startLeague =
+  (leagueId: string): Decide<{ readonly matches: number }> =>
+  (state, at) => {
+    const draft = new Draft(state, at);
+    const started = draft.league(leagueId, { type: "start" });
+    if (!started.ok) return started;
+    const referees = refereesOf(state);
+    if (referees.length === 0) return err(protocolError("L001", "no referee is registered yet", {}, true));
+    const league = draft.state.leagues.get(leagueId);
+    const players = [...(league?.entrants.keys() ?? [])].filter((id) => state.agents.has(id));
+    for (const id of [...players, ...referees]) draft.agent(id, { type: "activate" });
+    return draft.decision({ matches: league?.matchCount ?? 0 });
+  };
+
+/** Ends a league whose matches are completed. Players whose leagues are all over are dismissed; referees when every league is over. */
+export const completeLeague =
+  (leagueId: string): Decide<null> =>
+  (state, at) => {
+    const draft = new Draft(state, at);
+    const completed = draft.league(leagueId, { type: "complete" });
+    if (!completed.ok) return completed;
+    const unfinished = [...draft.state.leagues.values()].filter(({ status }) => status !== "completed");
+    const entrants = state.leagues.get(leagueId)?.entrants ?? new Map<string, string>();
+    const players = [...entrants.keys()].filter(
+      (id) => state.agents.has(id) && !unfinished.some((league) => league.entrants.has(id)),
+    );
+    const referees = unfinished.length === 0 ? refereesOf(state) : [];
+    for (const id of [...players, ...referees]) draft.agent(id, { type: "dismiss" });
+    return draft.decision(null);
+  };
+
+const refereesOf = ({ agents }: ManagerState): readonly string[] =>
+  [...agents.values()].filter(({ kind }) => kind === "referee").map(({ id }) => id);

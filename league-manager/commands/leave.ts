@@ -1,0 +1,18 @@
+import type { Draft } from "./draft.ts";
+
+/** Takes a player out of every open league. */
+export function leaveOpenLeagues(draft: Draft, playerId: string): void {
+  for (const { leagueId, status, entrants } of draft.state.leagues.values()) {
+    if (status === "open" && entrants.has(playerId)) draft.mustLeague(leagueId, { type: "leave", playerId });
+  }
+}
+
+/** Forgets a referee. Its withdrawals are settled, because nothing is sent to it any more. */
+export function dropReferee(draft: Draft, refereeId: string): void {
+  for (const { leagueId, withdrawals } of draft.state.leagues.values()) {
+    for (const { matchId, epoch } of withdrawals.filter((one) => one.refereeId === refereeId)) {
+      draft.mustLeague(leagueId, { type: "settle_withdrawal", matchId, epoch, refereeId });
+    }
+  }
+  draft.agent(refereeId, { type: "forget" });
+}

@@ -1,0 +1,53 @@
+import { err } from "#shared/lib/result.ts";
+import { protocolError } from "#shared/protocol/errors.ts";
+import type { LeagueCommand } from "../league/commands.ts";
+import type { Decide } from "../ledger.ts";
+import { Draft } from "./draft.ts";
+
+type Fields<T extends LeagueCommand["type"]> = { readonly leagueId: string } & Omit<
+  Extract<LeagueCommand, { type: T }>,
+  "type"
+>;
+export type Assignment = Fields<"assign">;
+export type Release = Fields<"release">;
+export type SettledWithdrawal = Fields<"settle_withdrawal">;
+
+/** Gives a match to a referee. The caller has chosen one with a free place. */
+export const assignMatch =
+  ({ leagueId, ...command }: Assignment): Decide<null> =>
+  (state, at) => {
+    const { refereeId } = command;
+    if (state.agents.get(refereeId)?.kind !== "referee") {
+      return err(protocolError("L004", `no referee ${refereeId} is registered`, { referee_id: refereeId }));
+    }
+    const draft = new Draft(state, at);
+    const assigned = draft.league(leagueId, { type: "assign", ...command });
+    return assigned.ok ? draft.decision(null) : assigned;
+  };
+
+/** Takes a match from its referee. */
+export const releaseMatch =
+  ({ leagueId, ...command }: Release): Decide<null> =>
+  (state, at) => {
+    const draft = new Draft(state, at);
+    const released = draft.league(leagueId, { type: "release", ...command });
+    return released.ok ? draft.decision(null) : released;
+  };
+
+/** Takes matches from their referees in one append. A match that has been released or completed in the meantime is left as it is. */
+export const releaseMatches =
+  (releases: readonly Release[]): Decide<null> =>
+  (state, at) => {
+    const draft = new Draft(state, at);
+    for (const { leagueId, ...command } of releases) draft.league(leagueId, { type: "release", ...command });
+    return draft.decision(null);
+  };
+
+/** A referee has acknowledged that it has lost a match. */
+export const settleWithdrawal =
+  ({ leagueId, ...command }: SettledWithdrawal): Decide<null> =>
+  (state, at) => {
+    const draft = new Draft(state, at);
+    const settled = draft.league(leagueId, { type: "settle_withdrawal", ...command });
+    return settled.ok ? draft.decision(null) : settled;
+  };

@@ -1,0 +1,57 @@
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import type { Agent } from "../agents/agent.ts";
+import type { Place } from "../agents/places.ts";
+import { isInSomeLeague } from "../agents/seats.ts";
+import type { Decide, ManagerState } from "../ledger.ts";
+import { Draft } from "./draft.ts";
+import { leaveOpenLeagues } from "./leave.ts";
+
+/** A suspended player has answered a health probe. */
+export const recoverPlayer =
+  (playerId: string): Decide<null> =>
+  (state, at) => {
+    const draft = new Draft(state, at);
+    if (state.agents.has(playerId)) draft.agent(playerId, { type: "recover", by: "health" });
+    return draft.decision(null);
+  };
+
+/** An operator takes a player out: of open leagues at once; in running leagues its matches of later rounds are forfeited. */
+export const removePlayer =
+  (playerId: string): Decide<{ readonly playerId: string; readonly name: string }> =>
+  (state, at) => {
+    const player = playerOf(state, playerId);
+    if (!player.ok) return player;
+    const draft = new Draft(state, at);
+    leaveOpenLeagues(draft, playerId);
+    draft.agent(playerId, { type: isInSomeLeague(draft.state, playerId) ? "remove" : "forget" });
+    return draft.decision({ playerId, name: player.value.name });
+  };
+
+/** Replaces a player's lost token. The run keeps the tokens of the agents that it starts itself. */
+export const resetToken =
+  (
+    playerId: string,
+    newToken: string,
+    places: readonly Place[],
+  ): Decide<{ readonly playerId: string; readonly token: string }> =>
+  (state, at) => {
+    const player = playerOf(state, playerId);
+    if (!player.ok) return player;
+    if (places.some(({ id, own }) => own && id === playerId)) {
+      const why = `${playerId} is started by this run, which keeps its token`;
+      return err(protocolError("L001", why, { player_id: playerId }));
+    }
+    const { name, salt, endpoint } = player.value;
+    const draft = new Draft(state, at);
+    draft.agent(playerId, { type: "reset_token" }, { name, salt, endpoint, tokenHash: sha256Hex(newToken) });
+    return draft.decision({ playerId, token: newToken });
+  };
+
+/** A registered player; L004 if there is none with this id. */
+export function playerOf({ agents }: ManagerState, player_id: string): Result<Agent, ProtocolError> {
+  const player = agents.get(player_id);
+  if (player?.kind === "player") return ok(player);
+  return err(protocolError("L004", `no player ${player_id} is registered`, { player_id }));
+}

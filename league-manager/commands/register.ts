@@ -1,0 +1,139 @@
+import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/protocol/messages.ts";
+import { type Admitted, type AdmittedPlayer, admitPlayer, admitReferee, type Question } from "../agents/admission.ts";
+import type { AgentKind, Capabilities } from "../agents/agent.ts";
+import { nameCommitment } from "../agents/decide.ts";
+import type { AdmissionPolicy } from "../agents/policy.ts";
+import { isPlaying } from "../agents/seats.ts";
+import type { Decide } from "../ledger.ts";
+import { Draft } from "./draft.ts";
+import { dropReferee, leaveOpenLeagues } from "./leave.ts";
+
+/** What the shell adds to a registration request. */
+interface Circumstances {
+  /** The token that the request carries. */
+  readonly token: string | null;
+  readonly remoteAddress: string;
+  /** A new random token and a new random salt. */
+  readonly newToken: string;
+  readonly salt: string;
+}
+export interface PlayerRegistration extends Circumstances {
+  readonly request: PlayerRegisterRequest;
+  /** Players that have left their endpoint, by the shell's own questions. */
+  readonly left: ReadonlySet<string>;
+}
+export interface RefereeRegistration extends Circumstances {
+  readonly request: RefereeRegisterRequest;
+  /** Referees that answer no health probe, the one that has been silent for longest first. */
+  readonly silent: readonly string[];
+}
+
+export interface Registered {
+  readonly type: "registered";
+  readonly agentId: string;
+  /** The token that the agent has from now on. */
+  readonly token: string;
+  readonly isNew: boolean;
+  readonly leagueIds: readonly string[];
+}
+
+/**
+ * Registers a player and enters it into leagues. With the reply `has_left` nothing is registered yet: the caller asks at the endpoint of that
+ * player whether it has left. If it has, the caller adds its id to `left` and gives the command again; else the endpoint is taken.
+ */
+export const registerPlayer =
+  (policy: AdmissionPolicy, registration: PlayerRegistration): Decide<Registered | Question> =>
+  (state, at) => {
+    const { request } = registration;
+    const capabilities = playerCapabilities(request);
+    const leagueIds = request.league_ids ?? null;
+    const admitted = admitPlayer(state, policy, { ...attemptOf(registration), capabilities, leagueIds });
+    if (!admitted.ok) return admitted;
+    if (admitted.value.type === "has_left") return new Draft(state, at).decision(admitted.value);
+    const draft = new Draft(state, at);
+    displace(draft, admitted.value);
+    writeAgent(draft, "player", admitted.value, capabilities);
+    enter(draft, admitted.value);
+    return draft.decision(replyOf(admitted.value, admitted.value.leagueIds));
+  };
+
+/** Registers a referee. A silent referee that makes room for it is forgotten in the same append. */
+export const registerReferee =
+  (
+    policy: AdmissionPolicy,
+    registration: RefereeRegistration,
+  ): Decide<Registered & { readonly replaced: string | null }> =>
+  (state, at) => {
+    const capabilities = refereeCapabilities(registration.request);
+    const admitted = admitReferee(state, policy, { ...attemptOf(registration), capabilities });
+    if (!admitted.ok) return admitted;
+    const { replaced } = admitted.value;
+    const draft = new Draft(state, at);
+    if (replaced) dropReferee(draft, replaced.id);
+    writeAgent(draft, "referee", admitted.value, capabilities);
+    return draft.decision({ ...replyOf(admitted.value, [...state.leagues.keys()]), replaced: replaced?.id ?? null });
+  };
+
+const attemptOf = <R extends PlayerRegistration | RefereeRegistration>({ request, ...circumstances }: R) => ({
+  ...circumstances,
+  name: request.display_name,
+  endpoint: request.contact_endpoint,
+  joinCode: request.join_code ?? null,
+});
+
+const playerCapabilities = (request: PlayerRegisterRequest): Capabilities => ({
+  gameTypes: request.game_types,
+  wantsLegalActions: request.legal_actions ?? true,
+  wantsRoundResults: request.round_results ?? true,
+  takesBatches: request.batch ?? false,
+  wantsAnnouncements: request.announcements ?? true,
+  maxConcurrent: 0,
+  dialect: "native",
+});
+
+const refereeCapabilities = (request: RefereeRegisterRequest): Capabilities => ({
+  gameTypes: request.game_types,
+  wantsLegalActions: false,
+  wantsRoundResults: false,
+  takesBatches: false,
+  wantsAnnouncements: true,
+  maxConcurrent: request.max_concurrent_matches,
+  dialect: "native",
+});
+
+const replyOf = ({ id, token, returning }: Admitted, leagueIds: readonly string[]): Registered => ({
+  type: "registered",
+  agentId: id,
+  token,
+  isNew: returning === null,
+  leagueIds,
+});
+
+function writeAgent(draft: Draft, kind: AgentKind, admitted: Admitted, capabilities: Capabilities): void {
+  const { id, profile, returning } = admitted;
+  if (returning) draft.agent(id, { type: "return", capabilities, profile }, profile);
+  else draft.agent(id, { type: "register", agentId: id, kind, capabilities, profile }, profile);
+}
+
+/** Players whose endpoint the new player gets lose their seats in open leagues, which others may take. */
+function displace(draft: Draft, { displaced, forgotten }: AdmittedPlayer): void {
+  for (const player of displaced) {
+    const { name, salt, tokenHash } = player;
+    draft.agent(player.id, { type: "lose_endpoint" }, { name, salt, tokenHash, endpoint: "" });
+    leaveOpenLeagues(draft, player.id);
+  }
+  for (const { id } of forgotten) draft.agent(id, { type: "forget" });
+}
+
+/** Enters the player into its leagues, and lets it play again if it was suspended or is past its former leagues. */
+function enter(draft: Draft, { id, profile, returning, leagueIds }: AdmittedPlayer): void {
+  const leagues = leagueIds.flatMap((leagueId) => draft.state.leagues.get(leagueId) ?? []);
+  for (const { leagueId, entrants } of leagues) {
+    if (entrants.has(id)) continue;
+    draft.mustLeague(leagueId, { type: "enter", playerId: id, nameCommitment: nameCommitment(profile) });
+  }
+  if (returning?.state !== "SHUTDOWN") draft.agent(id, { type: "recover", by: "registration" });
+  else if (leagues.some(({ status }) => status === "open") && !isPlaying(draft.state, id)) {
+    draft.agent(id, { type: "renew" });
+  }
+}

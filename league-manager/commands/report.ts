@@ -1,0 +1,49 @@
+import { err } from "#shared/lib/result.ts";
+import type { ProtocolError } from "#shared/protocol/errors.ts";
+import type { MatchResult } from "#shared/protocol/messages.ts";
+import type { NewLeagueEvent } from "../league/commands.ts";
+import { matchOf } from "../league/evolve.ts";
+import { decideReport } from "../league/report.ts";
+import type { Decide } from "../ledger.ts";
+import { Draft, noLeague } from "./draft.ts";
+
+/** What the referee is told. `fault`: the result cannot be, the match counts as aborted, and the referee is answered with this error. */
+export type ReportReply =
+  | { readonly status: "RECORDED" | "ALREADY_RECORDED" }
+  | { readonly status: "FAULTY"; readonly fault: ProtocolError };
+
+/**
+ * Records the result of a match, with its session log and what it means for its players, in one append. `seed` is the seed of the match under
+ * the result's epoch.
+ */
+export const reportResult =
+  (result: MatchResult, refereeId: string, seed: string): Decide<ReportReply> =>
+  (state, at) => {
+    const { league_id: leagueId, match_id: matchId, epoch } = result;
+    const league = state.leagues.get(leagueId);
+    if (!league) return err(noLeague(leagueId));
+    const report = decideReport(league, { type: "report", result, refereeId, seed });
+    if (!report.ok) return report;
+    const { events, fault } = report.value;
+    const draft = new Draft(state, at);
+    draft.append(leagueId, events);
+    const players = matchOf(league, matchId)?.players ?? [];
+    for (const event of events) judgePlayers(draft, leagueId, players, event);
+    const isCompleted = events.some(({ type }) => type === "match_completed" || type === "match_aborted");
+    if (isCompleted && !fault) {
+      draft.write({ type: "session_log", leagueId, matchId, epoch, seed, log: result.log });
+    }
+    if (fault) return draft.decision({ status: "FAULTY", fault });
+    return draft.decision({ status: events.length > 0 ? "RECORDED" : "ALREADY_RECORDED" });
+  };
+
+/** A loss by TIMEOUT counts against a player, any other end of a match but an abort in its favour. */
+function judgePlayers(draft: Draft, leagueId: string, players: readonly string[], event: NewLeagueEvent): void {
+  if (event.type !== "match_completed") return;
+  const { match_id: matchId, epoch, faults } = event;
+  for (const playerId of players) {
+    if (!draft.state.agents.has(playerId)) continue;
+    const hasTimedOut = faults.some((fault) => fault.player_id === playerId && fault.code === "G002");
+    draft.agent(playerId, { type: hasTimedOut ? "time_out" : "answer", leagueId, matchId, epoch });
+  }
+}
