@@ -260,7 +260,15 @@ const standing = z.object({
   state: z.enum(agentStates).nullish(),
 });
 
-export const RoundAnnouncement = z.object({ league_id: id, round_id: z.int(), matches: z.array(scheduledMatch) });
+/** Of a list with more than 100 entries only those of the recipient are sent: then `truncated` is true and `resource` is the whole list. */
+const list = { truncated: z.boolean().optional(), resource: z.string().max(1000).optional() };
+
+export const RoundAnnouncement = z.object({
+  league_id: id,
+  round_id: z.int(),
+  matches: z.array(scheduledMatch),
+  ...list,
+});
 export const RoundStart = z.object({ league_id: id, round_id: z.int() });
 export const RoundEnd = z.object({
   league_id: id,
@@ -268,7 +276,8 @@ export const RoundEnd = z.object({
   matches_completed: z.int(),
   next_round_id: z.int().nullable(),
   summary: z.record(z.string(), z.unknown()),
+  ...list,
 });
 export type RoundEnd = z.infer<typeof RoundEnd>;
-export const StandingsUpdate = z.object({ league_id: id, round_id: z.int(), standings: z.array(standing) });
+export const StandingsUpdate = z.object({ league_id: id, round_id: z.int(), standings: z.array(standing), ...list });
 export type StandingsUpdate = z.infer<typeof StandingsUpdate>;

@@ -19,10 +19,10 @@ export interface Peers {
   message(endpoint: string, envelope: Envelope, options: CallOptions): Promise<Result<Envelope, CallFault>>;
   /** Sends an envelope whose answer nobody reads: any 2xx will do. */
   notify(endpoint: string, envelope: Envelope, options: CallOptions): Promise<Result<null, CallFault>>;
-  /** Whether `GET url` answers 2xx in time. */
-  isAlive(url: string, timeoutMs: number): Promise<boolean>;
-  /** Whether anything answers `GET url` in time, whatever it says. */
-  isListening(url: string, timeoutMs: number): Promise<boolean>;
+  /** Whether `GET url` answers 2xx in time; false as soon as `signal` is aborted. */
+  isAlive(url: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
+  /** Whether anything answers `GET url` in time, with any status; false as soon as `signal` is aborted. */
+  isListening(url: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -65,10 +65,14 @@ export function createPeers(): Peers {
     return sent.catch((thrown) => patiently(thrown, once, options, begun, closed.signal));
   };
 
-  const get = async (url: string, timeoutMs: number): Promise<Result<RawReply, CallFault>> => {
+  const get = async (
+    url: string,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Result<RawReply, CallFault>> => {
     const target = targets.of(url);
     if (!target || closed.signal.aborted) return refused("closed, or not an http URL");
-    return exchange(target, "GET", null, { timeoutMs });
+    return exchange(target, "GET", null, signal ? { timeoutMs, signal } : { timeoutMs });
   };
 
   return {
@@ -88,14 +92,15 @@ export function createPeers(): Peers {
         return asRefused(thrown); // news that could not be told hurts nobody
       }
       if (!reply.ok || is2xx(reply.value)) return reply.ok ? ok(null) : reply;
-      return err({ cause: "http_error", detail: `HTTP ${reply.value.status}` });
+      const { status } = reply.value;
+      return err({ cause: "http_error", detail: `HTTP ${status}`, status });
     },
-    async isAlive(url, timeoutMs) {
-      const reply = await get(url, timeoutMs);
+    async isAlive(url, timeoutMs, signal) {
+      const reply = await get(url, timeoutMs, signal);
       return reply.ok && is2xx(reply.value);
     },
-    async isListening(url, timeoutMs) {
-      const reply = await get(url, timeoutMs).catch(() => null);
+    async isListening(url, timeoutMs, signal) {
+      const reply = await get(url, timeoutMs, signal).catch(() => null);
       return reply?.ok ?? false;
     },
     async close() {
@@ -168,8 +173,9 @@ function read(answer: RawReply, id: number, messageId: string): Result<Envelope,
 function resultOf(answer: RawReply, id: number): Result<unknown, CallFault> {
   const { status, text } = answer;
   const raw = text.slice(0, RAW_LIMIT);
-  const fault = (cause: CallFault["cause"], detail: string) => err({ cause, detail, raw });
   const ok2xx = is2xx(answer);
+  const fault = (cause: CallFault["cause"], detail: string) =>
+    err(ok2xx ? { cause, detail, raw } : { cause, detail, raw, status });
   const json = answer.json === undefined ? parsed(text) : answer.json;
   if (json === null) return ok2xx ? fault("bad_json", "the answer is not JSON") : fault("http_error", `HTTP ${status}`);
   const reply = json.value;

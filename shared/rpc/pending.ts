@@ -11,6 +11,8 @@ export interface CallFault {
   readonly raw?: string;
   /** Every address refused the connection: no program listens there. A reset, a timeout or an unreachable host does not prove that. */
   readonly isNothingListening?: true;
+  /** The HTTP status of an answer that is not 2xx; absent when there was no such answer. */
+  readonly status?: number;
 }
 
 export interface CallOptions {

@@ -1,0 +1,82 @@
+import type { Clock } from "#shared/lib/clock.ts";
+import type { StartGame } from "#shared/protocol/messages.ts";
+import type { Timeouts } from "#shared/protocol/timeouts.ts";
+import type { Peers } from "#shared/rpc/peer.ts";
+import type { Logger } from "#shared/runtime/logger.ts";
+import type { Ledger } from "../ledger.ts";
+import { Announcements } from "./announcements.ts";
+import { Deadlines } from "./deadlines.ts";
+import { Dispatch } from "./dispatch.ts";
+import { createFailures } from "./failures.ts";
+import { HandOver } from "./hand-over.ts";
+import { Health } from "./health.ts";
+import { LeagueStart, type LeagueStartOptions } from "./league-start.ts";
+import type { EffectsContext, Part } from "./part.ts";
+import { Readiness } from "./readiness.ts";
+import { Reconciler } from "./reconciler.ts";
+import { Referees } from "./referees.ts";
+import { Rounds } from "./rounds.ts";
+import { type SeedOf, startGamesOf } from "./start-game.ts";
+import { Withdrawals } from "./withdrawals.ts";
+
+export interface EffectsOptions {
+  readonly ledger: Ledger;
+  readonly peers: Peers;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** A line for people, on the terminal and on the page. */
+  readonly notice: (message: string) => void;
+  readonly timeouts: Timeouts;
+  readonly seedOf: SeedOf;
+  readonly leagueStart: LeagueStartOptions;
+}
+
+/** Everything that the manager does of its own accord: it reacts to committed state, and changes state only through commands. */
+export interface Effects {
+  /** Starts what the state needs. Call it once, when the manager can be called by its agents. */
+  start(): void;
+  /** The matches that a referee has now: the answer to its registration. */
+  matchesOf(refereeId: string): readonly StartGame[];
+  /** The ids of referees that answer no probe, the longest silent first. */
+  silent(): readonly string[];
+  /** Ends every timer and call; resolves when nothing runs any more. */
+  stop(): Promise<void>;
+}
+
+export function createEffects(options: EffectsOptions): Effects {
+  const { ledger, clock, log, notice, timeouts, seedOf } = options;
+  const failures = createFailures(log, notice);
+  const reconciler = new Reconciler({ ledger, clock, failures });
+  const context: EffectsContext = { ...options, failures, wake: () => reconciler.wake() };
+  const health = new Health(context);
+  const readiness = new Readiness(context);
+  const referees = new Referees(context, health);
+  const dispatch = new Dispatch(context, health, referees);
+  const announcements = new Announcements(context, {
+    assigned: (leagueId) => dispatch.settled(leagueId),
+    ready: (agentId) => readiness.ready(agentId),
+  });
+  const mayInvite = async (leagueId: string, roundId: number, playerId: string): Promise<void> => {
+    await readiness.ready(playerId);
+    await announcements.received(leagueId, roundId, playerId);
+  };
+  // In this order: announcements name the referees that matches are assigned to in the same pass.
+  const parts: readonly Part[] = [
+    new LeagueStart(context, options.leagueStart),
+    new Rounds(context),
+    dispatch,
+    announcements,
+    new HandOver(context, { dispatch, referees, seedOf, mayInvite }),
+    new Withdrawals(context, health),
+    new Deadlines(context),
+  ];
+  return {
+    start: () => reconciler.start(parts),
+    matchesOf: (refereeId) => startGamesOf(ledger.state, refereeId, seedOf, timeouts),
+    silent: () => health.silent(),
+    async stop() {
+      referees.stop();
+      await Promise.all([reconciler.stop(), health.stop(), readiness.stop()]);
+    },
+  };
+}

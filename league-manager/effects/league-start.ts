@@ -1,0 +1,130 @@
+import type { Cancel } from "#shared/lib/clock.ts";
+import type { Agent } from "../agents/agent.ts";
+import type { Place } from "../agents/places.ts";
+import type { League } from "../league/league.ts";
+import { startLeague } from "./commands.ts";
+import type { EffectsContext, Part } from "./part.ts";
+import { Tasks } from "./tasks.ts";
+
+/** How long a complete roster waits for the other configured referees, so that matches are dealt alike each time. */
+const REFEREE_GRACE_MS = 3_000;
+
+export interface LeagueStartOptions {
+  /** The places that the config keeps. */
+  readonly places: readonly Place[];
+  /**
+   * `roster`: a league starts when every kept place is taken. `count`: when as many players have entered as its `min_players` says, or as the
+   * config has players.
+   */
+  readonly startWhen: "roster" | "count";
+  /** `min_players` of the leagues that set it. */
+  readonly minPlayers: ReadonlyMap<string, number>;
+  /** An open league cannot start, and no one else is expected. */
+  readonly onStuck: (leagueId: string, why: string) => void;
+}
+
+/** Starts each open league that has all it waits for. */
+export class LeagueStart implements Part {
+  readonly #context: EffectsContext;
+  readonly #options: LeagueStartOptions;
+  readonly #players: readonly Place[];
+  readonly #referees: readonly Place[];
+  readonly #tasks = new Tasks();
+  /** Leagues of which it was reported that they cannot start. */
+  readonly #stuck = new Set<string>();
+  readonly #timers: Cancel[] = [];
+  #isWaitingOver = false;
+  #isGraceOver: boolean | null = null;
+
+  constructor(context: EffectsContext, options: LeagueStartOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#players = options.places.filter(({ kind }) => kind === "player");
+    this.#referees = options.places.filter(({ kind }) => kind === "referee");
+    const { clock, timeouts, wake } = context;
+    const endWaiting = clock.after(timeouts.registration_ms, () => {
+      this.#isWaitingOver = true;
+      wake();
+    });
+    this.#timers.push(endWaiting);
+  }
+
+  reconcile(league: League): void {
+    if (league.status !== "open") return;
+    const { leagueId } = league;
+    if (this.#isComplete(league)) this.#tasks.start(leagueId, () => this.#start(leagueId));
+    else if (this.#options.startWhen === "roster") this.#reportStuck(league);
+  }
+
+  stop(): Promise<void> {
+    for (const cancel of this.#timers) cancel();
+    return this.#tasks.stop();
+  }
+
+  async #start(leagueId: string): Promise<void> {
+    const { ledger, failures, notice, log } = this.#context;
+    const absent = this.#missingPlayers();
+    if (this.#options.startWhen === "roster" && absent.length > 0) {
+      notice(`league ${leagueId} starts without ${namesOf(absent)}`);
+    }
+    try {
+      const started = await ledger.execute(startLeague(leagueId));
+      if (!started.ok) log.warn({ league: leagueId, error: started.error }, "a league could not be started");
+    } catch (thrown) {
+      failures.ofLeague(leagueId, thrown);
+    }
+  }
+
+  #isComplete(league: League): boolean {
+    const { agents } = this.#context.ledger.state;
+    const entered = this.#reachable(league);
+    if (entered < 2 || ![...agents.values()].some(({ kind }) => kind === "referee")) return false;
+    if (this.#options.startWhen === "count") {
+      const needed = this.#options.minPlayers.get(league.leagueId) ?? this.#players.length;
+      return needed > 0 && entered >= needed;
+    }
+    if (this.#players.length === 0) return false;
+    return (this.#missingPlayers().length === 0 || this.#isWaitingOver) && this.#refereesAreIn();
+  }
+
+  /** The players of a league that can be reached: one that has lost its endpoint to another program does not count. */
+  #reachable({ entrants }: League): number {
+    const { agents } = this.#context.ledger.state;
+    return [...entrants.keys()].filter((id) => isReachable(agents.get(id))).length;
+  }
+
+  #missingPlayers(): readonly Place[] {
+    const { agents } = this.#context.ledger.state;
+    return this.#players.filter(({ id }) => !isReachable(agents.get(id)));
+  }
+
+  #refereesAreIn(): boolean {
+    const { ledger, clock, wake } = this.#context;
+    if (this.#isGraceOver === true || this.#referees.every(({ id }) => ledger.state.agents.has(id))) return true;
+    if (this.#isGraceOver === null) {
+      this.#isGraceOver = false;
+      const endGrace = clock.after(REFEREE_GRACE_MS, () => {
+        this.#isGraceOver = true;
+        wake();
+      });
+      this.#timers.push(endGrace);
+    }
+    return false;
+  }
+
+  /** A league of two or more players may only lack referees, and those come back. */
+  #reportStuck(league: League): void {
+    const missing = this.#missingPlayers();
+    if (missing.length > 0 && !this.#isWaitingOver) return;
+    const entered = this.#reachable(league);
+    if (entered >= 2 || this.#stuck.has(league.leagueId)) return;
+    this.#stuck.add(league.leagueId);
+    const seconds = this.#context.timeouts.registration_ms / 1_000;
+    const absent = `; ${namesOf(missing)} did not come within ${seconds} s (timeouts.registration_ms)`;
+    const why = `a league needs two players, and it has ${entered}${missing.length > 0 ? absent : ""}`;
+    this.#options.onStuck(league.leagueId, why);
+  }
+}
+
+const isReachable = (agent: Agent | undefined): boolean => agent !== undefined && agent.endpoint !== "";
+const namesOf = (places: readonly Place[]): string => places.map(({ name }) => name).join(", ");

@@ -1,0 +1,45 @@
+import { gameIds } from "#shared/games/registry.ts";
+import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
+import { playerId } from "#shared/lib/ids.ts";
+import type { PlayerRegisterRequest } from "#shared/protocol/messages.ts";
+import { bareHost, isLoopback } from "#shared/rpc/addresses.ts";
+import type { Answer, Caller } from "#shared/rpc/operations.ts";
+import type { Config } from "#shared/runtime/config.ts";
+import type { Ledger } from "../ledger.ts";
+
+export interface ListedPlayersOptions {
+  readonly config: Pick<Config, "players" | "manager">;
+  readonly ledger: Ledger;
+  /** Registers a player as if it had sent the request. */
+  readonly register: (request: PlayerRegisterRequest, caller: Caller) => Promise<Answer>;
+  /** A line for the person who started the manager. */
+  readonly warn: (line: string) => void;
+}
+
+/** Registers the players that the config lists by endpoint: they need no registration code of their own. */
+export async function registerListedPlayers({ config, ledger, register, warn }: ListedPlayersOptions): Promise<void> {
+  for (const [index, player] of config.players.entries()) {
+    if (!("endpoint" in player)) continue;
+    const id = playerId(index + 1);
+    const { name, endpoint, secret } = player;
+    if (!ledger.state.agents.has(id)) {
+      const host = bareHost(new URL(endpoint));
+      const answer = await register(
+        {
+          display_name: name,
+          version: "1.0.0",
+          game_types: [...gameIds],
+          contact_endpoint: endpoint,
+          join_code: config.manager.join_code,
+        },
+        { sender: null, authToken: secret ?? null, remoteAddress: isLoopback(host) ? "127.0.0.1" : host },
+      );
+      const reason = answer.ok ? (answer.value as { reason: string | null }).reason : answer.error.message;
+      if (reason !== null) warn(`${name} could not be registered: ${reason}`);
+    }
+    const registered = ledger.state.agents.get(id);
+    if (registered && secret !== undefined && !equalSecrets(registered.tokenHash, sha256Hex(secret))) {
+      warn(`${name} is registered with another secret than the config's, and refuses what is signed with it`);
+    }
+  }
+}

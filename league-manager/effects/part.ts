@@ -1,0 +1,36 @@
+import type { Clock } from "#shared/lib/clock.ts";
+import type { Timeouts } from "#shared/protocol/timeouts.ts";
+import type { Peers } from "#shared/rpc/peer.ts";
+import type { Logger } from "#shared/runtime/logger.ts";
+import type { League } from "../league/league.ts";
+import type { OpenWork } from "../league/open-work.ts";
+import type { Ledger } from "../ledger.ts";
+import type { Failures } from "./failures.ts";
+
+/** The manager's name in its messages. */
+export const MANAGER_SENDER = "league_manager:LM01";
+
+/** What the effects are given. */
+export interface EffectsContext {
+  readonly ledger: Ledger;
+  readonly peers: Peers;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** A line for people, on the terminal and on the page. */
+  readonly notice: (message: string) => void;
+  readonly failures: Failures;
+  readonly timeouts: Timeouts;
+  /** Asks for another pass over the open work: something has changed that no commit shows, e.g. a referee answers again. */
+  readonly wake: () => void;
+}
+
+/** One kind of effect. */
+export interface Part {
+  /**
+   * Starts what the open work of a league needs and what is not under way. Called for each league at start-up, after each commit and after
+   * each `wake`. Returns at once; what it starts reports its own errors.
+   */
+  reconcile(league: League, work: OpenWork): void;
+  /** Ends every timer and task; resolves when nothing of this part runs any more. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,31 @@
+import type { League } from "../league/league.ts";
+import type { OpenWork } from "../league/open-work.ts";
+import { openRound } from "./commands.ts";
+import type { EffectsContext, Part } from "./part.ts";
+import { Tasks } from "./tasks.ts";
+
+/** Opens the next round of a league when all earlier ones are completed. Matches of players who are shut down are forfeited then. */
+export class Rounds implements Part {
+  readonly #context: EffectsContext;
+  readonly #tasks = new Tasks();
+
+  constructor(context: EffectsContext) {
+    this.#context = context;
+  }
+
+  reconcile({ leagueId }: League, { roundToOpen }: OpenWork): void {
+    const { ledger, failures } = this.#context;
+    if (roundToOpen === null) return;
+    this.#tasks.start(`${leagueId}/${roundToOpen}`, async () => {
+      try {
+        await ledger.execute(openRound(leagueId, roundToOpen));
+      } catch (thrown) {
+        failures.ofLeague(leagueId, thrown);
+      }
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#tasks.stop();
+  }
+}

@@ -1,0 +1,88 @@
+import { derivedMessageId, matchRef } from "#shared/lib/ids.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import { signFor } from "#shared/protocol/signing.ts";
+import type { CallFault } from "#shared/rpc/pending.ts";
+import { leagueStream } from "../league/events.ts";
+import type { League, Withdrawal } from "../league/league.ts";
+import type { OpenWork } from "../league/open-work.ts";
+import { settleWithdrawal } from "./commands.ts";
+import type { Health } from "./health.ts";
+import { type EffectsContext, MANAGER_SENDER, type Part } from "./part.ts";
+import { Tasks } from "./tasks.ts";
+
+const RESEND_MS = 300;
+const TOO_MANY_REQUESTS = 429;
+
+/**
+ * Informs referees of matches that they have lost and may still play: MATCH_WITHDRAWN is sent to a referee that answers its probes until it
+ * acknowledges. Until then the match occupies one of its places (referees.ts).
+ */
+export class Withdrawals implements Part {
+  readonly #context: EffectsContext;
+  readonly #health: Health;
+  readonly #tasks = new Tasks();
+
+  constructor(context: EffectsContext, health: Health) {
+    this.#context = context;
+    this.#health = health;
+  }
+
+  reconcile(league: League, { withdrawals }: OpenWork): void {
+    for (const withdrawal of withdrawals) {
+      const { matchId, epoch, refereeId } = withdrawal;
+      if (!this.#isDue(league.leagueId, withdrawal)) continue;
+      const { failures } = this.#context;
+      this.#tasks.start(`${league.leagueId}/${matchId}/${epoch}/${refereeId}`, (signal) =>
+        this.#inform(league, withdrawal, signal).catch((thrown) => failures.ofLeague(league.leagueId, thrown)),
+      );
+    }
+  }
+
+  stop(): Promise<void> {
+    return this.#tasks.stop();
+  }
+
+  /** Whether the referee has yet to acknowledge and answers its probes. A referee that is not registered any more cannot be informed. */
+  #isDue(leagueId: string, { matchId, epoch, refereeId }: Withdrawal): boolean {
+    const { leagues, agents } = this.#context.ledger.state;
+    const isOpen = leagues
+      .get(leagueId)
+      ?.withdrawals.some((one) => one.matchId === matchId && one.epoch === epoch && one.refereeId === refereeId);
+    return isOpen === true && agents.has(refereeId) && this.#health.isUp(refereeId);
+  }
+
+  async #inform({ leagueId, runId }: League, withdrawal: Withdrawal, signal: AbortSignal): Promise<void> {
+    const { ledger, clock } = this.#context;
+    const { matchId, epoch, refereeId } = withdrawal;
+    while (!signal.aborted && this.#isDue(leagueId, withdrawal)) {
+      if (await this.#isAcknowledged(leagueId, runId, withdrawal, signal)) {
+        await ledger.execute(settleWithdrawal(leagueId, matchId, epoch, refereeId));
+        return;
+      }
+      await clock.pause(RESEND_MS, signal);
+    }
+  }
+
+  async #isAcknowledged(
+    leagueId: string,
+    runId: string,
+    { matchId, epoch, refereeId }: Withdrawal,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { ledger, peers, timeouts } = this.#context;
+    const referee = ledger.state.agents.get(refereeId);
+    if (!referee) return false;
+    const payload = { league_id: leagueId, match_id: matchId, epoch };
+    const envelope = newEnvelope("MATCH_WITHDRAWN", MANAGER_SENDER, payload, {
+      authToken: signFor(referee.tokenHash, matchRef(leagueId, matchId)),
+      messageId: derivedMessageId(runId, leagueStream(leagueId), matchId, `${epoch}`, "MATCH_WITHDRAWN", refereeId),
+    });
+    const call = { timeoutMs: timeouts.default_ms, retry: true, signal };
+    const reply = await peers.notify(referee.endpoint, envelope, call);
+    return !signal.aborted && (reply.ok || isUnknownMessage(reply.error));
+  }
+}
+
+/** A referee that does not implement MATCH_WITHDRAWN answers 4xx each time. 429 is a rate limit. */
+const isUnknownMessage = ({ status = 0 }: CallFault): boolean =>
+  status >= 400 && status < 500 && status !== TOO_MANY_REQUESTS;
