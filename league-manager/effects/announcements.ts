@@ -1,9 +1,10 @@
 import type { Agent } from "../agents/agent.ts";
+import { completeLeague } from "../commands/leagues.ts";
+import { announceRound } from "../commands/rounds.ts";
 import type { League } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
 import type { Announcement } from "./announcement-messages.ts";
 import { AnnouncementQueues, type Sending } from "./announcement-queues.ts";
-import { announceRound, completeLeague } from "./commands.ts";
 import type { EffectsContext, Part } from "./part.ts";
 import { Tasks } from "./tasks.ts";
 

@@ -1,7 +1,7 @@
 import type { Cancel } from "#shared/lib/clock.ts";
+import { releaseMatch } from "../commands/matches.ts";
 import type { League, Match } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
-import { releaseMatch } from "./commands.ts";
 import type { EffectsContext, Part } from "./part.ts";
 
 /**
@@ -52,7 +52,8 @@ export class Deadlines implements Part {
   async #release(leagueId: string, { matchId, epoch }: Match): Promise<void> {
     const { ledger, failures } = this.#context;
     try {
-      await ledger.execute(releaseMatch(leagueId, matchId, epoch, "overdue", "its referee did not end it in time"));
+      const detail = "its referee did not end it in time";
+      await ledger.execute(releaseMatch({ leagueId, matchId, epoch, reason: "overdue", detail }));
     } catch (thrown) {
       failures.ofLeague(leagueId, thrown);
     }

@@ -1,21 +1,14 @@
+import { matchRef } from "#shared/lib/ids.ts";
 import { counted } from "#shared/lib/text.ts";
 import type { Agent } from "../agents/agent.ts";
+import { type Assignment, assignMatch, releaseMatches } from "../commands/matches.ts";
 import { matchOf } from "../league/evolve.ts";
 import type { League, Match } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
 import { FailedAttempts } from "./attempts.ts";
-import { assignMatch, releaseMatch } from "./commands.ts";
 import type { Health } from "./health.ts";
 import type { EffectsContext, Part } from "./part.ts";
 import { occupiedPlaces, type Referees } from "./referees.ts";
-
-/** An assignment that has been asked for and is not committed yet. */
-interface Pending {
-  readonly leagueId: string;
-  readonly matchId: string;
-  readonly epoch: number;
-  readonly refereeId: string;
-}
 
 /** Assigns the scheduled matches of opened rounds to referees, and takes them from referees that are down. */
 export class Dispatch implements Part {
@@ -24,9 +17,8 @@ export class Dispatch implements Part {
   readonly #referees: Referees;
   readonly #failed = new FailedAttempts();
   readonly #removeListener: () => void;
-  /** By league and match. */
-  readonly #pending = new Map<string, Pending>();
-  readonly #releasing = new Set<string>();
+  /** Assignments that are not committed yet, by league and match. */
+  readonly #pending = new Map<string, Assignment>();
   /** The commands that are under way, by league. */
   readonly #underWay = new Map<string, Set<Promise<void>>>();
   /** Why matches of a league wait, as the last notice said. */
@@ -40,9 +32,8 @@ export class Dispatch implements Part {
   }
 
   reconcile(league: League, work: OpenWork): void {
-    for (const match of work.assigned.values()) {
-      if (match.refereeId !== null && !this.#health.isUp(match.refereeId)) this.#release(league, match);
-    }
+    const lost = [...work.assigned.values()].filter(({ refereeId }) => !this.#health.isUp(refereeId ?? ""));
+    if (lost.length > 0) this.#release(league.leagueId, lost);
     if (work.unassigned.size > 0) this.#deal(league, work.unassigned.values());
     else this.#toldReason.delete(league.leagueId);
   }
@@ -99,7 +90,7 @@ export class Dispatch implements Part {
     const turns = turnsOf(league);
     const without: Match[] = [];
     for (const match of unassigned) {
-      if (this.#pending.has(keyOf(league, match))) continue;
+      if (this.#pending.has(matchRef(league.leagueId, match.matchId))) continue;
       if (!up.some(hasPlace)) break;
       const first = (turns.get(match.matchId) ?? 0) % up.length;
       const order = [...up.slice(first), ...up.slice(0, first)];
@@ -125,32 +116,26 @@ export class Dispatch implements Part {
     return [untried, fit].find((some) => some.length > 0) ?? judges;
   }
 
-  #assign(league: League, { matchId, epoch }: Match, { id: refereeId }: Agent): void {
-    const { leagueId } = league;
-    const key = keyOf(league, { matchId });
-    this.#pending.set(key, { leagueId, matchId, epoch, refereeId });
+  #assign({ leagueId }: League, { matchId, epoch }: Match, { id: refereeId }: Agent): void {
+    const key = matchRef(leagueId, matchId);
+    const assignment = { leagueId, matchId, epoch, refereeId };
+    this.#pending.set(key, assignment);
     this.#execute(leagueId, async () => {
       try {
-        await this.#context.ledger.execute(assignMatch(leagueId, matchId, epoch, refereeId));
+        await this.#context.ledger.execute(assignMatch(assignment));
       } finally {
         this.#pending.delete(key);
       }
     });
   }
 
-  #release(league: League, { matchId, epoch, refereeId }: Match): void {
-    const { leagueId } = league;
-    const key = keyOf(league, { matchId });
-    if (this.#releasing.has(key)) return;
-    this.#releasing.add(key);
-    const detail = `referee ${refereeId} does not answer`;
-    this.#execute(leagueId, async () => {
-      try {
-        await this.#context.ledger.execute(releaseMatch(leagueId, matchId, epoch, "unreachable", detail));
-      } finally {
-        this.#releasing.delete(key);
-      }
+  /** Repeated in each pass until it is committed: matches that are released already are left as they are. */
+  #release(leagueId: string, lost: readonly Match[]): void {
+    const releases = lost.map(({ matchId, epoch, refereeId }) => {
+      const detail = `referee ${refereeId} does not answer`;
+      return { leagueId, matchId, epoch, reason: "unreachable", detail } as const;
     });
+    this.#execute(leagueId, async () => void (await this.#context.ledger.execute(releaseMatches(releases))));
   }
 
   #execute(leagueId: string, run: () => Promise<void>): void {
@@ -177,8 +162,6 @@ export class Dispatch implements Part {
     this.#context.notice(`${leagueId} ${first.matchId}${others} waits: ${reason}`);
   }
 }
-
-const keyOf = ({ leagueId }: League, { matchId }: Pick<Match, "matchId">): string => `${leagueId}/${matchId}`;
 
 /** The places of the current round's matches in their round, from 0. */
 const turnsOf = ({ rounds, currentRound }: League): ReadonlyMap<string, number> =>

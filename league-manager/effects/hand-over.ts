@@ -5,11 +5,11 @@ import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { asRefused } from "#shared/rpc/peer.ts";
 import type { CallFault } from "#shared/rpc/pending.ts";
+import { releaseMatch } from "../commands/matches.ts";
 import { leagueStream } from "../league/events.ts";
 import { matchOf } from "../league/evolve.ts";
 import type { League, Match } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
-import { releaseMatch } from "./commands.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { type EffectsContext, MANAGER_SENDER, type Part } from "./part.ts";
 import type { Referees } from "./referees.ts";
@@ -137,7 +137,8 @@ export class HandOver implements Part {
     const free = dispatch.freePlaces();
     const isTaken = isFull ? others.some(({ id }) => (free.get(id) ?? 0) > 0) : others.length > 0;
     if (!isTaken) return;
-    await this.#context.ledger.execute(releaseMatch(leagueId, match.matchId, match.epoch, "refused", why));
+    const { matchId, epoch } = match;
+    await this.#context.ledger.execute(releaseMatch({ leagueId, matchId, epoch, reason: "refused", detail: why }));
   }
 }
 

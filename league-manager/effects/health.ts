@@ -1,7 +1,7 @@
 import { compareIds } from "#shared/lib/ids.ts";
 import type { Agent } from "../agents/agent.ts";
+import { recoverPlayer } from "../commands/players.ts";
 import type { Commit } from "../ledger.ts";
-import { recoverPlayer } from "./commands.ts";
 import type { EffectsContext } from "./part.ts";
 
 const PROBE_EVERY_MS = 1_000;
@@ -89,7 +89,7 @@ export class Health {
   async #probeSuspended(player: Agent): Promise<void> {
     const { ledger } = this.#context;
     if (!(await this.#answers(player.endpoint)) || this.#stopped.signal.aborted) return;
-    await ledger.execute(recoverPlayer(player.id, "health"));
+    await ledger.execute(recoverPlayer(player.id));
   }
 
   /** A referee that has just registered counts as up. */

@@ -1,8 +1,8 @@
 import type { Cancel } from "#shared/lib/clock.ts";
-import type { Agent } from "../agents/agent.ts";
 import type { Place } from "../agents/places.ts";
+import { isPresent } from "../agents/seats.ts";
+import { startLeague } from "../commands/leagues.ts";
 import type { League } from "../league/league.ts";
-import { startLeague } from "./commands.ts";
 import type { EffectsContext, Part } from "./part.ts";
 import { Tasks } from "./tasks.ts";
 
@@ -89,13 +89,11 @@ export class LeagueStart implements Part {
 
   /** The players of a league that can be reached: one that has lost its endpoint to another program does not count. */
   #reachable({ entrants }: League): number {
-    const { agents } = this.#context.ledger.state;
-    return [...entrants.keys()].filter((id) => isReachable(agents.get(id))).length;
+    return [...entrants.keys()].filter((id) => isPresent(this.#context.ledger.state, id)).length;
   }
 
   #missingPlayers(): readonly Place[] {
-    const { agents } = this.#context.ledger.state;
-    return this.#players.filter(({ id }) => !isReachable(agents.get(id)));
+    return this.#players.filter(({ id }) => !isPresent(this.#context.ledger.state, id));
   }
 
   #refereesAreIn(): boolean {
@@ -126,5 +124,4 @@ export class LeagueStart implements Part {
   }
 }
 
-const isReachable = (agent: Agent | undefined): boolean => agent !== undefined && agent.endpoint !== "";
 const namesOf = (places: readonly Place[]): string => places.map(({ name }) => name).join(", ");

@@ -1,6 +1,6 @@
+import { openRound } from "../commands/rounds.ts";
 import type { League } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
-import { openRound } from "./commands.ts";
 import type { EffectsContext, Part } from "./part.ts";
 import { Tasks } from "./tasks.ts";
 

@@ -2,10 +2,10 @@ import { derivedMessageId, matchRef } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { CallFault } from "#shared/rpc/pending.ts";
+import { settleWithdrawal } from "../commands/matches.ts";
 import { leagueStream } from "../league/events.ts";
 import type { League, Withdrawal } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
-import { settleWithdrawal } from "./commands.ts";
 import type { Health } from "./health.ts";
 import { type EffectsContext, MANAGER_SENDER, type Part } from "./part.ts";
 import { Tasks } from "./tasks.ts";
@@ -56,7 +56,7 @@ export class Withdrawals implements Part {
     const { matchId, epoch, refereeId } = withdrawal;
     while (!signal.aborted && this.#isDue(leagueId, withdrawal)) {
       if (await this.#isAcknowledged(leagueId, runId, withdrawal, signal)) {
-        await ledger.execute(settleWithdrawal(leagueId, matchId, epoch, refereeId));
+        await ledger.execute(settleWithdrawal({ leagueId, matchId, epoch, refereeId }));
         return;
       }
       await clock.pause(RESEND_MS, signal);
