@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import type { Dispatcher } from "./dispatch.ts";
 import type { Match } from "./league.ts";
@@ -67,7 +68,7 @@ test("an answer to START_GAME that is no envelope is explained, in the log too",
   await vi.waitFor(() => expect(dispatcher.refusals).toHaveLength(1), 5_000);
   const why = /not a league\.v2 envelope.*; START_GAME takes an envelope of type START_GAME_RESPONSE as its answer/;
   expect(dispatcher.refusals[0]).toMatch(why);
-  await log.flushed();
+  await log.flushed(systemClock);
   const [line = "{}"] = readFileSync(join(folder, "manager.log"), "utf8").split("\n");
   const logged = { match: "rps/R1M1", referee: "REF01", why: expect.stringMatching(why) };
   expect(JSON.parse(line)).toMatchObject({ ...logged, answer: { raw: expect.stringContaining("ACCEPTED") } });

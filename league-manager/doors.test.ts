@@ -7,7 +7,7 @@ import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
-import { openLog } from "#shared/runtime/logger.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { startManager } from "./service.ts";
 import { startProgram } from "./testing-doors.ts";
 
@@ -30,7 +30,7 @@ beforeEach(async () => {
     ],
     timeouts: { default_ms: 300 },
   });
-  const quiet = { log: openLog(null, "manager"), say: () => {}, warn: () => {}, report: () => {} };
+  const quiet = silentProcess("manager");
   const base = { config, host: "127.0.0.1", port, dataFolder, seed: "s", onEvent: () => {} };
   manager = await startManager({ ...base, startWhen: "count" }, quiet);
   operator = readFileSync(join(dataFolder, "operator-token"), "utf8").trim();

@@ -7,7 +7,7 @@ import { isToken, newToken } from "#shared/lib/ids.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { freePort } from "#shared/runtime/free-ports.ts";
-import { openLog } from "#shared/runtime/logger.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { startManager } from "./service.ts";
 import { startProgram } from "./testing-doors.ts";
 
@@ -19,7 +19,7 @@ const start = async (more: object, startWhen: "count" | "roster"): Promise<void>
   const port = await freePort();
   url = `http://127.0.0.1:${port}/mcp`;
   const config = Config.parse({ manager: { port }, leagues: [{ league_id: "rps", game: "rps.v1" }], ...more });
-  const quiet = { log: openLog(null, "manager"), say: () => {}, warn: () => {}, report: () => {} };
+  const quiet = silentProcess("manager");
   const base = { config, host: "127.0.0.1", port, dataFolder, seed: "s", onEvent: () => {} };
   manager = await startManager({ ...base, startWhen }, quiet);
 };

@@ -7,11 +7,11 @@ import type { AgentState } from "#shared/protocol/lifecycle.ts";
 import { type AllowedContacts, bareHost, hostsOf, isLoopback } from "#shared/rpc/addresses.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { toolsOf } from "#shared/rpc/operations.ts";
-import { createPeers } from "#shared/rpc/peer.ts";
 import { CREATIONS_PER_MINUTE, creationLimit, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
-import { type AgentProcess, listen, type RunningAgent } from "#shared/runtime/agent.ts";
+import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { type Config, OPERATOR_TOKEN_LENGTH } from "#shared/runtime/config.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import { listen } from "#shared/runtime/listen.ts";
 import { ownStore } from "#shared/runtime/own-store.ts";
 import { ownSecret, tokenFileOf, writeSecret } from "#shared/runtime/secret-file.ts";
 import { readingStore } from "#shared/runtime/store-file.ts";
@@ -56,7 +56,7 @@ export function startManager(options: ManagerServiceOptions, self: AgentProcess)
 
 async function startOn(file: string, options: ManagerServiceOptions, self: AgentProcess): Promise<RunningAgent> {
   const { config, dataFolder } = options;
-  const own = ownStore(file, MANAGER_SCHEMA);
+  const own = ownStore(file, MANAGER_SCHEMA, self.clock);
   const store = await managerStore(own.db, (error) => {
     // What is in memory is ahead of the file now: whoever starts again reads the file.
     setImmediate(() => {
@@ -68,7 +68,7 @@ async function startOn(file: string, options: ManagerServiceOptions, self: Agent
 
   const places = placesOf(config, options.startWhen === "roster" ? dataFolder : null);
   const operator = operatorToken(config, dataFolder);
-  const peers = createPeers();
+  const peers = self.network.createPeers();
   const onState = ({ id: agent_id, name, kind, state }: Agent, was: AgentState): void => {
     self.log.info({ agent: agent_id, was, state }, "an agent's state has changed");
     if (kind !== "player") return;
@@ -115,8 +115,9 @@ async function startOn(file: string, options: ManagerServiceOptions, self: Agent
       templates: managerTemplates(manager, store.logOf),
     },
     onError,
+    self.clock,
   );
-  const server = await listen({
+  const server = await listen(self.network, {
     log: self.log,
     host: options.host,
     ports: [options.port],

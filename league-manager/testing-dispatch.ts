@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
@@ -106,7 +107,7 @@ export function startDispatcher(
   referees: readonly TestReferee[],
   options: Partial<DispatchOptions> = {},
 ): Dispatcher & { readonly refusals: readonly string[] } {
-  const peers = createPeers();
+  const peers = createPeers({ clock: systemClock });
   const refusals: string[] = [];
   const registry = {
     all: () => referees.map(({ agent }) => agent),

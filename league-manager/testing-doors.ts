@@ -10,7 +10,7 @@ import { rps } from "#shared/games/rps.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { Config } from "#shared/runtime/config.ts";
-import { openLog } from "#shared/runtime/logger.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { matchSeed } from "#shared/session/match-seed.ts";
 import { create, decide } from "#shared/session/session.ts";
 import { rowsOf } from "#shared/session/testing-rows.ts";
@@ -69,14 +69,11 @@ export async function startTestManager(
   const { port: place } = others.address() as AddressInfo;
   const config = Config.parse({ leagues, timeouts: { default_ms: 300 }, ...more });
   let origin = "";
-  const quiet = {
-    log: openLog(null, "manager"),
-    say: () => {},
-    warn: () => {},
+  const quiet = silentProcess("manager", {
     report: (report: object) => {
       if ("url" in report) origin = String(report.url);
     },
-  };
+  });
   const base = { config, host: "127.0.0.1", port: 0, dataFolder, seed: "s", onEvent };
   const manager = await startManager({ ...base, startWhen: "count" }, quiet);
   const url = `${origin}/mcp`;

@@ -1,5 +1,5 @@
 import { openSync } from "node:fs";
-import { pause } from "#shared/lib/clock.ts";
+import { pause, systemClock } from "#shared/lib/clock.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { newAgent } from "./agents.ts";
 import { hasLeft } from "./presence.ts";
@@ -11,7 +11,7 @@ const player = newAgent("P01", {
   ...{ kind: "player", name: "Ann", endpoint, ...about },
   ...{ maxConcurrent: 0, remoteAddress: "127.0.0.1", token: null },
 });
-const peers = createPeers();
+const peers = createPeers({ clock: systemClock });
 /** Opens files until no more can be; returns how many. */
 const takeAll = (): number => {
   for (let taken = 0; ; taken++) {

@@ -10,7 +10,7 @@ import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MatchResult, MessageType, StartGame } from "#shared/protocol/messages.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
-import { openLog } from "#shared/runtime/logger.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { outcomeOf } from "#shared/session/match-result.ts";
 import { type Command, create, decide } from "#shared/session/session.ts";
 import { rowsOf } from "#shared/session/testing-rows.ts";
@@ -89,12 +89,11 @@ export async function startScriptedLeague(
         ...{ config, host: "127.0.0.1", port: 0, dataFolder, seed, startWhen: "count" },
         onEvent: (event) => mine.push(event),
       },
-      {
-        ...{ log: openLog(null, "manager"), say: () => {}, warn: () => {} },
+      silentProcess("manager", {
         report: (report) => {
           if (report.type === "ready") url = `${report.url}/mcp`;
         },
-      },
+      }),
     );
   };
   const tool = async (name: string, args: object, bearer?: string): Promise<Wire> => {

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
@@ -24,7 +25,7 @@ async function withdrawalsOf(...statuses: readonly number[]) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const referee = { id: "REF01", endpoint: `http://127.0.0.1:${port}/mcp`, tokenHash: sha256Hex("token") } as Agent;
-  const peers = createPeers();
+  const peers = createPeers({ clock: systemClock });
   const state = { isUp: true };
   const withdrawals: Withdrawals = createWithdrawals({
     peers,

@@ -8,7 +8,7 @@ import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
-import { openLog } from "#shared/runtime/logger.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { startPlayer } from "./service.ts";
 
 const TOKEN = "the player's own token";
@@ -36,7 +36,7 @@ beforeEach(async () => {
     response.end(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(text).id, result }));
   });
   await new Promise<void>((resolve) => manager.listen(port + 1, "127.0.0.1", resolve));
-  const quiet = { log: openLog(null, "player"), say: () => {}, warn: () => {}, report: () => {} };
+  const quiet = silentProcess("player");
   const limits = { leagueIds: null, registerTimeoutMs: 10_000, limitLoopback: false };
   const base = { bot: "manual", name: "Person", host: "127.0.0.1", dataFolder, ...limits };
   player = await startPlayer({ ...base, ports: [port], manager: `http://127.0.0.1:${port + 1}/mcp` }, quiet);
@@ -202,7 +202,7 @@ describe("signatures", () => {
 
   it("of a player that has no token: a message about a match carries the token of its invitation, or is refused", async () => {
     await player.stop();
-    const quiet = { log: openLog(null, "player"), say: () => {}, warn: () => {}, report: () => {} };
+    const quiet = silentProcess("player");
     const limits = { leagueIds: null, registerTimeoutMs: 10_000, limitLoopback: false };
     const base = { bot: "random", name: "Far", host: "127.0.0.1", dataFolder, ...limits };
     player = await startPlayer({ ...base, ports: [port], manager: null }, quiet);

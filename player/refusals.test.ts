@@ -8,7 +8,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
-import { openLog } from "#shared/runtime/logger.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { startPlayer } from "./service.ts";
 
 const TOKEN = "the player's own token";
@@ -47,13 +47,13 @@ async function startRegistered({ limitLoopback = false, meanwhile }: Start = {})
   const said: string[] = [];
   const ready = Promise.withResolvers<string>();
   const registered = Promise.withResolvers<void>();
-  const self = {
-    ...{ log: openLog(null, "player"), warn: () => {}, report: (report: Wire) => ready.resolve(report.url) },
+  const self = silentProcess("player", {
+    report: (report: Wire) => ready.resolve(report.url),
     say(line: string) {
       said.push(line);
       if (line.startsWith("registered")) registered.resolve();
     },
-  };
+  });
   const place = { host: "127.0.0.1", ports: [0], dataFolder, limitLoopback };
   const at = { manager: `http://127.0.0.1:${(manager.address() as AddressInfo).port}/mcp`, leagueIds: null };
   const player = await startPlayer({ bot: "manual", name: "P", ...place, ...at, registerTimeoutMs: 10_000 }, self);

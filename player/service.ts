@@ -9,14 +9,16 @@ import { protocolError } from "#shared/protocol/errors.ts";
 import { agentStates } from "#shared/protocol/lifecycle.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { hostsOf, isLoopback } from "#shared/rpc/addresses.ts";
+import type { Listening } from "#shared/rpc/listen.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { type Caller, operation, toolsOf } from "#shared/rpc/operations.ts";
 import { listenHostFor } from "#shared/rpc/own-addresses.ts";
-import { createPeers } from "#shared/rpc/peer.ts";
+import type { Peers } from "#shared/rpc/peer.ts";
 import { REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
-import { type AgentProcess, type Listening, listen, type RunningAgent } from "#shared/runtime/agent.ts";
+import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { contactEndpoint, placeName } from "#shared/runtime/contact.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import { listen } from "#shared/runtime/listen.ts";
 import { endWithParent } from "#shared/runtime/orphan.ts";
 import { register, takeToken } from "#shared/runtime/registration.ts";
 import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
@@ -91,8 +93,9 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
       templates: [],
     },
     (error) => self.log.error({ err: error }, "internal error"),
+    self.clock,
   );
-  const server = await listen({
+  const server = await listen(self.network, {
     log: self.log,
     host: options.host ?? listenHostFor(options.manager),
     allowedHosts: hostsOf(options.endpoint),
@@ -108,7 +111,7 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
     isReady: () => options.manager === null || identity.isRegistered,
     web: webApp(self.log),
   });
-  const peers = createPeers();
+  const peers = self.network.createPeers();
   const stopping = new AbortController();
   if (options.manager === null) self.say(`${bot.name} plays at ${server.urls[0]}/mcp`);
   self.report({ type: "ready", url: server.url });
@@ -167,7 +170,7 @@ async function registerPlayer(
   bot: LoadedBot,
   server: Listening,
   identity: Identity,
-  peers: ReturnType<typeof createPeers>,
+  peers: Peers,
   signal: AbortSignal,
   self: AgentProcess,
 ): Promise<{ id: string; leagueIds: readonly string[] }> {

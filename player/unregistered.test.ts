@@ -7,7 +7,7 @@ import { isToken } from "#shared/lib/ids.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
-import { openLog } from "#shared/runtime/logger.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { startPlayer } from "./service.ts";
 import { bodyOf, from, gameResult, invitation, moveRequest, replyIn } from "./testing-messages.ts";
 
@@ -32,10 +32,10 @@ afterEach(async () => {
 async function startUnregistered(more: { secretFile?: string; limitLoopback?: boolean } = {}): Promise<Unregistered> {
   const said: string[] = [];
   const ready = Promise.withResolvers<string>();
-  const self = {
-    ...{ log: openLog(null, "player"), warn: () => {}, say: (line: string) => void said.push(line) },
+  const self = silentProcess("player", {
+    say: (line) => void said.push(line),
     report: (report: { type: string; url?: string }) => ready.resolve(report.url ?? ""),
-  };
+  });
   const place = { host: "127.0.0.1", ports: [0], manager: null, leagueIds: null, dataFolder: folder };
   const limits = { registerTimeoutMs: 1_000, limitLoopback: false };
   running.push(await startPlayer({ bot: "cycle", name: "Listed", ...place, ...limits, ...more }, self));

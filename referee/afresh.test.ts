@@ -43,7 +43,7 @@ async function open() {
   await close?.();
   const db = openSqlite(join(folder, "referee.sqlite"), SESSION_SCHEMA + MATCH_SCHEMA);
   const writer = localWriter(db);
-  const peers = createPeers();
+  const peers = createPeers({ clock: systemClock });
   const host = createHost(sqliteLog(db, writer), systemClock);
   const agents = agentDirectory(db, writer);
   const referee = createReferee({

@@ -28,7 +28,7 @@ const move = (action: unknown, more: object = {}) =>
 async function ask(answer: (asked: Heard) => object | Promise<never>, limitMs = 5_000) {
   const others = await startOthers({ player: (one) => (one.type === "MOVE_REQUEST" ? answer(one) : null) });
   ends.push(() => others.close());
-  const peers = createPeers();
+  const peers = createPeers({ clock: systemClock });
   ends.push(() => peers.close());
   const order = others.order({ timeouts: { join_ms: 5_000, move_ms: limitMs, game_over_ms: 5_000 } });
   const host = createHost(sqliteLog(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);

@@ -64,7 +64,7 @@ it("an order that comes while a referee stops is nobody's forfeit: it is played 
   ends.push(() => rmSync(folder, { recursive: true, force: true }));
   const open = () => {
     const db = openSqlite(join(folder, "referee.sqlite"), SESSION_SCHEMA + MATCH_SCHEMA);
-    const peers = createPeers();
+    const peers = createPeers({ clock: systemClock });
     const referee = createReferee({
       driver: testDriver(createHost(sqliteLog(db, localWriter(db)), systemClock), peers),
       ...{ matches: matchTable(db), peers },
@@ -126,7 +126,7 @@ it("two players with one token are refused: whoever holds it would be both", asy
 it("what a player without a token said is told as it said it", async () => {
   const others = await startOthers();
   ends.push(() => others.close());
-  const peers = createPeers();
+  const peers = createPeers({ clock: systemClock });
   ends.push(() => peers.close());
   const endpoint = others.order().roles.player_1?.endpoint ?? "";
   const player = {

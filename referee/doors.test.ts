@@ -8,7 +8,7 @@ import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
-import { openLog } from "#shared/runtime/logger.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { clients } from "../scripts/testing-mcp-clients.ts";
 import { startReferee } from "./service.ts";
 
@@ -65,7 +65,7 @@ beforeEach(async () => {
   });
   await player(2, async () => {});
   await player(3, () => release.promise);
-  const quiet = { log: openLog(null, "referee"), say: () => {}, warn: () => {}, report: () => {} };
+  const quiet = silentProcess("referee");
   const alone = { bots: new Map(), isAttended: false };
   const limits = { ...alone, registerTimeoutMs: 10_000, reportTimeoutMs: 10_000, limitLoopback: false };
   const base = {

@@ -21,7 +21,7 @@ let thought: PromiseWithResolvers<void>;
 const running = new AbortController();
 
 beforeEach(async () => {
-  peers = createPeers();
+  peers = createPeers({ clock: systemClock });
   const host = createHost(sqliteLog(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
   driver = { ...testDriver(host, peers), waits: createWaits(host) };
   thought = Promise.withResolvers();

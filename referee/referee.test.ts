@@ -22,7 +22,7 @@ let host: SessionHost;
 let referee: Referee;
 beforeEach(() => {
   db = openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA + SEAT_SCHEMA);
-  peers = createPeers();
+  peers = createPeers({ clock: systemClock });
   host = createHost(sqliteLog(db, localWriter(db)), systemClock);
   referee = newReferee();
 });

@@ -69,6 +69,7 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
     known: desk.bots,
     dataFolder: desk.dataFolder,
     log: self.log,
+    clock: self.clock,
     timeouts: desk.botTimeouts,
   });
   const { tellPeople } = desk;

@@ -5,11 +5,11 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { flat } from "#shared/lib/text.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { hostsOf } from "#shared/rpc/addresses.ts";
+import type { Listening } from "#shared/rpc/listen.ts";
 import type { McpSurface } from "#shared/rpc/mcp.ts";
 import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { toolsOf } from "#shared/rpc/operations.ts";
 import { listenHostFor } from "#shared/rpc/own-addresses.ts";
-import { createPeers } from "#shared/rpc/peer.ts";
 import {
   CREATIONS_PER_MINUTE,
   type Credentials,
@@ -17,8 +17,9 @@ import {
   REQUESTS_PER_MINUTE,
   rateLimit,
 } from "#shared/rpc/rate-limit.ts";
-import { type AgentProcess, type Listening, listen, type RunningAgent } from "#shared/runtime/agent.ts";
+import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { contactEndpoint, placeName } from "#shared/runtime/contact.ts";
+import { listen } from "#shared/runtime/listen.ts";
 import { ownStore } from "#shared/runtime/own-store.ts";
 import { register, takeToken } from "#shared/runtime/registration.ts";
 import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
@@ -94,7 +95,7 @@ export async function startReferee(
   const open: Pick<Streams, "close">[] = [];
   let isTrusted: (credentials: Credentials) => boolean = () => false;
   const creations = creationLimit(CREATIONS_PER_MINUTE.referee, options.limitLoopback);
-  const server = await listen({
+  const server = await listen(self.network, {
     log: self.log,
     host: options.host ?? listenHostFor(manager),
     allowedHosts: hostsOf(options.endpoint),
@@ -127,13 +128,13 @@ export async function startReferee(
   // The store may be named after the port, so it opens behind it; no request is read before this turn of the event loop ends.
   const file = join(options.dataFolder, `${options.storeName ?? `referee-${server.port}`}.sqlite`);
   const store = await orClose(server, () =>
-    ownStore(file, SESSION_SCHEMA + MATCH_SCHEMA + REPLY_SCHEMA + SEAT_SCHEMA + CODENAMES_SCHEMA),
+    ownStore(file, SESSION_SCHEMA + MATCH_SCHEMA + REPLY_SCHEMA + SEAT_SCHEMA + CODENAMES_SCHEMA, self.clock),
   );
   const { db } = store;
   const writer = threadWriter(file, (reason) => {
     throw reason; // ends the process: a referee that cannot write must not ask
   });
-  const peers = createPeers();
+  const peers = self.network.createPeers();
   const seats = seatTable(db);
   const host = createHost(
     sqliteLog(db, writer),
@@ -289,5 +290,5 @@ function endpointOf(
     templates: [...room.templates, ...refereeTemplates(desk)],
     ...given,
   };
-  return mcpEndpoint(surface, (error) => self.log.error({ err: error }, "internal error"));
+  return mcpEndpoint(surface, (error) => self.log.error({ err: error }, "internal error"), self.clock);
 }

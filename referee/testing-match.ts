@@ -13,6 +13,7 @@ import { signFor } from "#shared/protocol/signing.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { type Logger, openLog } from "#shared/runtime/logger.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { createAsker } from "./ask.ts";
 import type { MatchDriver } from "./driven-match.ts";
 import { startReferee } from "./service.ts";
@@ -164,12 +165,12 @@ export async function startTable(
   const others = await startOthers(answers);
   const dataFolder = mkdtempSync(join(tmpdir(), "match-"));
   const ready = Promise.withResolvers<string>();
-  const quiet = {
-    ...{ log, warn: () => {} },
+  const quiet = silentProcess("referee", {
+    log,
     // The last thing that it says of its registration.
     say: (line: string) => void (line.startsWith("registered") && registered.resolve()),
     report: (report: Wire) => ready.resolve(report.url),
-  };
+  });
   const registered = Promise.withResolvers<void>();
   const limits = { registerTimeoutMs: 10_000, reportTimeoutMs: 10_000, limitLoopback };
   const place = { name: "R", host: "127.0.0.1", manager: others.manager, dataFolder, ports: [0] };

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import { afterEach, expect, it } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { startTestLeague, type TestLeague } from "./testing-league.ts";
@@ -43,7 +44,7 @@ function bareBot(batch: boolean | undefined, posts: Call[][]) {
       response.end(JSON.stringify(Array.isArray(asked) ? asked.map(reply).reverse() : reply(asked)));
     });
     await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-    const peers = createPeers();
+    const peers = createPeers({ clock: systemClock });
     const me = {
       display_name: name,
       game_types: ["rps.v1", "connect_four.v1"],

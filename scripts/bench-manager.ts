@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { z } from "zod";
+import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef, newToken, playerId } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
@@ -50,7 +51,7 @@ export async function startBenchManager(
 ): Promise<BenchManager> {
   const players: Agent[] = [];
   let referee: { endpoint: string; tokenHash: string } | null = null;
-  const peers = createPeers();
+  const peers = createPeers({ clock: systemClock });
   const faults: string[] = [];
   let wanted = 0;
   let running = 0;
@@ -147,7 +148,7 @@ export async function startBenchManager(
   ];
   const tools = toolsOf(operations, () => SENDER);
   const surface = { serverInfo: { name: "bench", version: "1.0.0" }, tools, resources: [], templates: [] };
-  const rpc = jsonRpc(mcpMethods(surface), (error) => faults.push(String(error)));
+  const rpc = jsonRpc(mcpMethods(surface), (error) => faults.push(String(error)), systemClock);
   const server = httpEndpoint({
     door: rpc.answer,
     web: () => Promise.reject(new Error("no pages here")),

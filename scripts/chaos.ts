@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { Command } from "commander";
 import { findGame } from "#shared/games/registry.ts";
+import { systemClock } from "#shared/lib/clock.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { EXIT } from "#shared/runtime/exit.ts";
@@ -109,6 +110,7 @@ async function playUnderFire(
   const over = Promise.withResolvers<boolean>();
   const limit = setTimeout(() => over.resolve(false), LEAGUE_LIMIT_MS);
   const supervisor = createSupervisor({
+    clock: systemClock,
     maxRestarts: Number.POSITIVE_INFINITY,
     onEvent: (event) => {
       if ((event as LeagueEvent).type === "all_completed") over.resolve(true);

@@ -5,6 +5,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import type { Ask, Said } from "#shared/rpc/input.ts";
 import { type Called, connectMcpHost, type McpHost } from "#shared/rpc/mcp-host.ts";
+import { httpNetwork } from "#shared/rpc/network.ts";
 import { EXIT, fileFault, StartError } from "#shared/runtime/exit.ts";
 import { freePort } from "#shared/runtime/free-ports.ts";
 import { openLog } from "#shared/runtime/logger.ts";
@@ -118,7 +119,14 @@ async function ownReferee(data: string, game: OpenGame | null, tell: (line: stri
       ...{ bots: new Map(), isAttended: false },
       ...(kept !== null && { storeName: `referee-${kept}` }),
     },
-    { log, say: (line) => log.info(line), warn: tell, report: (told) => "url" in told && ready.resolve(told.url) },
+    {
+      log,
+      say: (line) => log.info(line),
+      warn: tell,
+      report: (told) => "url" in told && ready.resolve(told.url),
+      clock: systemClock,
+      network: httpNetwork(systemClock),
+    },
   );
   const referee = await starting.catch((thrown) => {
     if (kept === null || !(thrown instanceof StoreInUse)) throw thrown;
@@ -133,7 +141,7 @@ async function ownReferee(data: string, game: OpenGame | null, tell: (line: stri
     port: kept ?? Number(new URL(endpoint).port),
     async stop() {
       await referee.stop();
-      await log.flushed();
+      await log.flushed(systemClock);
     },
   };
 }

@@ -19,7 +19,7 @@ export function mcp(flags: McpFlags): Promise<void> {
     const hosts = dataFolder === null ? null : await startMcpHosts(dataFolder, flags.port, self);
     const url = flags.url ?? `${hosts?.url}/mcp`;
     const tell = (line: string): void => self.say(line);
-    const stdio = mcpStdio({ url, serverFor: hosts?.serverFor, input: process.stdin, output, tell });
+    const stdio = mcpStdio({ url, serverFor: hosts?.serverFor, input: process.stdin, output, tell, clock: self.clock });
     if (hosts) self.say(`serving ${url} on stdio; its pages are at ${new URL("/", url)}`);
     else self.say(`stdio leads to ${url}`);
     return {

@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { systemClock } from "#shared/lib/clock.ts";
 import { wildcardHost } from "#shared/rpc/own-addresses.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
@@ -51,6 +52,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => ended.resolve(EXIT.interrupted));
   const supervisor = createSupervisor({
+    clock: systemClock,
     onEvent(event) {
       const told = event as LeagueEvent;
       progress.event(told);

@@ -1,12 +1,13 @@
 import { createServer, request } from "node:http";
 import { afterEach, expect, it, vi } from "vitest";
 import { freePorts } from "#shared/runtime/free-ports.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
 import type { LeagueEvent } from "../league-manager/events.ts";
 import { startTestManager } from "../league-manager/testing-doors.ts";
 import { startPlayer } from "../player/service.ts";
 import { startReferee } from "../referee/service.ts";
 import { cleanUp, newFolder } from "./testing.ts";
-import { LIMITS, REFEREE, silentProcess } from "./testing-league.ts";
+import { LIMITS, REFEREE } from "./testing-league.ts";
 
 const REFUSES_MS = 5_000;
 const BATCH = 8;

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { systemClock } from "#shared/lib/clock.ts";
 import { EXIT } from "#shared/runtime/exit.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
 import type { LeagueEvent, ResultsDocument } from "../league-manager/events.ts";
@@ -28,6 +29,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   const ended = Promise.withResolvers<number>();
   let hasBegun = options.folder.isResumed;
   const supervisor = createSupervisor({
+    clock: systemClock,
     onEvent(event) {
       const told = event as LeagueEvent;
       hasBegun ||= told.type === "league_started" || told.type === "match_completed";

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { WireFault } from "#shared/protocol/messages.ts";
-import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
+import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { freePorts } from "#shared/runtime/free-ports.ts";
-import { openLog } from "#shared/runtime/logger.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
 import type { LeagueEvent, ResultsDocument } from "../league-manager/events.ts";
 import { startManager } from "../league-manager/service.ts";
 import { startPlayer } from "../player/service.ts";
@@ -68,13 +68,6 @@ const MatchRead = z.looseObject({
   log: z.array(z.string()),
 });
 export type MatchRead = z.infer<typeof MatchRead>;
-
-export const silentProcess = (name: string): AgentProcess => ({
-  log: openLog(null, name),
-  say: () => {},
-  warn: () => {},
-  report: () => {},
-});
 
 /** Starts manager, referees and players, the players last: the league begins as soon as all are registered. */
 export async function startTestLeague(options: TestLeagueOptions): Promise<TestLeague> {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { gameIds } from "#shared/games/registry.ts";
 import { freePort, freePorts } from "#shared/runtime/free-ports.ts";
-import { openLog } from "#shared/runtime/logger.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { startPlayer } from "../../player/service.ts";
 import { bodyOf, from, invitation, replyIn } from "../../player/testing-messages.ts";
 import { type FaultKind, startFaultyPlayer } from "../../scripts/faulty-player.ts";
@@ -139,7 +139,7 @@ describe("a bot that is known by its endpoint", () => {
   it("plays, and goes on after a restart of the host; without it the game waits", async () => {
     const folder = newFolder();
     const port = await freePort();
-    const quiet = { log: openLog(null, "player"), say: () => {}, warn: () => {}, report: () => {} };
+    const quiet = silentProcess("player");
     const player = await startPlayer(
       {
         ...{ bot: "random", name: "fish", host: "127.0.0.1", ports: [port], manager: null, leagueIds: null },

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Role } from "#shared/games/game.ts";
+import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
@@ -25,6 +26,7 @@ export interface BotsDesk {
   readonly known: ReadonlyMap<string, string>;
   readonly dataFolder: string;
   readonly log: Logger;
+  readonly clock: Clock;
   readonly timeouts?: StartGame["timeouts"] | undefined;
 }
 
@@ -45,7 +47,7 @@ const MAX_RESTARTS = 100;
  * Players that a host lets play against agents and people: known endpoints, and the built-in bots, each a player process of its own,
  * started when it is first wanted. All are asked over the wire, like any player of a league.
  */
-export function createBots({ driver, known, dataFolder, log, timeouts = TIMEOUTS }: BotsDesk): Bots {
+export function createBots({ driver, known, dataFolder, log, clock, timeouts = TIMEOUTS }: BotsDesk): Bots {
   const stopping = new AbortController();
   const started = new Map<string, Promise<string>>();
   const supervisors = new Set<Supervisor>();
@@ -60,6 +62,7 @@ export function createBots({ driver, known, dataFolder, log, timeouts = TIMEOUTS
     const failed = Promise.withResolvers<never>();
     stopping.signal.addEventListener("abort", () => failed.reject(stopping.signal.reason));
     const supervisor = createSupervisor({
+      clock,
       maxRestarts: MAX_RESTARTS,
       onEvent: () => {},
       onLine: (name, line) => log.info({ bot: name }, line),

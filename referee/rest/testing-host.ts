@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Logger, openLog } from "#shared/runtime/logger.ts";
+import type { Logger } from "#shared/runtime/logger.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { type RefereeOptions, startReferee } from "../service.ts";
 import { CreatedSession, RegisteredAgent } from "./documents.ts";
 
@@ -76,12 +77,10 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
       isAttended: false,
       tellPeople: (line) => toldPeople.push(line),
     },
-    {
-      log: options.log ?? openLog(null, "host"),
-      say: () => {},
-      warn: () => {},
+    silentProcess("host", {
+      ...(options.log && { log: options.log }),
       report: (report) => "url" in report && ready.resolve(report.url),
-    },
+    }),
   );
   const url = await ready.promise;
   // fetch may still hold connections to the host that had this port before; each of them fails once.

@@ -91,13 +91,13 @@ let addressesRead: ReadonlySet<string> | null = null;
 
 /**
  * The addresses of this machine's interfaces. The system takes some 50 µs to list them, and a registration is compared with every agent,
- * so they are kept until the end of this turn of the event loop.
+ * so they are kept until the code that runs now returns.
  */
 function interfaceAddresses(): ReadonlySet<string> {
   if (addressesRead === null) {
     const found = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
     addressesRead = new Set(found.map(({ address }) => address));
-    setImmediate(() => {
+    queueMicrotask(() => {
       addressesRead = null;
     });
   }

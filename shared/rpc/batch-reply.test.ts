@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../lib/clock.ts";
 import { asTheyCome } from "./batch-reply.ts";
 import type { HttpReply } from "./http.ts";
 import { ask, serve, url } from "./testing-endpoint.ts";
@@ -78,7 +79,11 @@ describe("in parts", () => {
   const calls = (count: number) => Array.from({ length: count }, () => Promise.withResolvers<HttpReply>());
   const settle = (one: PromiseWithResolvers<HttpReply> | undefined, body: string) =>
     one?.resolve({ status: 200, body });
-  const reply = (all: readonly PromiseWithResolvers<HttpReply>[]) => asTheyCome(all.map(({ promise }) => promise));
+  const reply = (all: readonly PromiseWithResolvers<HttpReply>[]) =>
+    asTheyCome(
+      all.map(({ promise }) => promise),
+      systemClock,
+    );
 
   test("answers of one turn are one part", async () => {
     const all = calls(5);

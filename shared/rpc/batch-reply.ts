@@ -1,3 +1,4 @@
+import type { Clock } from "../lib/clock.ts";
 import type { HttpReply } from "./http.ts";
 
 /**
@@ -5,8 +6,8 @@ import type { HttpReply } from "./http.ts";
  * event loop that has any is the body, what is not follows turn by turn: a slow call holds up no other. A comma begins the next element's
  * line, so that each line is whole as soon as it is written. Without an element: 202.
  */
-export async function asTheyCome(replies: readonly Promise<HttpReply>[]): Promise<HttpReply> {
-  const lines = linesOf(replies);
+export async function asTheyCome(replies: readonly Promise<HttpReply>[], clock: Clock): Promise<HttpReply> {
+  const lines = linesOf(replies, clock);
   const first = await lines.next();
   if (first.elements.length === 0) return { status: 202, body: "" };
   const body = `[\n${first.elements.join("\n,")}\n`;
@@ -26,7 +27,7 @@ interface Lines {
   next(): Promise<{ readonly elements: readonly string[]; readonly isLast: boolean }>;
 }
 
-function linesOf(replies: readonly Promise<HttpReply>[]): Lines {
+function linesOf(replies: readonly Promise<HttpReply>[], clock: Clock): Lines {
   let ready: { readonly index: number; readonly body: string }[] = [];
   let left = replies.length;
   let wake = (): void => {};
@@ -38,7 +39,7 @@ function linesOf(replies: readonly Promise<HttpReply>[]): Lines {
   for (const [index, reply] of replies.entries()) {
     void reply.then(({ body }) => {
       left--;
-      if (body !== "" && ready.push({ index, body }) === 1 && left > 0) setImmediate(due);
+      if (body !== "" && ready.push({ index, body }) === 1 && left > 0) clock.defer(due);
       if (left === 0) due();
     });
   }

@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import type { Cancel, Clock } from "../lib/clock.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { jsonOf } from "../lib/text.ts";
 import { failed, joined, jsonHeaders, send, type Target } from "./exchange.ts";
@@ -38,19 +39,19 @@ const END_MS = 1_000;
  * Group commit for calls: what is asked of one endpoint in one turn goes in one POST, as a JSON-RPC batch; a lone call goes as it is. Each call
  * keeps its own deadline, signal and answer, and is settled as soon as its answer is there: none waits for another.
  */
-export function createBatches(): Batches {
+export function createBatches(clock: Clock): Batches {
   let queues: Queue[] = [];
 
   const flush = (): void => {
     const due = queues;
     queues = [];
-    for (const queue of due) sendAll(queue);
+    for (const queue of due) sendAll(queue, clock);
   };
 
   const queueFor = (target: Target, bearer: string | undefined): Queue => {
     const known = queues.find((one) => one.target === target && one.bearer === bearer);
     if (known) return known;
-    if (queues.length === 0) setImmediate(flush);
+    if (queues.length === 0) clock.defer(flush);
     const queue: Queue = { target, bearer, calls: [], bytes: 0 };
     queues.push(queue);
     return queue;
@@ -61,14 +62,14 @@ export function createBatches(): Batches {
       if (options.signal?.aborted) return resolve(GIVEN_UP);
       const queue = queueFor(target, options.bearer);
       const bytes = Buffer.byteLength(body) + 1;
-      if (queue.calls.length === MAX_CALLS || queue.bytes + bytes > MAX_BYTES) sendAll(queue);
-      queue.calls.push({ id, body, bytes, call: new Pending(options, resolve, reject) });
+      if (queue.calls.length === MAX_CALLS || queue.bytes + bytes > MAX_BYTES) sendAll(queue, clock);
+      queue.calls.push({ id, body, bytes, call: new Pending(options, clock, resolve, reject) });
       queue.bytes += bytes;
     });
 }
 
 /** Sends what waits in a queue and was not given up meanwhile, and empties it. */
-function sendAll(queue: Queue): void {
+function sendAll(queue: Queue, clock: Clock): void {
   const calls = queue.calls.filter(({ call }) => !call.isSettled);
   queue.calls = [];
   queue.bytes = 0;
@@ -78,7 +79,7 @@ function sendAll(queue: Queue): void {
   if (calls.length === 1) send(queue.target, "POST", first.body, first.call);
   else {
     const body = arrayOf(calls);
-    pool.dispatch({ path, method: "POST", body, headers: jsonHeaders(first.call) }, new BatchExchange(calls));
+    pool.dispatch({ path, method: "POST", body, headers: jsonHeaders(first.call) }, new BatchExchange(calls, clock));
   }
 }
 
@@ -114,9 +115,11 @@ class BatchExchange implements Dispatcher.DispatchHandler {
   #isBroken = false;
   #hasEnded = false;
   #controller: Dispatcher.DispatchController | null = null;
-  #ending: NodeJS.Timeout | null = null;
+  #cancelEnding: Cancel | null = null;
+  readonly #clock: Clock;
 
-  constructor(calls: readonly Queued[]) {
+  constructor(calls: readonly Queued[], clock: Clock) {
+    this.#clock = clock;
     this.#calls = new Map(calls.map(({ id, call }) => [id, call]));
     this.#open = calls.length;
     const limits = calls.map(({ call }) => call.maxReplyBytes);
@@ -128,7 +131,7 @@ class BatchExchange implements Dispatcher.DispatchHandler {
   readonly #onSettled = (isAnswered: boolean): void => {
     this.#open--;
     if (this.#open > 0 || this.#hasEnded) return;
-    if (isAnswered) this.#ending = setTimeout(() => this.#abort(), END_MS).unref();
+    if (isAnswered) this.#cancelEnding = this.#clock.after(END_MS, () => this.#abort());
     else this.#abort();
   };
 
@@ -194,7 +197,7 @@ class BatchExchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#hasEnded = true;
-    if (this.#ending) clearTimeout(this.#ending);
+    this.#cancelEnding?.();
     if (this.#open === 0) return;
     const text = joined(this.#chunks).toString("utf8");
     const rest = this.#form === "lines" ? this.#lastLine(text) : this.#whole(text);
@@ -218,7 +221,7 @@ class BatchExchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#hasEnded = true;
-    if (this.#ending) clearTimeout(this.#ending);
+    this.#cancelEnding?.();
     for (const call of this.#calls.values()) failed(call, error);
   }
 }

@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../lib/clock.ts";
 import { createBatches } from "./batch.ts";
 import { exchange, failed, type Target } from "./exchange.ts";
 import { type CallOptions, Pending } from "./pending.ts";
@@ -34,11 +35,13 @@ const THEIRS = ["ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH", "UND_ERR_SOCKET", 
 
 describe("what this machine lacks rejects a call and blames nobody", () => {
   test.each(LACKING)("%s", async (code) => {
-    const pending = new Promise((resolve, reject) => failed(new Pending(OPTIONS, resolve, reject), error(code)));
+    const pending = new Promise((resolve, reject) =>
+      failed(new Pending(OPTIONS, systemClock, resolve, reject), error(code)),
+    );
     expect(await outcome(pending)).toBe(code);
     const { target, bodies } = unreachable(code);
-    expect(await outcome(exchange(target, "POST", "1", OPTIONS))).toBe(code);
-    const send = createBatches();
+    expect(await outcome(exchange(target, "POST", "1", OPTIONS, systemClock))).toBe(code);
+    const send = createBatches(systemClock);
     expect(await outcome(send(target, 2, "2", OPTIONS))).toBe(code);
     expect(await Promise.all([3, 4, 5].map((id) => outcome(send(target, id, String(id), OPTIONS))))).toEqual([
       code,
@@ -52,8 +55,8 @@ describe("what this machine lacks rejects a call and blames nobody", () => {
 describe("what is wrong with the other side is a fault of each call", () => {
   test.each(THEIRS)("%j", async (code) => {
     const { target, bodies } = unreachable(code);
-    expect(await outcome(exchange(target, "POST", "1", OPTIONS))).toEqual(refused(code));
-    const send = createBatches();
+    expect(await outcome(exchange(target, "POST", "1", OPTIONS, systemClock))).toEqual(refused(code));
+    const send = createBatches(systemClock);
     const all = [3, 4, 5].map((id) => outcome(send(target, id, String(id), OPTIONS)));
     expect(await Promise.all(all)).toEqual([refused(code), refused(code), refused(code)]);
     expect(bodies).toEqual([1, [3, 4, 5]]);
@@ -67,7 +70,9 @@ test.each([
 ])("of a host whose addresses fail with %j, that nothing listens is known: %s", async (codes, isNothingListening) => {
   const errors = new AggregateError(codes.map(error), "all addresses failed");
   const thrown = Object.assign(errors, { code: codes[0] });
-  const result = await new Promise((resolve, reject) => failed(new Pending(OPTIONS, resolve, reject), thrown));
+  const result = await new Promise((resolve, reject) =>
+    failed(new Pending(OPTIONS, systemClock, resolve, reject), thrown),
+  );
   expect(result).toEqual({
     ok: false,
     error: { cause: "refused", detail: expect.any(String), ...(isNothingListening && { isNothingListening }) },

@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import type { Clock } from "../lib/clock.ts";
 import { err, messageOf, ok, type Result } from "../lib/result.ts";
 import { type CallFault, type CallOptions, GIVEN_UP, Pending, RAW_LIMIT, type RawReply } from "./pending.ts";
 
@@ -17,10 +18,11 @@ export const exchange = (
   method: "POST" | "GET",
   body: string | null,
   options: CallOptions,
+  clock: Clock,
 ): Promise<Result<RawReply, CallFault>> =>
   new Promise((resolve, reject) => {
     if (options.signal?.aborted) resolve(GIVEN_UP);
-    else send(target, method, body, new Pending(options, resolve, reject));
+    else send(target, method, body, new Pending(options, clock, resolve, reject));
   });
 
 /** Sends the one request of a call. */

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { request as httpRequest, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
+import { systemClock } from "../lib/clock.ts";
 import type { HttpContext } from "./http.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import { goneSignal } from "./http-request.ts";
@@ -46,7 +47,7 @@ test.each([
   };
   const tool = { ...about, name: "ask", annotations: {}, waits: true, call };
   const serverInfo = { name: "test", version: "1.0.0" };
-  const mcp = mcpEndpoint({ serverInfo, tools: [tool], resources: [], templates: [] }, () => {});
+  const mcp = mcpEndpoint({ serverInfo, tools: [tool], resources: [], templates: [] }, () => {}, systemClock);
   const server = httpEndpoint({
     door: mcp.door,
     sessions: mcp.sessions,

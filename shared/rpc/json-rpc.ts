@@ -8,6 +8,7 @@ import {
   JSONRPCServer,
 } from "json-rpc-2.0";
 import { z } from "zod";
+import type { Clock } from "../lib/clock.ts";
 import { asTheyCome } from "./batch-reply.ts";
 import type { HttpContext, HttpReply } from "./http.ts";
 
@@ -51,7 +52,11 @@ export interface JsonRpc {
  * A JSON-RPC 2.0 server over named methods. What a method throws as `rpcError` reaches the caller, anything else is an
  * internal error: told to `onInternalError`, never to the caller.
  */
-export function jsonRpc(methods: Readonly<Record<string, Method>>, onInternalError: (error: unknown) => void): JsonRpc {
+export function jsonRpc(
+  methods: Readonly<Record<string, Method>>,
+  onInternalError: (error: unknown) => void,
+  clock: Clock,
+): JsonRpc {
   const tell = (error: unknown): void => {
     if (!(error instanceof JSONRPCErrorException)) onInternalError(error);
   };
@@ -91,7 +96,10 @@ export function jsonRpc(methods: Readonly<Record<string, Method>>, onInternalErr
         const why = `Invalid Request: a batch holds 1 to ${MAX_BATCH} requests`;
         return refuse(http, null, INVALID_REQUEST, why);
       }
-      return asTheyCome(message.map((request) => single(request, http)));
+      return asTheyCome(
+        message.map((request) => single(request, http)),
+        clock,
+      );
     },
   };
 }

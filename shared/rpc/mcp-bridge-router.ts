@@ -33,8 +33,8 @@ const MAX_ASKED = 1_000;
  * A bridge to several MCP servers, for a client that knows of one: each message goes to the server that it is meant for. Another server is
  * given the client's own handshake first.
  */
-export function createRouter({ url, give, tell, serverFor }: RouterOptions): Bridge {
-  const own = createBridge({ url, give, tell });
+export function createRouter({ url, give, tell, serverFor, clock }: RouterOptions): Bridge {
+  const own = createBridge({ url, give, tell, clock });
   const others = new Map<string, Other>();
   /** Requests of the client that were sent to another server, for their cancellation. */
   const sentTo = new Map<Id, Promise<Bridge>>();
@@ -62,7 +62,7 @@ export function createRouter({ url, give, tell, serverFor }: RouterOptions): Bri
     const known = others.get(name);
     if (known?.url === url) return known.bridge;
     void known?.bridge.close();
-    const bridge = createBridge({ url, tell, give: (message) => giveFrom(() => other, message as Message) });
+    const bridge = createBridge({ url, tell, clock, give: (message) => giveFrom(() => other, message as Message) });
     const other: Other = { url, bridge };
     others.set(name, other);
     for (const message of handshake) {

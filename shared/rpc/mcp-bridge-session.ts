@@ -1,4 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises";
+import type { Clock } from "../lib/clock.ts";
 import type { Id, Message, Upstream, UpstreamReply } from "./mcp-upstream.ts";
 
 export interface BridgeSessionOptions {
@@ -9,6 +9,7 @@ export interface BridgeSessionOptions {
   readonly tell: (line: string) => void;
   /** Aborted when the bridge closes. */
   readonly closing: AbortSignal;
+  readonly clock: Clock;
 }
 
 /**
@@ -36,7 +37,7 @@ const MAX_SUBSCRIPTIONS = 1_000;
 
 const isSuccess = (message: Message, { id }: Message): boolean => message.id === id && message.result !== undefined;
 
-export function bridgeSession({ upstream, give, tell, closing }: BridgeSessionOptions): BridgeSession {
+export function bridgeSession({ upstream, give, tell, closing, clock }: BridgeSessionOptions): BridgeSession {
   /** The client's own `initialize`, to be said again to a server that has forgotten it. */
   let opening: Message | null = null;
   let given: Given | null = null;
@@ -121,7 +122,7 @@ export function bridgeSession({ upstream, give, tell, closing }: BridgeSessionOp
       } catch {
         // Down for now: requests are told so, and this goes on trying.
       }
-      await pause(RETRY_MS, null, { signal: closing, ref: false }).catch(() => {});
+      await clock.pause(RETRY_MS, closing);
     }
   };
 

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises";
+import type { Clock } from "../lib/clock.ts";
 import { RETRY_MS, updated } from "./mcp-bridge-session.ts";
 import type { Message, Upstream, UpstreamReply } from "./mcp-upstream.ts";
 
@@ -8,6 +8,7 @@ export interface StatelessRequest {
   readonly take: (message: Message) => void;
   /** Aborting it cancels the request. */
   readonly signal: AbortSignal;
+  readonly clock: Clock;
 }
 
 const REVISION = "io.modelcontextprotocol/protocolVersion";
@@ -50,7 +51,7 @@ function inHeader(text: string): string {
  * knowing, is told to read again what it listens to.
  */
 async function listen(request: StatelessRequest): Promise<UpstreamReply> {
-  const { message, signal } = request;
+  const { message, signal, clock } = request;
   let isAcknowledged = false;
   let isRefused = false;
   const take = (taken: Message): void => {
@@ -71,7 +72,7 @@ async function listen(request: StatelessRequest): Promise<UpstreamReply> {
     } catch (thrown) {
       if (signal.aborted || !isAcknowledged) throw thrown;
     }
-    await pause(RETRY_MS, null, { signal, ref: false });
+    if (!(await clock.pause(RETRY_MS, signal))) throw signal.reason;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Clock } from "../lib/clock.ts";
 import { messageOf } from "../lib/result.ts";
 import { parsedJson } from "../lib/text.ts";
 import { bridgeSession } from "./mcp-bridge-session.ts";
@@ -11,6 +12,7 @@ export interface BridgeOptions {
   readonly give: (message: object) => void;
   /** A line for whoever reads the bridge's log. */
   readonly tell: (line: string) => void;
+  readonly clock: Clock;
 }
 
 /** A client's messages on their way to an MCP server over HTTP, and back, in both eras (MCP 2025-11-25 and 2026-07-28, Transports). */
@@ -37,16 +39,18 @@ const MAX_WAITING = 1_000;
 const FAREWELL_MS = 500;
 const HANDSHAKE = new Set(["initialize", "notifications/initialized"]);
 
-export function createBridge({ url, give, tell }: BridgeOptions): Bridge {
+export function createBridge({ url, give, tell, clock }: BridgeOptions): Bridge {
   const upstream = createUpstream(url);
   const closing = new AbortController();
-  const session = bridgeSession({ upstream, give, tell, closing: closing.signal });
+  const session = bridgeSession({ upstream, give, tell, clock, closing: closing.signal });
   const waiting = new Map<Id, Waiting>();
   /** Settles when the handshake is over: what comes behind it waits, because HTTP keeps no order. */
   let ready: Promise<void> = Promise.resolve();
 
   const send = (message: Message, take: (message: Message) => void, signal: AbortSignal): Promise<UpstreamReply> =>
-    isStateless(message) ? sendStateless({ upstream, message, take, signal }) : session.send(message, take, signal);
+    isStateless(message)
+      ? sendStateless({ upstream, message, take, signal, clock })
+      : session.send(message, take, signal);
 
   const answer = async (message: Message, id: Id, { cancel }: Waiting, before: Promise<void>): Promise<void> => {
     let isAnswered = false;
@@ -99,7 +103,7 @@ export function createBridge({ url, give, tell }: BridgeOptions): Bridge {
     },
     async close() {
       closing.abort();
-      await session.end(AbortSignal.timeout(FAREWELL_MS)).catch(() => {}); // it will find out by itself
+      await session.end(clock.timeout(FAREWELL_MS)).catch(() => {}); // it will find out by itself
       await upstream.close();
     },
   };

@@ -1,3 +1,4 @@
+import type { Clock } from "../lib/clock.ts";
 import { newToken } from "../lib/ids.ts";
 import { lazily } from "../lib/lazily.ts";
 import type { McpDoor } from "./http.ts";
@@ -23,7 +24,7 @@ export interface McpEndpoint {
 }
 
 /** `onError` is told what no caller may know. */
-export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => void): McpEndpoint {
+export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => void, clock: Clock): McpEndpoint {
   const { serverInfo, instructions, answerWithinMs, stateKey = newToken() } = surface;
   const service: McpService = conformance
     ? conformance.withFixtures(surface, stateKey)
@@ -44,15 +45,15 @@ export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => vo
   };
   const sessions = lazily(async () => {
     const { mcpSessions } = await import("./mcp-sessions.ts");
-    loaded = mcpSessions(service, onError);
+    loaded = mcpSessions(service, onError, clock);
     return loaded;
   });
   return {
-    door: jsonRpc(service.methods, onError).answer,
+    door: jsonRpc(service.methods, onError, clock).answer,
     sessions,
     changed(uris) {
       if (!loaded) return;
-      if (pending.size === 0) setImmediate(tell);
+      if (pending.size === 0) clock.defer(tell);
       for (const uri of uris()) pending.add(uri);
     },
     close: async () => loaded?.close(),

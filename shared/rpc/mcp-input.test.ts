@@ -5,6 +5,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, beforeEach, expect, it, test } from "vitest";
+import { systemClock } from "../lib/clock.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import type { CallerInput, Said } from "./input.ts";
 import type { Tool } from "./mcp.ts";
@@ -54,7 +55,7 @@ async function listen(more: { answerWithinMs?: number }): Promise<void> {
     templates: [],
     ...more,
   };
-  mcp = mcpEndpoint(surface, (error) => errors.push(error));
+  mcp = mcpEndpoint(surface, (error) => errors.push(error), systemClock);
   const web = () => Promise.reject();
   server = httpEndpoint({ door: mcp.door, sessions: mcp.sessions, web, bodyLimit: () => 64 * 1024, allowedHosts: [] });
   await once(server.listen(0, "127.0.0.1"), "listening");

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../lib/clock.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import type { Tool } from "./mcp.ts";
 import { type McpEndpoint, mcpEndpoint } from "./mcp-endpoint.ts";
@@ -35,7 +36,7 @@ let url: string;
 beforeEach(async () => {
   errors = [];
   const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools, resources: [], templates: [numbered] };
-  mcp = mcpEndpoint(surface, (error) => errors.push(error));
+  mcp = mcpEndpoint(surface, (error) => errors.push(error), systemClock);
   server = httpEndpoint({
     door: mcp.door,
     sessions: mcp.sessions,

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
 import {
@@ -10,7 +9,8 @@ import {
   type Server,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { pause, systemClock } from "../lib/clock.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newSessionId } from "../lib/ids.ts";
 import type { HttpContext, HttpReply } from "./http.ts";
 import { INVALID_PARAMS } from "./json-rpc.ts";
 import { authOf } from "./mcp-auth.ts";
@@ -73,6 +73,7 @@ const RETRY_MS = 500;
 export function mcpSessions(
   service: McpService,
   onError: (error: unknown) => void,
+  clock: Clock,
   times: SessionTimes = TIMES,
   limits: SessionLimits = SESSION_LIMITS,
 ): McpSessions {
@@ -99,7 +100,7 @@ export function mcpSessions(
     session.isPinged = true;
     try {
       await session.server.request({ method: "ping" }, { timeout: times.ping });
-      session.usedAt = systemClock.monotonic();
+      session.usedAt = clock.monotonic();
     } catch {
       if (session.usedAt === usedAt && session.calls.size === 0) collect(session);
     } finally {
@@ -107,8 +108,8 @@ export function mcpSessions(
     }
   };
 
-  const look = setInterval(() => {
-    const now = systemClock.monotonic();
+  const stopLooking = clock.every(times.lookEvery, () => {
+    const now = clock.monotonic();
     for (const session of table.all) {
       const idleMs = now - session.usedAt;
       if (idleMs <= (session.isUsed ? times.idle : times.unused) || session.calls.size > 0 || session.isPinged)
@@ -116,14 +117,13 @@ export function mcpSessions(
       if (session.streams.size > 0) void ping(session);
       else collect(session);
     }
-  }, times.lookEvery);
-  look.unref();
+  });
 
   const begin = async (remoteAddress: string): Promise<Session> => {
     const subscriptions = new Set<string>();
     const server = build("session", subscriptions);
     const transport = new NodeStreamableHTTPServerTransport({
-      sessionIdGenerator: () => randomUUID(),
+      sessionIdGenerator: newSessionId,
       onsessioninitialized: (id) => void sessions.set(id, session),
       ...(service.eventStore && { eventStore: service.eventStore(), retryInterval: RETRY_MS }),
     });
@@ -134,7 +134,7 @@ export function mcpSessions(
       subscriptions,
       calls: new Set(),
       streams: new Set(),
-      usedAt: systemClock.monotonic(),
+      usedAt: clock.monotonic(),
       isUsed: false,
       isPinged: false,
     };
@@ -158,7 +158,7 @@ export function mcpSessions(
     open.add(response);
     response.once("close", () => {
       open.delete(response);
-      session.usedAt = systemClock.monotonic();
+      session.usedAt = clock.monotonic();
     });
     await session.transport.handleRequest(request, response, body);
   };
@@ -198,9 +198,9 @@ export function mcpSessions(
       }
     },
     async close() {
-      clearInterval(look);
+      stopLooking();
       const late = new AbortController();
-      await Promise.race([Promise.all(answering), pause(LAST_ANSWERS_MS, late.signal)]);
+      await Promise.race([Promise.all(answering), clock.pause(LAST_ANSWERS_MS, late.signal)]);
       late.abort();
       await modern.close();
       await Promise.all([...sessions.values()].map(({ transport }) => transport.close()));

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { setTimeout as pause } from "node:timers/promises";
+import type { Clock } from "../lib/clock.ts";
 import { parsedJson } from "../lib/text.ts";
 import { idOf } from "./json-rpc.ts";
 import { errorFor } from "./mcp-bridge.ts";
@@ -17,6 +17,7 @@ export interface McpStdioOptions {
   readonly output: Writable;
   /** A line for whoever reads the command's log. */
   readonly tell: (line: string) => void;
+  readonly clock: Clock;
 }
 
 export interface McpStdio {
@@ -34,13 +35,14 @@ const LAST_ANSWERS_MS = 1_000;
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 /** Serves an MCP server that is reached by HTTP on stdio; a line that is no message is refused and harms nothing. */
-export function mcpStdio({ url, serverFor = () => null, input, output, tell }: McpStdioOptions): McpStdio {
+export function mcpStdio({ url, serverFor = () => null, input, output, tell, clock }: McpStdioOptions): McpStdio {
   const ended = Promise.withResolvers<void>();
+  const lastMoment = (): Promise<void> => new Promise((resolve) => clock.after(LAST_ANSWERS_MS, resolve));
   const give = (message: object): void => {
     output.write(`${JSON.stringify(message)}\n`);
     if (output.writableLength > MAX_UNREAD_BYTES) ended.resolve();
   };
-  const bridge = createRouter({ url, give, tell, serverFor });
+  const bridge = createRouter({ url, give, tell, serverFor, clock });
   const underWay = new Set<Promise<void>>();
 
   const take = (value: unknown): void => {
@@ -75,5 +77,3 @@ export function mcpStdio({ url, serverFor = () => null, input, output, tell }: M
     },
   };
 }
-
-const lastMoment = (): Promise<void> => pause(LAST_ANSWERS_MS, undefined, { ref: false });

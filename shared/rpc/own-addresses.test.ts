@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import type { NetworkInterfaceInfo } from "node:os";
 import { describe, expect, it, test } from "vitest";
+import { systemClock } from "../lib/clock.ts";
 import {
   addressToward,
   isWildcard,
@@ -57,9 +58,9 @@ describe("this machine's address toward another", () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
-    expect(await addressToward(`http://localhost:${port}/mcp`, 5_000)).toBe("127.0.0.1");
+    expect(await addressToward(`http://localhost:${port}/mcp`, 5_000, systemClock)).toBe("127.0.0.1");
     server.close();
     await once(server, "close");
-    await expect(addressToward(`http://127.0.0.1:${port}/mcp`, 5_000)).rejects.toThrow(/ECONNREFUSED/);
+    await expect(addressToward(`http://127.0.0.1:${port}/mcp`, 5_000, systemClock)).rejects.toThrow(/ECONNREFUSED/);
   });
 });

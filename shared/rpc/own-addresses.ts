@@ -1,5 +1,6 @@
 import { connect, isIP } from "node:net";
 import { networkInterfaces } from "node:os";
+import type { Clock } from "../lib/clock.ts";
 import { bareHost, isLoopback } from "./addresses.ts";
 
 /** Interfaces of virtual machines, containers and tunnels: other machines usually cannot reach their addresses. */
@@ -42,13 +43,14 @@ export const listenHostFor = (manager: string | null): string =>
   manager === null || isLoopback(bareHost(new URL(manager))) ? "127.0.0.1" : wildcardHost();
 
 /** This machine's address in a connection to a URL's host, at which that host and its network reach this machine. */
-export function addressToward(url: string, timeoutMs: number): Promise<string> {
+export function addressToward(url: string, timeoutMs: number, clock: Clock): Promise<string> {
   const target = new URL(url);
   const port = Number(target.port) || (target.protocol === "https:" ? 443 : 80);
   return new Promise((resolve, reject) => {
     const socket = connect({ host: bareHost(target), port });
-    const limit = setTimeout(() => socket.destroy(new Error(`no connection within ${timeoutMs} ms`)), timeoutMs);
-    socket.once("close", () => clearTimeout(limit));
+    const late = new Error(`no connection within ${timeoutMs} ms`);
+    const cancelLimit = clock.after(timeoutMs, () => socket.destroy(late));
+    socket.once("close", cancelLimit);
     socket.once("error", reject);
     socket.once("connect", () => {
       resolve((socket.localAddress ?? "").replace(/^::ffff:/i, ""));

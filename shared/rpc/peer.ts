@@ -1,6 +1,6 @@
 import { createJSONRPCRequest, isJSONRPCResponse } from "json-rpc-2.0";
 import { z } from "zod";
-import { pause } from "../lib/clock.ts";
+import type { Clock } from "../lib/clock.ts";
 import { err, messageOf, ok, type Result } from "../lib/result.ts";
 import { cutTo, inOneLine, jsonOf, toldAs } from "../lib/text.ts";
 import { Envelope } from "../protocol/envelope.ts";
@@ -40,9 +40,9 @@ const ToolReply = z.compile(
   }),
 );
 
-export function createPeers(): Peers {
-  const targets = createTargets();
-  const inBatch = createBatches();
+export function createPeers({ clock }: { readonly clock: Clock }): Peers {
+  const targets = createTargets(clock);
+  const inBatch = createBatches(clock);
   const closed = new AbortController();
   let lastId = 0;
 
@@ -53,16 +53,26 @@ export function createPeers(): Peers {
     options: CallOptions,
   ): Promise<Result<RawReply, CallFault>> => {
     if (!targets.of(endpoint)) return refused(`not an http URL: ${endpoint.slice(0, 200)}`);
-    const begun = performance.now();
+    const begun = clock.monotonic();
     const params = { name: "league_message", arguments: envelope };
     const body = JSON.stringify(createJSONRPCRequest(id, "tools/call", params));
     const once: SendOnce = (withOptions) => {
       // Anew for each try: connections that were idle while this call waited have been closed.
       const target = targets.of(endpoint) as Target;
-      return options.batch ? inBatch(target, id, body, withOptions) : exchange(target, "POST", body, withOptions);
+      return options.batch
+        ? inBatch(target, id, body, withOptions)
+        : exchange(target, "POST", body, withOptions, clock);
     };
-    const sent = options.retry ? persistently(once, options, closed.signal) : once(options);
-    return sent.catch((thrown) => patiently(thrown, once, options, begun, closed.signal));
+    const sent = options.retry ? persistently(once, options, clock, closed.signal) : once(options);
+    return sent.catch((thrown) =>
+      patiently(
+        thrown,
+        once,
+        { ...options, timeoutMs: begun + options.timeoutMs - clock.monotonic() },
+        clock,
+        closed.signal,
+      ),
+    );
   };
 
   const get = async (
@@ -72,7 +82,7 @@ export function createPeers(): Peers {
   ): Promise<Result<RawReply, CallFault>> => {
     const target = targets.of(url);
     if (!target || closed.signal.aborted) return refused("closed, or not an http URL");
-    return exchange(target, "GET", null, signal ? { timeoutMs, signal } : { timeoutMs });
+    return exchange(target, "GET", null, signal ? { timeoutMs, signal } : { timeoutMs }, clock);
   };
 
   return {
@@ -122,16 +132,17 @@ type SendOnce = (options: CallOptions) => Promise<Result<RawReply, CallFault>>;
 async function persistently(
   once: SendOnce,
   options: CallOptions,
+  clock: Clock,
   closed: AbortSignal,
 ): Promise<Result<RawReply, CallFault>> {
-  const deadline = performance.now() + options.timeoutMs;
+  const deadline = clock.monotonic() + options.timeoutMs;
   let result = await once(options);
   for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LAST_RETRY_MS)) {
     if (result.ok || result.error.cause !== "refused" || closed.aborted) return result;
-    if (deadline - performance.now() <= pauseMs) return result;
+    if (deadline - clock.monotonic() <= pauseMs) return result;
     const signals = options.signal ? [closed, options.signal] : [closed];
-    if (!(await pause(pauseMs, AbortSignal.any(signals)))) return result;
-    const timeoutMs = Math.max(1, deadline - performance.now());
+    if (!(await clock.pause(pauseMs, AbortSignal.any(signals)))) return result;
+    const timeoutMs = Math.max(1, deadline - clock.monotonic());
     result = await once({ ...options, timeoutMs });
   }
 }
@@ -141,15 +152,15 @@ async function patiently(
   lack: unknown,
   once: SendOnce,
   options: CallOptions,
-  begun: number,
+  clock: Clock,
   closed: AbortSignal,
 ): Promise<Result<RawReply, CallFault>> {
-  const deadline = begun + options.timeoutMs;
+  const deadline = clock.monotonic() + options.timeoutMs;
   const signal = options.signal ? AbortSignal.any([closed, options.signal]) : closed;
   for (let thrown = lack; ; ) {
-    if (deadline - performance.now() <= LACK_PAUSE_MS || !(await pause(LACK_PAUSE_MS, signal))) throw thrown;
+    if (deadline - clock.monotonic() <= LACK_PAUSE_MS || !(await clock.pause(LACK_PAUSE_MS, signal))) throw thrown;
     try {
-      return await once({ ...options, timeoutMs: Math.max(1, deadline - performance.now()) });
+      return await once({ ...options, timeoutMs: Math.max(1, deadline - clock.monotonic()) });
     } catch (again) {
       thrown = again;
     }

@@ -1,3 +1,4 @@
+import type { Cancel, Clock } from "../lib/clock.ts";
 import { err, type Result } from "../lib/result.ts";
 import type { FaultCause } from "../session/entry.ts";
 
@@ -59,10 +60,11 @@ export class Pending {
   readonly #signal: AbortSignal | undefined;
   readonly #resolve: (result: Result<RawReply, CallFault>) => void;
   readonly #reject: (error: Error) => void;
-  readonly #timer: NodeJS.Timeout;
+  readonly #cancelTimer: Cancel;
 
   constructor(
     options: CallOptions,
+    clock: Clock,
     resolve: (result: Result<RawReply, CallFault>) => void,
     reject: (error: Error) => void,
   ) {
@@ -72,14 +74,12 @@ export class Pending {
     this.#signal = options.signal;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#timer = setTimeout(Pending.#afterSockets, options.timeoutMs, this);
+    // An answer that lies in our own socket when a busy process gets to its timer has come in time.
+    this.#cancelTimer = clock.after(options.timeoutMs, () => clock.defer(this.#late));
     if (options.signal) underSignal(options.signal).add(this);
   }
 
-  /** An answer that lies in our own socket when a busy process gets to its timer has come in time. */
-  static #afterSockets(pending: Pending): void {
-    setImmediate(() => pending.settle(late(pending.#timeoutMs)));
-  }
+  readonly #late = (): void => this.settle(late(this.#timeoutMs));
 
   giveUp(): void {
     this.settle(GIVEN_UP);
@@ -102,7 +102,7 @@ export class Pending {
 
   #end(): void {
     this.isSettled = true;
-    clearTimeout(this.#timer);
+    this.#cancelTimer();
     if (this.#signal) underSignal(this.#signal).delete(this);
   }
 }

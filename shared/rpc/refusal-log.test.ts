@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { systemClock } from "../lib/clock.ts";
 import { newToken } from "../lib/ids.ts";
 import { refusalLog } from "./refusal-log.ts";
 
@@ -14,12 +15,12 @@ afterEach(() => vi.useRealTimers());
 const refusal = { code: "L004", reason: "not signed for me", agent: "player:P01", request: "GAME_INVITE" };
 
 test("a refusal is a line with code, reason, agent, request and address", () => {
-  refusalLog(log).refused("10.0.0.9", refusal);
+  refusalLog(log, systemClock).refused("10.0.0.9", refusal);
   expect(lines).toEqual([{ ...refusal, from: "10.0.0.9", message: "refused" }]);
 });
 
 test("a flood is five lines a minute for each code and network, and one line that counts the others", () => {
-  const refusals = refusalLog(log);
+  const refusals = refusalLog(log, systemClock);
   for (let host = 1; host <= 1_000; host++) refusals.refused(`2001:db8::${host}`, refusal);
   refusals.refused("2001:db8:0:1::1", refusal);
   refusals.refused("2001:db8::1", { ...refusal, code: 429 });
@@ -35,7 +36,7 @@ test("a flood is five lines a minute for each code and network, and one line tha
 });
 
 test("all lines together are limited, however many addresses and codes there are", () => {
-  const refusals = refusalLog(log, { perKind: 5, total: 20 });
+  const refusals = refusalLog(log, systemClock, { perKind: 5, total: 20 });
   for (let host = 0; host < 250; host++) refusals.refused(`10.0.0.${host}`, refusal);
   expect(lines).toHaveLength(20);
 });
@@ -48,8 +49,8 @@ test("no token is logged, and text from callers is one short line", () => {
     agent: `a\u001b[2J ${token}`,
     request: `GET /${token}`,
   };
-  refusalLog(log).refused("10.0.0.9", said);
-  refusalLog(log).refused("10.0.0.9", { ...said, reason: "long ".repeat(1_000) });
+  refusalLog(log, systemClock).refused("10.0.0.9", said);
+  refusalLog(log, systemClock).refused("10.0.0.9", { ...said, reason: "long ".repeat(1_000) });
   expect(JSON.stringify(lines)).not.toContain(token);
   expect(lines[0]).toMatchObject({ reason: "Unknown tool: [removed]", agent: "a [2J [removed]" });
   expect(lines[1].reason.length).toBeLessThan(510);

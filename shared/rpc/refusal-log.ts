@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import type { Clock } from "../lib/clock.ts";
 import { cutTo, inOneLine } from "../lib/text.ts";
 import { networkOf } from "./addresses.ts";
 
@@ -38,6 +39,7 @@ const SECRET = /[A-Za-z0-9_+/=-]{40,}/g;
  */
 export function refusalLog(
   log: { warn(fields: object, message: string): void },
+  clock: Clock,
   limits: RefusalLogLimits = LIMITS,
 ): RefusalLog & { flush(): void } {
   const counts = new Map<string, number>();
@@ -53,7 +55,7 @@ export function refusalLog(
     /** Writes the line that counts what was left out; for the end of a process. */
     flush: endMinute,
     refused(from, { code, reason, agent = null, request }) {
-      if (counts.size === 0) setTimeout(endMinute, WINDOW_MS).unref();
+      if (counts.size === 0) clock.after(WINDOW_MS, endMinute);
       const kind = `${code} ${isIP(from) === 6 ? networkOf(from) : from}`;
       const count = (counts.get(kind) ?? 0) + 1;
       if (count > limits.perKind || logged >= limits.total) {

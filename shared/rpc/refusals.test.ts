@@ -3,6 +3,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
+import { systemClock } from "../lib/clock.ts";
 import { err, ok } from "../lib/result.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
 import { protocolError } from "../protocol/errors.ts";
@@ -35,9 +36,13 @@ let url: string;
 beforeAll(async () => {
   const tools = toolsOf(operations, () => "league_manager:LM01");
   const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools, resources: [], templates: [] };
-  mcp = mcpEndpoint(surface, (error) => {
-    throw error;
-  });
+  mcp = mcpEndpoint(
+    surface,
+    (error) => {
+      throw error;
+    },
+    systemClock,
+  );
   server = httpEndpoint({
     ...{ door: mcp.door, sessions: mcp.sessions, web: () => Promise.reject() },
     ...{ bodyLimit: () => 64 * 1024, allowedHosts: [] },

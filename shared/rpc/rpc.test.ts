@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { systemClock } from "../lib/clock.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import { jsonRpc, type Method, rpcError } from "./json-rpc.ts";
 
@@ -27,7 +28,7 @@ let server: Server;
 let url = "";
 
 beforeAll(async () => {
-  const rpc = jsonRpc(methods, (error) => internalErrors.push(error));
+  const rpc = jsonRpc(methods, (error) => internalErrors.push(error), systemClock);
   const web = () => Promise.reject(new Error("no pages here"));
   server = httpEndpoint({ door: rpc.answer, web, bodyLimit: () => 256 * 1024, allowedHosts: [] });
   server.listen(0, "127.0.0.1");
@@ -112,7 +113,7 @@ describe("errors (PROTOCOL.md, section 4)", () => {
 
   test("answer never rejects: a result that is no JSON is an internal error", async () => {
     const told: unknown[] = [];
-    const rpc = jsonRpc(methods, (error) => told.push(error));
+    const rpc = jsonRpc(methods, (error) => told.push(error), systemClock);
     const http = { bearer: null, remoteAddress: "" };
     const answers = [call("unwritable"), [call("unwritable"), call("echo", [1], 2)]].map((one) =>
       rpc.answer(JSON.stringify(one), http),

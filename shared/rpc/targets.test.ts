@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { systemClock } from "../lib/clock.ts";
 import { exchange, type Target } from "./exchange.ts";
 import { createTargets, type Targets } from "./targets.ts";
 
@@ -15,7 +16,7 @@ let asked: PromiseWithResolvers<void>;
 
 beforeEach(() => {
   now = 0;
-  targets = createTargets(() => now);
+  targets = createTargets({ ...systemClock, monotonic: () => now });
   waiting = [];
   asked = Promise.withResolvers();
 });
@@ -35,7 +36,8 @@ async function startServer(isSlow = false): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const call = (endpoint: string) => exchange(targets.of(endpoint) as Target, "POST", "{}", { timeoutMs: 10_000 });
+const call = (endpoint: string) =>
+  exchange(targets.of(endpoint) as Target, "POST", "{}", { timeoutMs: 10_000 }, systemClock);
 
 test("connections to an origin that is not called for five minutes are closed when another is called", async () => {
   const [one, two, three] = [await startServer(), await startServer(), await startServer()];

@@ -1,5 +1,7 @@
 // The pool alone: the package's index also loads fetch, WebSocket, caches and mocks, 60 ms in each process.
+
 import Pool from "undici/lib/dispatcher/pool.js";
+import type { Clock } from "../lib/clock.ts";
 import { parseEndpoint } from "./addresses.ts";
 import type { Target } from "./exchange.ts";
 
@@ -27,7 +29,7 @@ const IDLE_MS = 5 * 60_000;
 /** Paths of one origin that are remembered at once. */
 const MAX_PATHS = 1_000;
 
-export function createTargets(now: () => number = () => performance.now()): Targets {
+export function createTargets(clock: Clock): Targets {
   const origins = new Map<string, Origin>();
   const known = new Map<string, KnownTarget>();
 
@@ -40,7 +42,7 @@ export function createTargets(now: () => number = () => performance.now()): Targ
   const closeIdle = (): void => {
     for (const [name, origin] of origins) {
       const isBusy = origin.pool.stats.running + origin.pool.stats.pending + origin.pool.stats.queued > 0;
-      if (!isBusy && now() - origin.usedAt > IDLE_MS) void close(name, origin);
+      if (!isBusy && clock.monotonic() - origin.usedAt > IDLE_MS) void close(name, origin);
     }
   };
 
@@ -50,7 +52,7 @@ export function createTargets(now: () => number = () => performance.now()): Targ
     closeIdle();
     // No pipelining: a slow answer would hold up the ones behind it, and undici resends after a dropped socket.
     const limits = { connections: 128, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 10_000 };
-    const origin = { pool: new Pool(name, limits), targets: new Map(), usedAt: now() };
+    const origin = { pool: new Pool(name, limits), targets: new Map(), usedAt: clock.monotonic() };
     origins.set(name, origin);
     return origin;
   };
@@ -72,7 +74,7 @@ export function createTargets(now: () => number = () => performance.now()): Targ
   return {
     of(endpoint) {
       const target = known.get(endpoint) ?? add(endpoint);
-      if (target) target.origin.usedAt = now();
+      if (target) target.origin.usedAt = clock.monotonic();
       return target;
     },
     get size() {

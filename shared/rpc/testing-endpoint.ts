@@ -3,6 +3,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect } from "vitest";
 import { z } from "zod";
+import { systemClock } from "../lib/clock.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import { jsonRpc, type Method } from "./json-rpc.ts";
 
@@ -12,7 +13,7 @@ export let url = "";
 export function serve(methods: Readonly<Record<string, Method>>, onInternalError: (error: unknown) => void): void {
   let server: Server;
   beforeAll(async () => {
-    const rpc = jsonRpc(methods, onInternalError);
+    const rpc = jsonRpc(methods, onInternalError, systemClock);
     server = httpEndpoint({
       door: rpc.answer,
       web: () => Promise.reject(),

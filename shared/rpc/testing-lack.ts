@@ -1,11 +1,12 @@
 import { closeSync, openSync } from "node:fs";
+import { systemClock } from "../lib/clock.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
 import { createPeers } from "./peer.ts";
 
 /** Calls the endpoint that it is given when this process may open no more files, and again while it waits for some to be closed; prints what became of the calls. */
 const [endpoint = ""] = process.argv.slice(2);
 const envelope = newEnvelope("ROUND_START", "league_manager:LM01", { league_id: "rps", round_id: 1 });
-const peers = createPeers();
+const peers = createPeers({ clock: systemClock });
 const files: number[] = [];
 const takeAll = (): void => {
   try {

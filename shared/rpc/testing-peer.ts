@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, expect } from "vitest";
+import { systemClock } from "../lib/clock.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
 import { createPeers, type Peers } from "./peer.ts";
 
@@ -73,7 +74,7 @@ export async function closedPort(): Promise<number> {
 /** For a test file to call: test files share this module, and hooks belong to the file that is being run. */
 export function usePeers(): void {
   beforeEach(() => {
-    peers = createPeers();
+    peers = createPeers({ clock: systemClock });
   });
   afterEach(async () => {
     await peers.close();
@@ -90,7 +91,7 @@ export const answer = ({ body, response }: Call, result: unknown = texts(REPLY))
 
 /** Peers whose first call has id 1. */
 export function newPeers(): void {
-  peers = createPeers();
+  peers = createPeers({ clock: systemClock });
 }
 
 export const message = (url: string, options: Partial<Parameters<Peers["message"]>[2]> = {}) =>

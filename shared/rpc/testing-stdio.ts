@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
+import { systemClock } from "../lib/clock.ts";
 import { withFixtures } from "./conformance.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import { jsonRpc } from "./json-rpc.ts";
@@ -55,9 +56,9 @@ export async function startTestServer(onError: (error: unknown) => void): Promis
   let port = 0;
   const start = async (): Promise<void> => {
     const service = withFixtures(surface, "k".repeat(43));
-    sessions = mcpSessions(service, onError);
+    sessions = mcpSessions(service, onError, systemClock);
     server = httpEndpoint({
-      door: jsonRpc(service.methods, onError).answer,
+      door: jsonRpc(service.methods, onError, systemClock).answer,
       sessions: async () => sessions,
       web: () => Promise.reject(),
       bodyLimit: () => 64 * 1024,
@@ -99,7 +100,7 @@ export function connectWire(url: string, serverFor?: McpStdioOptions["serverFor"
   const input = new PassThrough();
   const output = new PassThrough();
   const told: string[] = [];
-  const stdio = mcpStdio({ url, serverFor, input, output, tell: (line) => told.push(line) });
+  const stdio = mcpStdio({ url, serverFor, input, output, tell: (line) => told.push(line), clock: systemClock });
   const got: Wire[] = [];
   const fresh: Wire[] = [];
   const watchers = new Set<() => void>();

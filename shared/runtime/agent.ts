@@ -1,13 +1,7 @@
-import { once } from "node:events";
-import type { RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { type Clock, systemClock } from "../lib/clock.ts";
 import { messageOf } from "../lib/result.ts";
-import type { Gate, HttpContext, McpDoor } from "../rpc/http.ts";
-import { httpEndpoint } from "../rpc/http-endpoint.ts";
-import type { McpSessions } from "../rpc/mcp-sessions.ts";
-import { isWildcard, localUrl, urlsOf } from "../rpc/own-addresses.ts";
-import { type RefusalLog, refusalLog } from "../rpc/refusal-log.ts";
+import { httpNetwork, type Network } from "../rpc/network.ts";
 import type { AgentReport } from "./agent-report.ts";
 import { EXIT, fileFault, StartError } from "./exit.ts";
 import { fileNameOf } from "./file-name.ts";
@@ -15,7 +9,7 @@ import { released } from "./held.ts";
 import { type Logger, openLog } from "./logger.ts";
 import { StoreLost } from "./store-file.ts";
 
-/** The process around an agent: its log, its voice and its way out. */
+/** The process around an agent: its log, what it reports, and the time and network that it is given. */
 export interface AgentProcess {
   readonly log: Logger;
   /** A line for the person at the terminal, on stderr; silent under a parent that shows its own progress. */
@@ -23,6 +17,8 @@ export interface AgentProcess {
   /** A line that is shown even then. */
   warn(line: string): void;
   report(report: AgentReport): void;
+  readonly clock: Clock;
+  readonly network: Network;
 }
 
 export interface RunningAgent {
@@ -60,6 +56,8 @@ export async function runAgentProcess(
     report(report) {
       if (process.connected) process.send?.(report);
     },
+    clock: systemClock,
+    network: httpNetwork(systemClock),
   };
 
   let running: RunningAgent | null = null;
@@ -67,7 +65,7 @@ export async function runAgentProcess(
   let isEnding = false;
   const end = (code: number): void => {
     isEnding = true;
-    void log.flushed().then(() => process.exit(code));
+    void log.flushed(systemClock).then(() => process.exit(code));
   };
   const stop = async (code: number): Promise<void> => {
     if (stopping) return;
@@ -124,73 +122,4 @@ function openOwnLog(name: string, dataFolder: string | null): ReturnType<typeof 
     process.stderr.write(`${name}: ${fileFault(thrown) ?? `cannot write to ${dataFolder}: ${messageOf(thrown)}`}\n`);
     process.exit(EXIT.failed);
   }
-}
-
-export interface ListenOptions {
-  readonly log: Logger;
-  readonly host: string;
-  /** Tried in order; 0 lets the system choose. */
-  readonly ports: readonly number[];
-  readonly door: McpDoor;
-  readonly gate?: Gate;
-  readonly sessions?: () => Promise<McpSessions>;
-  readonly isReady: () => boolean;
-  readonly web: () => Promise<RequestListener>;
-  readonly bodyLimit?: (http: HttpContext) => number;
-  /** Names, besides its own, by which this agent may be called, and whose pages may call it. */
-  readonly allowedHosts?: readonly string[];
-}
-
-export interface Listening {
-  /** Where refused requests are logged. */
-  readonly refusals: RefusalLog;
-  /** How this machine calls it, e.g. `http://127.0.0.1:8001`; the endpoint is this plus `/mcp`. */
-  readonly url: string;
-  /** How other machines call it: one URL for each address that it listens on. */
-  readonly urls: readonly string[];
-  /** Whether it listens on every address of this machine. */
-  readonly isOnEveryAddress: boolean;
-  readonly port: number;
-  close(): Promise<void>;
-}
-
-const DEFAULT_BODY_BYTES = 256 * 1024;
-/** How long a stopping server lets the answers under way go out. */
-const LAST_ANSWERS_MS = 300;
-
-/** Opens an agent's endpoint on the first free port of its list; a StartError names the port that is taken. */
-export async function listen(options: ListenOptions): Promise<Listening> {
-  const { log, host, bodyLimit = () => DEFAULT_BODY_BYTES, allowedHosts = [], ...doors } = options;
-  const refusals = refusalLog(log);
-  const onError = (thrown: unknown): void => log.error({ err: thrown }, "internal error");
-  const server = httpEndpoint({ ...doors, host, bodyLimit, allowedHosts, refusals, onError });
-  let fault = "";
-  for (const port of options.ports) {
-    try {
-      await once(server.listen(port, host), "listening"); // rejects on an error, and leaves no listener
-      // From here on a fault, such as a connection that could not be accepted, leaves the server listening.
-      server.on("error", onError);
-      const bound = server.address() as AddressInfo;
-      return {
-        refusals,
-        url: localUrl(bound.address, bound.port),
-        urls: urlsOf(bound.address, bound.port),
-        isOnEveryAddress: isWildcard(bound.address),
-        port: bound.port,
-        close: () =>
-          new Promise((resolve) => {
-            server.close(() => resolve());
-            refusals.flush();
-            server.closeIdleConnections();
-            setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS).unref();
-          }),
-      };
-    } catch (thrown) {
-      const taken = (thrown as NodeJS.ErrnoException).code === "EADDRINUSE";
-      fault = taken
-        ? `port ${port} on ${host} is already in use; choose another (--port, or its field in the config)`
-        : `cannot listen on ${host}:${port}: ${messageOf(thrown)}`;
-    }
-  }
-  throw new StartError(fault);
 }

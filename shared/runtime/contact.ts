@@ -1,8 +1,8 @@
-import { pause } from "../lib/clock.ts";
 import { messageOf } from "../lib/result.ts";
 import { bareHost, isLoopback } from "../rpc/addresses.ts";
-import { addressToward, httpUrl } from "../rpc/own-addresses.ts";
-import type { AgentProcess, Listening } from "./agent.ts";
+import type { Listening } from "../rpc/listen.ts";
+import { httpUrl } from "../rpc/own-addresses.ts";
+import type { AgentProcess } from "./agent.ts";
 import { StartError } from "./exit.ts";
 
 export interface ContactOptions {
@@ -12,7 +12,7 @@ export interface ContactOptions {
   /** Where the agent is reached, as its user says; null for where it listens. */
   readonly endpoint: string | null;
   readonly timeoutMs: number;
-  readonly self: Pick<AgentProcess, "say" | "warn">;
+  readonly self: Pick<AgentProcess, "say" | "warn" | "clock" | "network">;
   readonly signal: AbortSignal;
 }
 
@@ -29,16 +29,21 @@ export async function contactEndpoint(options: ContactOptions): Promise<string> 
   if (!server.isOnEveryAddress) return `${server.url}/mcp`;
   for (let attempt = 0; ; attempt++) {
     try {
-      return `${httpUrl(await addressToward(manager, timeoutMs), server.port)}/mcp`;
+      return `${httpUrl(await self.network.addressToward(manager, timeoutMs), server.port)}/mcp`;
     } catch (thrown) {
       if (attempt % RETRIES_PER_LINE === 0) tellUnreached(self, manager, messageOf(thrown), attempt);
     }
-    if (!(await pause(RETRY_MS, signal))) throw new StartError("stopped before it was registered");
+    if (!(await self.clock.pause(RETRY_MS, signal))) throw new StartError("stopped before it was registered");
   }
 }
 
 /** Says that the manager does not answer. After the first attempts it is a warning, which is shown in a run too. */
-export function tellUnreached(self: ContactOptions["self"], manager: string, why: string, attempt: number): void {
+export function tellUnreached(
+  self: Pick<AgentProcess, "say" | "warn">,
+  manager: string,
+  why: string,
+  attempt: number,
+): void {
   const hint = isOnLoopback(new URL(manager))
     ? ""
     : ". Is the address right, and is the manager open to other machines (league serve --lan)?";

@@ -1,5 +1,6 @@
-import { once } from "node:events";
-import { createServer, type Server } from "node:net";
+import { newToken } from "../lib/ids.ts";
+import { createRandom } from "../lib/rng.ts";
+import { type HeldPort, holdPort } from "../rpc/hold-port.ts";
 import { StartError } from "./exit.ts";
 
 /** Ports are given from 20000 to 31999, below those that systems give to outgoing connections, in blocks of 200. */
@@ -45,9 +46,9 @@ async function find(count: number): Promise<readonly number[]> {
 async function nextFree(count: number): Promise<readonly number[] | null> {
   while (own.end - own.next >= count) {
     const wanted = Array.from({ length: count }, (_, index) => own.next + index);
-    const servers = await Promise.all(wanted.map(listenOn));
-    await Promise.all(servers.map((server) => server && closed(server)));
-    const lastInUse = servers.lastIndexOf(null);
+    const held = await Promise.all(wanted.map(hold));
+    await Promise.all(held.map((port) => port?.release()));
+    const lastInUse = held.lastIndexOf(null);
     own.next += lastInUse < 0 ? count : lastInUse + 1;
     if (lastInUse < 0) return wanted;
   }
@@ -58,17 +59,17 @@ async function nextFree(count: number): Promise<readonly number[] | null> {
 /** Locks consecutive blocks with at least `ports` ports, until this process ends. */
 async function takeBlocks(ports: number): Promise<typeof own> {
   const count = Math.ceil(ports / BLOCK);
-  const begin = Math.floor(Math.random() * BLOCKS);
+  const begin = createRandom(newToken()).int(0, BLOCKS - 1);
   for (let tried = 0; tried < BLOCKS; tried++) {
     const block = (begin + tried) % BLOCKS;
     if (block + count > BLOCKS) continue;
-    const locks = await Promise.all(Array.from({ length: count }, (_, index) => listenOn(FIRST_LOCK + block + index)));
+    const locks = await Promise.all(Array.from({ length: count }, (_, index) => hold(FIRST_LOCK + block + index)));
     if (locks.every(Boolean)) {
-      for (const lock of locks) lock?.unref();
+      for (const lock of locks) lock?.keep();
       const first = FIRST + block * BLOCK;
       return { first, next: first, end: first + count * BLOCK };
     }
-    await Promise.all(locks.map((lock) => lock && closed(lock)));
+    await Promise.all(locks.map((lock) => lock?.release()));
   }
   throw noneFree(ports);
 }
@@ -76,15 +77,4 @@ async function takeBlocks(ports: number): Promise<typeof own> {
 const noneFree = (count: number): StartError =>
   new StartError(`no ${count} free ports in a row between ${FIRST} and ${FIRST + BLOCKS * BLOCK}`);
 
-/** Null when the port is in use. */
-async function listenOn(port: number): Promise<Server | null> {
-  const server = createServer((socket) => socket.destroy());
-  try {
-    await once(server.listen(port, HOST), "listening");
-    return server;
-  } catch {
-    return null;
-  }
-}
-
-const closed = (server: Server): Promise<unknown> => new Promise((resolve) => server.close(resolve));
+const hold = (port: number): Promise<HeldPort | null> => holdPort(port, HOST);

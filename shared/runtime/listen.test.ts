@@ -1,9 +1,13 @@
 import { Server } from "node:http";
 import { pino } from "pino";
 import { afterEach, expect, test, vi } from "vitest";
-import { type ListenOptions, listen } from "./agent.ts";
+import { systemClock } from "../lib/clock.ts";
+import type { ListenOptions } from "../rpc/listen.ts";
+import { httpNetwork } from "../rpc/network.ts";
 import { StartError } from "./exit.ts";
+import { listen } from "./listen.ts";
 
+const network = httpNetwork(systemClock);
 afterEach(() => vi.restoreAllMocks());
 
 function optionsWith(lines: string[], ports: readonly number[]): ListenOptions {
@@ -18,7 +22,7 @@ function optionsWith(lines: string[], ports: readonly number[]): ListenOptions {
 test("faults of a server that listens are logged, each of them, and it goes on listening", async () => {
   const spy = vi.spyOn(Server.prototype, "listen");
   const lines: string[] = [];
-  const listening = await listen(optionsWith(lines, [0]));
+  const listening = await listen(network, optionsWith(lines, [0]));
   const server = spy.mock.contexts[0] as Server;
   server.emit("error", new Error("accept ENFILE"));
   server.emit("error", new Error("accept ENOMEM"));
@@ -28,17 +32,17 @@ test("faults of a server that listens are logged, each of them, and it goes on l
 });
 
 test("a taken port is passed over, and named when there is no other", async () => {
-  const first = await listen(optionsWith([], [0]));
-  const second = await listen(optionsWith([], [first.port, 0]));
+  const first = await listen(network, optionsWith([], [0]));
+  const second = await listen(network, optionsWith([], [first.port, 0]));
   expect(second.port).not.toBe(first.port);
-  const none = listen(optionsWith([], [first.port]));
+  const none = listen(network, optionsWith([], [first.port]));
   await expect(none).rejects.toThrow(new StartError(`port ${first.port} on 127.0.0.1 is already in use`).message);
   await Promise.all([first.close(), second.close()]);
 });
 
 test("refused requests are in the agent's log, without tokens", async () => {
   const lines: string[] = [];
-  const listening = await listen(optionsWith(lines, [0]));
+  const listening = await listen(network, optionsWith(lines, [0]));
   await fetch(`${listening.url}/mcp`, { method: "POST", body: "{}", headers: { authorization: "Bearer secret" } });
   expect(JSON.parse(lines[0] ?? "")).toMatchObject({ code: 415, request: "POST /mcp", from: "127.0.0.1" });
   expect(lines.join("")).not.toContain("secret");

@@ -1,6 +1,7 @@
 import { mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Logger, pino } from "pino";
+import type { Clock } from "../lib/clock.ts";
 
 export type { Logger };
 
@@ -14,7 +15,7 @@ const LAST_LINES_MS = 500;
  * The log of one agent, JSON lines in a file, written asynchronously; `flushed` is the last thing before the process ends. A log that cannot be written is told
  * once on stderr and stops nothing. Tokens are never logged: whatever is named `auth_token`, `token` or `seed` is cut out.
  */
-export function openLog(file: string | null, name: string): Logger & { flushed(): Promise<void> } {
+export function openLog(file: string | null, name: string): Logger & { flushed(clock: Clock): Promise<void> } {
   const redact = ["auth_token", "token", "seed", "match_token", "*.auth_token", "*.token", "*.seed", "*.match_token"];
   if (file === null) return Object.assign(pino({ level: "silent" }), { flushed: async () => {} });
   mkdirSync(dirname(file), { recursive: true });
@@ -33,9 +34,9 @@ export function openLog(file: string | null, name: string): Logger & { flushed()
   });
   const logger = pino({ name, base: { name }, redact: { paths: redact, remove: true } }, destination);
   // Not flushSync, which tries for ever while the disk is full, and which pino would call at the exit of a log that is not destroyed.
-  const flushed = async (): Promise<void> => {
+  const flushed = async (clock: Clock): Promise<void> => {
     await new Promise<void>((resolve) => {
-      setTimeout(resolve, LAST_LINES_MS);
+      clock.after(LAST_LINES_MS, resolve);
       destination.flush(() => resolve());
     });
     destination.destroy();

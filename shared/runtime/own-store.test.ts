@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { systemClock } from "../lib/clock.ts";
 import { openSqlite } from "../store/sqlite.ts";
 import { StartError } from "./exit.ts";
 import { ownStore } from "./own-store.ts";
@@ -16,10 +17,10 @@ const HEN = "CREATE TABLE IF NOT EXISTS hens (name TEXT PRIMARY KEY, eggs INTEGE
 describe("a store of one's own", () => {
   test("is refused to another process for as long as it is open", () => {
     const file = newFile();
-    const first = ownStore(file, HEN);
-    expect(() => ownStore(file, HEN)).toThrow(new StartError(`${file} is in use by another process`));
+    const first = ownStore(file, HEN, systemClock);
+    expect(() => ownStore(file, HEN, systemClock)).toThrow(new StartError(`${file} is in use by another process`));
     first.close();
-    ownStore(file, HEN).close();
+    ownStore(file, HEN, systemClock).close();
   });
 
   test.each([
@@ -32,7 +33,7 @@ describe("a store of one's own", () => {
     openSqlite(file, schema).close();
     const told = /\.sqlite was made by another version of this program \(its table hens has other columns\)/;
     for (const _time of [1, 2])
-      expect(() => ownStore(file, `${HEN} CREATE TABLE IF NOT EXISTS cocks (n TEXT);`)).toThrow(told);
+      expect(() => ownStore(file, `${HEN} CREATE TABLE IF NOT EXISTS cocks (n TEXT);`, systemClock)).toThrow(told);
     const db = openSqlite(file, "");
     const tables = db.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table'").all();
     db.close();
@@ -46,7 +47,7 @@ describe("a store of one's own", () => {
     const file = newFile();
     writeFileSync(file, text);
     for (const _time of [1, 2]) {
-      expect(() => ownStore(file, HEN)).toThrow(
+      expect(() => ownStore(file, HEN, systemClock)).toThrow(
         new StartError(`${file} is damaged: file is not a database. ${MENDING}`),
       );
     }
@@ -58,7 +59,7 @@ describe("a store of one's own", () => {
     const before = openSqlite(file, HEN);
     before.exec("INSERT INTO hens VALUES ('Berta', 3)");
     before.close();
-    const { db, close } = ownStore(file, `${HEN} CREATE TABLE IF NOT EXISTS cocks (name TEXT) STRICT;`);
+    const { db, close } = ownStore(file, `${HEN} CREATE TABLE IF NOT EXISTS cocks (name TEXT) STRICT;`, systemClock);
     expect(db.prepare("SELECT * FROM hens").all()).toEqual([{ name: "Berta", eggs: 3 }]);
     expect(db.prepare("SELECT * FROM cocks").all()).toEqual([]);
     close();

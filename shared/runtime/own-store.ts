@@ -1,3 +1,4 @@
+import type { Clock } from "../lib/clock.ts";
 import { foreignTable, openSqlite, takeFile } from "../store/sqlite.ts";
 import { StartError } from "./exit.ts";
 import { type StoreLost, storeFault, watchStoreFile } from "./store-file.ts";
@@ -9,12 +10,17 @@ export class StoreInUse extends StartError {}
  * cannot be read, or that another version of this program made it: its entries would not fit the tables that this one knows. When the file is
  * deleted while it is open, `onLost` is called; without it the process ends with that error.
  */
-export function ownStore(file: string, schema: string, onLost: (lost: StoreLost) => void = endProcess) {
+export function ownStore(
+  file: string,
+  schema: string,
+  clock: Clock,
+  onLost: (lost: StoreLost) => void = endProcess(clock),
+) {
   const lock = takeOwn(file);
   if (!lock) throw new StoreInUse(`${file} is in use by another process`);
   try {
     const db = openOwn(file, schema);
-    const stopWatching = watchStoreFile(file, onLost);
+    const stopWatching = watchStoreFile(file, clock, onLost);
     return {
       db,
       close(): void {
@@ -30,11 +36,13 @@ export function ownStore(file: string, schema: string, onLost: (lost: StoreLost)
 }
 
 /** An error that nothing catches ends the process of an agent, with its message. */
-const endProcess = (lost: StoreLost): void => {
-  setImmediate(() => {
-    throw lost;
-  });
-};
+const endProcess =
+  (clock: Clock) =>
+  (lost: StoreLost): void => {
+    clock.defer(() => {
+      throw lost;
+    });
+  };
 
 /** As `takeFile`; a StartError when the lock cannot be made. */
 export function takeOwn(file: string): ReturnType<typeof takeFile> {

@@ -9,10 +9,9 @@ import { isToken } from "../lib/ids.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
 import { PlayerRegisterResponse } from "../protocol/messages.ts";
 import { collect } from "../rpc/http-request.ts";
-import { createPeers } from "../rpc/peer.ts";
-import { openLog } from "./logger.ts";
 import { register, takeToken } from "./registration.ts";
 import { readSecret } from "./secret-file.ts";
+import { silentProcess } from "./testing-process.ts";
 
 interface Asked {
   readonly id: unknown;
@@ -39,9 +38,9 @@ async function registering(manager: (asked: Asked, tokenFile: string) => void, s
   );
   await once(server.listen(0, "127.0.0.1"), "listening");
   ends.push(() => void server.close().closeAllConnections());
-  const peers = createPeers();
+  const self = silentProcess("player");
+  const peers = self.network.createPeers();
   ends.push(() => peers.close());
-  const silent = () => {};
   const stopping = signal ?? new AbortController().signal;
   const token = takeToken(tokenFile, "player:Ann", stopping);
   const registered = register({
@@ -50,7 +49,7 @@ async function registering(manager: (asked: Asked, tokenFile: string) => void, s
     sender: "player:Ann",
     manager: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
     response: PlayerRegisterResponse,
-    self: { log: openLog(null, "player"), say: silent, warn: silent, report: silent },
+    self,
     signal: stopping,
   });
   return { registered, tokenFile };

@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { pause } from "../lib/clock.ts";
 import { inOneLine } from "../lib/text.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
 import type { MessageType } from "../protocol/messages.ts";
@@ -84,6 +83,6 @@ export async function register<
       throw new StartError(`the manager at ${manager} refused the registration: ${why}`);
     }
     if (attempt % 20 === 0) tellUnreached(self, manager, reply.error.detail, attempt);
-    await pause(Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempt), signal);
+    await self.clock.pause(Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempt), signal);
   }
 }

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { z } from "zod";
+import type { Clock } from "../lib/clock.ts";
 import { messageOf } from "../lib/result.ts";
 import { StartError } from "./exit.ts";
 
@@ -42,13 +43,13 @@ export async function readingStore<T>(file: string, read: () => T | Promise<T>):
  * Looks once a second whether a database file that is open here, and the write-ahead log beside it, are still those of that name. SQLite goes
  * on writing to a deleted file without an error. Calls `onLost` once, until the returned function is called.
  */
-export function watchStoreFile(file: string, onLost: (lost: StoreLost) => void): () => void {
+export function watchStoreFile(file: string, clock: Clock, onLost: (lost: StoreLost) => void): () => void {
   const opened = new Map<string, bigint>();
   for (const one of [file, `${file}-wal`]) if (existsSync(one)) opened.set(one, statSync(one, { bigint: true }).ino);
   let isOver = false;
   const end = (): void => {
     isOver = true;
-    clearInterval(timer);
+    stopLooking();
   };
   const look = async (): Promise<void> => {
     for (const [one, inode] of opened) {
@@ -61,6 +62,6 @@ export function watchStoreFile(file: string, onLost: (lost: StoreLost) => void):
       );
     }
   };
-  const timer = setInterval(() => void look(), LOOK_EVERY_MS).unref();
+  const stopLooking = clock.every(LOOK_EVERY_MS, () => void look());
   return end;
 }

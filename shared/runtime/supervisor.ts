@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
+import type { Clock } from "../lib/clock.ts";
 import { inOneLine } from "../lib/text.ts";
 import { readLines } from "../rpc/stdio-lines.ts";
 import { AgentReport } from "./agent-report.ts";
@@ -35,6 +36,7 @@ interface Life {
 }
 
 export interface SupervisorOptions {
+  readonly clock: Clock;
   /** How often an agent that died is started again. */
   readonly maxRestarts?: number;
   readonly onEvent: (event: unknown) => void;
@@ -79,7 +81,7 @@ const slowWords = ({ isExpendable = false }: AgentSpec): string =>
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const children = new Map<string, ChildProcess>();
   const exits = new Set<Promise<void>>();
-  const { maxRestarts = MAX_RESTARTS } = options;
+  const { clock, maxRestarts = MAX_RESTARTS } = options;
   let stopping = false;
 
   const launch = (spec: AgentSpec, life: Life): void => {
@@ -92,7 +94,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     });
     void after?.then(() => release(child));
     children.set(spec.name, child);
-    const slow = setTimeout(() => options.onLine(spec.name, slowWords(spec)), SLOW_START_MS);
+    const cancelSlow = clock.after(SLOW_START_MS, () => options.onLine(spec.name, slowWords(spec)));
     child.on("message", (message) => {
       // A player's bot can say here what it likes.
       const report = AgentReport.safeParse(message).data;
@@ -100,7 +102,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       if (report?.type === "cannot_go_on") life.cannotGoOn = !spec.isExpendable;
       if (report?.type === "ready") {
         life.wasReady = true;
-        clearTimeout(slow);
+        cancelSlow();
         life.onReady(report.url);
       }
     });
@@ -112,7 +114,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     }
     const exited = new Promise<void>((resolve) => {
       const ended = (code: number | null, signal: string | null): void => {
-        clearTimeout(slow);
+        cancelSlow();
         children.delete(spec.name);
         exits.delete(exited);
         resolve();
@@ -151,11 +153,11 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     async stop() {
       stopping = true;
       for (const child of children.values()) child.kill("SIGTERM");
-      const kill = setTimeout(() => {
+      const cancelKill = clock.after(KILL_AFTER_MS, () => {
         for (const child of children.values()) child.kill("SIGKILL");
-      }, KILL_AFTER_MS);
+      });
       await Promise.all(exits);
-      clearTimeout(kill);
+      cancelKill();
     },
     pids: () => new Map([...children].flatMap(([name, { pid }]) => (pid === undefined ? [] : [[name, pid] as const]))),
   };

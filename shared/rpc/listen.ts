@@ -1,0 +1,87 @@
+import { once } from "node:events";
+import type { RequestListener, Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Clock } from "../lib/clock.ts";
+import { err, messageOf, ok, type Result } from "../lib/result.ts";
+import type { Gate, HttpContext, McpDoor } from "./http.ts";
+import { httpEndpoint } from "./http-endpoint.ts";
+import type { McpSessions } from "./mcp-sessions.ts";
+import { isWildcard, localUrl, urlsOf } from "./own-addresses.ts";
+import { type RefusalLog, refusalLog } from "./refusal-log.ts";
+
+export interface ListenOptions {
+  /** Gets refused requests and internal errors. */
+  readonly log: {
+    warn(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+  readonly host: string;
+  /** Tried in order; 0 lets the system choose. */
+  readonly ports: readonly number[];
+  readonly door: McpDoor;
+  readonly gate?: Gate;
+  readonly sessions?: () => Promise<McpSessions>;
+  readonly isReady: () => boolean;
+  readonly web: () => Promise<RequestListener>;
+  readonly bodyLimit?: (http: HttpContext) => number;
+  /** Names, besides its own, by which this agent may be called, and whose pages may call it. */
+  readonly allowedHosts?: readonly string[];
+}
+
+export interface Listening {
+  /** Where refused requests are logged. */
+  readonly refusals: RefusalLog;
+  /** How this machine calls it, e.g. `http://127.0.0.1:8001`; the endpoint is this plus `/mcp`. */
+  readonly url: string;
+  /** How other machines call it: one URL for each address that it listens on. */
+  readonly urls: readonly string[];
+  /** Whether it listens on every address of this machine. */
+  readonly isOnEveryAddress: boolean;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const DEFAULT_BODY_BYTES = 256 * 1024;
+/** How long a stopping server lets the answers under way go out. */
+const LAST_ANSWERS_MS = 300;
+
+/** Opens an agent's HTTP endpoint on the first free port of its list. The error is one line that names the port that is taken. */
+export async function listenHttp(options: ListenOptions, clock: Clock): Promise<Result<Listening, string>> {
+  const { log, host, bodyLimit = () => DEFAULT_BODY_BYTES, allowedHosts = [], ...doors } = options;
+  const refusals = refusalLog(log, clock);
+  const onError = (thrown: unknown): void => log.error({ err: thrown }, "internal error");
+  const server = httpEndpoint({ ...doors, host, bodyLimit, allowedHosts, refusals, onError });
+  let fault = "";
+  for (const port of options.ports) {
+    try {
+      await once(server.listen(port, host), "listening"); // rejects on an error, and leaves no listener
+      // From here on a fault, such as a connection that could not be accepted, leaves the server listening.
+      server.on("error", onError);
+      return ok(listeningOn(server, refusals, clock));
+    } catch (thrown) {
+      const taken = (thrown as NodeJS.ErrnoException).code === "EADDRINUSE";
+      fault = taken
+        ? `port ${port} on ${host} is already in use; choose another (--port, or its field in the config)`
+        : `cannot listen on ${host}:${port}: ${messageOf(thrown)}`;
+    }
+  }
+  return err(fault);
+}
+
+function listeningOn(server: Server, refusals: ReturnType<typeof refusalLog>, clock: Clock): Listening {
+  const bound = server.address() as AddressInfo;
+  return {
+    refusals,
+    url: localUrl(bound.address, bound.port),
+    urls: urlsOf(bound.address, bound.port),
+    isOnEveryAddress: isWildcard(bound.address),
+    port: bound.port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        refusals.flush();
+        server.closeIdleConnections();
+        clock.after(LAST_ANSWERS_MS, () => server.closeAllConnections());
+      }),
+  };
+}

@@ -1,0 +1,22 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Result } from "../lib/result.ts";
+import { type Listening, type ListenOptions, listenHttp } from "./listen.ts";
+import { addressToward } from "./own-addresses.ts";
+import { createPeers, type Peers } from "./peer.ts";
+
+/** All that an agent does on the network. An agent gets it as an argument, so that a simulation can connect agents in one process. */
+export interface Network {
+  /** Opens an agent's endpoint on the first free port of its list. The error is one line for the operator. */
+  listen(options: ListenOptions): Promise<Result<Listening, string>>;
+  /** A client of other agents' endpoints; whoever creates it closes it. */
+  createPeers(): Peers;
+  /** This machine's address in a connection to a URL's host. Rejects when there is no connection within `timeoutMs`. */
+  addressToward(url: string, timeoutMs: number): Promise<string>;
+}
+
+/** The network of this machine, over HTTP. */
+export const httpNetwork = (clock: Clock): Network => ({
+  listen: (options) => listenHttp(options, clock),
+  createPeers: () => createPeers({ clock }),
+  addressToward: (url, timeoutMs) => addressToward(url, timeoutMs, clock),
+});

@@ -1,0 +1,10 @@
+import type { Listening, ListenOptions } from "../rpc/listen.ts";
+import type { Network } from "../rpc/network.ts";
+import { StartError } from "./exit.ts";
+
+/** Opens an agent's endpoint; a StartError names the port that is taken. */
+export async function listen(network: Network, options: ListenOptions): Promise<Listening> {
+  const opened = await network.listen(options);
+  if (!opened.ok) throw new StartError(opened.error);
+  return opened.value;
+}
