@@ -1,30 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
 import { findGame } from "#shared/games/registry.ts";
-import { pause } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
-import { flat } from "#shared/lib/text.ts";
-import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
-import { asRefused, type Peers } from "#shared/rpc/peer.ts";
-import type { Logger } from "#shared/runtime/logger.ts";
-import { type MatchDriver, MatchWithdrawn } from "./driven-match.ts";
+import { MatchWithdrawn } from "./driven-match.ts";
 import { playMatch } from "./match.ts";
-import { matchResult, notifyResult, seatsOf } from "./match-messages.ts";
+import { matchResult, seatsOf } from "./match-messages.ts";
+import { type ReportOptions, reportResult } from "./report.ts";
 import type { MatchRow, MatchTable } from "./tables.ts";
 
-export interface RefereeOptions {
-  readonly driver: MatchDriver;
+export interface RefereeOptions extends ReportOptions {
   readonly matches: MatchTable;
-  readonly peers: Peers;
-  readonly log: Logger;
-  /** The manager's endpoint. */
-  readonly manager: string;
-  readonly reportTimeoutMs: number;
-  /** This referee's id and token, once it is registered. */
-  readonly identity: { readonly id: string; readonly token: string | null };
   /** Called after match tokens of seats have changed in the database. */
   readonly onTokensChanged?: () => void;
 }
@@ -47,8 +35,6 @@ interface Running {
   readonly withdraw: AbortController;
 }
 
-const FIRST_PAUSE_MS = 100;
-const LAST_PAUSE_MS = 2_000;
 const MAX_LOOKED_UP = 1_000;
 /** Withdrawals that are remembered at once. */
 const MAX_WITHDRAWN = 10_000;
@@ -57,7 +43,7 @@ const WITHDRAWN = "the match was given to another referee";
 const UPDATE_TOKEN = "UPDATE agents SET token = ?1 WHERE agent_id = ?2 AND token <> ?1";
 
 export function createReferee(options: RefereeOptions): Referee {
-  const { driver, matches, peers, log, identity, onTokensChanged = () => {} } = options;
+  const { driver, matches, log, onTokensChanged = () => {} } = options;
   const { host } = driver;
   const running = new Map<string, Running>();
   /** Orders of one match are handled one after the other, because each depends on what the one before has begun. */
@@ -126,8 +112,7 @@ export function createReferee(options: RefereeOptions): Referee {
       log.error({ err: thrown, match: ref }, "a match failed through our fault");
       result = await abortedResult(order, sessionId, thrown);
     }
-    const isRecorded = await report(result, withdraw.signal);
-    if (isRecorded && result.termination !== "aborted") void notifyResult(driver, order, result, withdraw.signal);
+    await reportResult(options, order, result, withdraw.signal);
   };
 
   const abortedResult = async (order: StartGame, sessionId: string, thrown: unknown): Promise<MatchResult> => {
@@ -137,30 +122,6 @@ export function createReferee(options: RefereeOptions): Referee {
     const { league_id, round_id, match_id, epoch } = order;
     const nothing = { winner: null, final_scores: {}, match_points: {}, faults: [], log_head: "", log: [] };
     return { league_id, round_id, match_id, epoch, ...nothing, termination: "aborted", reason: messageOf(thrown) };
-  };
-
-  /** Tells the manager until it has recorded the result (true), refused it for good or taken the match away. */
-  const report = async (result: MatchResult, signal: AbortSignal): Promise<boolean> => {
-    const ref = matchRef(result.league_id, result.match_id);
-    for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS)) {
-      const token = identity.token ?? "";
-      const envelope = newEnvelope("MATCH_RESULT", flat("referee:", identity.id), result, { authToken: token });
-      const call = { timeoutMs: options.reportTimeoutMs, bearer: token, signal };
-      const reply = await peers.message(options.manager, envelope, call).catch(asRefused);
-      if (reply.ok) {
-        const refused = reply.value.type === "MATCH_RESULT_RESPONSE" ? null : reply.value.payload;
-        if (refused === null) return true;
-        if (refused.retryable !== true) {
-          log.warn({ match: ref, refused }, "the manager refused a result for good");
-          return false;
-        }
-      } else if (reply.error.cause === "bad_reply") {
-        log.error({ match: ref, fault: reply.error }, "the manager does not understand a result");
-        return false;
-      }
-      await pause(pauseMs, signal);
-    }
-    return false;
   };
 
   const startNow: Referee["start"] = async (order) => {

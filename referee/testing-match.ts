@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { vi } from "vitest";
-import { systemClock } from "#shared/lib/clock.ts";
+import { type Clock, systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType, StartGame } from "#shared/protocol/messages.ts";
@@ -53,10 +53,10 @@ export interface Others {
 }
 
 /** A driver of matches that calls players as REF01. */
-export const testDriver = (host: SessionHost, peers: Peers): MatchDriver => ({
+export const testDriver = (host: SessionHost, peers: Peers, clock: Clock = systemClock): MatchDriver => ({
   host,
-  asker: createAsker(peers, () => "referee:REF01", systemClock),
-  clock: systemClock,
+  asker: createAsker(peers, () => "referee:REF01", clock),
+  clock,
 });
 
 export const TOKEN = "the referee's own token";

@@ -1,0 +1,102 @@
+import type { DatabaseSync } from "node:sqlite";
+import { afterEach, expect, it, vi } from "vitest";
+import { type ManualClock, manualClock } from "#shared/lib/testing-clock.ts";
+import { createPeers } from "#shared/rpc/peer.ts";
+import { openLog } from "#shared/runtime/logger.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
+import { localWriter } from "#shared/store/writer.ts";
+import { createReferee } from "./referee.ts";
+import { ACKNOWLEDGE_WITHIN_MS } from "./report.ts";
+import { createHost } from "./sessions/host.ts";
+import { MATCH_SCHEMA, matchTable } from "./tables.ts";
+import { type Heard, type Others, startOthers, TOKEN, testDriver } from "./testing-match.ts";
+
+const ends: (() => void | Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** A referee on a clock that stands still. */
+function refereeOn(db: DatabaseSync, others: Others, clock: ManualClock) {
+  const peers = createPeers();
+  const referee = createReferee({
+    ...{ driver: testDriver(createHost(sqliteLog(db, localWriter(db)), clock), peers, clock), matches: matchTable(db) },
+    ...{ peers, log: openLog(null, "referee"), manager: others.manager, reportTimeoutMs: 10_000 },
+    identity: { id: "REF01", token: TOKEN },
+  });
+  const stop = async (): Promise<void> => {
+    await referee.stop();
+    await peers.close();
+  };
+  ends.push(stop);
+  const timeouts = { join_ms: 60_000, move_ms: 60_000, game_over_ms: 60_000 };
+  return { start: () => referee.start(others.order({ run_id: "run", timeouts })), running: referee.running, stop };
+}
+
+/** A match whose player P02 acknowledges GAME_RESULT when `acknowledge` is called, with the messages about its end in their order. */
+async function startMatch() {
+  const acknowledged = Promise.withResolvers<void>();
+  const events: string[] = [];
+  const others = await startOthers({
+    async player({ to, type }: Heard) {
+      if (type !== "GAME_RESULT") return null as never;
+      if (to === "P02") await acknowledged.promise;
+      events.push(`${to} acknowledges GAME_RESULT`);
+      return null as never;
+    },
+    result: () => {
+      events.push("manager receives MATCH_RESULT");
+      return null;
+    },
+  });
+  ends.push(() => others.close());
+  const [db, clock] = [openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA), manualClock()];
+  const referee = refereeOn(db, others, clock);
+  await referee.start();
+  const delivered = await others.told("P02", "GAME_RESULT");
+  await vi.waitFor(() => expect(events).toEqual(["P01 acknowledges GAME_RESULT"]));
+  return { others, db, clock, referee, events, delivered, acknowledge: acknowledged.resolve };
+}
+
+it("the manager receives MATCH_RESULT after the players have acknowledged GAME_RESULT", async () => {
+  const { others, events, acknowledge } = await startMatch();
+  acknowledge();
+  await others.told("manager", "MATCH_RESULT");
+  expect(events).toEqual([
+    "P01 acknowledges GAME_RESULT",
+    "P02 acknowledges GAME_RESULT",
+    "manager receives MATCH_RESULT",
+  ]);
+});
+
+it("a player that is slow to acknowledge GAME_RESULT does not hold up MATCH_RESULT, and its delivery goes on", async () => {
+  const { others, clock, referee, events, delivered, acknowledge } = await startMatch();
+  await clock.advance(ACKNOWLEDGE_WITHIN_MS);
+  await others.told("manager", "MATCH_RESULT");
+  await vi.waitFor(() => expect(referee.running()).toEqual([]));
+  expect(clock.timers()).toBe(0);
+  const closed = delivered.gone.then(() => events.push("GAME_RESULT to P02 is closed"));
+  acknowledge();
+  await closed;
+  expect(events).toEqual([
+    "P01 acknowledges GAME_RESULT",
+    "manager receives MATCH_RESULT",
+    "P02 acknowledges GAME_RESULT",
+    "GAME_RESULT to P02 is closed",
+  ]);
+});
+
+it("a referee that stops between GAME_RESULT and MATCH_RESULT reports the result when it is started again", async () => {
+  const { others, db, clock, referee, events } = await startMatch();
+  await referee.stop();
+  await vi.waitFor(() => expect(referee.running()).toEqual([]));
+  expect(events).not.toContain("manager receives MATCH_RESULT");
+  const again = refereeOn(db, others, clock);
+  await again.start();
+  await vi.waitFor(() => expect(clock.timers()).toBe(1));
+  await clock.advance(ACKNOWLEDGE_WITHIN_MS);
+  const { payload } = await others.told("manager", "MATCH_RESULT");
+  expect(payload).toMatchObject({ termination: "normal", winner: "P01", epoch: 1, faults: [] });
+  expect(others.heard.filter(({ to, type }) => to === "P01" && type === "MOVE_REQUEST")).toHaveLength(1);
+});

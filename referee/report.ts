@@ -1,0 +1,85 @@
+import type { Clock } from "#shared/lib/clock.ts";
+import { matchRef } from "#shared/lib/ids.ts";
+import { flat } from "#shared/lib/text.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
+import { asRefused, type Peers } from "#shared/rpc/peer.ts";
+import type { Logger } from "#shared/runtime/logger.ts";
+import type { MatchDriver } from "./driven-match.ts";
+import { notifyResult } from "./match-messages.ts";
+
+export interface ReportOptions {
+  readonly driver: MatchDriver;
+  readonly peers: Peers;
+  readonly log: Logger;
+  /** The manager's endpoint. */
+  readonly manager: string;
+  /** How long one MATCH_RESULT may take to be answered. */
+  readonly reportTimeoutMs: number;
+  /** This referee's id and token, once it is registered. */
+  readonly identity: { readonly id: string; readonly token: string | null };
+}
+
+/**
+ * How long MATCH_RESULT waits for the players to acknowledge GAME_RESULT. The manager sends ROUND_END after the last result of a round, so a
+ * player that acknowledges within this time receives ROUND_END after the GAME_RESULT of its match. A slow player must not hold up the league.
+ */
+export const ACKNOWLEDGE_WITHIN_MS = 250;
+
+/** Pauses between two reports that the manager has not answered: the first one, doubled each time up to the last one. */
+const FIRST_PAUSE_MS = 100;
+const LAST_PAUSE_MS = 2_000;
+
+/**
+ * Sends the result of a match to its players as GAME_RESULT and to the manager as MATCH_RESULT. The players come first, except in an order
+ * without `run_id`: its manager may use one seed for all epochs of a match, and GAME_RESULT reveals the seed. Players of such a match are
+ * notified when the manager has recorded the result. An aborted match is played again; its players are not notified.
+ * Resolves when the manager has recorded the result or refused it for good, or when `signal` is aborted.
+ */
+export async function reportResult(
+  options: ReportOptions,
+  order: StartGame,
+  result: MatchResult,
+  signal: AbortSignal,
+): Promise<void> {
+  const { driver } = options;
+  const isForPlayers = result.termination !== "aborted" && !signal.aborted;
+  const isSeedOfEpoch = order.run_id != null;
+  if (isForPlayers && isSeedOfEpoch) {
+    await settledWithin(ACKNOWLEDGE_WITHIN_MS, notifyResult(driver, order, result, signal), driver.clock);
+  }
+  const isRecorded = await record(options, result, signal);
+  if (isForPlayers && !isSeedOfEpoch && isRecorded) void notifyResult(driver, order, result, signal);
+}
+
+/** Waits until `work` has settled or `ms` have passed. `work` goes on after that. */
+async function settledWithin(ms: number, work: Promise<void>, clock: Clock): Promise<void> {
+  const settled = new AbortController();
+  work.finally(() => settled.abort());
+  await clock.pause(ms, settled.signal);
+}
+
+/** Sends MATCH_RESULT until the manager has recorded it (true), has refused it for good or `signal` is aborted (false). */
+async function record(options: ReportOptions, result: MatchResult, signal: AbortSignal): Promise<boolean> {
+  const { driver, peers, log, identity, manager, reportTimeoutMs } = options;
+  const ref = matchRef(result.league_id, result.match_id);
+  for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS)) {
+    const token = identity.token ?? "";
+    const envelope = newEnvelope("MATCH_RESULT", flat("referee:", identity.id), result, { authToken: token });
+    const call = { timeoutMs: reportTimeoutMs, bearer: token, signal };
+    const reply = await peers.message(manager, envelope, call).catch(asRefused);
+    if (reply.ok) {
+      const refused = reply.value.type === "MATCH_RESULT_RESPONSE" ? null : reply.value.payload;
+      if (refused === null) return true;
+      if (refused.retryable !== true) {
+        log.warn({ match: ref, refused }, "the manager refused a result for good");
+        return false;
+      }
+    } else if (reply.error.cause === "bad_reply") {
+      log.error({ match: ref, fault: reply.error }, "the manager does not understand a result");
+      return false;
+    }
+    await driver.clock.pause(pauseMs, signal);
+  }
+  return false;
+}
