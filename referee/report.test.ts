@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { afterEach, expect, it, vi } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
 import { type ManualClock, manualClock } from "#shared/lib/testing-clock.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
@@ -19,7 +20,7 @@ afterEach(async () => {
 
 /** A referee on a clock that stands still. */
 function refereeOn(db: DatabaseSync, others: Others, clock: ManualClock) {
-  const peers = createPeers();
+  const peers = createPeers({ clock: systemClock });
   const referee = createReferee({
     ...{ driver: testDriver(createHost(sqliteLog(db, localWriter(db)), clock), peers, clock), matches: matchTable(db) },
     ...{ peers, log: openLog(null, "referee"), manager: others.manager, reportTimeoutMs: 10_000 },
