@@ -2,13 +2,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
 import { chainHash, GENESIS, type NewEvent } from "../lib/hash-chain.ts";
 import { type EventLog, type StreamAppend, VersionConflict } from "./event-log.ts";
 import { EVENT_LOG_SCHEMA } from "./sqlite-event-log.ts";
 import { events, MEDIA, type OpenedLog, openLog } from "./testing-event-log.ts";
 
 /** The schemas of the stores that have an event log. */
-const SCHEMAS: Readonly<Record<string, string>> = { "the tables of the log alone": EVENT_LOG_SCHEMA };
+const SCHEMAS: Readonly<Record<string, string>> = {
+  "the tables of the log alone": EVENT_LOG_SCHEMA,
+  "the tables of the league manager": MANAGER_SCHEMA,
+};
 const stores = Object.entries(SCHEMAS).flatMap(([name, schema]) =>
   MEDIA.map((medium) => [`SQLite in ${medium}, with ${name}`, medium, schema] as const),
 );
@@ -202,7 +206,9 @@ describe.each(stores)("the event log, %s", (_, medium, schema) => {
   });
 
   test("an append without streams commits its statements", async () => {
+    const heard: unknown[] = [];
+    log.onCommit((recorded) => heard.push(recorded));
     await log.append([], [note("alone")]);
-    expect([notes(), log.streams()]).toEqual([["alone"], []]);
+    expect([notes(), log.streams(), heard]).toEqual([["alone"], [], []]);
   });
 });

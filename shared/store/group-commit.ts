@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { isBroken } from "./broken.ts";
 
 /** SQL with its positional parameters, as plain data: it can cross to another thread. */
 export interface Statement {
@@ -14,9 +15,12 @@ export type Outcomes = readonly (string | null)[];
 
 /**
  * Commits groups of units on one connection, each group in one transaction. A unit that breaks a constraint is undone and
- * fails alone; a failed commit fails the whole group.
+ * fails alone; a failed commit fails the whole group. `onBroken` is called when the file can no longer be written.
  */
-export function groupCommit(db: DatabaseSync): (group: readonly Unit[]) => Outcomes {
+export function groupCommit(
+  db: DatabaseSync,
+  onBroken: (error: Error) => void = () => {},
+): (group: readonly Unit[]) => Outcomes {
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
   const prepared = new Map<string, StatementSync>();
@@ -42,6 +46,10 @@ export function groupCommit(db: DatabaseSync): (group: readonly Unit[]) => Outco
       throw thrown;
     }
   };
+  const reasonOf = (thrown: unknown): string => {
+    if (isBroken(thrown)) onBroken(thrown);
+    return String(thrown);
+  };
   /** A unit in a savepoint of its own; anything graver than a broken constraint throws. */
   const attempt = (unit: Unit): string | null => {
     db.exec("SAVEPOINT unit");
@@ -53,7 +61,7 @@ export function groupCommit(db: DatabaseSync): (group: readonly Unit[]) => Outco
       if (!db.isTransaction) throw thrown; // SQLite gave up the whole transaction (disk full, I/O error)
       db.exec("ROLLBACK TO unit");
       db.exec("RELEASE unit");
-      return String(thrown);
+      return reasonOf(thrown);
     }
   };
 
@@ -67,7 +75,8 @@ export function groupCommit(db: DatabaseSync): (group: readonly Unit[]) => Outco
       try {
         return transact(() => group.map(attempt));
       } catch (thrown) {
-        return group.map(() => String(thrown));
+        const reason = reasonOf(thrown);
+        return group.map(() => reason);
       }
     }
   };

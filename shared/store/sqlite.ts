@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { Kysely } from "kysely";
+import { isBroken } from "./broken.ts";
 
 /**
  * Opens a SQLite file (`:memory:` for none) for one process: WAL, every commit synced to disk, foreign keys on, and
@@ -102,16 +103,12 @@ export async function kyselyOver<Tables>(
   });
 }
 
-/** Result codes with which no other statement would fare better: read-only, I/O error, corrupt, full, cannot open. */
-const BROKEN = new Set([8, 10, 11, 13, 14]);
-
 function adapt(statement: StatementSync, onBroken: (error: Error) => void) {
   const watched = <T>(body: () => T): T => {
     try {
       return body();
     } catch (thrown) {
-      const code = Number((thrown as { errcode?: number }).errcode) & 0xff; // without what extends it
-      if (BROKEN.has(code)) onBroken(thrown as Error);
+      if (isBroken(thrown)) onBroken(thrown);
       throw thrown;
     }
   };

@@ -11,9 +11,12 @@ export interface Writer {
   close(): Promise<void>;
 }
 
-/** Writes on this thread, for databases that no other thread can open. Somebody else's open transaction on the connection is waited out. */
-export function localWriter(db: DatabaseSync): Writer {
-  const commit = groupCommit(db);
+/**
+ * Writes on this thread. An open transaction of other code on the connection is waited for. `onBroken` is called when the file can no
+ * longer be written.
+ */
+export function localWriter(db: DatabaseSync, onBroken?: (error: Error) => void): Writer {
+  const commit = groupCommit(db, onBroken);
   return inGroups(
     async (group) => {
       while (db.isTransaction) await turnOfTheLoop();

@@ -1,0 +1,230 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ok } from "#shared/lib/result.ts";
+import { AT } from "../league/testing.ts";
+import type { Commit, Decide, ManagerState } from "../ledger.ts";
+import {
+  enter,
+  entered,
+  LEAGUE_IDS,
+  ledgerOn,
+  type OpenedLedger,
+  openLeague,
+  profile,
+  registered,
+  stateAfterCrash,
+} from "./testing-ledger.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "ledger-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let files = 0;
+let file: string;
+let opened: OpenedLedger;
+const execute = <Reply>(decide: Decide<Reply>) => opened.ledger.execute(decide);
+const state = (): ManagerState => opened.ledger.state;
+
+const afterCrash = (): ManagerState => stateAfterCrash(file);
+
+beforeEach(() => {
+  file = join(folder, `${++files}.sqlite`);
+  opened = ledgerOn(file);
+});
+afterEach(() => opened.db.close());
+
+describe("the ledger", () => {
+  test("answers a command after its events are on disk, and then shows them in its state", async () => {
+    const answered = execute(openLeague("first")).then((answer) => ({ answer, onDisk: afterCrash(), shown: state() }));
+    expect([state().leagues.size, afterCrash().leagues.size]).toEqual([0, 0]);
+    const { answer, onDisk, shown } = await answered;
+    expect(answer).toEqual(ok("first"));
+    expect(shown.leagues.get("first")).toMatchObject({ version: 1 });
+    expect(onDisk).toEqual(shown);
+  });
+
+  test("stores an event with its format and the time of its command", async () => {
+    await execute(openLeague("first"));
+    const [event] = opened.store.log.read("league:first");
+    expect(event?.type).toBe("opened");
+    expect(JSON.parse(event?.body ?? "")).toMatchObject({ v: 1, at: AT, type: "opened", league_id: "first" });
+  });
+
+  test("commands of one turn are decided one after the other and share one append", async () => {
+    await execute(openLeague("first"));
+    const before = opened.appends();
+    const answers = await Promise.all([1, 2, 3].map(() => execute(enter("first"))));
+    expect(answers).toMatchObject([{ value: "P1" }, { value: "P2" }, { error: { error_code: "L002" } }]);
+    expect(opened.appends()).toBe(before + 1);
+    expect(opened.store.log.read("league:first")).toHaveLength(3);
+  });
+
+  test("commands that arrive while a commit is under way are decided together on the state after it", async () => {
+    const seen: number[] = [];
+    const look: Decide<null> = ({ leagues }) => {
+      seen.push(leagues.get("first")?.entrants.size ?? -1);
+      return ok({ leagueEvents: [{ leagueId: "second", event: entered(`P9${seen.length}`) }], reply: null });
+    };
+    await Promise.all([execute(openLeague("first")), execute(openLeague("second"))]);
+    let late: Promise<unknown> | null = null;
+    const first = execute((given, at) => {
+      late ??= Promise.all([execute(look), execute(look)]);
+      return enter("first")(given, at);
+    });
+    await first;
+    await late;
+    expect(seen).toEqual([1, 1]);
+    expect(opened.appends()).toBe(3);
+  });
+
+  test("a rejection is answered after the commit of the events that it may be due to", async () => {
+    await execute(openLeague("first"));
+    const order: string[] = [];
+    opened.ledger.onCommit(() => order.push("commit"));
+    const commands = [1, 2, 3].map(() =>
+      execute(enter("first")).then(({ ok }) => order.push(ok ? "accepted" : "rejected")),
+    );
+    await Promise.all(commands);
+    expect(order).toEqual(["commit", "accepted", "accepted", "rejected"]);
+  });
+
+  test("listeners get each commit with events, in order, with the states before and after it", async () => {
+    const commits: Commit[] = [];
+    const remove = opened.ledger.onCommit((commit) => {
+      expect(opened.ledger.state).toBe(commit.state);
+      expect(afterCrash()).toEqual(commit.state);
+      commits.push(commit);
+    });
+    await Promise.all([execute(openLeague("first")), execute(enter("first"))]);
+    await execute(() => ok({ writes: [profile("P1", "renamed")], reply: null }));
+    await execute(enter("first"));
+    await execute(enter("first"));
+    remove();
+    await execute(openLeague("second"));
+    const events = commits.map((commit) => commit.events.map((one) => `${one.event.type} ${one.version}`));
+    expect(events).toEqual([
+      ["opened 1", "player_entered 2", "registered 1"],
+      ["player_entered 3", "registered 1"],
+    ]);
+    expect(commits.map(({ before }) => before.agents.size)).toEqual([0, 1]);
+    expect(commits[1]?.before.agents.get("P1")?.name).toBe("renamed");
+  });
+
+  test("a command without events or writes is answered without an append", async () => {
+    expect(await execute(({ leagues }) => ok({ reply: leagues.size }))).toEqual(ok(0));
+    expect(opened.appends()).toBe(0);
+  });
+
+  test("a command whose decision throws, or has an event that cannot follow or be read, is rejected alone and changes nothing", async () => {
+    const broken: Decide<null>[] = [
+      () => {
+        throw new Error("our bug");
+      },
+      () =>
+        ok({
+          leagueEvents: [
+            { leagueId: "first", event: entered("P8") },
+            { leagueId: "first", event: { type: "started" } },
+          ],
+          writes: [profile("P8")],
+          reply: null,
+        }),
+      () =>
+        ok({ leagueEvents: [{ leagueId: "first", event: { ...entered("P8"), player_id: 8 } as never }], reply: null }),
+    ];
+    const settled = await Promise.allSettled([
+      execute(openLeague("first")),
+      ...broken.map(execute),
+      execute(enter("first")),
+    ]);
+    expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected", "rejected", "fulfilled"]);
+    expect([...(state().leagues.get("first")?.entrants.keys() ?? [])]).toEqual(["P1"]);
+    expect([...opened.store.loadProfiles().keys()]).toEqual(["P1"]);
+    expect(afterCrash()).toEqual(state());
+  });
+
+  test("a failed commit rejects every command of its batch and leaves the committed state; the next commands are executed on it", async () => {
+    await execute(openLeague("first"));
+    const committed = state();
+    opened.db.exec("PRAGMA busy_timeout = 1");
+    const other = new DatabaseSync(file);
+    other.exec("BEGIN IMMEDIATE");
+    const commits: Commit[] = [];
+    opened.ledger.onCommit((commit) => commits.push(commit));
+    const failed = await Promise.allSettled([1, 2, 3].map(() => execute(enter("first"))));
+    other.exec("ROLLBACK");
+    other.close();
+    expect(failed).toEqual(
+      Array(3).fill({
+        status: "rejected",
+        reason: expect.objectContaining({ message: expect.stringContaining("locked") }),
+      }),
+    );
+    expect([state(), commits]).toEqual([committed, []]);
+    expect(state()).toBe(committed);
+    expect(await execute(enter("first"))).toEqual(ok("P1"));
+    expect(afterCrash()).toEqual(state());
+  });
+
+  test("settled resolves when every command that was given before is answered", async () => {
+    const answered: unknown[] = [];
+    for (const id of LEAGUE_IDS) void execute(openLeague(id)).then((answer) => answered.push(answer));
+    await opened.ledger.settled();
+    expect(answered).toHaveLength(2);
+    await opened.ledger.settled();
+  });
+
+  test("leagues are in the order of the config, whatever the order in which they were opened", async () => {
+    for (const id of ["second", "first"]) await execute(openLeague(id));
+    expect([...state().leagues.keys()]).toEqual(["first", "second"]);
+    expect([...afterCrash().leagues.keys()]).toEqual(["first", "second"]);
+  });
+
+  test("a league that is no longer in the config leaves its entrants only, and takes no events", async () => {
+    for (const command of [openLeague("first"), openLeague("second"), enter("second")]) await execute(command);
+    opened.db.close();
+    opened = ledgerOn(file, { leagueIds: ["first", "third"] });
+    await expect(execute(openLeague("second"))).rejects.toThrow("an event belongs to a league of the config");
+    await execute(openLeague("third"));
+    expect([[...state().leagues.keys()], state().formerEntrants]).toEqual([["first", "third"], new Set(["P1"])]);
+  });
+
+  test("a profile that is written or erased is in the agent's state, with an event of the agent or without", async () => {
+    await Promise.all([execute(openLeague("first")), execute(enter("first")), execute(enter("first"))]);
+    const activated = { agentId: "P1", event: { type: "token_reset" } } as const;
+    await execute(() => ok({ agentEvents: [activated], writes: [profile("P1", "new")], reply: null }));
+    await execute(() => ok({ writes: [{ type: "erase_profile", agentId: "P2" }], reply: null }));
+    expect(state().agents.get("P1")).toMatchObject({ name: "new", endpoint: "http://new", version: 2 });
+    expect(state().agents.get("P2")).toMatchObject({ name: "", tokenHash: "", version: 1 });
+    expect(afterCrash()).toEqual(state());
+  });
+
+  test("a forgotten agent leaves the state but not the log, and its id can be registered again in the same stream", async () => {
+    await execute(openLeague("first"));
+    await execute(enter("first"));
+    const forget =
+      (agentId: string): Decide<null> =>
+      () =>
+        ok({
+          agentEvents: [{ agentId, event: { type: "forgotten" } }],
+          writes: [{ type: "erase_profile", agentId }],
+          reply: null,
+        });
+    await execute(() =>
+      ok({ agentEvents: [{ agentId: "REF12", event: registered("REF12", "referee") }], reply: null }),
+    );
+    await execute(forget("P1"));
+    await execute(forget("REF12"));
+    expect([state().agents.size, state().lastForgotten]).toEqual([0, { player: 1, referee: 12 }]);
+    expect(afterCrash()).toEqual(state());
+    opened.db.close();
+    opened = ledgerOn(file);
+    const again: Decide<null> = () =>
+      ok({ agentEvents: [{ agentId: "P1", event: registered("P1") }], writes: [profile("P1")], reply: null });
+    await execute(again);
+    expect(state().agents.get("P1")).toMatchObject({ name: "P1", version: 3 });
+    expect(afterCrash()).toEqual(state());
+  });
+});

@@ -1,0 +1,65 @@
+import type { Agent } from "../agents/agent.ts";
+import { agentStream, parseAgentEvent } from "../agents/events.ts";
+import { evolveAgent } from "../agents/evolve.ts";
+import { leagueStream, parseLeagueEvent } from "../league/events.ts";
+import { evolveLeague } from "../league/evolve.ts";
+import type { League } from "../league/league.ts";
+import { restoreLeague } from "../league/snapshot.ts";
+import type { ManagerState } from "../ledger.ts";
+import { ERASED, inOrder, withForgotten } from "./manager-state.ts";
+import type { ManagerStore } from "./manager-store.ts";
+
+/** The committed state, and what the next append needs to know of the streams. */
+export interface Loaded {
+  readonly state: ManagerState;
+  /** By stream, also of agents that are forgotten. */
+  readonly versions: Map<string, number>;
+  /** The versions of the snapshots on disk, by stream. */
+  readonly snapshots: Map<string, number>;
+}
+
+const LEAGUES = leagueStream("");
+const AGENTS = agentStream("");
+
+/** Folds all streams of a store. */
+export function loadState(store: ManagerStore, leagueIds: readonly string[]): Loaded {
+  const versions = new Map<string, number>();
+  const snapshots = new Map<string, number>();
+  const leagues = new Map<string, League>();
+  for (const stream of store.log.streams(LEAGUES)) {
+    const restored = restore(store, stream);
+    if (restored) snapshots.set(stream, restored.version);
+    let league = restored?.league ?? null;
+    const events = store.log.read(stream, restored?.version ?? 0);
+    for (const { body } of events) league = evolveLeague(league, parseLeagueEvent(body));
+    versions.set(stream, (restored?.version ?? 0) + events.length);
+    if (league) leagues.set(stream.slice(LEAGUES.length), league);
+  }
+  const profiles = store.loadProfiles();
+  const agents = new Map<string, Agent>();
+  let lastForgotten: ManagerState["lastForgotten"] = { player: 0, referee: 0 };
+  for (const stream of store.log.streams(AGENTS)) {
+    const id = stream.slice(AGENTS.length);
+    const profile = profiles.get(id) ?? ERASED;
+    let agent: Agent | null = null;
+    const events = store.log.read(stream);
+    for (const { body, seq } of events) {
+      const next = evolveAgent(agent, parseAgentEvent(body), profile, seq + 1);
+      if (agent && !next) lastForgotten = withForgotten(lastForgotten, agent);
+      agent = next;
+    }
+    versions.set(stream, events.length);
+    if (agent) agents.set(id, agent);
+  }
+  const former = [...leagues.values()].filter((league) => !leagueIds.includes(league.leagueId));
+  const formerEntrants = new Set(former.flatMap((league) => [...league.entrants.keys()]));
+  const state = { leagues: inOrder(leagues, leagueIds), agents, lastForgotten, formerEntrants };
+  return { state, versions, snapshots };
+}
+
+/** A league's snapshot; null when there is none, or one that this version does not read. Every event is read then. */
+function restore({ readSnapshot }: ManagerStore, stream: string): { league: League; version: number } | null {
+  const snapshot = readSnapshot(stream);
+  const league = snapshot && restoreLeague(snapshot.body);
+  return league && { league, version: snapshot.seq };
+}

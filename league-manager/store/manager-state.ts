@@ -1,0 +1,93 @@
+import { invariant } from "#shared/lib/result.ts";
+import type { Agent, Profile } from "../agents/agent.ts";
+import { evolveAgent } from "../agents/evolve.ts";
+import { evolveLeague } from "../league/evolve.ts";
+import type { League } from "../league/league.ts";
+import type { CommittedEvent, ManagerState, Write } from "../ledger.ts";
+
+/** The profile of an agent whose profile is erased. */
+export const ERASED: Profile = { name: "", salt: "", endpoint: "", tokenHash: "" };
+
+/** Changes of some leagues and agents, by id. A forgotten agent is null. */
+interface Changes {
+  readonly leagues: Map<string, League>;
+  readonly agents: Map<string, Agent | null>;
+}
+
+/**
+ * The state after the events and writes of one decision. Throws when an event cannot follow. A profile that the decision writes is that of the
+ * agent, whether or not the agent has an event. `leagueIds` are the leagues of the config, in their order.
+ */
+export function evolveState(
+  state: ManagerState,
+  { events, writes }: { readonly events: readonly CommittedEvent[]; readonly writes: readonly Write[] },
+  leagueIds: readonly string[],
+): ManagerState {
+  const unknown = events.find((one) => one.kind === "league" && !leagueIds.includes(one.leagueId));
+  invariant(!unknown, "an event belongs to a league of the config");
+  const changes: Changes = { leagues: new Map(), agents: new Map() };
+  const profiles = profilesOf(writes);
+  let { lastForgotten } = state;
+  const agentOf = (id: string): Agent | null =>
+    changes.agents.get(id) ?? (changes.agents.has(id) ? null : (state.agents.get(id) ?? null));
+  for (const one of events) {
+    if (one.kind === "league") {
+      const league = changes.leagues.get(one.leagueId) ?? state.leagues.get(one.leagueId) ?? null;
+      changes.leagues.set(one.leagueId, evolveLeague(league, one.event));
+      continue;
+    }
+    const agent = agentOf(one.agentId);
+    const next = evolveAgent(agent, one.event, profiles.get(one.agentId) ?? agent ?? ERASED, one.version);
+    changes.agents.set(one.agentId, next);
+    if (agent && !next) lastForgotten = withForgotten(lastForgotten, agent);
+  }
+  for (const [id, profile] of profiles) {
+    const agent = agentOf(id);
+    if (agent) changes.agents.set(id, { ...agent, ...profile });
+  }
+  return {
+    leagues: changes.leagues.size > 0 ? merged(state.leagues, changes.leagues, leagueIds) : state.leagues,
+    agents: changes.agents.size > 0 ? merged(state.agents, changes.agents) : state.agents,
+    lastForgotten,
+    formerEntrants: state.formerEntrants,
+  };
+}
+
+/** The profiles that writes leave behind, by agent id. */
+function profilesOf(writes: readonly Write[]): ReadonlyMap<string, Profile> {
+  const profiles = new Map<string, Profile>();
+  for (const write of writes) {
+    if (write.type === "profile") {
+      const { name, salt, endpoint, tokenHash } = write.profile;
+      profiles.set(write.agentId, { name, salt, endpoint, tokenHash });
+    }
+    if (write.type === "erase_profile") profiles.set(write.agentId, ERASED);
+  }
+  return profiles;
+}
+
+/** Counts the number in a forgotten agent's id. */
+export const withForgotten = (
+  last: ManagerState["lastForgotten"],
+  { id, kind }: Pick<Agent, "id" | "kind">,
+): ManagerState["lastForgotten"] => ({ ...last, [kind]: Math.max(last[kind], numberOf(id)) });
+
+const numberOf = (id: string): number => Number(/\d+$/.exec(id)?.[0] ?? 0);
+
+/** A copy of a map with some values changed, or removed where they are null. With `order` it has the keys of that list, in its order. */
+function merged<T>(
+  map: ReadonlyMap<string, T>,
+  changes: ReadonlyMap<string, T | null>,
+  order?: readonly string[],
+): ReadonlyMap<string, T> {
+  const next = new Map(map);
+  for (const [key, value] of changes) {
+    if (value === null) next.delete(key);
+    else next.set(key, value);
+  }
+  return order && next.size > map.size ? inOrder(next, order) : next;
+}
+
+/** The values of a map whose keys are in a list, in its order. */
+export const inOrder = <T>(map: ReadonlyMap<string, T>, order: readonly string[]): ReadonlyMap<string, T> =>
+  new Map(order.flatMap((key) => (map.has(key) ? [[key, map.get(key) as T] as const] : [])));

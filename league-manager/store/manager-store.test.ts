@@ -1,0 +1,114 @@
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { AT } from "../league/testing.ts";
+import type { Write } from "../ledger.ts";
+import { type ManagerStore, managerStore } from "./manager-store.ts";
+import { MANAGER_SCHEMA } from "./schema.ts";
+import { profile } from "./testing-ledger.ts";
+
+let db: ReturnType<typeof openSqlite>;
+let store: ManagerStore;
+const broken: Error[] = [];
+const write = (...writes: Write[]) =>
+  store.log.append(
+    [],
+    writes.flatMap((one) => store.writing(one, AT)),
+  );
+const sessionLog = (matchId: string, epoch: number, log: readonly string[]): Write => {
+  return { type: "session_log", leagueId: "l", matchId, epoch, seed: `seed ${epoch}`, log };
+};
+
+beforeEach(() => {
+  broken.length = 0;
+  db = openSqlite(":memory:", MANAGER_SCHEMA);
+  store = managerStore(db, (error) => broken.push(error));
+});
+afterEach(() => db.close());
+
+describe("the manager's store", () => {
+  test("keeps the newest profile of each agent, until it is erased", async () => {
+    await write(profile("P01"), profile("P02"), profile("P01", "renamed"));
+    expect([...store.loadProfiles()]).toEqual([
+      ["P01", { name: "renamed", salt: "s", endpoint: "http://renamed", tokenHash: "hash of P01" }],
+      ["P02", { name: "P02", salt: "s", endpoint: "http://P02", tokenHash: "hash of P02" }],
+    ]);
+    await write({ type: "erase_profile", agentId: "P01" });
+    expect([...store.loadProfiles().keys()]).toEqual(["P02"]);
+    expect(db.prepare("SELECT agent_id FROM tokens").all()).toEqual([{ agent_id: "P02" }]);
+  });
+
+  test("no two agents have the same token", async () => {
+    await write(profile("P01"));
+    const thief = { ...profile("P02"), profile: { name: "x", salt: "s", endpoint: "", tokenHash: "hash of P01" } };
+    await expect(write(thief as Write)).rejects.toThrow("UNIQUE constraint failed: tokens.token_hash");
+    expect([...store.loadProfiles().keys()]).toEqual(["P01"]);
+  });
+
+  test("the session log of a match is that of its newest epoch", async () => {
+    await write(sessionLog("R1M1", 2, ["é", '{"n":1}']), sessionLog("R1M1", 1, []), sessionLog("R1M2", 1, []));
+    expect(store.sessionLogOf("l", "R1M1")).toEqual({
+      epoch: 2,
+      seed: "seed 2",
+      log: ["é", '{"n":1}'],
+      recordedAt: AT,
+    });
+    expect(store.sessionLogOf("other", "R1M1")).toBe(null);
+  });
+
+  test.each([
+    "UPDATE session_logs SET log = '[]'",
+    "DELETE FROM session_logs",
+    "REPLACE INTO session_logs SELECT league_id, match_id, epoch, seed, '[]', recorded_at FROM session_logs",
+  ])("nothing updates, deletes or replaces a session log: %s", async (sql) => {
+    await write(sessionLog("R1M1", 1, ["kept"]));
+    expect(() => db.exec(sql)).toThrow("session_logs is append-only");
+    await expect(write(sessionLog("R1M1", 1, []))).rejects.toThrow("append-only");
+    expect(store.sessionLogOf("l", "R1M1")?.log).toEqual(["kept"]);
+  });
+
+  test("a stream has one snapshot, the last one", async () => {
+    const snapshot = (seq: number) => ({ stream: "s", seq, body: `at ${seq}` });
+    await store.log.append([], [snapshot(1), snapshot(5)].map(store.snapshotting));
+    expect([store.readSnapshot("s"), store.readSnapshot("t")]).toEqual([snapshot(5), null]);
+  });
+
+  test("meta values are kept, and replaced", async () => {
+    await store.setMeta("seed", "a");
+    await store.setMeta("seed", "b");
+    expect([store.getMeta("seed"), store.getMeta("run_id")]).toEqual(["b", null]);
+  });
+
+  test("a file that can take no more is reported, a broken constraint is not", async () => {
+    await write(profile("P01"));
+    const thief = { ...profile("P02"), profile: { name: "x", salt: "s", endpoint: "", tokenHash: "hash of P01" } };
+    await expect(write(thief as Write)).rejects.toThrow("UNIQUE");
+    expect(broken).toEqual([]);
+    db.exec("PRAGMA max_page_count = 4");
+    await expect(write(sessionLog("R1M1", 1, ["x".repeat(100_000)]))).rejects.toThrow("full");
+    expect(broken.map(({ message }) => message)).toContainEqual(expect.stringContaining("full"));
+  });
+
+  test("a file that cannot be read any more is reported", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "manager-store-"));
+    const file = join(folder, "store.sqlite");
+    const intact = openSqlite(file, MANAGER_SCHEMA);
+    const pageOf = (table: string) =>
+      Number(intact.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(table)?.rootpage);
+    const pages = ["profiles", "tokens", "streams"].map(pageOf);
+    const size = Number(intact.prepare("PRAGMA page_size").get()?.page_size);
+    intact.close();
+    const descriptor = openSync(file, "r+");
+    for (const page of pages) writeSync(descriptor, Buffer.alloc(size, 0xff), 0, size, (page - 1) * size);
+    closeSync(descriptor);
+    const damaged = openSqlite(file, "");
+    const damagedStore = managerStore(damaged, (error) => broken.push(error));
+    expect(() => damagedStore.loadProfiles()).toThrow("malformed");
+    expect(() => damagedStore.log.streams()).toThrow("malformed");
+    expect(broken).toHaveLength(2);
+    damaged.close();
+    rmSync(folder, { recursive: true });
+  });
+});

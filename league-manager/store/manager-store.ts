@@ -1,0 +1,129 @@
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { isBroken } from "#shared/store/broken.ts";
+import type { EventLog } from "#shared/store/event-log.ts";
+import type { Statement } from "#shared/store/group-commit.ts";
+import { sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
+import { localWriter } from "#shared/store/writer.ts";
+import type { Profile } from "../agents/agent.ts";
+import type { Write } from "../ledger.ts";
+
+/** The log of a recorded match. */
+export interface SessionLog {
+  readonly epoch: number;
+  readonly seed: string;
+  /** The entries' stored texts; empty for a match that was not played. */
+  readonly log: readonly string[];
+  readonly recordedAt: string;
+}
+
+/** The fold of a stream at a version, kept so that a start does not read every event. */
+export interface Snapshot {
+  readonly stream: string;
+  /** The version of the stream: the sequence number of the first event that is not in the snapshot. */
+  readonly seq: number;
+  /** A text that names its own format. */
+  readonly body: string;
+}
+
+/** The manager's store: the log of its streams and the tables beside it. */
+export interface ManagerStore {
+  readonly log: EventLog;
+  /** The statements of a write, for the transaction of its events. */
+  writing(write: Write, at: string): readonly Statement[];
+  /** The statement that replaces a stream's snapshot. */
+  snapshotting(snapshot: Snapshot): Statement;
+  /** Profiles by agent id, without those that were erased. */
+  loadProfiles(): ReadonlyMap<string, Profile>;
+  /** The log of a match under its newest epoch; null when none is recorded. */
+  sessionLogOf(leagueId: string, matchId: string): SessionLog | null;
+  readSnapshot(stream: string): Snapshot | null;
+  getMeta(key: string): string | null;
+  /** Resolves when the value is on disk. */
+  setMeta(key: string, value: string): Promise<void>;
+  /** Resolves when everything that was appended before is settled. The database stays open. */
+  close(): Promise<void>;
+}
+
+/** The store on a database with the tables of `MANAGER_SCHEMA`. `onBroken` is called when the file can no longer be read or written. */
+export function managerStore(db: DatabaseSync, onBroken: (error: Error) => void = () => {}): ManagerStore {
+  const writer = localWriter(db, onBroken);
+  const watched = <T>(read: () => T): T => {
+    try {
+      return read();
+    } catch (thrown) {
+      if (isBroken(thrown)) onBroken(thrown);
+      throw thrown;
+    }
+  };
+  const select = (sql: string) => {
+    const statement = db.prepare(sql);
+    return <Row>(...parameters: SQLInputValue[]) => watched(() => statement.all(...parameters) as Row[]);
+  };
+  const selectProfiles = select(SELECT_PROFILES);
+  const selectLog = select(SELECT_SESSION_LOG);
+  const selectSnapshot = select("SELECT stream, seq, body FROM snapshots WHERE stream = ?");
+  const selectMeta = select("SELECT value FROM meta WHERE key = ?");
+  const log = sqliteEventLog(db, writer);
+  return {
+    log: {
+      ...log,
+      read: (stream, from) => watched(() => log.read(stream, from)),
+      streams: (prefix) => watched(() => log.streams(prefix)),
+    },
+    writing,
+    snapshotting: ({ stream, seq, body }) => ({
+      sql: UPSERT_SNAPSHOT,
+      parameters: [stream, seq, body],
+    }),
+    loadProfiles: () => {
+      const rows = selectProfiles<Profile & { agentId: string }>();
+      return new Map(rows.map(({ agentId, ...profile }) => [agentId, profile]));
+    },
+    sessionLogOf(leagueId, matchId) {
+      const [row] = selectLog<Omit<SessionLog, "log"> & { log: string }>(leagueId, matchId);
+      return row ? { ...row, log: JSON.parse(row.log) as string[] } : null;
+    },
+    readSnapshot(stream) {
+      const [row] = selectSnapshot<Snapshot>(stream);
+      return row ? { ...row } : null;
+    },
+    getMeta: (key) => selectMeta<{ value: string }>(key)[0]?.value ?? null,
+    setMeta: (key, value) => writer.commit([{ sql: UPSERT_META, parameters: [key, value] }]),
+    close: () => writer.close(),
+  };
+}
+
+function writing(write: Write, at: string): readonly Statement[] {
+  switch (write.type) {
+    case "profile": {
+      const { agentId, profile } = write;
+      return [
+        { sql: UPSERT_PROFILE, parameters: [agentId, profile.name, profile.salt, profile.endpoint] },
+        { sql: UPSERT_TOKEN, parameters: [agentId, profile.tokenHash] },
+      ];
+    }
+    case "erase_profile":
+      return [DELETE_PROFILE, DELETE_TOKEN].map((sql) => ({ sql, parameters: [write.agentId] }));
+    case "session_log": {
+      const { leagueId, matchId, epoch, seed, log } = write;
+      return [{ sql: INSERT_SESSION_LOG, parameters: [leagueId, matchId, epoch, seed, JSON.stringify(log), at] }];
+    }
+  }
+}
+
+const SELECT_PROFILES = `SELECT agent_id AS agentId, display_name AS name, salt, endpoint, token_hash AS tokenHash
+  FROM profiles JOIN tokens USING (agent_id)`;
+const SELECT_SESSION_LOG = `SELECT epoch, seed, log, recorded_at AS recordedAt FROM session_logs
+  WHERE league_id = ? AND match_id = ? ORDER BY epoch DESC LIMIT 1`;
+const UPSERT_PROFILE = `INSERT INTO profiles (agent_id, display_name, salt, endpoint) VALUES (?, ?, ?, ?)
+  ON CONFLICT (agent_id) DO UPDATE SET display_name = excluded.display_name, salt = excluded.salt, endpoint = excluded.endpoint`;
+const UPSERT_TOKEN = `INSERT INTO tokens (agent_id, token_hash) VALUES (?, ?)
+  ON CONFLICT (agent_id) DO UPDATE SET token_hash = excluded.token_hash`;
+const DELETE_PROFILE = "DELETE FROM profiles WHERE agent_id = ?";
+const DELETE_TOKEN = "DELETE FROM tokens WHERE agent_id = ?";
+const INSERT_SESSION_LOG = `INSERT INTO session_logs (league_id, match_id, epoch, seed, log, recorded_at)
+  VALUES (?, ?, ?, ?, ?, ?)`;
+const UPSERT_SNAPSHOT = `INSERT INTO snapshots (stream, seq, body) VALUES (?, ?, ?)
+  ON CONFLICT (stream) DO UPDATE SET seq = excluded.seq, body = excluded.body`;
+const UPSERT_META =
+  "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
