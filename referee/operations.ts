@@ -4,8 +4,7 @@ import type { Role } from "#shared/games/game.ts";
 import { readMove, whyUnread } from "#shared/games/read-move.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { isSessionId, matchRef } from "#shared/lib/ids.ts";
-import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
-import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import { messageOf, ok, type Result } from "#shared/lib/result.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import { type Operation, operation } from "#shared/rpc/operations.ts";
@@ -13,6 +12,7 @@ import type { Session } from "#shared/session/session.ts";
 import type { Play } from "./play/play.ts";
 import type { Referee } from "./referee.ts";
 import type { SessionHost } from "./sessions/host.ts";
+import { protocolRejected, protocolResult, type Rejection, rejected } from "./sessions/rejections.ts";
 import { matchOf, orderOf, StartGame, StartGameByPlayers } from "./start-game.ts";
 import { playerOf } from "./tables.ts";
 import { matchState } from "./views/match-state.ts";
@@ -70,19 +70,17 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
         const running = desk.referee.running();
         const ref = matchOf(asked, running);
         if (!isManager(desk, caller.authToken ?? "", ref)) {
-          return err(
-            protocolError("L004", "start_game is taken from this referee's league manager only", { match: ref }),
-          );
+          const message = "start_game is taken from this referee's league manager only";
+          return protocolRejected("NOT_PERMITTED", message, { match: ref });
         }
         const completed = orderOf(asked, running, desk.identity.token ?? "");
-        if (!completed.ok) return completed;
+        if (!completed.ok) return protocolResult(completed);
         const order = completed.value;
-        const fault = faultOfOrder(order);
-        if (fault) return err(protocolError("G003", fault, { match: ref }));
+        const fault = faultOfOrder(order, ref);
+        if (fault) return protocolResult(fault);
         if (running.length >= desk.maxConcurrentMatches && !running.some((one) => one.ref === ref)) {
-          return err(
-            protocolError("G005", "this referee has as many matches as it takes at a time", { match: ref }, true),
-          );
+          const message = "this referee has as many matches as it takes at a time";
+          return protocolRejected("TOO_MANY_MATCHES", message, { match: ref });
         }
         const started = await desk.referee.start(order);
         return started.ok ? ok({ status: "ACCEPTED", ...started.value }) : started;
@@ -94,7 +92,7 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
       payload: messages.MatchWithdrawn,
       handle({ league_id, match_id, epoch }, caller) {
         if (!isManager(desk, caller.authToken ?? "", matchRef(league_id, match_id))) {
-          return err(protocolError("L004", "a match is withdrawn by this referee's league manager only"));
+          return protocolRejected("NOT_PERMITTED", "a match is withdrawn by this referee's league manager only");
         }
         desk.referee.withdraw(league_id, match_id, epoch);
         return ok({});
@@ -123,10 +121,11 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
         const game =
           match_id !== undefined && isSessionId(match_id) ? desk.play.look(match_id, caller.authToken) : null;
         const found = game ? seatIn(game.kept.session, player_id) : sessionWith(desk, player_id, match_id);
-        if (!found.ok) return found;
+        if (!found.ok) return protocolResult(found);
         const { session, role } = found.value;
         if (session.status === "completed") {
-          return err(protocolError("G004", `the match is over: ${session.reason}`, { match_id: match_id ?? null }));
+          const message = `the match is over: ${session.reason}`;
+          return protocolRejected("SESSION_OVER", message, { match_id: match_id ?? null });
         }
         const reason = desk.host.lobby.waiting(session)?.message ?? whyIllegal(session, role, move);
         return ok({ valid: reason === null, reason, player_id, role, move });
@@ -151,34 +150,36 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
         const found = desk.referee.sessionOf(match_id);
         if (!found.ok) return found;
         const match = desk.play.look(found.value, caller.authToken);
-        if (!match) return err(protocolError("G003", `no match ${match_id} here`, { match_id }));
+        if (!match) return protocolRejected("UNKNOWN_SESSION", `no match ${match_id} here`, { match_id });
         return ok({ match_id, ...matchState(match.kept.session, match.viewer, desk.host.lobby) });
       },
     }),
   ];
 }
 
-function faultOfOrder(order: messages.StartGame): string | null {
+/** Why an order cannot be played; null if it can. */
+function faultOfOrder(order: messages.StartGame, ref: string): ReturnType<typeof rejected> | null {
+  const invalid = (message: string) => rejected("INVALID_ORDER", message, { match: ref });
   const game = findGame(order.game);
-  if (!game) return `unknown game ${order.game}`;
+  if (!game) return rejected("UNKNOWN_GAME", `unknown game ${order.game}`, { match: ref });
   const roles = Object.keys(order.roles);
   if (roles.length !== game.roles.length || !game.roles.every((role) => roles.includes(role))) {
-    return `${order.game} is played by ${game.roles.join(" and ")}`;
+    return invalid(`${order.game} is played by ${game.roles.join(" and ")}`);
   }
   if (new Set(Object.values(order.roles).map((player) => player.match_token)).size < roles.length) {
-    return "each player needs a match token of its own";
+    return invalid("each player needs a match token of its own");
   }
   const options = game.options.safeParse(order.options ?? {});
-  return options.success ? null : `options: ${messageOf(options.error)}`;
+  return options.success ? null : invalid(`options: ${messageOf(options.error)}`);
 }
 
-type SessionSeat = Result<{ session: Session; role: Role }, ProtocolError>;
+type SessionSeat = Result<{ session: Session; role: Role }, Rejection>;
 
 /** The seat of a game that has this role or is held by this agent. */
 function seatIn(session: Session, playerId: string): SessionSeat {
   const role = Object.entries(session.participants).find((seat) => seat.includes(playerId))?.[0];
   if (role !== undefined) return ok({ session, role });
-  return err(protocolError("G003", `player_id: this game has the roles ${session.game.roles.join(" and ")}`, {}, true));
+  return rejected("UNKNOWN_PLAYER", `player_id: this game has the roles ${session.game.roles.join(" and ")}`);
 }
 
 function sessionWith(desk: RefereeDesk, playerId: string, matchId: string | undefined): SessionSeat {
@@ -192,14 +193,14 @@ function sessionWith(desk: RefereeDesk, playerId: string, matchId: string | unde
     const finished = matchId === undefined ? null : finishedWith(desk, playerId, matchId);
     if (finished) return ok(finished);
     const how = "for a game made with createGame give match_id (its game_id) and player_id (the role)";
-    return err(protocolError("G003", `${playerId} plays no such match here now; ${how}`, { player_id: playerId }));
+    return rejected("UNKNOWN_SESSION", `${playerId} plays no such match here now; ${how}`, { player_id: playerId });
   }
   if (another) {
     const choices = playing.map((one) => one.ref);
-    return err(protocolError("G003", `${playerId} plays several matches; name one of them`, { choices }, true));
+    return rejected("AMBIGUOUS_MATCH", `${playerId} plays several matches; name one of them`, { choices });
   }
   const session = desk.host.read(only.sessionId)?.session;
-  if (!session) return err(protocolError("G003", "the match has just ended", { player_id: playerId }));
+  if (!session) return rejected("UNKNOWN_SESSION", "the match has just ended", { player_id: playerId });
   return ok({ session, role: only.role });
 }
 

@@ -2,13 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
-import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
-import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import { messageOf, ok, type Result } from "#shared/lib/result.ts";
+import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { MatchWithdrawn } from "./driven-match.ts";
 import { playMatch } from "./match.ts";
 import { matchResult, seatsOf } from "./match-messages.ts";
 import { type ReportOptions, reportResult } from "./report.ts";
+import { protocolRejected } from "./sessions/rejections.ts";
 import type { MatchRow, MatchTable } from "./tables.ts";
 
 export interface RefereeOptions extends ReportOptions {
@@ -28,6 +29,8 @@ export interface Referee {
   running(): readonly { readonly ref: string; readonly order: StartGame; readonly sessionId: string }[];
   stop(): Promise<void>;
 }
+
+type Superseded = ReturnType<typeof protocolRejected>;
 
 interface Running {
   readonly order: StartGame;
@@ -54,12 +57,12 @@ export function createReferee(options: RefereeOptions): Referee {
   const withdrawn = new Map<string, { readonly epoch: number; readonly runId: string | null }>();
   let isStopped = false;
 
-  const wasWithdrawn = ({ league_id, match_id, epoch, run_id = null }: StartGame): ProtocolError | null => {
+  const wasWithdrawn = ({ league_id, match_id, epoch, run_id = null }: StartGame): Superseded | null => {
     const ref = matchRef(league_id, match_id);
     const last = withdrawn.get(ref);
     const isOfRun = last?.runId === null || run_id === null || last?.runId === run_id;
     if (!last || !isOfRun || epoch > last.epoch) return null;
-    return protocolError("G005", `${ref} was withdrawn under epoch ${last.epoch}`, { match_id });
+    return protocolRejected("MATCH_SUPERSEDED", `${ref} was withdrawn under epoch ${last.epoch}`, { match_id });
   };
 
   const create = async (order: StartGame, isKnown: boolean): Promise<string> => {
@@ -130,11 +133,11 @@ export function createReferee(options: RefereeOptions): Referee {
     const kept = matches.find(league_id, match_id);
     const newest = kept && isOfRun(kept, order) ? kept : null;
     if (newest && newest.epoch > epoch) {
-      return err(protocolError("G005", `${ref} has been begun under epoch ${newest.epoch}`, { match_id }));
+      return protocolRejected("MATCH_SUPERSEDED", `${ref} has been begun under epoch ${newest.epoch}`, { match_id });
     }
     const now = running.get(ref);
     const past = wasWithdrawn(order);
-    if (past) return err(past);
+    if (past) return past;
     if (newest?.epoch === epoch && now) return ok({ match_id, session_id: now.sessionId });
     now?.withdraw.abort();
     const isResumed = newest?.epoch === epoch;
@@ -150,7 +153,7 @@ export function createReferee(options: RefereeOptions): Referee {
     const pastNow = wasWithdrawn(order);
     if (pastNow) {
       abandon(sessionId, WITHDRAWN);
-      return err(pastNow);
+      return pastNow;
     }
     const withdraw = new AbortController();
     if (isStopped) withdraw.abort();
@@ -204,10 +207,12 @@ export function createReferee(options: RefereeOptions): Referee {
       const league = leagues[0];
       if (leagues.length > 1) {
         const choices = leagues.map((id) => matchRef(id, matchId));
-        return err(protocolError("G003", `${ref} is a match of several leagues; name one of them`, { choices }, true));
+        return protocolRejected("AMBIGUOUS_MATCH", `${ref} is a match of several leagues; name one of them`, {
+          choices,
+        });
       }
       const found = league === undefined ? null : matches.find(league, matchId);
-      if (!found) return err(protocolError("G003", `no match ${ref} here`, { match_id: ref }));
+      if (!found) return protocolRejected("UNKNOWN_SESSION", `no match ${ref} here`, { match_id: ref });
       if (lookedUp.size >= MAX_LOOKED_UP) lookedUp.clear();
       lookedUp.set(ref, found.session_id);
       return ok(found.session_id);

@@ -2,10 +2,10 @@ import { z } from "zod";
 import { findGame } from "#shared/games/registry.ts";
 import { hmacBase64Url } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
-import { err, ok, type Result } from "#shared/lib/result.ts";
-import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import { ok, type Result } from "#shared/lib/result.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import type { Referee } from "./referee.ts";
+import { type Rejection, rejected } from "./sessions/rejections.ts";
 
 const id = z.string().min(1).max(200);
 const endpoint = z.string().max(2000).optional();
@@ -60,7 +60,7 @@ export function orderOf(
   asked: StartGame,
   running: ReturnType<Referee["running"]>,
   secret: string,
-): Result<messages.StartGame, ProtocolError> {
+): Result<messages.StartGame, Rejection> {
   if (isComplete(asked)) return ok(asked);
   const ref = matchOf(asked, running);
   const known = running.find((one) => one.ref === ref)?.order;
@@ -81,7 +81,7 @@ export function orderOf(
       ([player, argument]) => `${argument}: ${player} plays no match here now, so its endpoint is unknown`,
     );
     const what = `Give ${missing.map(([, argument]) => argument).join(" and ")}, e.g. http://127.0.0.1:8101/mcp`;
-    return err(protocolError("G003", `${why.join("; ")}. ${what}`, { match: ref }, true));
+    return rejected("UNKNOWN_PLAYER", `${why.join("; ")}. ${what}`, { match: ref });
   }
   const { match_id, round_id, options, timeouts, seed = drawn("seed") } = asked;
   const league_id = ref.slice(0, ref.length - match_id.length - 1);

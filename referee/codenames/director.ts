@@ -24,7 +24,7 @@ export interface DirectorDesk {
 }
 
 /** The log message of a rejected answer; its entry has the reason. */
-export const ANSWER_REFUSED = "answer refused";
+export const ANSWER_REJECTED = "answer refused";
 
 /** What everybody may see of the board: as a spectator, or after the game, when the key is public, as a spymaster. */
 export const publicBoard = (session: Session): SessionView =>
@@ -111,9 +111,9 @@ export function createDirector({ host, play, table, writer, log }: DirectorDesk)
   const carryOut = async (game: LedGame, step: Step, pending: Pending): Promise<void> => {
     const { sessionId } = game;
     const [role = ""] = driverView(session(sessionId)).toAct;
-    if (step.refused) {
+    if (step.rejected) {
       const { stage, attempt, tick } = pending;
-      log.info({ session: sessionId, role, tick, stage, attempt, ...step.refused }, ANSWER_REFUSED);
+      log.info({ session: sessionId, role, tick, stage, attempt, ...step.rejected }, ANSWER_REJECTED);
     }
     if (step.kind === "end") return end(sessionId);
     if (step.kind === "ask") {

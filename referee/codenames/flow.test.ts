@@ -79,7 +79,7 @@ describe("what a model says", () => {
     expect(stepOf(pending(stage), text(said), "llm")).toEqual({
       kind: "ask",
       pending: { tick: 4, stage, attempt: 2, problem },
-      refused: { problem, reason: "not_as_asked" },
+      rejected: { problem, reason: "not_as_asked" },
     });
   });
 

@@ -24,12 +24,12 @@ export interface Pending {
   readonly left?: Question;
 }
 
-/** What an answer leads to; `refused` is present if the answer was rejected. */
+/** What an answer leads to; `rejected` is present if the answer was rejected. */
 export type Step = (
   | { readonly kind: "act"; readonly action: CodenamesAction }
   | { readonly kind: "ask"; readonly pending: Pending }
   | { readonly kind: "end" }
-) & { readonly refused?: Problem };
+) & { readonly rejected?: Problem };
 
 export const MAX_ATTEMPTS = 3;
 
@@ -41,10 +41,10 @@ export function firstPending(view: CodenamesView, tick: number): Pending {
 }
 
 /** The next attempt, or the turn is given up, and the log says why. */
-export function again({ tick, attempt }: Pending, stage: Question, refused: Problem): Step {
-  const { problem, reason } = refused;
-  if (attempt < MAX_ATTEMPTS) return { kind: "ask", pending: { tick, stage, attempt: attempt + 1, problem }, refused };
-  return { kind: "act", action: { type: "skip", reason }, refused };
+export function again({ tick, attempt }: Pending, stage: Question, rejected: Problem): Step {
+  const { problem, reason } = rejected;
+  if (attempt < MAX_ATTEMPTS) return { kind: "ask", pending: { tick, stage, attempt: attempt + 1, problem }, rejected };
+  return { kind: "act", action: { type: "skip", reason }, rejected };
 }
 
 /** What the answer of a role of this type means. Whether a clue or a guess is legal, the session says. */

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { err } from "#shared/lib/result.ts";
-import { protocolError } from "#shared/protocol/errors.ts";
 import type { Said } from "#shared/rpc/input.ts";
 import type { Asking, Caller } from "#shared/rpc/operations.ts";
+import { protocolRejected } from "../sessions/rejections.ts";
 import { wordsIn } from "./answers.ts";
 import { MAX_ATTEMPTS } from "./flow.ts";
 import { askForBuiltIn, askForSource, askForWords, type Source, sources } from "./questions.ts";
@@ -19,7 +18,7 @@ export const Setup = z.object({
 export type Setup = z.infer<typeof Setup>;
 
 /** A rejected answer about the words. */
-export interface RefusedWords {
+export interface RejectedWords {
   readonly setup: Setup["setup"];
   readonly attempt: number;
   readonly problem: string;
@@ -32,7 +31,7 @@ export function wordsFor(
   { input }: Caller,
   round: Setup | null,
   id: string,
-  onRefused: (refused: RefusedWords) => void,
+  onRejected: (rejected: RejectedWords) => void,
 ): Asking | { readonly words: readonly string[] | null } {
   if (!input?.canFillForms) return BUILT_IN;
   const offered = sources.filter((source) => source !== "llm" || input.canPrompt);
@@ -49,19 +48,19 @@ export function wordsFor(
     if (source === "built-in") return BUILT_IN;
     if (source !== null) return { asks: askForWords(source, null), state: { setup: source, attempt: 1, id } };
     const problem = `choose one of ${offered.join(", ")}`;
-    onRefused({ setup, attempt, problem });
+    onRejected({ setup, attempt, problem });
     return attempt < MAX_ATTEMPTS ? { asks: askForSource(offered, problem), state: next } : BUILT_IN;
   }
   const found = wordsIn(said);
   if ("words" in found) return found;
   const { problem } = found;
-  onRefused({ setup, attempt, problem });
+  onRejected({ setup, attempt, problem });
   if (attempt < MAX_ATTEMPTS) return { asks: askForWords(setup, problem), state: next };
   // The person wanted these words, so the person is asked before the built-in ones are used.
   return setup === "own" ? { asks: askForBuiltIn(problem), state: { setup: "fallback", attempt: 1, id } } : BUILT_IN;
 }
 
-const noGame = (why: string): Asking => err(protocolError("G001", `No game was created: ${why}`, {}, true));
+const noGame = (why: string): Asking => protocolRejected("NO_BOARD", `No game was created: ${why}`);
 
 const wantsBuiltIn = (said: Said): boolean =>
   said.kind === "form" && said.action === "accept" && said.content.go_on === true;

@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { CodenamesView } from "#shared/games/codenames.ts";
 import { endInWords } from "#shared/games/codenames-texts.ts";
-import { err, ok } from "#shared/lib/result.ts";
-import { protocolError } from "#shared/protocol/errors.ts";
+import { ok } from "#shared/lib/result.ts";
 import { type Asking, type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
-import { ANSWER_REFUSED, type Director, type Players, publicBoard, publicView } from "./director.ts";
+import { protocolRejected } from "../sessions/rejections.ts";
+import { ANSWER_REJECTED, type Director, type Players, publicBoard, publicView } from "./director.ts";
 import { playerTypes } from "./flow.ts";
 import { history } from "./questions.ts";
 import { Setup, wordsFor } from "./setup.ts";
@@ -60,8 +60,8 @@ export function codenamesOperations(director: Director, log: Logger): readonly O
   /** The next question of a game; its report once it is over. */
   const goOn = async ({ sessionId, players }: LedGame, caller: Caller): Promise<Asking> => {
     const isOpen = director.session(sessionId).status === "active";
-    const lacking = isOpen ? whatIsLacking(players, caller) : null;
-    if (lacking !== null) return err(protocolError("G001", lacking));
+    const missing = isOpen ? missingCapabilities(players, caller) : null;
+    if (missing !== null) return protocolRejected("CANNOT_ASK", missing);
     return (isOpen ? await director.advance(sessionId, caller) : null) ?? ok(report(sessionId));
   };
 
@@ -90,23 +90,23 @@ export function codenamesOperations(director: Director, log: Logger): readonly O
       async handle(players, caller) {
         const started = startedIn(caller);
         if (started) return goOn(started, caller);
-        const lacking = whatIsLacking(players, caller);
-        if (lacking !== null) return err(protocolError("G001", lacking));
+        const missing = missingCapabilities(players, caller);
+        if (missing !== null) return protocolRejected("CANNOT_ASK", missing);
         const own = director.gameOf(undefined, caller);
         if (own && director.isOpen(own)) {
-          return err(protocolError("G005", openAlready(director.tokenOf(own.sessionId)), {}, true));
+          return protocolRejected("GAME_ALREADY_OPEN", openAlready(director.tokenOf(own.sessionId)));
         }
         const round = Setup.safeParse(caller.input?.state);
         const setupId = round.success ? round.data.id : randomUUID();
         const unanswered = { ...caller, input: caller.input && { ...caller.input, said: null, state: null } };
         const begun = director.begunBy(setupId);
         if (begun) return goOn(begun, unanswered);
-        const setup = wordsFor(caller, round.success ? round.data : null, setupId, (refused) =>
-          log.info(refused, ANSWER_REFUSED),
+        const setup = wordsFor(caller, round.success ? round.data : null, setupId, (problem) =>
+          log.info(problem, ANSWER_REJECTED),
         );
         if ("asks" in setup || "ok" in setup) return setup;
         const game = await director.begin(players, setup.words, setupId, caller);
-        return game ? goOn(game, unanswered) : err(protocolError("G005", BEING_CREATED, {}, true));
+        return game ? goOn(game, unanswered) : protocolRejected("GAME_ALREADY_OPEN", BEING_CREATED);
       },
     }),
     operation({
@@ -127,7 +127,7 @@ export function codenamesOperations(director: Director, log: Logger): readonly O
       async handle({ game_token: token }, caller) {
         const started = token === undefined ? startedIn(caller) : null;
         const game = started ?? director.gameOf(token, caller);
-        if (!game) return err(noGame(token));
+        if (!game) return noGame(token);
         if (token !== undefined) await director.adopt(game, caller);
         return goOn(game, caller);
       },
@@ -147,7 +147,7 @@ export function codenamesOperations(director: Director, log: Logger): readonly O
       },
       async handle({ game_token: token }, caller) {
         const game = director.gameOf(token, caller);
-        if (!game) return token === undefined ? ok({ status: "no_game" }) : err(noGame(token));
+        if (!game) return token === undefined ? ok({ status: "no_game" }) : noGame(token);
         if (director.isOpen(game)) await director.end(game.sessionId);
         return ok(report(game.sessionId));
       },
@@ -155,13 +155,14 @@ export function codenamesOperations(director: Director, log: Logger): readonly O
   ];
 }
 
-function whatIsLacking(players: Players, { input }: Caller): string | null {
+/** Tells a caller that cannot be asked for these players what to do instead; null if it can be asked. */
+function missingCapabilities(players: Players, { input }: Caller): string | null {
   const types = Object.values(players);
   const forms = types.includes("user") && !input?.canFillForms;
   const prompts = types.includes("llm") && !input?.canPrompt;
   if (!forms && !prompts) return null;
-  const lacks = [forms && "forms (elicitation)", prompts && "prompts (sampling)"].filter(Boolean).join(" and ");
-  return `Your MCP host does not offer ${lacks}, which these players need. Play codenames.v1 with createGame, joinGame, waitForNextTurn and finishTurn, or with the command league codenames`;
+  const missing = [forms && "forms (elicitation)", prompts && "prompts (sampling)"].filter(Boolean).join(" and ");
+  return `Your MCP host does not offer ${missing}, which these players need. Play codenames.v1 with createGame, joinGame, waitForNextTurn and finishTurn, or with the command league codenames`;
 }
 
 const openAlready = (token: string): string =>
@@ -170,13 +171,9 @@ const openAlready = (token: string): string =>
 const BEING_CREATED = "A game of Codenames is just being created here: call continue_game to go on with it";
 
 const noGame = (token: string | undefined) =>
-  protocolError(
-    "G003",
-    token === undefined
-      ? "No game of Codenames is here: say its game_token, or call create_new_game"
-      : "No game of Codenames has this game_token",
-    {},
-    true,
+  protocolRejected(
+    "UNKNOWN_GAME_TOKEN",
+    token === undefined ? "No game of Codenames is here: say its game_token, or call create_new_game" : undefined,
   );
 
 function shown(value: Report | { readonly status: "no_game" }) {

@@ -2,14 +2,14 @@ import { type Game, type Role, seesMore, type Viewer } from "#shared/games/game.
 import { findGameNamed, gameIds } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newAgentId, newToken } from "#shared/lib/ids.ts";
-import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
-import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import { messageOf, ok, type Result } from "#shared/lib/result.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 import type { Writer } from "#shared/store/writer.ts";
 import type { GameView } from "#shared/web/game-view.ts";
 import type { AgentDirectory } from "../agents.ts";
 import { type Kept, type SessionHost, secretFrom } from "../sessions/host.ts";
+import { type Rejection, rejected } from "../sessions/rejections.ts";
 import type { PersonSeat, PlaySeat, SeatKind, SeatTable } from "../sessions/seats.ts";
 import { gameView } from "../views/game-view.ts";
 
@@ -67,7 +67,7 @@ export interface Seated {
   readonly role: Role;
 }
 
-type Answer<T> = Result<T, ProtocolError>;
+type Answer<T> = Result<T, Rejection>;
 
 /** Games that people and agents make for themselves, on the session host: who sits where, and who may act for whom. */
 export interface Play {
@@ -107,7 +107,7 @@ export function createPlay(desk: PlayDesk): Play {
   /** Seats that are being taken now. */
   const joining = new Set<string>();
   const noSuchGame = (gameId: string) =>
-    err(protocolError("G003", `No game ${gameId.slice(0, 100)} here`, { game_id: gameId.slice(0, 100) }));
+    rejected("UNKNOWN_SESSION", `No game ${gameId.slice(0, 100)} here`, { game_id: gameId.slice(0, 100) });
   const seatToken = (gameId: string, role: Role): string => host.secret(gameId, seatPurpose(role)) ?? "";
 
   /**
@@ -192,17 +192,17 @@ export function createPlay(desk: PlayDesk): Play {
     open,
     async create({ template, options, playAs, opponent, creator, bearer }) {
       const game = findGameNamed(template);
-      if (!game) return err(protocolError("G003", `No game "${template}"; there are ${gameIds.join(", ")}`));
+      if (!game) return rejected("UNKNOWN_GAME", `No game "${template}"; there are ${gameIds.join(", ")}`);
       const parsed = game.options.safeParse(options ?? {});
-      if (!parsed.success) return err(protocolError("G001", `options: ${messageOf(parsed.error)}`));
+      if (!parsed.success) return rejected("INVALID_OPTIONS", `options: ${messageOf(parsed.error)}`);
       const role = playAs ?? game.roles[0] ?? "";
       if (!game.roles.includes(role)) {
-        return err(protocolError("G001", `play_as: ${game.id} has the roles ${game.roles.join(" and ")}`));
+        return rejected("UNKNOWN_ROLE", `play_as: ${game.id} has the roles ${game.roles.join(" and ")}`);
       }
       const kind: SeatKind = opponent === "agent" || opponent === "human" ? opponent : "bot";
       if (kind === "bot" && !bots.names.includes(opponent)) {
         const known = bots.names.join(", ");
-        return err(protocolError("G003", `opponent: no bot "${opponent}"; say agent, human or one of ${known}`));
+        return rejected("UNKNOWN_BOT", `opponent: no bot "${opponent}"; say agent, human or one of ${known}`);
       }
       const holder = hashOf(bearer);
       const placed = game.roles.map(
@@ -228,8 +228,8 @@ export function createPlay(desk: PlayDesk): Play {
       const isOpen = (one: PlaySeat) => !one.joined && !joining.has(key(one));
       const open = kept.session.game.roles.flatMap((one) => placed.filter((seat) => seat.role === one && isOpen(seat)));
       const seat = open.find((one) => role === undefined || one.role === role);
-      if (kept.session.status === "completed") return err(protocolError("G005", "The game is over"));
-      if (!seat) return err(protocolError("G005", whyFull(kept.session.game, role, open)));
+      if (kept.session.status === "completed") return rejected("NO_OPEN_SEAT", "The game is over");
+      if (!seat) return rejected("NO_OPEN_SEAT", whyFull(kept.session.game, role, open));
       joining.add(key(seat));
       try {
         const token = newToken();
@@ -248,19 +248,12 @@ export function createPlay(desk: PlayDesk): Play {
       const role = token === null ? null : roleOf(kept, token);
       if (role === "unclear") {
         const why = "other agents with your bearer token play this game, or may join it";
-        return err(protocolError("L004", `${why}: say seat_token`, {}, true));
+        return rejected("AMBIGUOUS_SEAT", `${why}: say seat_token`);
       }
       if (role === null && look(gameId, null) === null) return noSuchGame(gameId);
       if (role === null) {
-        const how = "createGame and joinGame give it, and it is told once";
-        return err(
-          protocolError(
-            "L004",
-            `seat_token: ${token === null ? "is missing" : "holds no seat of this game"}; ${how}`,
-            {},
-            true,
-          ),
-        );
+        const fault = token === null ? "is missing" : "holds no seat of this game";
+        return rejected("NO_SEAT", `seat_token: ${fault}; createGame and joinGame give it, and it is told once`);
       }
       return ok({ kept, role });
     },

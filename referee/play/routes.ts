@@ -2,13 +2,13 @@ import type { Express, Request, Response } from "express";
 import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
 import type { Result } from "#shared/lib/result.ts";
-import type { ErrorCode, ProtocolError } from "#shared/protocol/errors.ts";
 import { bearerOf } from "#shared/rpc/http-request.ts";
 import { boardPage, gamesPage, missingPage } from "#shared/web/pages.ts";
 import { bodyOf, type Limits } from "../rest/callers.ts";
-import { type RestCode, RestError } from "../rest/errors.ts";
+import { pageErrorOf } from "../rest/errors.ts";
 import { EventsQuery, parseBody, parseQuery } from "../rest/requests.ts";
 import type { Streams } from "../rest/streams.ts";
+import { type Rejection, rejection } from "../sessions/rejections.ts";
 import { PlayerName } from "../sessions/seats.ts";
 import type { SessionTable } from "../tables.ts";
 import type { Play } from "./play.ts";
@@ -69,7 +69,7 @@ export const gamePages =
         response.locals.agent = agentId;
         await limits.agent(agentId, request, response);
       }
-      if (!found) throw new RestError("NOT_FOUND", "No such game");
+      if (!found) throw pageErrorOf(rejection("UNKNOWN_SESSION", "No such game"));
       return found;
     };
 
@@ -127,25 +127,19 @@ export const gamePages =
         expectedTick: expected_tick ?? null,
         idempotencyKey: null,
       });
-      if (!finished.ok && finished.error.error_code === "L004") {
-        // The play desk names the argument of the tools, which a request to this route does not have.
+      if (!finished.ok && (finished.error.code === "NO_SEAT" || finished.error.code === "AMBIGUOUS_SEAT")) {
+        // The message of the rejection names an argument of the tools, which a request to this route does not have.
         const fault = token === null ? "is missing" : "is not the token of a seat of this game";
-        throw new RestError("UNAUTHORIZED", `Authorization: ${fault}; send "Bearer" and the token of your seat`);
+        const message = `Authorization: ${fault}; send "Bearer" and the token of your seat`;
+        throw pageErrorOf(rejection(finished.error.code, message));
       }
       const { kept, role } = taken(finished);
       response.json(play.view(kept, role));
     });
   };
 
-const CODES: Partial<Record<ErrorCode, RestCode>> = {
-  L004: "UNAUTHORIZED",
-  G001: "INVALID_ACTION",
-  G003: "NOT_FOUND",
-  G004: "CONFLICT",
-};
-
-/** The value, or the refusal in REST's words. */
-function taken<T>(result: Result<T, ProtocolError>): T {
+/** The value; throws the answer to a rejection. */
+function taken<T>(result: Result<T, Rejection>): T {
   if (result.ok) return result.value;
-  throw new RestError(CODES[result.error.error_code] ?? "INVALID_REQUEST", result.error.message);
+  throw pageErrorOf(result.error);
 }

@@ -7,6 +7,7 @@ import type { Content, ToolResult } from "#shared/rpc/mcp.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
 import { type GameView, USER_SEAT_META, type UserSeat } from "#shared/web/game-view.ts";
 import type { Kept } from "../sessions/host.ts";
+import { protocolResult } from "../sessions/rejections.ts";
 import { type PersonSeat, PlayerName } from "../sessions/seats.ts";
 import type { Next } from "../views/game-view.ts";
 import type { Play } from "./play.ts";
@@ -205,7 +206,7 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
           creator,
           bearer: caller.authToken,
         });
-        return made.ok ? ok(await taken(made.value.gameId, made.value.role, made.value.token)) : made;
+        return made.ok ? ok(await taken(made.value.gameId, made.value.role, made.value.token)) : protocolResult(made);
       },
     }),
     operation({
@@ -225,7 +226,7 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
       },
       async handle({ game_id, role, name }, caller) {
         const joined = await play.join(game_id, { role, name, bearer: caller.authToken });
-        return joined.ok ? ok(await taken(game_id, joined.value.role, joined.value.token)) : joined;
+        return joined.ok ? ok(await taken(game_id, joined.value.role, joined.value.token)) : protocolResult(joined);
       },
     }),
     operation({
@@ -254,7 +255,7 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
           signal: gone?.(),
           progress: progress && ((doneMs, message) => progress(doneMs / 1000, timeout_s, message)),
         });
-        if (!waited.ok) return waited;
+        if (!waited.ok) return protocolResult(waited);
         const { kept, role, next, timedOut: nothing } = waited.value;
         return ok({ ...view(kept, role, next), timed_out: nothing });
       },
@@ -284,7 +285,7 @@ export function gameOperations({ play, turns, botNames, embeddedBoard }: GameToo
           expectedTick: once.expected_tick ?? null,
           idempotencyKey: once.idempotency_key ?? null,
         });
-        if (!finished.ok) return finished;
+        if (!finished.ok) return protocolResult(finished);
         const { kept, role, next } = finished.value;
         return ok(view(kept, role, next));
       },

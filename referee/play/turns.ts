@@ -2,10 +2,10 @@ import type { z } from "zod";
 import type { Role } from "#shared/games/game.ts";
 import { listName, readMove, whyUnread, wordOf } from "#shared/games/read-move.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
-import { type ErrorCode, type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
-import type { Refusal, Session } from "#shared/session/session.ts";
+import type { Session } from "#shared/session/session.ts";
 import type { Kept, SessionHost } from "../sessions/host.ts";
-import { KeyReused, type Remember, type Replies, type Reply } from "../sessions/replies.ts";
+import { type Rejection, rejected } from "../sessions/rejections.ts";
+import type { Remember, Replied, Replies } from "../sessions/replies.ts";
 import type { Waits } from "../sessions/waits.ts";
 import { type Next, nextFor } from "../views/game-view.ts";
 import { seatView } from "../views/session-views.ts";
@@ -57,42 +57,42 @@ export interface Finished extends Seated {
 /** The two halves of a turn: waiting for it, and finishing it. */
 export interface Turns {
   /** Waits until the seat is to act, a person is, or the game is over; at once when that is so already. */
-  wait(gameId: string, token: string | null, waiting: Waiting): Promise<Result<Waited, ProtocolError>>;
-  /** Acts for a seat. What it refuses has changed nothing. */
-  finish(turn: Turn): Promise<Result<Finished, ProtocolError>>;
+  wait(gameId: string, token: string | null, waiting: Waiting): Promise<Result<Waited, Rejection>>;
+  /** Acts for a seat. A rejection has changed nothing. */
+  finish(turn: Turn): Promise<Result<Finished, Rejection>>;
 }
 
 const PROGRESS_EVERY_MS = 5_000;
-/** Legal moves that are named in a refusal. */
+/** Legal moves that are named in a rejection. */
 const MAX_NAMED = 220;
 
 export function createTurns(host: SessionHost, play: Play, waits: Waits, replies: Replies): Turns {
   const nextOf = (session: Session, role: Role): Next => nextFor(session, role, play.seats(session.id), host.lobby);
   const again = (kept: Kept): Kept => host.read(kept.session.id) ?? kept;
 
-  const act = async ({ kept, role }: Seated, turn: Turn, remember: Remember): Promise<Reply> => {
+  const act = async ({ kept, role }: Seated, turn: Turn, remember: Remember): Promise<Replied> => {
     const { session } = kept;
     const { game } = session;
     if (turn.resign) return resign(session, role, remember);
     const action = readMove(game, seatView(session, role).state, role, turn.move);
-    const expectedTick = expectedBy(turn, session);
+    const expected = expectedBy(turn, session);
+    if (!expected.ok) return expected;
     const isTurn = nextOf(session, role) === "your_turn";
-    const wrong = turn.claim !== null && isTurn ? falseClaim(session, role, action, turn.claim) : null;
-    if (wrong !== null) throw new Refused(protocolError("G001", wrong, {}, true));
+    const falsehood = turn.claim !== null && isTurn ? falseClaim(session, role, action, turn.claim) : null;
+    if (falsehood !== null) return rejected("FALSE_CLAIM", falsehood);
     const reply = { status: 200, body: JSON.stringify({ action }) };
-    const acted = await host.submit(session.id, { role, action, expectedTick, alongside: () => remember(reply) });
-    if (!acted.ok) throw new Refused(refusalOf(acted.error, session, role, turn.move, nextOf(session, role)));
-    return reply;
+    const alongside = () => remember(reply);
+    const acted = await host.submit(session.id, { role, action, expectedTick: expected.value, alongside });
+    return acted.ok ? ok(reply) : err(explained(acted.error, session, role, turn.move, nextOf(session, role)));
   };
 
-  const resign = async (session: Session, role: Role, remember: Remember): Promise<Reply> => {
+  const resign = async (session: Session, role: Role, remember: Remember): Promise<Replied> => {
     const waiting = host.lobby.waiting(session);
-    if (waiting) throw new Refused(protocolError("G004", waiting.message, { game_id: session.id }, true));
+    if (waiting) return rejected("WAITING_FOR_PLAYERS", waiting.message, { game_id: session.id });
     const reply = { status: 200, body: JSON.stringify({ action: null }) };
     const fault = { role, cause: "resigned", detail: `${role} resigned` } as const;
     const ended = await host.forfeit(session.id, [fault], () => remember(reply));
-    if (!ended.ok) throw new Refused(refusalOf(ended.error, session, role, null, nextOf(session, role)));
-    return reply;
+    return ended.ok ? ok(reply) : err(explained(ended.error, session, role, null, nextOf(session, role)));
   };
 
   return {
@@ -116,85 +116,53 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
       const seated = play.seatOf(turn.gameId, turn.token);
       if (!seated.ok) return seated;
       const { kept, role } = seated.value;
-      if (kept.access.actedBy === "driver") {
-        return err(protocolError("G004", "In a league match the referee asks for moves: answer its MOVE_REQUEST"));
-      }
+      if (kept.access.actedBy === "driver") return rejected("ACTED_BY_DRIVER");
       const { move, resign, claim, expectedTick, idempotencyKey: key } = turn;
       const asked = resign ? ["resign"] : [move, claim, expectedTick];
       const request = `finishTurn ${turn.gameId} ${JSON.stringify(asked)}`;
       const agentId = kept.session.participants[role] ?? "";
-      try {
-        const reply = await replies.once({ agentId, key, request }, (remember) => act(seated.value, turn, remember));
-        const now = again(kept);
-        const { action } = JSON.parse(reply.body) as { action: unknown };
-        return ok({ kept: now, role, next: nextOf(now.session, role), action });
-      } catch (thrown) {
-        if (thrown instanceof Refused) return err(thrown.refusal);
-        if (thrown instanceof KeyReused) {
-          return err(protocolError("G001", "idempotency_key: was used for another request"));
-        }
-        throw thrown;
-      }
+      const keyed = { agentId, key, keyName: "idempotency_key", request };
+      const replied = await replies.once(keyed, (remember) => act(seated.value, turn, remember));
+      if (!replied.ok) return replied;
+      const now = again(kept);
+      const { action } = JSON.parse(replied.value.body) as { action: unknown };
+      return ok({ kept: now, role, next: nextOf(now.session, role), action });
     },
   };
 }
 
 /**
  * The tick that a turn answers; one that nobody named is that of what was read here. A claim is checked on that, so a tick to come, such as
- * that of an action which is just being committed, is refused with a claim: its move would be made on what it was not checked on.
+ * that of an action which is just being committed, is rejected with a claim: its move would be made on what it was not checked on.
  */
-function expectedBy({ claim, expectedTick }: Turn, { id, game, tick }: Session): number | null {
+function expectedBy({ claim, expectedTick }: Turn, { id, game, tick }: Session): Result<number | null, Rejection> {
   if (claim !== null && expectedTick !== null && expectedTick > tick) {
     const message = `Expected tick ${expectedTick}, but the game is at ${tick}`;
-    throw new Refused(protocolError(CODES.CONFLICT, message, { game_id: id }, true));
+    return rejected("CONFLICT", message, { game_id: id });
   }
-  return expectedTick ?? (claim === null && game.info.simultaneous ? null : tick);
+  return ok(expectedTick ?? (claim === null && game.info.simultaneous ? null : tick));
 }
 
-/** Leaves the keeping of replies, which keeps what was taken only. */
-class Refused extends Error {
-  readonly refusal: ProtocolError;
-  constructor(refusal: ProtocolError) {
-    super(refusal.message);
-    this.refusal = refusal;
-  }
-}
-
-const CODES: Readonly<Record<Refusal["code"] | "WAITING_FOR_PLAYERS" | "NOT_FOUND", ErrorCode>> = {
-  SESSION_OVER: "G004", // the game is there, and nobody's turn
-  ALREADY_ACTED: "G004",
-  CONFLICT: "G004",
-  NOT_YOUR_TURN: "G004",
-  WAITING_FOR_PLAYERS: "G004",
-  ILLEGAL_ACTION: "G001",
-  NOT_FOUND: "G003",
-};
-
-function refusalOf(
-  refused: { readonly code: keyof typeof CODES; readonly message: string; readonly reason?: string | null },
-  session: Session,
-  role: Role,
-  move: unknown,
-  next: Next,
-): ProtocolError {
-  const { code, message, reason } = refused;
-  const refuse = (text: string) => protocolError(CODES[code], text, { game_id: session.id }, code !== "SESSION_OVER");
+/** A rejection with what its player needs to know to go on: the end, whose turn it is, or the legal moves. */
+function explained(given: Rejection, session: Session, role: Role, move: unknown, next: Next): Rejection {
+  const { code, message, reason } = given;
+  const explain = (text: string): Rejection => ({ ...given, message: text, context: { game_id: session.id } });
   switch (code) {
     case "SESSION_OVER":
-      return refuse(`The game is over: ${reason ?? ""}`);
+      return explain(`The game is over: ${reason ?? ""}`);
     case "NOT_YOUR_TURN":
     case "ALREADY_ACTED": {
       const whom = next === "waiting_for_user" ? "the user" : "your opponent";
-      return refuse(`${message}: you are ${role}, and ${whom} has to move. Call waitForNextTurn`);
+      return explain(`${message}: you are ${role}, and ${whom} has to move. Call waitForNextTurn`);
     }
     case "ILLEGAL_ACTION": {
       const legal = seatView(session, role).legalActions.map((one) => wordOf(one, session.game));
       const named = legal.slice(0, MAX_NAMED).join(", ") + (legal.length > MAX_NAMED ? ", …" : "");
       const why = whyUnread(session.game, session.state, move) ?? message;
       const illegal = `Illegal move ${wordOf(move, session.game)?.slice(0, 100)}`;
-      return refuse(`${illegal}: ${why}. ${listName(session.game)}: ${named}`);
+      return explain(`${illegal}: ${why}. ${listName(session.game)}: ${named}`);
     }
     default:
-      return refuse(message);
+      return explain(message);
   }
 }

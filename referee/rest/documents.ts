@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { STATUS } from "./errors.ts";
+import { restStatus } from "../sessions/rejections.ts";
 
 /** Schemas of the host's answers; the tests check every answer against them. */
 const status = z.enum(["active", "completed"]);
@@ -59,9 +59,9 @@ export const SessionLog = z.strictObject({
   ),
 });
 
-export const Refused = z.strictObject({
+export const ErrorBody = z.strictObject({
   error: z.strictObject({
-    code: z.enum(Object.keys(STATUS) as [keyof typeof STATUS]),
+    code: z.enum(Object.keys(restStatus) as [keyof typeof restStatus]),
     message: z.string().describe("for people"),
   }),
 });

@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Refused } from "./documents.ts";
+import { ErrorBody } from "./documents.ts";
 import { type Answer, startTestHost, type TestAgent, type TestHost } from "./testing-host.ts";
 
 let host: TestHost;
@@ -19,7 +19,7 @@ afterAll(() => host.remove());
 function refused(answer: Answer, status: number, code: string): string {
   expect({ status: answer.status, body: answer.json }).toMatchObject({ status, body: { error: { code } } });
   expect(answer.text).not.toMatch(/\bat .*\.ts|node_modules|Error:/);
-  return Refused.parse(answer.json).error.message;
+  return ErrorBody.parse(answer.json).error.message;
 }
 
 const deep = (levels: number): string => `${"[".repeat(levels)}${"]".repeat(levels)}`;

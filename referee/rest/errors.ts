@@ -2,26 +2,9 @@ import type { ErrorRequestHandler, Response } from "express";
 import { remoteAddressOf } from "#shared/rpc/http-request.ts";
 import type { RefusalLog } from "#shared/rpc/refusal-log.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
-import type { Refusal } from "#shared/session/session.ts";
-import type { NotFound } from "../sessions/host.ts";
-import type { NotBegun } from "../sessions/lobby.ts";
-import { KeyReused } from "../sessions/replies.ts";
+import { type Rejection, type RestCode, rejectionTable, restStatus } from "../sessions/rejections.ts";
 
-/** HTTP status of each error code. */
-export const STATUS = {
-  UNAUTHORIZED: 401,
-  FORBIDDEN: 403,
-  NOT_FOUND: 404,
-  INVALID_ACTION: 400,
-  CONFLICT: 409,
-  INVALID_REQUEST: 400,
-  ALREADY_ACTED: 400,
-  TOO_MANY_REQUESTS: 429,
-  INTERNAL_ERROR: 500,
-} as const;
-export type RestCode = keyof typeof STATUS;
-
-/** A refusal on its way to the client; its message is shown, so it names nothing hidden. */
+/** The error that a route answers. The client sees its message, so the message names nothing hidden. */
 export class RestError extends Error {
   readonly code: RestCode;
   readonly status: number;
@@ -29,7 +12,7 @@ export class RestError extends Error {
   constructor(
     code: RestCode,
     message: string,
-    { status = STATUS[code] as number, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+    { status = restStatus[code] as number, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
   ) {
     super(message);
     this.code = code;
@@ -38,19 +21,13 @@ export class RestError extends Error {
   }
 }
 
-const CODE_OF: Readonly<Record<(Refusal | NotFound | NotBegun)["code"], RestCode>> = {
-  SESSION_OVER: "INVALID_ACTION",
-  ALREADY_ACTED: "ALREADY_ACTED",
-  CONFLICT: "CONFLICT",
-  NOT_YOUR_TURN: "INVALID_ACTION",
-  ILLEGAL_ACTION: "INVALID_ACTION",
-  WAITING_FOR_PLAYERS: "INVALID_ACTION",
-  NOT_FOUND: "NOT_FOUND",
-};
+/** The error that the REST API answers to a rejection. */
+export const restErrorOf = ({ code, message }: Rejection, headers = {}): RestError =>
+  new RestError(rejectionTable[code].rest, message, { headers });
 
-/** The REST error for a rejection of the session host. */
-export const restErrorOf = ({ code, message }: Refusal | NotFound | NotBegun): RestError =>
-  new RestError(CODE_OF[code], message);
+/** The error that a route of the pages answers to a rejection. */
+export const pageErrorOf = ({ code, message }: Rejection): RestError =>
+  new RestError(rejectionTable[code].pages, message);
 
 /** Handles what a route throws. A rejection is logged and answered; any other error is logged and answered as an internal error, without details. */
 export function errorAnswers(log: Logger, refusals: RefusalLog): ErrorRequestHandler {
@@ -72,9 +49,8 @@ function answer(response: Response, { code, message, status, headers }: RestErro
   response.status(status).set(headers).json({ error: { code, message } });
 }
 
-/** A reused idempotency key, or a path that Express cannot decode. */
+/** Express says so of a path that cannot be decoded. */
 function malformed(thrown: unknown): RestError | null {
-  if (thrown instanceof KeyReused) return new RestError("INVALID_REQUEST", thrown.message);
   const status = (thrown as { status?: unknown } | null)?.status;
   return status === 400 ? new RestError("INVALID_REQUEST", "Malformed URL") : null;
 }

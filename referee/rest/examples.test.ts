@@ -22,7 +22,7 @@ async function ask<T>(shape: z.ZodType<T>, status: number, asked: string, option
   return shape.parse(answer.json);
 }
 const refusal = async (status: number, asked: string, options: CallOptions) =>
-  (await ask(documents.Refused, status, asked, options)).error;
+  (await ask(documents.ErrorBody, status, asked, options)).error;
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 

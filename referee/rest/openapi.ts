@@ -35,7 +35,7 @@ const idempotencyKey = {
 };
 const lastEventId = { name: "Last-Event-ID", in: "header", required: false, schema: { type: "string" } };
 
-const REFUSALS: Readonly<Record<string, string>> = {
+const REJECTIONS: Readonly<Record<string, string>> = {
   "400": "INVALID_REQUEST, INVALID_ACTION or ALREADY_ACTED",
   "401": "UNAUTHORIZED: no token, or nobody's",
   "403": "FORBIDDEN: neither plays here nor may watch",
@@ -44,8 +44,8 @@ const REFUSALS: Readonly<Record<string, string>> = {
   "413": "INVALID_REQUEST: the body is too large",
   "429": "TOO_MANY_REQUESTS: see Retry-After",
 };
-const refusals = (...codes: readonly string[]) =>
-  Object.fromEntries(codes.map((code) => [code, reply(REFUSALS[code] ?? "", documents.Refused)]));
+const rejections = (...codes: readonly string[]) =>
+  Object.fromEntries(codes.map((code) => [code, reply(REJECTIONS[code] ?? "", documents.ErrorBody)]));
 
 /** The API as OpenAPI 3.1, made of the schemas that validate its requests. */
 export const openApi = () => ({
@@ -89,7 +89,7 @@ export const openApi = () => ({
         operationId: "registerAgent",
         security: [],
         requestBody: { ...body(RegisterAgent), required: false },
-        responses: { "201": reply("A new agent.", documents.RegisteredAgent), ...refusals("400", "413", "429") },
+        responses: { "201": reply("A new agent.", documents.RegisteredAgent), ...rejections("400", "413", "429") },
       },
     },
     "/sessions": {
@@ -98,7 +98,7 @@ export const openApi = () => ({
         parameters: queryParameters(ListQuery),
         responses: {
           "200": reply("The caller's sessions, newest first.", documents.SessionList),
-          ...refusals("400", "401", "403", "429"),
+          ...rejections("400", "401", "403", "429"),
         },
       },
       post: {
@@ -107,7 +107,7 @@ export const openApi = () => ({
         requestBody: body(CreateSession),
         responses: {
           "201": reply("A new session.", documents.CreatedSession),
-          ...refusals("400", "401", "403", "404", "413", "429"),
+          ...rejections("400", "401", "403", "404", "413", "429"),
         },
       },
     },
@@ -117,7 +117,7 @@ export const openApi = () => ({
         parameters: [sessionId, ...queryParameters(StateQuery)],
         responses: {
           "200": reply("The session as the caller may see it.", documents.SessionState),
-          ...refusals("400", "401", "403", "404", "429"),
+          ...rejections("400", "401", "403", "404", "429"),
         },
       },
     },
@@ -128,7 +128,7 @@ export const openApi = () => ({
         requestBody: body(SubmitAction),
         responses: {
           "200": reply("The action is in the log.", documents.ActionTaken),
-          ...refusals("400", "401", "403", "404", "409", "413", "429"),
+          ...rejections("400", "401", "403", "404", "409", "413", "429"),
         },
       },
     },
@@ -138,7 +138,7 @@ export const openApi = () => ({
         parameters: [sessionId],
         responses: {
           "200": reply("Every action so far, but the sealed ones of others.", documents.SessionLog),
-          ...refusals("401", "403", "404", "429"),
+          ...rejections("401", "403", "404", "429"),
         },
       },
     },
@@ -152,7 +152,7 @@ export const openApi = () => ({
             content: { "text/event-stream": { schema: { type: "string" } } },
           },
           "204": { description: "The session is over and the caller has seen its end." },
-          ...refusals("400", "401", "403", "404", "429"),
+          ...rejections("400", "401", "403", "404", "429"),
         },
       },
     },

@@ -69,7 +69,7 @@ export const EventsQuery = z.object({
 export function parseBody<T>(schema: z.ZodType<T>, text: string): T {
   let value: unknown;
   try {
-    value = text.trim() === "" ? {} : JSON.parse(text, MAYBE_PROTO.test(text) ? refuseProto : undefined);
+    value = text.trim() === "" ? {} : JSON.parse(text, MAYBE_PROTO.test(text) ? rejectProto : undefined);
   } catch (thrown) {
     const why = thrown instanceof RestError ? thrown.message : "The body is not JSON";
     throw new RestError("INVALID_REQUEST", why);
@@ -92,7 +92,7 @@ function checked<T>(schema: z.ZodType<T>, value: unknown): T {
 const MAYBE_PROTO = /__proto__|\\u/;
 
 /** A key that would become a prototype wherever the value is copied. */
-function refuseProto(key: string, value: unknown): unknown {
+function rejectProto(key: string, value: unknown): unknown {
   if (key === "__proto__") throw new RestError("INVALID_REQUEST", "The body has a key __proto__");
   return value;
 }

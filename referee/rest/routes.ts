@@ -1,7 +1,8 @@
 import type { Express, NextFunction, Request, RequestHandler, Response } from "express";
-import type { Role, Viewer } from "#shared/games/game.ts";
+import type { Game, Role, Viewer } from "#shared/games/game.ts";
 import { findGame, gameIds } from "#shared/games/registry.ts";
 import { newToken } from "#shared/lib/ids.ts";
+import { ok } from "#shared/lib/result.ts";
 import { bearerOf, goneSignal } from "#shared/rpc/http-request.ts";
 import type { CreationLimit } from "#shared/rpc/rate-limit.ts";
 import type { RefusalLog } from "#shared/rpc/refusal-log.ts";
@@ -9,7 +10,8 @@ import type { Logger } from "#shared/runtime/logger.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { AgentDirectory } from "../agents.ts";
 import type { Kept, SessionHost } from "../sessions/host.ts";
-import type { Remember, Replies, Reply } from "../sessions/replies.ts";
+import { rejected, rejection } from "../sessions/rejections.ts";
+import type { Remember, Replied, Replies, Reply } from "../sessions/replies.ts";
 import type { Waits } from "../sessions/waits.ts";
 import type { SessionTable } from "../tables.ts";
 import { restActed, restLog, restState } from "../views/rest-views.ts";
@@ -82,8 +84,7 @@ export const restRoutes =
       const token = bearerOf(request);
       const agentId = token === null ? null : agents.holderOf(token);
       if (agentId === null) {
-        const headers = { "www-authenticate": "Bearer" };
-        throw new RestError("UNAUTHORIZED", "Missing or invalid token", { headers });
+        throw restErrorOf(rejection("INVALID_TOKEN"), { "www-authenticate": "Bearer" });
       }
       response.locals.agent = agentId;
       await limits.agent(agentId, request, response);
@@ -103,7 +104,8 @@ export const restRoutes =
     app.get("/sessions", async (request, response) => {
       const agentId = await callerOf(request, response);
       const { agent_id = agentId, limit, before } = parseQuery(ListQuery, request.query);
-      if (agent_id !== agentId) throw new RestError("FORBIDDEN", "An agent may list its own sessions only");
+      if (agent_id !== agentId)
+        throw restErrorOf(rejection("NOT_PERMITTED", "An agent may list its own sessions only"));
       response.json({ sessions: await sessions.of(agentId, limit, before) });
     });
 
@@ -136,10 +138,8 @@ export const restRoutes =
     app.post("/sessions/:id/actions", async (request, response) => {
       const agentId = await callerOf(request, response);
       const { kept, viewer: role } = viewerOf(host, request.params.id, agentId);
-      if (role === "spectator") throw new RestError("FORBIDDEN", "Only participants may act");
-      if (kept.access.actedBy === "driver") {
-        throw new RestError("FORBIDDEN", "In a league match the referee asks for moves: answer its MOVE_REQUEST");
-      }
+      if (role === "spectator") throw restErrorOf(rejection("NO_SEAT", "Only participants may act"));
+      if (kept.access.actedBy === "driver") throw restErrorOf(rejection("ACTED_BY_DRIVER"));
       const body = await bodyOf(request, response);
       const reply = await desk.replies.once(keyed(request, agentId, body), (remember) =>
         submitAction(desk, metrics, kept.session, role, parseBody(SubmitAction, body), remember),
@@ -160,26 +160,25 @@ async function createSession(
   caller: string,
   request: ReturnType<typeof CreateSession.parse>,
   remember: Remember,
-): Promise<Reply> {
+): Promise<Replied> {
   const { template, participants, spectators } = request;
-  const seats = Object.entries(participants).map(([role, agentId]) => {
-    const tokenHash = agents.tokenHashOf(agentId);
-    if (tokenHash === null) throw new RestError("NOT_FOUND", `participants.${role}: no such agent`);
-    return { role, agentId, tokenHash };
-  });
+  const seats = Object.entries(participants).map(([role, agentId]) => ({
+    ...{ role, agentId },
+    tokenHash: agents.tokenHashOf(agentId) ?? "",
+  }));
+  const unknown = seats.find(({ tokenHash }) => tokenHash === "");
+  if (unknown) return rejected("UNKNOWN_AGENT", `participants.${unknown.role}: no such agent`);
   const ids = Object.values(participants);
-  if (!ids.includes(caller)) throw new RestError("FORBIDDEN", "The caller must be one of the participants");
-  const invalid = (message: string) => new RestError("INVALID_REQUEST", message);
+  if (!ids.includes(caller)) return rejected("NOT_PERMITTED", "The caller must be one of the participants");
   const game = findGame(template);
-  if (!game) throw invalid(`template: unknown; one of ${gameIds.join(", ")}`);
-  if (seats.length !== game.roles.length || !game.roles.every((role) => Object.hasOwn(participants, role))) {
-    throw invalid(`participants: ${template} is played by ${game.roles.join(" and ")}`);
-  }
-  if (new Set(ids).size < ids.length) throw invalid("participants: each role needs an agent of its own");
+  if (!game) return rejected("UNKNOWN_GAME", `template: unknown; one of ${gameIds.join(", ")}`);
+  const fault = faultOfParticipants(game, participants);
+  if (fault !== null) return rejected("INVALID_PARTICIPANTS", `participants: ${fault}`);
   const options = game.options.safeParse(request.options ?? {});
   if (!options.success) {
     const [issue] = options.error.issues;
-    throw invalid(`${["options", ...(issue?.path ?? [])].join(".")}: ${issue?.message ?? "malformed"}`);
+    const path = ["options", ...(issue?.path ?? [])].join(".");
+    return rejected("INVALID_OPTIONS", `${path}: ${issue?.message ?? "malformed"}`);
   }
   const replyOf = (session_id: string): Reply => ({
     status: 201,
@@ -194,7 +193,16 @@ async function createSession(
     spectators,
     alongside: (sessionId) => remember(replyOf(sessionId)),
   });
-  return replyOf(session.id);
+  return ok(replyOf(session.id));
+}
+
+/** Why these agents cannot play a game; null if they can. */
+function faultOfParticipants({ id, roles }: Game, participants: Readonly<Record<Role, string>>): string | null {
+  const ids = Object.values(participants);
+  if (ids.length !== roles.length || !roles.every((role) => Object.hasOwn(participants, role))) {
+    return `${id} is played by ${roles.join(" and ")}`;
+  }
+  return new Set(ids).size < ids.length ? "each role needs an agent of its own" : null;
 }
 
 async function submitAction(
@@ -204,7 +212,7 @@ async function submitAction(
   role: Role,
   { action, expected_tick }: ReturnType<typeof SubmitAction.parse>,
   remember: Remember,
-): Promise<Reply> {
+): Promise<Replied> {
   if (expected_tick == null && !game.info.simultaneous) {
     throw new RestError("INVALID_REQUEST", `expected_tick: is required in ${game.id}`);
   }
@@ -220,19 +228,19 @@ async function submitAction(
     expectedTick: expected_tick ?? null,
     alongside: (next) => remember(replyOf(next)),
   });
-  if (!acted.ok) throw restErrorOf(acted.error);
+  if (!acted.ok) return acted;
   metrics.acted(game.id);
-  return replyOf(acted.value);
+  return ok(replyOf(acted.value));
 }
 
 /** A session and what the caller is in it; throws NOT_FOUND, and FORBIDDEN for who neither plays nor may watch. */
 function viewerOf(host: SessionHost, sessionId: unknown, agentId: string): { kept: Kept; viewer: Viewer } {
   const kept = host.read(String(sessionId));
-  if (!kept) throw new RestError("NOT_FOUND", "No such session");
+  if (!kept) throw restErrorOf(rejection("UNKNOWN_SESSION"));
   const seat = Object.entries(kept.session.participants).find(([, agent]) => agent === agentId);
   if (seat) return { kept, viewer: seat[0] };
   if (kept.access.spectators === "public") return { kept, viewer: "spectator" };
-  throw new RestError("FORBIDDEN", "Only participants may see this session");
+  throw restErrorOf(rejection("NO_SEAT", "Only participants may see this session"));
 }
 
 function keyed(request: Request, agentId: string, body: string) {
@@ -240,11 +248,19 @@ function keyed(request: Request, agentId: string, body: string) {
   if (key !== undefined && (typeof key !== "string" || key.length < 1 || key.length > MAX_KEY)) {
     throw new RestError("INVALID_REQUEST", `Idempotency-Key: must be 1 to ${MAX_KEY} characters`);
   }
-  return { agentId, key: key ?? null, request: `${request.method} ${request.path}\n${body}` };
+  return {
+    agentId,
+    key: key ?? null,
+    keyName: "Idempotency-Key",
+    request: `${request.method} ${request.path}\n${body}`,
+  };
 }
 
-const answer = (response: Response, { status, body }: Reply): void =>
-  void response.status(status).type("json").send(body);
+function answer(response: Response, replied: Replied): void {
+  if (!replied.ok) throw restErrorOf(replied.error);
+  const { status, body } = replied.value;
+  response.status(status).type("json").send(body);
+}
 
 /** Times every answer but those that are meant to last, and lets nobody cache any. */
 const timed =

@@ -52,7 +52,7 @@ export function observe(host: { readonly dataFolder: string; readonly port: numb
 
 /** Fails unless an answer is this refusal, in the document's form. */
 export function refused({ status, json }: Answer, expected: number, code: string): void {
-  const { error } = documents.Refused.parse(json);
+  const { error } = documents.ErrorBody.parse(json);
   expect([status, error.code], error.message).toEqual([expected, code]);
 }
 

@@ -7,10 +7,11 @@ import { newSessionId } from "#shared/lib/ids.ts";
 import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
 import { type Fault, type LogRow, parseEntry, sealEntry } from "#shared/session/entry.ts";
 import { replay } from "#shared/session/replay.ts";
-import { type Command, create, type Decision, decide, type Rejection, type Session } from "#shared/session/session.ts";
+import { type Command, create, type Decision, decide, type Session } from "#shared/session/session.ts";
 import type { Access, ActionLog, Seat, Snapshot } from "#shared/store/action-log.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
-import { createLobby, type Lobby, type NotBegun } from "./lobby.ts";
+import { createLobby, type Lobby } from "./lobby.ts";
+import { type Rejection, rejected } from "./rejections.ts";
 
 export interface NewSessionOptions extends Partial<Access> {
   readonly game: Game;
@@ -37,7 +38,7 @@ export interface Step {
 
 export interface Submission {
   readonly role: Role;
-  /** Any JSON; what is no action of the game is refused as illegal. */
+  /** Any JSON; what is no action of the game is rejected as illegal. */
   readonly action: unknown;
   /** null, where the door allows it, is not checked. */
   readonly expectedTick: number | null;
@@ -49,13 +50,13 @@ export interface Submission {
 
 /**
  * The session host: the only writer of session logs, and the one door behind match driver, REST, MCP and browser.
- * What it returns has been committed; what it refuses has changed nothing.
+ * What it returns has been committed; what it rejects has changed nothing.
  */
 export interface SessionHost {
   create(options: NewSessionOptions): Promise<Session>;
   /** The committed session, from memory or replayed from its log; null when there is none. */
   read(sessionId: string): Kept | null;
-  submit(sessionId: string, submission: Submission): Promise<Result<Session, Rejection | NotFound | NotBegun>>;
+  submit(sessionId: string, submission: Submission): Promise<Committed>;
   /** Ends a session for the faults of one turn together. */
   forfeit(sessionId: string, faults: readonly Fault[], alongside?: Submission["alongside"]): Promise<Committed>;
   /** Ends a session through no fault of its players. */
@@ -80,13 +81,8 @@ export interface SessionHost {
   loaded(): number;
 }
 
-export interface NotFound {
-  readonly code: "NOT_FOUND";
-  readonly message: string;
-}
-
-/** The session after a command, or why the command was refused. */
-type Committed = Result<Session, Rejection | NotFound>;
+/** The session after a command, or why the command was rejected. */
+type Committed = Result<Session, Rejection>;
 
 /** `pending` is what the next decision builds on; `session` is what readers see: the last state that is on disk. */
 interface Live extends Kept {
@@ -102,7 +98,6 @@ type Listener = (kept: Kept) => void;
 
 /** While a session is played its copy in the database is at most this much older than its last action. */
 const SNAPSHOT_EVERY_MS = 1_000;
-const NO_SESSION = err({ code: "NOT_FOUND", message: "No such session" } as const);
 const DRIVEN: Access = { actedBy: "driver", spectators: "none" };
 
 /**
@@ -166,7 +161,7 @@ export function createHost(
 
   /** Runs a command in a session that `find` has returned in this turn of the event loop: nothing may be awaited between the two. */
   const run = async (found: Live | null, command: Command, alongside?: Submission["alongside"]): Promise<Committed> => {
-    if (!found) return NO_SESSION;
+    if (!found) return rejected("UNKNOWN_SESSION");
     const sessionId = found.session.id;
     const decision = decide(found.pending.session, command, clock.iso());
     if (!decision.ok) return err({ ...decision.error, reason: found.pending.session.reason });
@@ -210,10 +205,10 @@ export function createHost(
     read: find,
     async submit(sessionId, { role, action, expectedTick, byDriver = false, alongside }) {
       const found = find(sessionId);
-      if (!found) return NO_SESSION;
+      if (!found) return rejected("UNKNOWN_SESSION");
       const { game } = found.session;
       const waiting = found.access.actedBy === "seats" ? lobby.waiting(found.session) : null;
-      if (waiting) return err({ code: "WAITING_FOR_PLAYERS", message: waiting.message });
+      if (waiting) return rejected("WAITING_FOR_PLAYERS", waiting.message);
       const parsed = game.action.safeParse(action);
       const isForbidden = !byDriver && parsed.success && game.isDriversOwn?.(parsed.data) === true;
       const command = { type: "act", role, action: isForbidden ? undefined : parsed.data, expectedTick } as const;

@@ -8,12 +8,6 @@ export interface Waiting {
   readonly message: string;
 }
 
-/** The rejection of a move while players are missing. */
-export interface NotBegun {
-  readonly code: "WAITING_FOR_PLAYERS";
-  readonly message: string;
-}
-
 /** Which sessions wait for players: seats are open, or invitations are not accepted yet. */
 export interface Lobby {
   /** Null once all players have joined. */

@@ -1,7 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { ok, type Result } from "#shared/lib/result.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 import type { Writer } from "#shared/store/writer.ts";
+import { type Rejection, rejected } from "./rejections.ts";
 
 export const REPLY_SCHEMA = `
   CREATE TABLE IF NOT EXISTS replies (
@@ -23,25 +25,27 @@ export interface Reply {
 
 export interface KeyedRequest {
   readonly agentId: string;
-  /** The header Idempotency-Key; null without one. */
+  /** The idempotency key of the request; null without one. */
   readonly key: string | null;
+  /** The name of the header or argument that has the key. */
+  readonly keyName: string;
   /** What was asked: method, path and body. */
   readonly request: string;
 }
 
+/** The reply to an accepted request, or why the request was rejected. */
+export type Replied = Result<Reply, Rejection>;
+
 /** Writes the reply beside what it tells of, in one transaction. */
 export type Remember = (reply: Reply) => readonly Statement[];
-
-/** An idempotency key that came with another request before. */
-export class KeyReused extends Error {}
 
 /**
  * Answers a repeated request with its first reply, also after a restart. Only replies to accepted requests are kept: a rejected request
  * has changed nothing and is decided again.
  */
 export interface Replies {
-  /** Runs `perform` unless this request has its reply already; two at once run it once. Throws KeyReused for a key of another request. */
-  once(request: KeyedRequest, perform: (remember: Remember) => Promise<Reply>): Promise<Reply>;
+  /** Runs `perform` unless this request has its reply already; two at once run it once. Rejects a key of another request. */
+  once(request: KeyedRequest, perform: (remember: Remember) => Promise<Replied>): Promise<Replied>;
   /** Removes replies that are older than a week. May be called often: it acts at most once an hour. */
   forgetOld(): Promise<void>;
 }
@@ -56,22 +60,20 @@ export function sqliteReplies(db: DatabaseSync, writer: Pick<Writer, "commit">):
   const underway = new Map<string, Promise<unknown>>();
   let nextLookAt = performance.now();
 
-  const known = (agentId: string, key: string, hash: string): Reply | null => {
+  const known = (agentId: string, key: string, keyName: string, hash: string): Replied | null => {
     const row = select.get(agentId, key);
     if (!row) return null;
-    if (row.request_hash !== hash) {
-      throw new KeyReused("Idempotency-Key: was used for another request");
-    }
-    return { status: Number(row.status), body: String(row.body) };
+    if (row.request_hash !== hash) return rejected("KEY_REUSED", `${keyName}: was used for another request`);
+    return ok({ status: Number(row.status), body: String(row.body) });
   };
 
   return {
-    async once({ agentId, key, request }, perform) {
+    async once({ agentId, key, keyName, request }, perform) {
       if (key === null) return perform(() => []);
       const hash = sha256Hex(request);
       const both = JSON.stringify([agentId, key]);
       for (let first = underway.get(both); first; first = underway.get(both)) await first.catch(() => {});
-      const kept = known(agentId, key, hash);
+      const kept = known(agentId, key, keyName, hash);
       if (kept) return kept;
       const performed = perform(({ status, body }) => [
         {

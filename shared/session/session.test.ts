@@ -12,7 +12,7 @@ import {
   endingOf,
   evolve,
   evolveCreated,
-  type Refusal,
+  type Rejection,
   type Session,
 } from "./session.ts";
 import { verdictOf } from "./verdict.ts";
@@ -106,7 +106,7 @@ const reread = <T extends Entry>(entry: T): T => JSON.parse(JSON.stringify(entry
 const given = (game: Game, ...entries: Entry[]): Session => entries.reduce(evolve, create(setup(game)).next);
 
 /** Decides on a frozen session; whatever is decided must be what the log will say when it is read again. */
-function when(session: Session, command: Command): Result<Decision, Refusal> {
+function when(session: Session, command: Command): Result<Decision, Rejection> {
   const { game, ...rest } = session;
   const decision = decide({ ...deepFreeze(rest), game }, command, AT);
   if (decision.ok) expect(evolve(session, reread(decision.value.entry))).toEqual(decision.value.next);
@@ -116,8 +116,8 @@ function when(session: Session, command: Command): Result<Decision, Refusal> {
 function act(role: string, action: unknown, expectedTick: number | null = null): Command {
   return { type: "act", role, action, expectedTick };
 }
-const entryOf = (decision: Result<Decision, Refusal>) => (decision.ok ? decision.value.entry : decision.error);
-const codeOf = (decision: Result<Decision, Refusal>) => (decision.ok ? "ok" : decision.error.code);
+const entryOf = (decision: Result<Decision, Rejection>) => (decision.ok ? decision.value.entry : decision.error);
+const codeOf = (decision: Result<Decision, Rejection>) => (decision.ok ? "ok" : decision.error.code);
 
 describe("create", () => {
   test("commits to the seed by its SHA-256 and does not tell it", () => {

@@ -29,18 +29,20 @@ export interface Session {
 /** What of a session tells how it ended. */
 export type Ending = Pick<Session, "game" | "state" | "termination" | "outcome" | "faults" | "reason">;
 
-export const refusalCodes = ["SESSION_OVER", "ALREADY_ACTED", "CONFLICT", "NOT_YOUR_TURN", "ILLEGAL_ACTION"] as const;
+/** Codes of the rejections of `decide`, in the order in which they take precedence. */
+export const sessionRejectionCodes = [
+  "SESSION_OVER",
+  "ALREADY_ACTED",
+  "CONFLICT",
+  "NOT_YOUR_TURN",
+  "ILLEGAL_ACTION",
+] as const;
 
-/** Why a command was refused; nothing has changed. */
-export interface Refusal {
-  readonly code: (typeof refusalCodes)[number];
+/** Why a command was not accepted; nothing has changed. */
+export interface Rejection<Code extends string = (typeof sessionRejectionCodes)[number]> {
+  readonly code: Code;
+  /** For people. */
   readonly message: string;
-}
-
-/** A refusal by the host of a session, whose end may not be on disk yet: no reader is shown it before. */
-export interface Rejection extends Refusal {
-  /** Why the session ended; null while it is active. */
-  readonly reason: string | null;
 }
 
 export type Command =
@@ -111,10 +113,9 @@ export function evolveCreated(game: Game, entry: Extract<Entry, { type: "created
 }
 
 /**
- * Decides a command against a session, purely. Where several reasons to refuse apply, the first of this list is given:
- * session over, ALREADY_ACTED, CONFLICT, not your turn, illegal.
+ * Decides a command against a session, purely. Where several rejections apply, the first of `sessionRejectionCodes` is given.
  */
-export function decide(session: Session, command: Command, at: string): Result<Decision, Refusal> {
+export function decide(session: Session, command: Command, at: string): Result<Decision, Rejection> {
   if (session.status === "completed") {
     const message = session.termination === "expired" ? "The session has expired" : "The session is over";
     return err({ code: "SESSION_OVER", message });
@@ -135,7 +136,7 @@ function decideAct(
   session: Session,
   command: Extract<Command, { type: "act" }>,
   at: string,
-): Result<Decision, Refusal> {
+): Result<Decision, Rejection> {
   const { role, action, expectedTick } = command;
   const toAct = session.game.toAct(session.state);
   const { simultaneous } = session.game.info;
@@ -157,7 +158,7 @@ function decideAct(
   return ok({ entry, next: advance(session, applied.value, toAct.length === 1) });
 }
 
-const ended = (session: Session, entry: Entry): Result<Decision, Refusal> =>
+const ended = (session: Session, entry: Entry): Result<Decision, Rejection> =>
   ok({ entry, next: evolve(session, entry) });
 
 /** The session after an entry that is already in the log; throws when the entry cannot follow. */

@@ -1,0 +1,275 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import { errorNames } from "#shared/protocol/errors.ts";
+import type { MessageType } from "#shared/protocol/messages.ts";
+import { people, round, USERS } from "../codenames/testing-answers.ts";
+import { connectHost } from "../codenames/testing-host.ts";
+import { createGame, joinGame, type TestSeat, tool, twoSeats, type Wire } from "../play/testing-play.ts";
+import { type Answer, startTestHost, type TestAgent, type TestHost } from "../rest/testing-host.ts";
+import { signed, startTable, type Table, tokenOf } from "../testing-match.ts";
+import {
+  protocolErrorOf,
+  type RejectionCode,
+  rejection,
+  rejectionCodes,
+  rejectionTable,
+  restStatus,
+} from "./rejections.ts";
+
+let host: TestHost;
+let codenames: TestHost;
+/** Referees of leagues, one for each test that needs one. */
+const tables: Table[] = [];
+/** What the host of Codenames logged of requests that it rejected. */
+const logged: Wire[] = [];
+const rejections = {
+  write: (line: string): void => void (line.includes('"refused"') && logged.push(JSON.parse(line))),
+};
+beforeAll(async () => {
+  host = await startTestHost();
+  codenames = await startTestHost({ log: pino({}, rejections) });
+});
+afterAll(async () => {
+  await Promise.all([host.remove(), codenames.remove(), ...tables.map((table) => table.stop())]);
+});
+
+/** A referee of a league in which P01 never answers a request for a move, so that matches stay open. */
+async function newTable(): Promise<Table> {
+  const isAsked = Promise.withResolvers<never>().promise;
+  const table = await startTable({
+    player: ({ type, to }) => (type === "MOVE_REQUEST" && to === "P01" ? isAsked : null),
+  });
+  tables.push(table);
+  return table;
+}
+
+/** The error in the payload of a message's answer. */
+const say = async (type: MessageType, payload: object, authToken?: string, url = host.url): Promise<Wire> => {
+  const envelope = newEnvelope(type, "player:x", payload, { authToken });
+  return JSON.parse((await tool({ url }, "league_message", envelope)).text).payload;
+};
+/** What the host of Codenames logged of one call of a tool: `code` is the error code, `reason` the message. */
+const loggedOf = async (call: Promise<unknown>): Promise<Wire> => {
+  logged.length = 0;
+  await call;
+  const { code, reason } = logged[0];
+  return { error_code: code, message: reason };
+};
+
+const twoAgents = async (): Promise<[TestAgent, TestAgent]> => [await host.agent(), await host.agent()];
+const chess = (): Promise<[TestSeat, TestSeat]> => twoSeats(host, "chess");
+
+const act = ({ gameId, token }: TestSeat, action: unknown, expected_tick: number | null = 0, headers = {}) =>
+  host.call("POST", `/sessions/${gameId}/actions`, { token, body: { action, expected_tick }, headers });
+const movePage = ({ gameId, token }: TestSeat, move: unknown, more = {}) =>
+  host.call("POST", `/api/games/${gameId}/moves`, { token, body: { move, ...more } });
+const finish = ({ gameId, token }: TestSeat, move: unknown, more = {}) =>
+  say("FINISH_TURN", { game_id: gameId, seat_token: token, move, ...more });
+const byAll = (seat: TestSeat, move: unknown): Provoked => ({
+  rest: () => act(seat, move),
+  pages: () => movePage(seat, move),
+  protocol: () => finish(seat, move),
+});
+const newSession = async (more: object): Promise<Answer> => {
+  const [white, black] = await twoAgents();
+  const participants = { white: white.agent_id, black: black.agent_id };
+  return host.call("POST", "/sessions", { token: white.token, body: { template: "chess.v1", participants, ...more } });
+};
+const newPage = (more: object) => host.call("POST", "/api/games", { body: { template: "rps", ...more } });
+const newGame = (more: object) => say("CREATE_GAME", { template: "rps", ...more });
+
+/** The requests that provoke one rejection, at each surface where it can occur. */
+interface Provoked {
+  readonly rest?: () => Promise<Answer>;
+  readonly pages?: () => Promise<Answer>;
+  /** Resolves with what is compared with the protocol error of the table. */
+  readonly protocol?: () => Promise<Wire>;
+}
+
+const provocations: Readonly<Record<RejectionCode, () => Promise<Provoked>>> = {
+  async SESSION_OVER() {
+    const [white] = await chess();
+    await white.move(undefined, { resign: true });
+    return byAll(white, "e2e4");
+  },
+  async ALREADY_ACTED() {
+    const [one] = await twoSeats(host, "rps");
+    await one.move("rock");
+    return byAll(one, "rock");
+  },
+  async CONFLICT() {
+    const [white] = await chess();
+    return {
+      rest: () => act(white, "e2e4", 5),
+      pages: () => movePage(white, "e2e4", { expected_tick: 5 }),
+      protocol: () => finish(white, "e2e4", { expected_tick: 5 }),
+    };
+  },
+  NOT_YOUR_TURN: async () => byAll((await chess())[1], "e7e5"),
+  ILLEGAL_ACTION: async () => byAll((await chess())[0], "e2e5"),
+  WAITING_FOR_PLAYERS: async () => byAll(await createGame(host, { template: "chess", opponent: "agent" }), "e2e4"),
+  async ACTED_BY_DRIVER() {
+    const table = await newTable();
+    const { session_id } = (await table.begin()).payload;
+    const url = table.url.replace(/\/mcp$/, "");
+    const token = tokenOf("P02", "R1M1");
+    const post = async (path: string, body: object): Promise<Answer> => {
+      const headers = { authorization: `Bearer ${token}` };
+      const response = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
+      const text = await response.text();
+      return { status: response.status, text, json: JSON.parse(text), headers: response.headers };
+    };
+    return {
+      rest: () => post(`/sessions/${session_id}/actions`, { action: "rock" }),
+      pages: () => post(`/api/games/${session_id}/moves`, { move: "rock" }),
+      protocol: () => say("FINISH_TURN", { game_id: session_id, move: "rock" }, token, url),
+    };
+  },
+  async FALSE_CLAIM() {
+    const [white] = await chess();
+    const claim = "checkmate";
+    return { pages: () => movePage(white, "e4", { claim }), protocol: () => finish(white, "e4", { claim }) };
+  },
+  async KEY_REUSED() {
+    const [white, black] = await chess();
+    await act(white, "e2e4", 0, { "idempotency-key": "one" });
+    await black.move("e5", { idempotency_key: "two" });
+    return {
+      rest: () => act(white, "d2d4", 0, { "idempotency-key": "one" }),
+      protocol: () => finish(black, "d5", { idempotency_key: "two" }),
+    };
+  },
+  INVALID_TOKEN: async () => ({ rest: () => host.call("GET", "/sessions", { token: "of no agent" }) }),
+  async NO_SEAT() {
+    const [white] = await chess();
+    const { token } = await host.agent();
+    return byAll({ ...white, token }, "e2e4");
+  },
+  async AMBIGUOUS_SEAT() {
+    const shared = { bearer: "the token of two agents" };
+    const { gameId } = await createGame(host, { template: "chess", opponent: "agent" }, shared);
+    await joinGame(host, gameId, {}, shared);
+    return {
+      pages: () => host.call("POST", `/api/games/${gameId}/moves`, { token: shared.bearer, body: { move: "e4" } }),
+      protocol: () => say("FINISH_TURN", { game_id: gameId, move: "e4" }, shared.bearer),
+    };
+  },
+  async NOT_PERMITTED() {
+    const [one, other] = await twoAgents();
+    const table = await newTable();
+    return {
+      rest: () => host.call("GET", `/sessions?agent_id=${other.agent_id}`, { token: one.token }),
+      protocol: async () => (await table.say("START_GAME", table.order(), "not the manager's signature")).payload,
+    };
+  },
+  async UNKNOWN_SESSION() {
+    const { token } = await host.agent();
+    return {
+      rest: () => host.call("GET", "/sessions/none/state", { token }),
+      pages: () => host.call("GET", "/api/games/none"),
+      protocol: () => say("JOIN_GAME", { game_id: "none" }),
+    };
+  },
+  UNKNOWN_AGENT: async () => ({ rest: () => newSession({ participants: { white: "none", black: "none" } }) }),
+  async UNKNOWN_PLAYER() {
+    const [{ gameId }] = await chess();
+    return { protocol: () => say("VALIDATE_MOVE", { match_id: gameId, player_id: "green", move: "e4" }) };
+  },
+  UNKNOWN_GAME: async () => ({
+    rest: () => newSession({ template: "go.v1" }),
+    pages: () => newPage({ template: "go" }),
+    protocol: () => newGame({ template: "go" }),
+  }),
+  UNKNOWN_GAME_TOKEN: async () => ({ protocol: () => say("CONTINUE_GAME", { game_token: "none" }) }),
+  UNKNOWN_BOT: async () => ({
+    pages: () => newPage({ opponent: "nobody" }),
+    protocol: () => newGame({ opponent: "nobody" }),
+  }),
+  UNKNOWN_ROLE: async () => ({
+    pages: () => newPage({ play_as: "green" }),
+    protocol: () => newGame({ play_as: "green" }),
+  }),
+  INVALID_OPTIONS: async () => ({
+    rest: () => newSession({ options: { fen: "no position" } }),
+    pages: () => newPage({ template: "chess", options: { fen: "no position" } }),
+    protocol: () => newGame({ template: "chess", options: { fen: "no position" } }),
+  }),
+  async INVALID_PARTICIPANTS() {
+    const { agent_id, token } = await host.agent();
+    const body = { template: "chess.v1", participants: { white: agent_id } };
+    return { rest: () => host.call("POST", "/sessions", { token, body }) };
+  },
+  async NO_OPEN_SEAT() {
+    const [{ gameId }] = await chess();
+    return { protocol: () => say("JOIN_GAME", { game_id: gameId }) };
+  },
+  async AMBIGUOUS_MATCH() {
+    const table = await newTable();
+    await table.begin();
+    const { roles } = table.order({ match_id: "R1M2" });
+    await table.say("START_GAME", table.order({ league_id: "other", roles }), signed("other/R1M1"));
+    return { protocol: async () => (await table.say("GET_GAME_STATE", { match_id: "R1M1" })).payload };
+  },
+  async INVALID_ORDER() {
+    const table = await newTable();
+    return { protocol: async () => (await table.begin({ options: { rounds: "many" } })).payload };
+  },
+  async MATCH_SUPERSEDED() {
+    const table = await newTable();
+    await table.begin({ epoch: 2 });
+    return { protocol: async () => (await table.begin({ epoch: 1 })).payload };
+  },
+  async TOO_MANY_MATCHES() {
+    const table = await newTable();
+    for (const match_id of ["M1", "M2", "M3", "M4"]) await table.begin({ match_id });
+    return { protocol: async () => (await table.begin({ match_id: "M5" })).payload };
+  },
+  async GAME_ALREADY_OPEN() {
+    const begin = () => round(codenames.url, "create_new_game", USERS, { bearer: "mine" });
+    const { result } = await begin();
+    const inputResponses = { answer: { action: "accept", content: { source: "built-in" } } };
+    const { requestState } = result;
+    await round(codenames.url, "create_new_game", USERS, { bearer: "mine", inputResponses, requestState });
+    return { protocol: () => loggedOf(begin()) };
+  },
+  async NO_BOARD() {
+    const decline = people(({ stage }) => (stage === "source" ? { action: "decline" } : undefined));
+    const client = await connectHost(`${codenames.url}/mcp`, "modern", decline, { bearer: "another" });
+    const call = (): Promise<unknown> => client.call("create_new_game", USERS).finally(() => client.close());
+    return { protocol: () => loggedOf(call()) };
+  },
+  CANNOT_ASK: async () => ({ protocol: () => say("CREATE_NEW_GAME", USERS) }),
+};
+
+describe("the table of rejections", () => {
+  it("has each code once, with an error for REST, for the pages and for tools and messages, and a text", () => {
+    expect(new Set(rejectionCodes).size).toBe(rejectionCodes.length);
+    expect(Object.keys(rejectionTable).sort()).toEqual([...rejectionCodes].sort());
+    for (const code of rejectionCodes) {
+      const { rest, pages, protocol, isRetryable, text } = rejectionTable[code];
+      expect([restStatus[rest], restStatus[pages]], code).toEqual([expect.any(Number), expect.any(Number)]);
+      expect(protocolErrorOf(rejection(code)), code).toEqual({
+        ...{ error_code: protocol, error_name: errorNames[protocol], retryable: isRetryable },
+        ...{ message: text, context: {} },
+      });
+      expect(text, code).toMatch(/^[A-Z].*[^.]$/);
+    }
+  });
+
+  it.each(rejectionCodes)("is what a running host answers for %s", async (code) => {
+    const { rest, pages, protocol } = await provocations[code]();
+    const expected = rejectionTable[code];
+    expect([rest, pages, protocol].filter(Boolean)).not.toEqual([]);
+    for (const [provoke, restCode] of [[rest, expected.rest] as const, [pages, expected.pages] as const]) {
+      const answer = await provoke?.();
+      if (!answer) continue;
+      const error = { code: restCode, message: expect.any(String) };
+      expect([answer.status, answer.json]).toEqual([restStatus[restCode], { error }]);
+    }
+    const error = await protocol?.();
+    if (!error) return;
+    expect(error).toMatchObject({ error_code: expected.protocol, message: expect.any(String) });
+    if ("retryable" in error) expect(error.retryable).toBe(expected.isRetryable);
+  });
+});
