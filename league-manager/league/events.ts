@@ -36,91 +36,93 @@ export type MatchSummary = Readonly<z.infer<typeof MatchSummary>>;
  * The events of one league, in the order in which they happened. `at` is ISO 8601 UTC. Events name agents by id; names and addresses are
  * in tables, so that they can be erased. Secrets are in tables, too: an event holds a commitment of them.
  */
-export const LeagueEvent = z.discriminatedUnion("type", [
-  z.strictObject({
-    ...common,
-    type: z.literal("opened"),
-    league_id: id,
-    run_id: id,
-    game: id,
-    /** In the order in which `players` of a pairing are listed. */
-    roles: z.array(id).min(1).readonly(),
-    /** The game's options as the config gives them. */
-    options: z.record(z.string(), z.unknown()),
-    format: z.literal("round-robin"),
-    /** SHA-256 of the league's seed, lowercase hex. The seed is revealed when the league completes. */
-    seed_commitment: z.string(),
-  }),
-  /** The config has changed before the league started. */
-  z.strictObject({
-    ...common,
-    type: z.literal("reconfigured"),
-    game: id,
-    roles: z.array(id).min(1).readonly(),
-    options: z.record(z.string(), z.unknown()),
-    format: z.literal("round-robin"),
-  }),
-  /** `name_commitment` is the SHA-256 of the salt, a newline and the display name; the salt is in the player's profile. */
-  z.strictObject({ ...common, type: z.literal("player_entered"), player_id: id, name_commitment: z.string() }),
-  z.strictObject({ ...common, type: z.literal("player_left"), player_id: id }),
-  z.strictObject({ ...common, type: z.literal("started") }),
-  z.strictObject({
-    ...common,
-    type: z.literal("round_paired"),
-    round_id: roundId,
-    pairings: z.array(z.strictObject({ match_id: id, players })).readonly(),
-    byes: z.array(id).readonly(),
-  }),
-  /**
-   * All earlier rounds are completed. `absent` are the players of the round who are shut down: their matches of this round are forfeited by
-   * the events that follow. `agent_version` is the version of the player's own stream at which it was shut down.
-   */
-  z.strictObject({
-    ...common,
-    type: z.literal("round_opened"),
-    round_id: roundId,
-    absent: z.array(z.strictObject({ player_id: id, agent_version: z.int().min(1) })).readonly(),
-  }),
-  /** Each player of the league has received ROUND_ANNOUNCEMENT and ROUND_START, or has not answered in time. */
-  z.strictObject({ ...common, type: z.literal("round_announced"), round_id: roundId }),
-  /** An operator has added a match. */
-  z.strictObject({ ...common, type: z.literal("match_scheduled"), match_id: id, round_id: roundId, players }),
-  z.strictObject({ ...common, type: z.literal("match_assigned"), match_id: id, epoch, referee_id: id }),
-  /** The match has no referee now, and its next epoch is `epoch` + 1. */
-  z.strictObject({
-    ...common,
-    type: z.literal("match_released"),
-    match_id: id,
-    epoch,
-    referee_id: id,
-    reason: z.enum(releaseReasons),
-    detail: z.string(),
-  }),
-  /**
-   * A referee that lost a match has acknowledged that, or is no longer registered. Until then the match occupies one of its places.
-   */
-  z.strictObject({ ...common, type: z.literal("withdrawal_settled"), match_id: id, epoch, referee_id: id }),
-  /** `referee_id` is null when the manager itself gave the result: a forfeit of players who were shut down. */
-  z.strictObject({
-    ...common,
-    type: z.literal("match_completed"),
-    match_id: id,
-    epoch,
-    referee_id: id.nullable(),
-    ...MatchSummary.shape,
-  }),
-  /** Aborted for good: it has been aborted too often. It gives no points. `referee_id` is null when the manager ended an overdue match. */
-  z.strictObject({
-    ...common,
-    type: z.literal("match_aborted"),
-    match_id: id,
-    epoch,
-    referee_id: id.nullable(),
-    reason: z.string(),
-    log_head: z.string(),
-  }),
-  z.strictObject({ ...common, type: z.literal("completed") }),
-]);
+export const LeagueEvent = z.compile(
+  z.discriminatedUnion("type", [
+    z.strictObject({
+      ...common,
+      type: z.literal("opened"),
+      league_id: id,
+      run_id: id,
+      game: id,
+      /** In the order in which `players` of a pairing are listed. */
+      roles: z.array(id).min(1).readonly(),
+      /** The game's options as the config gives them. */
+      options: z.record(z.string(), z.unknown()),
+      format: z.literal("round-robin"),
+      /** SHA-256 of the league's seed, lowercase hex. The seed is revealed when the league completes. */
+      seed_commitment: z.string(),
+    }),
+    /** The config has changed before the league started. */
+    z.strictObject({
+      ...common,
+      type: z.literal("reconfigured"),
+      game: id,
+      roles: z.array(id).min(1).readonly(),
+      options: z.record(z.string(), z.unknown()),
+      format: z.literal("round-robin"),
+    }),
+    /** `name_commitment` is the SHA-256 of the salt, a newline and the display name; the salt is in the player's profile. */
+    z.strictObject({ ...common, type: z.literal("player_entered"), player_id: id, name_commitment: z.string() }),
+    z.strictObject({ ...common, type: z.literal("player_left"), player_id: id }),
+    z.strictObject({ ...common, type: z.literal("started") }),
+    z.strictObject({
+      ...common,
+      type: z.literal("round_paired"),
+      round_id: roundId,
+      pairings: z.array(z.strictObject({ match_id: id, players })).readonly(),
+      byes: z.array(id).readonly(),
+    }),
+    /**
+     * All earlier rounds are completed. `absent` are the players of the round who are shut down: their matches of this round are forfeited by
+     * the events that follow. `agent_version` is the version of the player's own stream at which it was shut down.
+     */
+    z.strictObject({
+      ...common,
+      type: z.literal("round_opened"),
+      round_id: roundId,
+      absent: z.array(z.strictObject({ player_id: id, agent_version: z.int().min(1) })).readonly(),
+    }),
+    /** Each player of the league has received ROUND_ANNOUNCEMENT and ROUND_START, or has not answered in time. */
+    z.strictObject({ ...common, type: z.literal("round_announced"), round_id: roundId }),
+    /** An operator has added a match. */
+    z.strictObject({ ...common, type: z.literal("match_scheduled"), match_id: id, round_id: roundId, players }),
+    z.strictObject({ ...common, type: z.literal("match_assigned"), match_id: id, epoch, referee_id: id }),
+    /** The match has no referee now, and its next epoch is `epoch` + 1. */
+    z.strictObject({
+      ...common,
+      type: z.literal("match_released"),
+      match_id: id,
+      epoch,
+      referee_id: id,
+      reason: z.enum(releaseReasons),
+      detail: z.string(),
+    }),
+    /**
+     * A referee that lost a match has acknowledged that, or is no longer registered. Until then the match occupies one of its places.
+     */
+    z.strictObject({ ...common, type: z.literal("withdrawal_settled"), match_id: id, epoch, referee_id: id }),
+    /** `referee_id` is null when the manager itself gave the result: a forfeit of players who were shut down. */
+    z.strictObject({
+      ...common,
+      type: z.literal("match_completed"),
+      match_id: id,
+      epoch,
+      referee_id: id.nullable(),
+      ...MatchSummary.shape,
+    }),
+    /** Aborted for good: it has been aborted too often. It gives no points. `referee_id` is null when the manager ended an overdue match. */
+    z.strictObject({
+      ...common,
+      type: z.literal("match_aborted"),
+      match_id: id,
+      epoch,
+      referee_id: id.nullable(),
+      reason: z.string(),
+      log_head: z.string(),
+    }),
+    z.strictObject({ ...common, type: z.literal("completed") }),
+  ]),
+);
 export type LeagueEvent = Readonly<z.infer<typeof LeagueEvent>>;
 
 /** Reads a stored event of a league; throws on text that is none. */

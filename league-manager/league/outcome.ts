@@ -7,7 +7,7 @@ import type { League, Match, MatchFault, Outcome } from "./league.ts";
 /** The reason of a match that was forfeited because players of it were shut down. */
 export const SHUT_DOWN = "shut_down";
 
-/** Shared by all outcomes without entries, because a league may have hundreds of thousands of matches. */
+/** Shared by all outcomes that have no such entries, because a league may have hundreds of thousands of matches. */
 export const NONE: readonly never[] = [];
 
 /** The roles of a match with their players. */
@@ -23,10 +23,12 @@ export function outcomeOfResult(players: readonly string[], result: MatchSummary
   follows(winner === null || seat >= 0, `the winner ${winner} does not play in the match`);
   const strangers = faults.filter((fault) => !players.includes(fault.player_id));
   follows(strangers.length === 0, "a fault is of a player of the match");
+  const points = perSeat(players, result.match_points, "match_points");
+  expectPossible(points);
   return {
     winner: players[seat] ?? null,
-    scores: perSeat(players, result.final_scores, "final_scores"),
-    points: sharedPoints(perSeat(players, result.match_points, "match_points")),
+    scores: sharedList(perSeat(players, result.final_scores, "final_scores")),
+    points: sharedList(points),
     termination,
     reason,
     faults: faults.length === 0 ? NONE : faults,
@@ -98,15 +100,20 @@ function perSeat(
   return players.map((player) => values[player] as number);
 }
 
-/** Match points are 3, 1 or 0, so the lists of them are few. */
-const knownPoints = new Map<string, readonly number[]>();
+/** The lists of scores and points that have occurred. Most matches of a league end with one of a few. */
+const knownLists = new Map<string, readonly number[]>();
+const MAX_KNOWN_LISTS = 10_000;
 
-/** The one list of these points; throws when no match gives them. */
-export function sharedPoints(points: readonly number[]): readonly number[] {
+/** The same numbers, as one list for all outcomes that have them. */
+export function sharedList(numbers: readonly number[]): readonly number[] {
+  if (numbers.length === 0) return NONE;
+  const key = numbers.join();
+  const known = knownLists.get(key) ?? numbers;
+  if (known === numbers && knownLists.size < MAX_KNOWN_LISTS) knownLists.set(key, numbers);
+  return known;
+}
+
+function expectPossible(points: readonly number[]): void {
   const isPossible = points.every((one) => one === POINTS.win || one === POINTS.draw || one === POINTS.loss);
   follows(isPossible, `a match gives 3, 1 or 0 points, not ${points.join(", ")}`);
-  const key = points.join();
-  const known = knownPoints.get(key) ?? points;
-  if (known === points && points.length <= 4) knownPoints.set(key, points);
-  return known;
 }

@@ -7,7 +7,8 @@ import type { Tables } from "./round-robin.ts";
  * the n rounds every player is once in each place: each has every role exactly floor(n / k) times and the same number of byes, n mod k.
  *
  * Two players meet in a round if their distance on the circle is that of two places of one match. `placesOf` therefore spreads the places of
- * the matches so that all distances occur about equally often: then all players meet about equally often.
+ * the matches so that all distances occur about equally often: then all players meet about equally often. Of up to 24
+ * players any two meet at least once and at most k + 1 times.
  */
 export function rotation(playerIds: readonly string[], roleCount: number): readonly Tables[] {
   const count = playerIds.length;

@@ -1,5 +1,5 @@
 import type { League, Match, MatchFault, Outcome, Round, Termination } from "./league.ts";
-import { NONE, sharedPoints } from "./outcome.ts";
+import { NONE, sharedList } from "./outcome.ts";
 import { matchIdOf } from "./round-robin.ts";
 
 /**
@@ -131,8 +131,8 @@ function outcomeOf(document: Document, row: OutcomeRow): Outcome {
   const [winner, scores, points, termination, reason, faults, logHead] = row;
   return {
     winner: winner < 0 ? null : playerAt(document, winner),
-    scores: scores.length === 0 ? NONE : scores,
-    points: points.length === 0 ? NONE : sharedPoints(points),
+    scores: sharedList(scores),
+    points: sharedList(points),
     termination,
     reason: document.reasons[reason] as string,
     faults: faults.length === 0 ? NONE : faults,

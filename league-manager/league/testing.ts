@@ -1,11 +1,17 @@
 import { expect } from "vitest";
+import { findGame } from "#shared/games/registry.ts";
 import type { Result } from "#shared/lib/result.ts";
 import type { ErrorCode, ProtocolError } from "#shared/protocol/errors.ts";
+import type { MatchResult } from "#shared/protocol/messages.ts";
+import { rowsOf } from "#shared/session/entry.ts";
+import { outcomeOf } from "#shared/session/match-result.ts";
+import { type Command, create, decide } from "#shared/session/session.ts";
 import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "./commands.ts";
 import { decideLeague } from "./decide.ts";
 import { FORMAT_VERSION, type LeagueEvent } from "./events.ts";
 import { foldLeague } from "./evolve.ts";
-import type { League } from "./league.ts";
+import type { League, Match } from "./league.ts";
+import { rolesOf } from "./outcome.ts";
 
 export const AT = "2025-01-01T00:00:00.000Z";
 
@@ -68,4 +74,57 @@ export const given = (...commands: readonly LeagueCommand[]) => ({
       },
     };
   },
+});
+
+/** The seed of every match in these tests. */
+export const SEED = "seed of the match";
+
+/** The result of a match that is played by these commands of its session, which must end it. */
+export function resultOf(league: League, match: Match, commands: readonly Command[]): MatchResult {
+  const game = findGame(league.game);
+  if (!game) throw new Error(`no game ${league.game}`);
+  const participants = rolesOf(league, match);
+  const options = game.options.parse(league.options);
+  const created = create({ id: "session", game, options, participants, seed: SEED, at: AT });
+  const entries = [created.entry];
+  let session = created.next;
+  for (const command of commands) {
+    const decided = decide(session, command, AT);
+    if (!decided.ok) throw new Error(decided.error.message);
+    entries.push(decided.value.entry);
+    session = decided.value.next;
+  }
+  const log = entries.map((entry) => JSON.stringify(entry));
+  const outcome = outcomeOf(session, rowsOf("session", log), participants);
+  const { matchId: match_id, roundId: round_id, epoch } = match;
+  return { league_id: league.leagueId, match_id, round_id, epoch, ...outcome, log };
+}
+
+/** A choice of the player in a seat of rock, paper, scissors. */
+export const act = (seat: 1 | 2, action: string): Command => {
+  return { type: "act", role: `player_${seat}`, action, expectedTick: null };
+};
+
+/** The player in the first seat wins. */
+export const WON: readonly Command[] = [act(1, "rock"), act(2, "scissors")];
+
+/** A role does not answer in time. */
+export const forfeitBy = (...roles: readonly string[]): readonly Command[] => [
+  { type: "forfeit", faults: roles.map((role) => ({ role, code: "G002", cause: "timeout", detail: "no answer" })) },
+];
+
+/** A match that ended without having been played. */
+export const unplayed = ({ leagueId }: League, { matchId, roundId, epoch }: Match, reason: string): MatchResult => ({
+  league_id: leagueId,
+  match_id: matchId,
+  round_id: roundId,
+  epoch,
+  winner: null,
+  final_scores: {},
+  match_points: {},
+  termination: "aborted",
+  reason,
+  faults: [],
+  log_head: "",
+  log: [],
 });

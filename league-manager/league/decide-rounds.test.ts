@@ -1,0 +1,140 @@
+import { describe, expect, it } from "vitest";
+import type { LeagueCommand } from "./commands.ts";
+import { summaryOf } from "./outcome.ts";
+import { afterCommands, entered, given, resultOf, running, SEED, WON } from "./testing.ts";
+
+const PLAYERS = ["P01", "P02", "P03", "P04"];
+const started: readonly LeagueCommand[] = [...entered(PLAYERS), { type: "start" }];
+
+/** The same commands, and those that play a match to the victory of its first player. */
+function won(commands: readonly LeagueCommand[], matchId: string): readonly LeagueCommand[] {
+  const assigned = [...commands, { type: "assign", matchId, epoch: 1, refereeId: "REF01" }] as const;
+  const { league } = afterCommands(assigned);
+  const match = league.rounds.flatMap(({ matches }) => matches).find((one) => one.matchId === matchId);
+  if (!match) throw new Error(`no match ${matchId}`);
+  return [...assigned, { type: "report", result: resultOf(league, match, WON), refereeId: "REF01", seed: SEED }];
+}
+
+const open = (roundId: number, shutDown: Readonly<Record<string, number>> = {}): LeagueCommand => {
+  return { type: "open_round", roundId, shutDown: new Map(Object.entries(shutDown)) };
+};
+const roundOne = won(won([...started, open(1)], "R1M1"), "R1M2");
+
+describe("a round is opened", () => {
+  it("when all earlier rounds are completed, and once", () => {
+    given(...started)
+      .when(open(1))
+      .leadsTo({ type: "round_opened", round_id: 1, absent: [] });
+    given(...started, open(1))
+      .when(open(1))
+      .leadsTo();
+    given(...started)
+      .when(open(2))
+      .isRejected("L005", "league rps is running: round 2 is not the current one");
+    given(...roundOne)
+      .when(open(2))
+      .leadsTo({ type: "round_opened", round_id: 2, absent: [] });
+    given(...started)
+      .when(open(9))
+      .isRejected("G003", "league rps has no round 9");
+  });
+
+  it("with the forfeits of the players who are shut down", () => {
+    const fault = { role: "player_2", code: "G002", cause: "timeout", detail: "the player is shut down" } as const;
+    given(...started)
+      .when(open(1, { P04: 7, P99: 1 }))
+      .leadsTo(
+        { type: "round_opened", round_id: 1, absent: [{ player_id: "P04", agent_version: 7 }] },
+        {
+          type: "match_completed",
+          match_id: "R1M1",
+          epoch: 1,
+          referee_id: null,
+          winner: "P01",
+          final_scores: { P01: 0, P04: 0 },
+          match_points: { P01: 3, P04: 0 },
+          faults: [{ player_id: "P04", ...fault }],
+          termination: "forfeit",
+          reason: "shut_down",
+          log_head: "",
+        },
+      );
+  });
+
+  it("and a match that both players forfeit has no winner", () => {
+    const { league } = afterCommands([...started, open(1, { P01: 1, P04: 1 })]);
+    const [first, second] = league.rounds[0]?.matches ?? [];
+    expect(first && summaryOf(first)).toMatchObject({ winner: null, match_points: { P01: 0, P04: 0 } });
+    expect([first?.status, second?.status, league.currentRound]).toEqual(["completed", "scheduled", 1]);
+  });
+});
+
+describe("a round is announced", () => {
+  it("after it is opened, and once", () => {
+    const announce = { type: "announce_round", roundId: 1 } as const;
+    given(...started)
+      .when(announce)
+      .isRejected("L005", "league rps is running: round 1 is not opened");
+    given(...started, open(1))
+      .when(announce)
+      .leadsTo({ type: "round_announced", round_id: 1 });
+    given(...started, open(1), announce)
+      .when(announce)
+      .leadsTo();
+  });
+});
+
+describe("an operator adds a match", () => {
+  const schedule = (roundId: number, ...players: string[]) => ({ type: "schedule", roundId, players }) as const;
+
+  it("to the current round, a later one or the one after the last", () => {
+    const running = given(...roundOne, open(2));
+    const added = { type: "match_scheduled", players: ["P01", "P03"] } as const;
+    running.when(schedule(2, "P01", "P03")).leadsTo({ ...added, match_id: "R2M3", round_id: 2 });
+    running.when(schedule(4, "P01", "P03")).leadsTo({ ...added, match_id: "R4M1", round_id: 4 });
+  });
+
+  it("but to no other round", () => {
+    const running = given(...roundOne, open(2));
+    const context = { first_round: 2, last_round: 4 };
+    running
+      .when(schedule(1, "P01", "P03"))
+      .isRejected("G005", "round 1 is over; choose a round from 2 to 4", { context: { round_id: 1, ...context } });
+    running
+      .when(schedule(5, "P01", "P03"))
+      .isRejected("G003", "there is no round 5; choose a round from 2 to 4", { context: { round_id: 5, ...context } });
+  });
+
+  it("between different players of the league, as many as the game has roles", () => {
+    const running = given(...roundOne);
+    running.when(schedule(2, "P01", "P09")).isRejected("L004", "P09 is not in league rps");
+    const why = "a match of league rps is between 2 different players";
+    running.when(schedule(2, "P01", "P01")).isRejected("L004", why);
+    running.when(schedule(2, "P01", "P02", "P03")).isRejected("L004", why);
+  });
+
+  it("while the league runs", () => {
+    given(...entered(PLAYERS))
+      .when(schedule(1, "P01", "P02"))
+      .isRejected("L005", "league rps is open; matches are added while it runs", { retryable: true });
+  });
+});
+
+describe("a league completes", () => {
+  it("after its last match, and once", () => {
+    const unfinished = running(["P01", "P02"]);
+    const finished = won(unfinished, "R1M1");
+    given(...unfinished)
+      .when({ type: "complete" })
+      .isRejected("L005", "league rps is running: its matches are not completed");
+    given(...finished)
+      .when({ type: "complete" })
+      .leadsTo({ type: "completed" });
+    given(...finished, { type: "complete" })
+      .when({ type: "complete" })
+      .leadsTo();
+    given(...finished, { type: "complete" })
+      .when({ type: "schedule", roundId: 1, players: ["P01", "P02"] })
+      .isRejected("L005", "league rps is completed; matches are added while it runs");
+  });
+});

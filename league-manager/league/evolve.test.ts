@@ -1,0 +1,223 @@
+import { describe, expect, it } from "vitest";
+import type { LeagueCommand, NewLeagueEvent } from "./commands.ts";
+import type { LeagueEvent } from "./events.ts";
+import { evolveLeague, foldLeague, matchOf } from "./evolve.ts";
+import type { League } from "./league.ts";
+import { afterCommands, entered, running, stored } from "./testing.ts";
+
+const ASSIGN: LeagueCommand = { type: "assign", matchId: "R1M1", epoch: 1, refereeId: "REF01" };
+const PLAYERS = ["P01", "P02", "P03"];
+const open = afterCommands(entered(PLAYERS)).league;
+/** P01 has the bye of round 1. */
+const begun = afterCommands(running(PLAYERS)).league;
+const assigned = afterCommands([...running(PLAYERS), ASSIGN]).league;
+
+const match = { match_id: "R1M1", epoch: 1, referee_id: "REF01" };
+const summary = {
+  winner: "P02",
+  final_scores: {},
+  match_points: { P02: 3, P03: 0 },
+  reason: "rounds_won",
+  log_head: "h",
+};
+const completed: NewLeagueEvent = { type: "match_completed", ...match, ...summary, termination: "normal", faults: [] };
+const forfeit: NewLeagueEvent = {
+  ...completed,
+  referee_id: null,
+  termination: "forfeit",
+  reason: "shut_down",
+  log_head: "",
+};
+const fault = { player_id: "P01", role: "player_1", code: "G002", cause: "timeout", detail: "late" } as const;
+const pairings = [{ match_id: "R1M1", players: ["P02", "P03"] }];
+const opened: NewLeagueEvent = {
+  ...{ type: "opened", league_id: "rps", run_id: "run", game: "rps.v1", roles: ["a", "b"], options: {} },
+  ...{ format: "round-robin", seed_commitment: "c" },
+};
+const started = evolveLeague(open, stored({ type: "started" }));
+
+/** Events that cannot follow, as a forged log may have them. */
+const FORGED: readonly (readonly [why: string, before: League | null, event: NewLeagueEvent, message: RegExp])[] = [
+  ["the opening of an opened league", open, opened, /opened once/],
+  ["a start before the opening", null, { type: "started" }, /before the league is opened/],
+  ["a second start", begun, { type: "started" }, /started twice/],
+  ["a start without players", afterCommands(entered(["P01"])).league, { type: "started" }, /too few players/],
+  [
+    "a player that enters late",
+    begun,
+    { type: "player_entered", player_id: "P09", name_commitment: "c" },
+    /after the start/,
+  ],
+  [
+    "a player that enters twice",
+    open,
+    { type: "player_entered", player_id: "P01", name_commitment: "c" },
+    /entered twice/,
+  ],
+  ["a player that leaves late", begun, { type: "player_left", player_id: "P01" }, /after the start/],
+  ["a stranger that leaves", open, { type: "player_left", player_id: "P09" }, /without having entered/],
+  [
+    "a round that is paired before the start",
+    open,
+    { type: "round_paired", round_id: 1, pairings: [], byes: [] },
+    /outside/,
+  ],
+  ["a round that is left out", started, { type: "round_paired", round_id: 2, pairings: [], byes: [] }, /after round 0/],
+  [
+    "a player in two matches of a round",
+    started,
+    { type: "round_paired", round_id: 1, pairings, byes: ["P02"] },
+    /listed twice/,
+  ],
+  [
+    "a bye of a stranger",
+    started,
+    { type: "round_paired", round_id: 1, pairings, byes: ["P09"] },
+    /a bye .* of no player/,
+  ],
+  [
+    "a match of a stranger",
+    started,
+    { type: "round_paired", round_id: 1, pairings: [{ match_id: "R1M1", players: ["P02", "P09"] }], byes: [] },
+    /P09 is no player/,
+  ],
+  [
+    "a match of one player",
+    started,
+    { type: "round_paired", round_id: 1, pairings: [{ match_id: "R1M1", players: ["P02"] }], byes: [] },
+    /needs 2 players/,
+  ],
+  [
+    "a match of another name",
+    started,
+    { type: "round_paired", round_id: 1, pairings: [{ match_id: "R1M2", players: ["P02", "P03"] }], byes: [] },
+    /R1M2 is not the next match/,
+  ],
+  ["a round that is opened too early", begun, { type: "round_opened", round_id: 2, absent: [] }, /cannot be opened/],
+  ["a round that is opened twice", begun, { type: "round_opened", round_id: 1, absent: [] }, /cannot be opened/],
+  [
+    "an absent player without a match",
+    afterCommands([...entered(PLAYERS), { type: "start" }]).league,
+    { type: "round_opened", round_id: 1, absent: [{ player_id: "P01", agent_version: 1 }] },
+    /an absent player/,
+  ],
+  [
+    "a round that is announced before it is opened",
+    begun,
+    { type: "round_announced", round_id: 2 },
+    /cannot be announced/,
+  ],
+  [
+    "an additional match in no round",
+    begun,
+    { type: "match_scheduled", match_id: "R5M1", round_id: 5, players: ["P01", "P02"] },
+    /no round 5/,
+  ],
+  ["an unknown match", begun, { type: "match_assigned", ...match, match_id: "R7M1" }, /there is no match R7M1/],
+  [
+    "a match of a round that is not opened",
+    begun,
+    { type: "match_assigned", ...match, match_id: "R2M1" },
+    /cannot be assigned/,
+  ],
+  ["another epoch", begun, { type: "match_assigned", ...match, epoch: 2 }, /under epoch 2, not 1/],
+  [
+    "a match with two referees",
+    assigned,
+    { type: "match_assigned", ...match, referee_id: "REF02" },
+    /cannot be assigned/,
+  ],
+  ["a result without an assignment", begun, completed, /is not assigned/],
+  ["a result of another referee", assigned, { ...completed, referee_id: "REF02" }, /not assigned to REF02/],
+  ["a result that wins for a stranger", assigned, { ...completed, winner: "P01" }, /P01 does not play/],
+  [
+    "a result with points of a stranger",
+    assigned,
+    { ...completed, match_points: { P01: 3, P03: 0 } },
+    /match_points names/,
+  ],
+  [
+    "a result with points of one player",
+    assigned,
+    { ...completed, match_points: { P02: 3 } },
+    /match_points names P02/,
+  ],
+  [
+    "a result with points that no match gives",
+    assigned,
+    { ...completed, match_points: { P02: 9, P03: 0 } },
+    /3, 1 or 0 points/,
+  ],
+  ["a result with a fault of a stranger", assigned, { ...completed, faults: [fault] }, /a fault is of a player/],
+  ["a result that is an abort", assigned, { ...completed, termination: "aborted" }, /completed as aborted/],
+  [
+    "a result of the manager that is no forfeit",
+    begun,
+    { ...forfeit, termination: "normal" },
+    /result without a referee/,
+  ],
+  ["a result of the manager for another reason", begun, { ...forfeit, reason: "timeout" }, /result without a referee/],
+  ["a forfeit of an assigned match", assigned, forfeit, /cannot be forfeited/],
+  ["a forfeit in a round that is not opened", begun, { ...forfeit, match_id: "R2M1" }, /cannot be forfeited/],
+  [
+    "a release of an unassigned match",
+    begun,
+    { type: "match_released", ...match, reason: "overdue", detail: "" },
+    /not assigned/,
+  ],
+  [
+    "an abort of an unassigned match",
+    begun,
+    { type: "match_aborted", ...match, reason: "", log_head: "" },
+    /not assigned/,
+  ],
+  ["a settled withdrawal that never was", assigned, { type: "withdrawal_settled", ...match }, /not withdrawn/],
+  ["a completion before the last match", begun, { type: "completed" }, /before its last match/],
+  ["a completion without matches", started, { type: "completed" }, /without having been played/],
+  [
+    "another config after the start",
+    begun,
+    { type: "reconfigured", game: "chess.v1", roles: ["a", "b"], options: {}, format: "round-robin" },
+    /after the start/,
+  ],
+];
+
+describe("an event that cannot follow is refused", () => {
+  it.each(FORGED)("%s", (_, before, event, message) => {
+    expect(() => evolveLeague(before, stored(event))).toThrow(message);
+  });
+});
+
+describe("the events that the forged ones resemble", () => {
+  it.each([
+    ["a result", assigned, completed],
+    ["a forfeit", begun, forfeit],
+  ] as const)("%s follows", (_, before, event) => {
+    const after = evolveLeague(before, stored(event));
+    expect(matchOf(after, "R1M1")).toMatchObject({ status: "completed", outcome: { winner: "P02", points: [3, 0] } });
+    expect([after.completedCount, after.currentRound, after.version]).toEqual([1, 2, before.version + 1]);
+  });
+});
+
+describe("the fold of a log", () => {
+  it("does not change the states before", () => {
+    const { events } = afterCommands([...running(PLAYERS), ASSIGN]);
+    const states = events.map((_, index) => foldLeague(events.slice(0, index)));
+    const copies = structuredClone(states);
+    events.reduce((league: League | null, event: LeagueEvent) => evolveLeague(league, event), null);
+    expect(states).toEqual(copies);
+    for (const [index, event] of events.entries()) evolveLeague(states[index] ?? null, event);
+    expect(states).toEqual(copies);
+  });
+
+  it("counts its events as the version", () => {
+    expect(foldLeague([])).toBe(null);
+    expect(begun.version).toBe(afterCommands(running(PLAYERS)).events.length);
+  });
+
+  it("finds a match by its id, and none by another text", () => {
+    expect(matchOf(begun, "R3M1")?.players).toEqual(["P03", "P01"]);
+    for (const id of ["R3M2", "R0M1", "R01M1", "R4M1", "M1", "R1M1 ", "constructor"])
+      expect(matchOf(begun, id)).toBe(null);
+  });
+});

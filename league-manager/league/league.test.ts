@@ -1,0 +1,159 @@
+/** Random commands against a league: what they lead to keeps the invariants of a league, and every projection of it. */
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { LeagueCommand } from "./commands.ts";
+import { decideLeague } from "./decide.ts";
+import type { LeagueEvent } from "./events.ts";
+import { evolveLeague } from "./evolve.ts";
+import type { League, Match } from "./league.ts";
+import { advanceWork, type OpenWork, openWork } from "./open-work.ts";
+import { leagueSnapshot, restoreLeague } from "./snapshot.ts";
+import { foldStandings, type StandingsResult, tallyOf } from "./standings.ts";
+import { act, entered, forfeitBy, resultOf, SEED, SETTINGS, stored, unplayed, WON } from "./testing.ts";
+
+const REFEREES = ["REF01", "REF02", "REF03"];
+const RELEASES = ["unreachable", "refused", "overdue"] as const;
+/** Ways in which a session of a match can end. */
+const ENDS = [WON, [act(1, "rock"), act(2, "paper")], forfeitBy("player_2"), forfeitBy("player_1", "player_2")];
+
+/** A random command is chosen by three numbers, so that it fits the state that it meets more often than not. */
+type Choice = readonly [kind: number, first: number, second: number];
+const choices = fc.array(fc.tuple(fc.nat(99), fc.nat(), fc.nat()), { minLength: 20, maxLength: 120 });
+
+const pick = <T>(list: readonly T[], number: number): T => list[number % list.length] as T;
+
+function commandOf(league: League, [kind, first, second]: Choice): LeagueCommand {
+  const players = [...league.entrants.keys()];
+  const { rounds, currentRound, withdrawals } = league;
+  const current = rounds[(currentRound ?? 1) - 1];
+  const match = pick(current?.matches ?? [], first);
+  const roundId = (currentRound ?? 1) + (second % 9 === 0 ? 1 : 0);
+  if (kind < 3) return { type: "enter", playerId: `P0${first % 9}`, nameCommitment: "c" };
+  if (kind < 5) return { type: "leave", playerId: `P0${first % 9}` };
+  if (kind < 12 || !match) return { type: "start" };
+  if (kind < 32)
+    return { type: "open_round", roundId, shutDown: new Map(first % 4 === 0 ? [[pick(players, second), 3]] : []) };
+  if (kind < 38) return { type: "announce_round", roundId };
+  if (kind < 40) return { type: "schedule", roundId, players: [pick(players, first), pick(players, second)] };
+  if (kind < 43) return { type: "complete" };
+  if (kind < 48)
+    return {
+      type: "settle_withdrawal",
+      ...(pick(withdrawals, first) ?? { matchId: "R1M1", epoch: 1, refereeId: "REF01" }),
+    };
+  const { matchId, epoch } = match;
+  const refereeId = pick(REFEREES, second);
+  if (kind < 64) return { type: "assign", matchId, epoch, refereeId };
+  if (kind < 78) return { type: "release", matchId, epoch, reason: pick(RELEASES, second), detail: "why" };
+  const reporter = second % 7 === 0 ? refereeId : (match.refereeId ?? refereeId);
+  const result = kind < 90 ? unplayed(league, match, "aborted") : resultOf(league, match, pick(ENDS, second));
+  return {
+    type: "report",
+    result: second % 11 === 0 ? { ...result, round_id: 99 } : result,
+    refereeId: reporter,
+    seed: SEED,
+  };
+}
+
+/** A state that cannot be changed in place. */
+function frozen(league: League): League {
+  for (const round of league.rounds) {
+    for (const match of round.matches) Object.freeze(match);
+    Object.freeze(round.matches);
+    Object.freeze(round);
+  }
+  return Object.freeze(league);
+}
+
+function expectInvariants(league: League): void {
+  const matches = league.rounds.flatMap((round) => round.matches);
+  const open = (of: readonly Match[]): number => of.filter(({ status }) => status !== "completed").length;
+  expect(league.rounds.map((round) => round.open)).toEqual(league.rounds.map((round) => open(round.matches)));
+  expect(league.rounds.map(({ roundId }) => roundId)).toEqual(league.rounds.map((_, index) => index + 1));
+  expect(league.currentRound).toBe(league.rounds.find((round) => round.open > 0)?.roundId ?? null);
+  expect([league.matchCount, league.completedCount]).toEqual([matches.length, matches.length - open(matches)]);
+  for (const { status, refereeId, assignedAt, aborts, outcome } of matches) {
+    expect(outcome !== null).toBe(status === "completed");
+    expect(assignedAt !== null).toBe(status === "assigned");
+    if (status === "scheduled") expect(refereeId).toBe(null);
+    if (status !== "completed") expect(aborts).toBeLessThan(3);
+  }
+}
+
+function expectCourse(before: League, after: League): void {
+  for (const round of before.rounds) {
+    for (const [place, match] of round.matches.entries()) {
+      const next = after.rounds[round.roundId - 1]?.matches[place] as Match;
+      if (match.status === "completed") expect(next).toBe(match);
+      expect(next.epoch).toBeGreaterThanOrEqual(match.epoch);
+    }
+  }
+}
+
+it("every sequence of commands keeps the invariants, and every projection is what the whole log gives", () => {
+  const reached = new Set<string>();
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 7 }), choices, (count, sequence) => {
+      const results: StandingsResult[] = [];
+      let league: League | null = null;
+      let work: OpenWork | null = null;
+      const opening = entered(Array.from({ length: count }, (_, index) => `P0${index + 1}`));
+      const advance = (events: readonly LeagueEvent[]): void => {
+        for (const event of events) {
+          league = frozen(evolveLeague(league, event));
+          work = work === null ? openWork(league) : advanceWork(work, league, event);
+          if (event.type === "match_completed") results.push({ ...event, points: event.match_points });
+          reached.add(event.type === "match_released" ? `${event.type} ${event.reason}` : event.type);
+        }
+      };
+      for (const step of [...opening, ...sequence]) {
+        const before: League | null = league;
+        const command = Array.isArray(step) ? commandOf(league as never, step as Choice) : (step as LeagueCommand);
+        const decided = decideLeague(league, command);
+        if (!decided.ok) continue;
+        advance(decided.value.map(stored));
+        const after = league as never as League;
+        if (before) expectCourse(before, after);
+        expectInvariants(after);
+        expect(work).toEqual(openWork(after));
+      }
+      const last = league as never as League;
+      expect(restoreLeague(leagueSnapshot(last))).toEqual(last);
+      const rows = [...last.entrants.keys()].map((player_id) => ({ player_id, display_name: player_id }));
+      expect(tallyOf(last).standings(rows)).toEqual(foldStandings(rows, results));
+    }),
+    { numRuns: 300 },
+  );
+  expect([...reached].sort()).toEqual(EVERY_EVENT);
+});
+
+/** The random commands reach every event, or they would show little. */
+const EVERY_EVENT = [
+  "completed",
+  "match_aborted",
+  "match_assigned",
+  "match_completed",
+  "match_released aborted",
+  "match_released overdue",
+  "match_released refused",
+  "match_released unreachable",
+  "match_scheduled",
+  "opened",
+  "player_entered",
+  "player_left",
+  "round_announced",
+  "round_opened",
+  "round_paired",
+  "started",
+  "withdrawal_settled",
+];
+
+it("a snapshot of another format, or a damaged one, is not read", () => {
+  const [event] = [{ type: "opened", league_id: "rps", run_id: "run", game: "rps.v1", roles: SETTINGS.roles }] as const;
+  const league = evolveLeague(null, stored({ ...event, options: {}, format: "round-robin", seed_commitment: "c" }));
+  const text = leagueSnapshot(league);
+  expect(restoreLeague(text)).toEqual(league);
+  expect(restoreLeague(text.replace('"format":1', '"format":2'))).toBe(null);
+  expect(restoreLeague(text.slice(0, -1))).toBe(null);
+  expect(restoreLeague("null")).toBe(null);
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { codenames } from "#shared/games/codenames.ts";
+import type { MatchSummary } from "./events.ts";
+import { forfeitOf } from "./outcome.ts";
+import { faultOfUnplayed } from "./result-check.ts";
+import { CODENAMES, SETTINGS } from "./testing.ts";
+
+type Told = Omit<MatchSummary, "reason">;
+const PLAYERS = ["P01", "P02", "P03", "P04"];
+const forfeit = (absent: readonly string[]): Told => ({
+  ...forfeitOf(CODENAMES, PLAYERS, absent, "gone"),
+  termination: "forfeit",
+  log_head: "",
+});
+const aborted: Told = {
+  winner: null,
+  final_scores: {},
+  match_points: {},
+  faults: [],
+  termination: "aborted",
+  log_head: "",
+};
+
+describe("the forfeit of a match that is not played", () => {
+  it("is lost by the whole team of an absent player", () => {
+    expect(codenames.info.teams).toEqual([CODENAMES.roles.slice(0, 2), CODENAMES.roles.slice(2)]);
+    expect(forfeit(["P02"])).toMatchObject({
+      winner: null,
+      match_points: { P01: 0, P02: 0, P03: 3, P04: 3 },
+      faults: [{ player_id: "P02", role: "red_team", code: "G002", detail: "gone" }],
+    });
+  });
+
+  it("is lost by all when each team has an absent player", () => {
+    expect(forfeit(["P01", "P04"]).match_points).toEqual({ P01: 0, P02: 0, P03: 0, P04: 0 });
+  });
+
+  it("has the present player of two as its winner", () => {
+    expect(forfeitOf(SETTINGS, ["P01", "P02"], ["P01"], "gone")).toMatchObject({
+      winner: "P02",
+      match_points: { P02: 3 },
+    });
+  });
+});
+
+describe("a result without a session log", () => {
+  it.each<[string, Told]>([
+    ["an abort", aborted],
+    ["a forfeit of a role", forfeit(["P03"])],
+    ["a forfeit of both teams", forfeit(["P02", "P03"])],
+  ])("can be %s", (_, told) => {
+    expect(faultOfUnplayed(CODENAMES, PLAYERS, told)).toBe(null);
+  });
+
+  const unlike = "a forfeit without a log is lost by who was absent";
+  const empty = "an aborted match without a log has neither winner nor points nor faults";
+  it.each<[string, Told, string]>([
+    ["a played match", { ...aborted, termination: "normal" }, "a result without its log"],
+    ["a match with the head of a log", { ...aborted, log_head: "h" }, "a result without its log"],
+    ["an abort with a winner", { ...aborted, winner: "P01" }, empty],
+    ["an abort with points", { ...aborted, match_points: { P01: 0 } }, empty],
+    ["a forfeit by no player", forfeit([]), unlike],
+    [
+      "a forfeit that the team of the absent player wins",
+      { ...forfeit(["P03"]), match_points: forfeit(["P01"]).match_points },
+      unlike,
+    ],
+    ["a forfeit with a single winner of a team", { ...forfeit(["P03"]), winner: "P01" }, unlike],
+    [
+      "a forfeit by another fault",
+      { ...forfeit(["P03"]), faults: [{ ...forfeit(["P03"]).faults[0], code: "G001" } as never] },
+      unlike,
+    ],
+  ])("cannot be %s", (_, told, fault) => {
+    expect(faultOfUnplayed(CODENAMES, PLAYERS, told)).toBe(fault);
+  });
+});

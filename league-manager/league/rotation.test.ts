@@ -1,0 +1,84 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { roundRobin } from "./round-robin.ts";
+
+const schedule = (count: number, roleCount: number) =>
+  roundRobin(
+    Array.from({ length: count }, (_, index) => `P${index + 1}`),
+    roleCount,
+  );
+
+/** Numbers of players and roles of a schedule. */
+const sizes = fc
+  .integer({ min: 3, max: 6 })
+  .chain((roles) => fc.tuple(fc.integer({ min: roles, max: 24 }), fc.constant(roles)));
+
+function expectFair(count: number, roleCount: number): void {
+  const rounds = schedule(count, roleCount);
+  const perPlayer = Math.floor(count / roleCount);
+  expect(rounds.map(({ round_id }) => round_id)).toEqual(Array.from({ length: count }, (_, index) => index + 1));
+  for (const { pairings, byes, round_id } of rounds) {
+    const busy = [...pairings.flatMap(({ players }) => players), ...byes];
+    expect(new Set(busy).size).toBe(count);
+    expect(busy).toHaveLength(count);
+    expect(pairings.map(({ match_id }) => match_id)).toEqual(pairings.map((_, index) => `R${round_id}M${index + 1}`));
+    expect(pairings.every(({ players }) => players.length === roleCount)).toBe(true);
+  }
+  for (let number = 1; number <= count; number++) {
+    const player = `P${number}`;
+    const seats = rounds.flatMap(({ pairings }) => pairings.map(({ players }) => players.indexOf(player)));
+    for (let role = 0; role < roleCount; role++) expect(seats.filter((seat) => seat === role)).toHaveLength(perPlayer);
+    expect(rounds.filter(({ byes }) => byes.includes(player))).toHaveLength(count % roleCount);
+  }
+}
+
+/** How often each two players meet: the fewest and the most. */
+function meetings(count: number, roleCount: number): readonly [least: number, most: number] {
+  const met = new Map<string, number>();
+  for (const { pairings } of schedule(count, roleCount)) {
+    for (const { players } of pairings) {
+      for (const [a, first] of players.entries()) {
+        for (const second of players.slice(a + 1)) {
+          const pair = [first, second].sort().join();
+          met.set(pair, (met.get(pair) ?? 0) + 1);
+        }
+      }
+    }
+  }
+  const all = met.size === (count * (count - 1)) / 2 ? [...met.values()] : [0, ...met.values()];
+  return [Math.min(...all), Math.max(...all)];
+}
+
+describe("the schedule of a game of more than two roles", () => {
+  it("has every player once in a round, in every role equally often, with equally many byes", () => {
+    fc.assert(fc.property(sizes, ([count, roleCount]) => expectFair(count, roleCount)));
+  });
+
+  it("is the same for the same players", () => {
+    expect(schedule(9, 4)).toEqual(schedule(9, 4));
+  });
+
+  it("lets four players meet in every role in four rounds", () => {
+    const [first, ...others] = schedule(4, 4).map(({ pairings }) => pairings[0]?.players);
+    expect([first, ...others]).toEqual([
+      ["P1", "P2", "P3", "P4"],
+      ["P2", "P3", "P4", "P1"],
+      ["P3", "P4", "P1", "P2"],
+      ["P4", "P1", "P2", "P3"],
+    ]);
+  });
+
+  it("lets any two of up to 24 players meet at least once, and at most once more often than the game has roles", () => {
+    fc.assert(
+      fc.property(sizes, ([count, roleCount]) => {
+        const [least, most] = meetings(count, roleCount);
+        expect(least).toBeGreaterThanOrEqual(1);
+        expect(most).toBeLessThanOrEqual(roleCount + 1);
+      }),
+    );
+  });
+
+  it("has no rounds with fewer players than roles", () => {
+    expect(schedule(3, 4)).toEqual([]);
+  });
+});
