@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { findGame } from "#shared/games/registry.ts";
 import { isWildcard, localUrl } from "#shared/rpc/own-addresses.ts";
 import type { Config, PlayerConfig } from "#shared/runtime/config.ts";
 import type { AgentSpec, Supervisor } from "#shared/runtime/supervisor.ts";
@@ -111,6 +112,9 @@ function faultOfNumbers({ leagues, players }: Config): ConfigFault | null {
       (player) => !botOf(player)?.startsWith("uci:") || UCI_GAMES.some((one) => one === game),
     ).length;
     const has = `league ${league_id} has ${able} of the players in this config`;
+    const seats = findGame(game)?.roles.length ?? 2;
+    if (players.length < seats)
+      return { path: ["leagues", index, "game"], message: `${has}, and a match of ${game} needs ${seats}` };
     if (min_players !== undefined && min_players > able)
       return { path: ["leagues", index, "min_players"], message: `${has}, and would wait for ${min_players} for ever` };
     if (max_players !== undefined && max_players < able)

@@ -21,7 +21,13 @@ describe("a config that is wrong ends the command with exit code 3", () => {
     ["a wrong type", '"data": "data"', '"data": 5', "3:3", "data"],
     ["a wrong type deeper down", '"data": "data"', '"manager": { "port": "x" }', "3:16", "manager.port"],
     ["an unknown game", "rps.v1", "go.v1", "6:27", "leagues[0].game"],
-    ["a game of four players", "rps.v1", "codenames.v1", "6:27", "leagues[0].game"],
+    [
+      "a league without room for a match",
+      '"rps.v1"',
+      '"codenames.v1", "max_players": 3',
+      "6:51",
+      "leagues[0].max_players",
+    ],
     [
       "a wrong game option",
       '"rps.v1"',
@@ -30,6 +36,7 @@ describe("a config that is wrong ends the command with exit code 3", () => {
       "leagues[0].options.best_of",
     ],
     ["an unknown game option", '"rps.v1"', '"rps.v1", "options": { "bestof": 3 }', "6:58", "leagues[0].options.bestof"],
+    ["too few players for a match", "rps.v1", "codenames.v1", "6:27", "leagues[0].game"],
     ["a player's name given twice", "Bravo", "Alpha", "4:55", "players[1].name"],
     ["a player without a bot", ', "bot": "cycle"', "", "4:53", "players[1]"],
     ["one player only", ', { "name": "Bravo", "bot": "cycle" }', "", "4:3", "players"],

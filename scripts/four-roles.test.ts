@@ -1,9 +1,10 @@
-/** A game of four roles through every door: agents and bots by the tools for games, and no league or match of two. */
-import { afterEach, describe, expect, it } from "vitest";
+/** A game of four roles: agents and bots by the tools for games, a league, and no match of two. */
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { createRandom } from "#shared/lib/rng.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { startTestHost, type TestHost } from "../referee/rest/testing-host.ts";
 import { league } from "./testing.ts";
+import { startTestLeague } from "./testing-league.ts";
 
 const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;
 
@@ -120,13 +121,30 @@ describe("Codenames by the tools for games", () => {
 });
 
 describe("Codenames in a league", () => {
-  it("is refused by the config, which says why", () => {
-    const parsed = Config.safeParse({ leagues: [{ league_id: "c", game: "codenames.v1" }] });
-    expect(parsed.error?.issues).toMatchObject([
-      {
-        path: ["leagues", 0, "game"],
-        message: "codenames.v1 is no league game: a match is between two players, and it needs 4",
-      },
+  it("is played by five players: each has every role once and one bye, and a team wins together", async () => {
+    const names = ["Ann", "Bob", "Cid", "Dee", "Eve"];
+    const players = names.map((name) => ({ name, bot: "random" }));
+    const timeouts = { move_ms: 10_000, join_ms: 10_000 };
+    const running = await startTestLeague({ leagues: [{ league_id: "c", game: "codenames.v1" }], players, timeouts });
+    onTestFinished(() => running.stop());
+    const { matches, standings } = (await running.completed).leagues[0] as Wire;
+    expect(matches).toHaveLength(5);
+    for (const { roles, points, termination } of matches) {
+      expect(termination).toBe("normal");
+      const [redSpymaster, red, blueSpymaster, blue] = ROLES.map((role) => points[roles[role]]);
+      expect([redSpymaster, blueSpymaster]).toEqual([red, blue]);
+      expect([red, blue].sort()).toEqual([0, 3]);
+    }
+    for (const role of ROLES) expect(new Set(matches.map(({ roles }: Wire) => roles[role])).size).toBe(5);
+    expect(standings.map(({ played, wins, losses }: Wire) => [played, wins + losses])).toEqual(names.map(() => [4, 4]));
+  });
+
+  it("must have room for the players of a match", () => {
+    const leagues = [{ league_id: "c", game: "codenames.v1", max_players: 3, min_players: 2 }];
+    const message = "must be at least 4: a match of codenames.v1 has so many players";
+    expect(Config.safeParse({ leagues }).error?.issues).toMatchObject([
+      { path: ["leagues", 0, "max_players"], message },
+      { path: ["leagues", 0, "min_players"], message },
     ]);
   });
 

@@ -78,7 +78,7 @@ export class LeagueStart implements Part {
   #isComplete(league: League): boolean {
     const { agents } = this.#context.ledger.state;
     const entered = this.#reachable(league);
-    if (entered < 2 || ![...agents.values()].some(({ kind }) => kind === "referee")) return false;
+    if (entered < league.roles.length || ![...agents.values()].some(({ kind }) => kind === "referee")) return false;
     if (this.#options.startWhen === "count") {
       const needed = this.#options.minPlayers.get(league.leagueId) ?? this.#players.length;
       return needed > 0 && entered >= needed;
@@ -110,16 +110,17 @@ export class LeagueStart implements Part {
     return false;
   }
 
-  /** A league of two or more players may only lack referees, and those come back. */
+  /** A league with enough players for a match may only lack referees, and those come back. */
   #reportStuck(league: League): void {
     const missing = this.#missingPlayers();
     if (missing.length > 0 && !this.#isWaitingOver) return;
     const entered = this.#reachable(league);
-    if (entered >= 2 || this.#stuck.has(league.leagueId)) return;
+    if (entered >= league.roles.length || this.#stuck.has(league.leagueId)) return;
     this.#stuck.add(league.leagueId);
     const seconds = this.#context.timeouts.registration_ms / 1_000;
     const absent = `; ${namesOf(missing)} did not come within ${seconds} s (timeouts.registration_ms)`;
-    const why = `a league needs two players, and it has ${entered}${missing.length > 0 ? absent : ""}`;
+    const needed = league.roles.length === 2 ? "two" : league.roles.length;
+    const why = `a league needs ${needed} players, and it has ${entered}${missing.length > 0 ? absent : ""}`;
     this.#options.onStuck(league.leagueId, why);
   }
 }

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
 import { findGame } from "#shared/games/registry.ts";
+import { chainHash, GENESIS } from "#shared/lib/hash-chain.ts";
 import type { Result } from "#shared/lib/result.ts";
 import type { ErrorCode, ProtocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
-import { rowsOf } from "#shared/session/entry.ts";
 import { outcomeOf } from "#shared/session/match-result.ts";
 import { type Command, create, decide } from "#shared/session/session.ts";
 import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "./commands.ts";
@@ -95,7 +95,7 @@ export function resultOf(league: League, match: Match, commands: readonly Comman
     session = decided.value.next;
   }
   const log = entries.map((entry) => JSON.stringify(entry));
-  const outcome = outcomeOf(session, rowsOf("session", log), participants);
+  const outcome = outcomeOf(session, log.reduce(chainHash, GENESIS), participants);
   const { matchId: match_id, roundId: round_id, epoch } = match;
   return { league_id: league.leagueId, match_id, round_id, epoch, ...outcome, log };
 }

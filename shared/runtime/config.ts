@@ -70,7 +70,12 @@ const League = z
   .strictObject({
     league_id: leagueId.describe("what it is called in addresses and files"),
     game: z.string().describe(`one of ${gameIds.join(", ")}`),
-    format: z.literal("round-robin").default("round-robin").describe("everybody against everybody, once"),
+    format: z
+      .literal("round-robin")
+      .default("round-robin")
+      .describe(
+        "everybody against everybody, once; with more than two roles, a rotation in which all meet and have every role equally often",
+      ),
     options: z
       .record(z.string(), z.unknown())
       .default({})
@@ -94,10 +99,12 @@ const League = z
     const game = findGame(league.game);
     if (!game) {
       context.addIssue({ code: "custom", path: ["game"], message: unknownGame(league.game) });
-    } else if (game.roles.length !== 2) {
-      const message = `${league.game} is no league game: a match is between two players, and it needs ${game.roles.length}`;
-      context.addIssue({ code: "custom", path: ["game"], message });
     } else {
+      for (const field of ["max_players", "min_players"] as const) {
+        if (league[field] === undefined || league[field] >= game.roles.length) continue;
+        const message = `must be at least ${game.roles.length}: a match of ${league.game} has so many players`;
+        context.addIssue({ code: "custom", path: [field], message });
+      }
       const options = game.options.safeParse(league.options);
       for (const issue of options.error?.issues ?? []) {
         const unknown = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
@@ -109,10 +116,9 @@ const League = z
 export type LeagueConfig = z.infer<typeof League>;
 
 function unknownGame(game: string): string {
-  const known = gameIds.filter((id) => findGame(id)?.roles.length === 2);
   const meant = findGameNamed(game);
-  const hint = meant ? `. Did you mean ${JSON.stringify(meant.id)}?` : didYouMean(game, known);
-  return `unknown game ${JSON.stringify(game)}${hint || `. Known games: ${known.join(", ")}.`}`;
+  const hint = meant ? `. Did you mean ${JSON.stringify(meant.id)}?` : didYouMean(game, gameIds);
+  return `unknown game ${JSON.stringify(game)}${hint || `. Known games: ${gameIds.join(", ")}.`}`;
 }
 
 function unknownOption(name: string | undefined, options: z.ZodType): string {
