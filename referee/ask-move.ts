@@ -16,8 +16,8 @@ const MAX_INVITATIONS = 10;
 /**
  * Asks a player for its action in the open turn of `session`, and submits the answer. Repeats the request with the error after a malformed answer
  * or an illegal action. One deadline, `move_ms` from now, covers all requests.
- * Returns the session after the action was committed, or the fault for which the player forfeits. Rejects with MatchWithdrawn if an answer arrives
- * after the match was withdrawn.
+ * Returns the session after the action was committed, the ended session if it has ended in the meantime, or the fault for which the player
+ * forfeits. Rejects with MatchWithdrawn if an answer arrives after the match was withdrawn.
  */
 export async function askForMove(
   driver: MatchDriver,
@@ -50,7 +50,7 @@ export async function askForMove(
       return err(reply.fault);
     } else if (reply.kind === "unknown_match" && invitations < MAX_INVITATIONS) {
       invitations++;
-      answers--; // the player has not been asked yet
+      answers--; // does not count as an answer
       await asker.invite(player, invitationFor(match, player), Math.max(1, deadline - clock.monotonic()));
     } else {
       fault = reply.fault;

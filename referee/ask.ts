@@ -48,7 +48,7 @@ export interface Asker {
 /** Endpoints whose last round trip is remembered at once. */
 const MAX_ENDPOINTS = 10_000;
 
-/** `sender` returns the agent id that the messages carry. */
+/** `sender` returns the sender of the messages, `referee:` and the id, which is known once the referee is registered. */
 export function createAsker(peers: Peers, sender: () => string, clock: Clock): Asker {
   const roundTrips = new Map<string, number>();
 

@@ -80,6 +80,7 @@ function nextStep(driver: MatchDriver, match: Match, sessionId: string): Promise
   return playTurn(driver, match, session, due);
 }
 
+/** A match as its driver begins or resumes it. Rounds that are closed already count as notified. */
 function matchOf(
   order: StartGame,
   { game, options, state }: Session,

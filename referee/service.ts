@@ -149,8 +149,8 @@ export async function startReferee(
   const replies = sqliteReplies(db, writer);
   const driver: MatchDriver = {
     host,
-    asker: createAsker(peers, () => flat("referee:", identity.id), systemClock),
-    clock: systemClock,
+    asker: createAsker(peers, () => flat("referee:", identity.id), self.clock),
+    clock: self.clock,
     onFault: ({ playerId, endpoint }, { code, cause, detail }, request) =>
       server.refusals.refused(endpoint.split("?", 1)[0] ?? "", {
         code,
