@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
 import { EXIT } from "#shared/runtime/exit.ts";
 import { loadBot } from "./load-bot.ts";
 import type { MatchInfo, Turn } from "./sdk.ts";
@@ -16,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 async function loaded(name: string, source: string) {
   const file = join(folder, `${name}.mjs`);
   writeFileSync(file, source);
-  return { file, bot: await loadBot(file) };
+  return { file, bot: await loadBot(file, systemClock) };
 }
 
 test("a class makes one object a match", async () => {

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { stripVTControlCharacters } from "node:util";
+import type { Clock } from "#shared/lib/clock.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { uciBot } from "./bots/uci.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
@@ -23,8 +24,8 @@ export const isBotFile = (spec: string): boolean => /\.[cm]?[jt]s$/.test(spec);
  * Loads a bot by its built-in name, from a `.ts` or `.js` file, or `uci:COMMAND`.
  * StartError (exit code 3) when there is none, or with file and line when the file does not load.
  */
-export async function loadBot(spec: string): Promise<LoadedBot> {
-  if (spec.startsWith("uci:")) return uciBot(spec.slice(4));
+export async function loadBot(spec: string, clock: Clock): Promise<LoadedBot> {
+  if (spec.startsWith("uci:")) return uciBot(spec.slice(4), clock);
   if (builtInBots.includes(spec)) return fromFile(resolve(botsFolder, `${spec}.ts`), spec, null);
   if (!isBotFile(spec)) {
     throw new StartError(

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { chess } from "#shared/games/chess.ts";
+import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { GameInvite } from "#shared/protocol/messages.ts";
 import { toolsOf } from "#shared/rpc/operations.ts";
@@ -14,7 +15,7 @@ const TOKEN = "its match token";
 /** A player run by hand that was invited to some matches, and what it is asked. */
 async function byHand(...matches: readonly string[]) {
   const manual = createManualBot();
-  const player = createPlayer(manual.bot, () => {});
+  const player = createPlayer(manual.bot, () => {}, systemClock);
   for (const match_id of matches) {
     const invite: GameInvite = {
       ...{ league_id: "l", round_id: 1, match_id, epoch: 1, game: "rps.v1", options: {}, your_role: "player_1" },

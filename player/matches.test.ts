@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
 import { createPlayer } from "./player.ts";
@@ -28,9 +29,8 @@ const result: GameResult = {
 
 function playerOf(bot: BotObject) {
   const said: string[] = [];
-  const player = createPlayer({ name: "bot", file: null, looksBack: false, create: () => bot }, (line) => {
-    said.push(line);
-  });
+  const loaded = { name: "bot", file: null, looksBack: false, create: () => bot };
+  const player = createPlayer(loaded, (line) => void said.push(line), systemClock);
   return { player, said };
 }
 
@@ -179,14 +179,14 @@ test("an invitation whose bot could not be made is accepted when it is repeated,
     if (++made === 1) throw new Error("no bot");
     return { choose: () => "rock" };
   };
-  const player = createPlayer({ name: "bot", file: null, looksBack: false, create }, () => {});
+  const player = createPlayer({ name: "bot", file: null, looksBack: false, create }, () => {}, systemClock);
   await expect(player.invite(invite, TOKEN, "its message id")).rejects.toThrow("no bot");
   expect(await player.invite(invite, TOKEN, "its message id")).toEqual({ accept: true });
 });
 
 test("an invitation to a game that the bot does not play, or that nobody knows, is declined", async () => {
   const engine = { name: "engine", file: null, looksBack: false, games: ["chess.v1"] as const };
-  const player = createPlayer({ ...engine, create: () => ({ choose: () => "e2e4" }) }, () => {});
+  const player = createPlayer({ ...engine, create: () => ({ choose: () => "e2e4" }) }, () => {}, systemClock);
   const answers = ["rps.v1", "go.v1", "chess.v1"].map((game) =>
     player.invite({ ...invite, game, match_id: game }, TOKEN),
   );

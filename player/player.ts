@@ -1,4 +1,5 @@
 import { findGame } from "#shared/games/registry.ts";
+import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
@@ -66,7 +67,7 @@ const MAX_MATCHES = 10_000;
 /** Message ids of accepted invitations that are remembered at once. */
 const MAX_ENVELOPES = 10_000;
 
-export function createPlayer(bot: LoadedBot, say: (line: string) => void): Player {
+export function createPlayer(bot: LoadedBot, say: (line: string) => void, clock: Clock): Player {
   const matches = new Map<string, Playing>();
   /** Message ids of accepted invitations. */
   const envelopes = new Set<string>();
@@ -143,7 +144,7 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void): Playe
         tries: { tick: -1, count: 0 },
         open: null,
         end,
-        turns: { game, invite, history: history as TurnOf["history"], end: end.signal, log: say },
+        turns: { game, invite, history: history as TurnOf["history"], end: end.signal, log: say, clock },
       };
       matches.set(key, playing);
       remember(messageId);

@@ -72,8 +72,8 @@ interface Identity {
 export async function startPlayer(options: PlayerOptions, self: AgentProcess): Promise<RunningAgent> {
   if (isBotFile(options.bot)) endWithParent(); // what a file does is its own affair, and it may never end
   const manual = options.bot === "manual" ? createManualBot() : null;
-  const bot: LoadedBot = manual?.bot ?? (await loadBot(options.bot));
-  const player = createPlayer(bot, (line) => self.warn(line));
+  const bot: LoadedBot = manual?.bot ?? (await loadBot(options.bot, self.clock));
+  const player = createPlayer(bot, (line) => self.warn(line), self.clock);
   const identity: Identity = {
     id: "new",
     name: options.name ?? bot.name,

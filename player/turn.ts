@@ -1,6 +1,6 @@
 import type { Game } from "#shared/games/game.ts";
 import type { GameId } from "#shared/games/registry.ts";
-import { systemClock } from "#shared/lib/clock.ts";
+import type { Clock } from "#shared/lib/clock.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import type { GameInvite, MoveRequest } from "#shared/protocol/messages.ts";
 import type { Turn } from "./sdk.ts";
@@ -13,6 +13,7 @@ export interface TurnOf {
   /** Aborted when the match is over. */
   readonly end: AbortSignal;
   readonly log: (line: string) => void;
+  readonly clock: Clock;
 }
 
 /** A turn as its bot sees it, at its nth try. What takes time to make (`legal`, `random`, `signal`) is made when it is first read. */
@@ -36,15 +37,16 @@ class PlayedTurn {
 
   constructor(match: TurnOf, request: MoveRequest, nth: number) {
     const limitMs = request.time_limit_seconds * 1000;
-    const deadline = new Date(systemClock.now() + limitMs);
+    const { clock } = match;
+    const deadline = new Date(clock.now() + limitMs);
     // Not computed from `deadline`, because the machine's clock may be set in the meantime.
-    const endsAt = systemClock.monotonic() + limitMs;
+    const endsAt = clock.monotonic() + limitMs;
     this.game = match.invite.game as GameId;
     this.role = match.invite.your_role;
     this.view = request.game_state;
     this.tick = request.tick;
     this.history = match.history;
-    this.clock = { deadline, remainingMs: () => endsAt - systemClock.monotonic() };
+    this.clock = { deadline, remainingMs: () => endsAt - clock.monotonic() };
     this.log = match.log;
     this.#match = match;
     this.#request = request;
@@ -80,7 +82,7 @@ class PlayedTurn {
       enumerable: true,
       get() {
         const limitMs = Math.max(0, Math.ceil(this.#request.time_limit_seconds * 1000));
-        this.#signal ??= AbortSignal.any([this.#match.end, AbortSignal.timeout(limitMs)]);
+        this.#signal ??= AbortSignal.any([this.#match.end, this.#match.clock.timeout(limitMs)]);
         return this.#signal;
       },
     },

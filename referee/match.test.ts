@@ -23,7 +23,7 @@ const running = new AbortController();
 beforeEach(async () => {
   peers = createPeers({ clock: systemClock });
   const host = createHost(sqliteLog(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
-  driver = { ...testDriver(host, peers), waits: createWaits(host) };
+  driver = { ...testDriver(host, peers), waits: createWaits(host, systemClock) };
   thought = Promise.withResolvers();
   others = await startOthers({
     async move({ to }) {

@@ -74,7 +74,7 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
   });
   const { tellPeople } = desk;
   const play = createPlay({ host: driver.host, agents, seats, writer, bots, pagesUrl: () => desk.url, tellPeople });
-  const turns = createTurns(driver.host, play, waits, desk.replies);
+  const turns = createTurns(driver.host, play, waits, desk.replies, self.clock);
   const table = codenamesTable(db);
   const director = createDirector({ host: driver.host, play, table, writer, log: self.log });
   const led = codenamesResources(director);
@@ -109,11 +109,15 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
     async pages() {
       const { gamePages } = await import("./play/routes.ts");
       const { createStreams } = await import("./rest/streams.ts");
-      const streams = createStreams(driver.host, {
-        event: "game",
-        view: play.viewOf,
-        besides: (session) => driver.host.lobby.waiting(session)?.message ?? "",
-      });
+      const streams = createStreams(
+        driver.host,
+        {
+          event: "game",
+          view: play.viewOf,
+          besides: (session) => driver.host.lobby.waiting(session)?.message ?? "",
+        },
+        self.clock,
+      );
       const routes = gamePages({ play, turns, sessions: desk.sessions, streams, onVisit: () => onVisit() });
       return { routes, streams };
     },

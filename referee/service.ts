@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { Express } from "express";
 import { gameIds } from "#shared/games/registry.ts";
-import { systemClock } from "#shared/lib/clock.ts";
 import { flat } from "#shared/lib/text.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { hostsOf } from "#shared/rpc/addresses.ts";
@@ -38,6 +37,7 @@ import { changedBy, gameRules, refereeTemplates } from "./resources.ts";
 import type { Streams } from "./rest/streams.ts";
 import { openPlayRoom, type PlayRoom } from "./room.ts";
 import { createHost } from "./sessions/host.ts";
+import { startHousekeeping } from "./sessions/housekeeping.ts";
 import { REPLY_SCHEMA, sqliteReplies } from "./sessions/replies.ts";
 import { SEAT_SCHEMA, seatTable } from "./sessions/seats.ts";
 import { createWaits } from "./sessions/waits.ts";
@@ -77,10 +77,6 @@ export interface RefereeOptions {
   readonly tellPeople?: (line: string) => void;
 }
 
-/** A session host's housekeeping: how often it looks, and when a session leaves memory. */
-const LOOK_EVERY_MS = 15_000;
-const FORGET_AFTER_MS = 5 * 60_000;
-
 /**
  * Starts a referee: its endpoint, its store, then its registration; matches that are still its own go on. Without a manager it is a
  * session host alone.
@@ -117,10 +113,21 @@ export async function startReferee(
     const { restRoutes } = await import("./rest/routes.ts");
     const { createStreams } = await import("./rest/streams.ts");
     const { restState } = await import("./views/rest-views.ts");
-    const streams = createStreams(host, { event: "state", view: restState });
+    const streams = createStreams(host, { event: "state", view: restState }, self.clock);
     const pages = await room.pages();
     const { refusals } = server;
-    const desk = { host, agents, sessions, replies, streams, waits, log: self.log, refusals, pages: pages.routes };
+    const desk = {
+      host,
+      agents,
+      sessions,
+      replies,
+      streams,
+      waits,
+      log: self.log,
+      clock: self.clock,
+      refusals,
+      pages: pages.routes,
+    };
     restRoutes({ ...desk, creations, limitLoopback: options.limitLoopback })(app);
     open.push(streams, pages.streams);
   }
@@ -131,22 +138,26 @@ export async function startReferee(
     ownStore(file, SESSION_SCHEMA + MATCH_SCHEMA + REPLY_SCHEMA + SEAT_SCHEMA + CODENAMES_SCHEMA, self.clock),
   );
   const { db } = store;
-  const writer = threadWriter(file, (reason) => {
-    throw reason; // ends the process: a referee that cannot write must not ask
-  });
+  const writer = threadWriter(
+    file,
+    (reason) => {
+      throw reason; // ends the process: a referee that cannot write must not ask
+    },
+    self.clock,
+  );
   const peers = self.network.createPeers();
   const seats = seatTable(db);
   const host = createHost(
     sqliteLog(db, writer),
-    systemClock,
+    self.clock,
     (session) => mcp.changed(() => [...changedBy(desk, session), ...room.changedBy(session)]),
     (err, session) => self.log.error({ err, session }, "a listener failed after a commit"),
     seats.open,
   );
-  const waits = createWaits(host);
+  const waits = createWaits(host, self.clock);
   const agents = agentDirectory(db, writer);
   const sessions = sessionTable(db);
-  const replies = sqliteReplies(db, writer);
+  const replies = sqliteReplies(db, writer, self.clock);
   const driver: MatchDriver = {
     host,
     asker: createAsker(peers, () => flat("referee:", identity.id), self.clock),
@@ -189,17 +200,8 @@ export async function startReferee(
       : { instructions: REFEREE_INSTRUCTIONS };
   mcp = endpointOf(desk, room, { stateKey, answerWithinMs: options.answerWithinMs, ...listing }, self);
   isTrusted = ({ token, subject }) => isManager(desk, token, subject) || room.isSeated(token);
-  const lookAfter = (): void => {
-    host.forgetIdle(FORGET_AFTER_MS);
-    host
-      .expireIdle(options.expireAfterMs, (session, err) =>
-        self.log.error({ err, session }, "a session could not expire"),
-      )
-      .catch((thrown) => self.log.error({ err: thrown }, "could not expire"));
-    replies.forgetOld().catch((thrown) => self.log.error({ err: thrown }, "old replies could not be removed"));
-  };
-  lookAfter();
-  const housekeeping = setInterval(lookAfter, Math.min(LOOK_EVERY_MS, options.expireAfterMs / 4));
+  const { expireAfterMs } = options;
+  const stopHousekeeping = startHousekeeping({ host, replies, expireAfterMs, log: self.log, clock: self.clock });
   self.say(manager === null ? `session host at ${server.urls.join(", ")}` : `referee at ${server.urls[0]}/mcp`);
   self.report({ type: "ready", url: server.url });
 
@@ -251,7 +253,7 @@ export async function startReferee(
     pages,
     async stop() {
       stopping.abort();
-      clearInterval(housekeeping);
+      stopHousekeeping();
       for (const streams of open) streams.close();
       waits.close();
       await room.close();

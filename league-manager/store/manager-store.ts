@@ -46,7 +46,7 @@ export interface ManagerStore {
 
 /** The store on a database with the tables of `MANAGER_SCHEMA`. `onBroken` is called when the file can no longer be read or written. */
 export function managerStore(db: DatabaseSync, onBroken: (error: Error) => void = () => {}): ManagerStore {
-  const writer = localWriter(db, onBroken);
+  const writer = localWriter(db, { onBroken });
   const watched = <T>(read: () => T): T => {
     try {
       return read();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Game, Role } from "#shared/games/game.ts";
 import { gameIds, games } from "#shared/games/registry.ts";
+import { systemClock } from "#shared/lib/clock.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { builtInBots, loadBot } from "../load-bot.ts";
 import type { BotObject, Turn } from "../sdk.ts";
@@ -32,7 +33,7 @@ async function playOut(game: Game, create: () => BotObject): Promise<unknown> {
 
 describe.each(builtInBots)("%s", (name) => {
   test.each(gameIds)("plays every role of %s to the end", async (id) => {
-    const { create, looksBack } = await loadBot(name);
+    const { create, looksBack } = await loadBot(name, systemClock);
     expect(looksBack).toBe(false);
     expect(await playOut(games[id], create)).not.toBeNull();
   });

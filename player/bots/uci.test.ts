@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { chess } from "#shared/games/chess.ts";
+import { systemClock } from "#shared/lib/clock.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import type { Turn } from "../sdk.ts";
 import { uciBot } from "./uci.ts";
@@ -42,7 +43,7 @@ const turn = (view: { readonly fen: string }, signal = new AbortController().sig
 
 describe("uci:COMMAND", () => {
   test("plays chess only, asking the engine for each position; searches wait for each other", async () => {
-    bot = await uciBot(engine(ENGINE));
+    bot = await uciBot(engine(ENGINE), systemClock);
     expect(bot.games).toEqual(["chess.v1"]);
     const player = bot.create();
     const after = chess.applyAction(start, "white", "e2e4");
@@ -53,12 +54,12 @@ describe("uci:COMMAND", () => {
 
   test("nodes limit the search, so that a seed repeats a run", async () => {
     const command = engine(ENGINE.replace('"bestmove "', '"bestmove " + line.replaceAll(" ", "_") + " " '));
-    bot = await uciBot(`${command}#nodes=77`);
+    bot = await uciBot(`${command}#nodes=77`, systemClock);
     expect(await bot.create().choose(turn(start))).toBe("go_nodes_77");
   });
 
   test("a command that is no engine is told with its name", async () => {
-    await expect(uciBot("no-such-engine-at-all")).rejects.toThrow(
+    await expect(uciBot("no-such-engine-at-all", systemClock)).rejects.toThrow(
       /^there is no engine "no-such-engine-at-all": install it/,
     );
   });
@@ -79,7 +80,7 @@ const say`,
     );
 
   test("an engine that dies fails the search, and is started again for the next one", async () => {
-    bot = await uciBot(atFirst("process.exit(3);"));
+    bot = await uciBot(atFirst("process.exit(3);"), systemClock);
     const player = bot.create();
     const both = await Promise.allSettled([player.choose(turn(start)), player.choose(turn(start))]);
     const died = expect.objectContaining({ message: expect.stringContaining("ended with code 3") });
@@ -102,12 +103,12 @@ const say`,
   const SKIPPED = "the turn was over before the engine came to it";
 
   test("a search whose turn is over is stopped, and one that has not begun is left out", async () => {
-    bot = await uciBot(atFirst('onStop = () => say("bestmove d2d4");'));
+    bot = await uciBot(atFirst('onStop = () => say("bestmove d2d4");'), systemClock);
     expect(await searched(bot)).toEqual(["d2d4", SKIPPED, "e2e4"]);
   });
 
   test("an engine that does not stop when it is told to is ended, and the next search has another", async () => {
-    bot = await uciBot(atFirst(""));
+    bot = await uciBot(atFirst(""), systemClock);
     expect(await searched(bot)).toEqual([expect.stringContaining("did not stop"), SKIPPED, "e2e4"]);
   });
 });

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { GameId } from "#shared/games/registry.ts";
+import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
@@ -20,18 +21,18 @@ const DEFAULT_NODES = 10_000;
  * matches, one search at a time; one that ended is started again here and not with the whole player, since a position that an engine
  * dies of should cost the match that it is from and no other. StartError when the command does not answer `uciok`.
  */
-export async function uciBot(spec: string): Promise<LoadedBot> {
+export async function uciBot(spec: string, clock: Clock): Promise<LoadedBot> {
   const [, wanted = spec, nodes] = /^(.*?)(?:#nodes=(\d+))?$/.exec(spec) ?? [];
   const command = wanted.trim();
   const closing = new AbortController();
-  let engine = await openEngine(command, closing.signal);
+  let engine = await openEngine(command, closing.signal, clock);
   const limit = Number(nodes ?? DEFAULT_NODES);
   let queue: Promise<unknown> = Promise.resolve();
   const search = ({ view, signal }: Turn<"chess.v1">): Promise<string> => {
     const searched = queue.then(async () => {
       if (signal.aborted) throw new Error("the turn was over before the engine came to it");
       closing.signal.throwIfAborted();
-      if (!engine.isUp()) engine = await openEngine(command, closing.signal);
+      if (!engine.isUp()) engine = await openEngine(command, closing.signal, clock);
       return engine.bestMove(view.fen, limit, signal);
     });
     queue = searched.catch(() => {});
@@ -62,7 +63,7 @@ function endOf(command: string, code: number | null, signal: string | null): str
 }
 
 /** Runs until `closing` is aborted or it ends by itself. */
-async function openEngine(command: string, closing: AbortSignal): Promise<Engine> {
+async function openEngine(command: string, closing: AbortSignal, clock: Clock): Promise<Engine> {
   const engine = spawn(command, { shell: true, stdio: ["pipe", "pipe", "ignore"] });
   let failed: string | null = null;
   let waiting: {
@@ -93,26 +94,27 @@ async function openEngine(command: string, closing: AbortSignal): Promise<Engine
       engine.stdin.write(`${text}\n`);
     });
 
-  const timer = setTimeout(() => fail(`engine "${command}" did not answer uciok in ${HANDSHAKE_MS} ms`), HANDSHAKE_MS);
+  const late = `engine "${command}" did not answer uciok in ${HANDSHAKE_MS} ms`;
+  const cancelLimit = clock.after(HANDSHAKE_MS, () => fail(late));
   try {
     await ask("uci", /^uciok\b/);
   } catch (thrown) {
     quit();
     throw new StartError(messageOf(thrown), EXIT.config);
   } finally {
-    clearTimeout(timer);
+    cancelLimit();
   }
   return {
     isUp: () => failed === null,
     async bestMove(fen, nodes, signal) {
-      let timer: NodeJS.Timeout | undefined;
+      let cancelStop: Cancel | undefined;
       const giveUp = (): void => {
         quit();
         fail(`engine "${command}" did not stop in ${STOP_MS} ms`);
       };
       const stop = (): void => {
         engine.stdin.write("stop\n");
-        timer = setTimeout(giveUp, STOP_MS);
+        cancelStop = clock.after(STOP_MS, giveUp);
       };
       signal.addEventListener("abort", stop);
       try {
@@ -122,7 +124,7 @@ async function openEngine(command: string, closing: AbortSignal): Promise<Engine
         return line.split(/\s+/)[1] ?? "";
       } finally {
         signal.removeEventListener("abort", stop);
-        clearTimeout(timer);
+        cancelStop?.();
       }
     },
   };

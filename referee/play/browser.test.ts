@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
+import { type ManualClock, manualClock } from "#shared/lib/testing-clock.ts";
 import { type BrowserOptions, openBrowser, whyNoBrowser } from "./browser.ts";
 
 const desk = { env: { DISPLAY: ":0" }, platform: "linux", isAttended: true };
@@ -25,45 +26,44 @@ describe("whyNoBrowser", () => {
 describe("openBrowser", () => {
   const url = "http://127.0.0.1:8001";
   const said: string[] = [];
-  const self = { say: (line: string) => void said.push(line) };
+  let clock: ManualClock;
   const opened: string[] = [];
   const open = async (page: string) => void opened.push(page);
   afterEach(() => {
-    vi.useRealTimers();
     said.length = 0;
     opened.length = 0;
   });
   const begin = (options: Partial<BrowserOptions> = {}, opener = open) => {
-    vi.useFakeTimers();
-    return openBrowser({ ...desk, url, ...options }, self, opener);
+    clock = manualClock();
+    return openBrowser({ ...desk, url, ...options }, { say: (line) => void said.push(line), clock }, opener);
   };
 
   it("opens a page once", async () => {
     begin();
-    await vi.advanceTimersByTimeAsync(60_000);
+    await clock.advance(60_000);
     expect(opened).toEqual([url]);
     expect(said).toEqual([]);
   });
 
   it.each(["visited", "stop"] as const)("opens none after %s", async (what) => {
     const browser = begin();
-    await vi.advanceTimersByTimeAsync(1_000);
+    await clock.advance(1_000);
     browser[what]();
-    await vi.advanceTimersByTimeAsync(60_000);
+    await clock.advance(60_000);
     expect(opened).toEqual([]);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(clock.timers()).toBe(0);
   });
 
   it("waits for nothing where no browser is to be opened", () => {
     const browser = begin({ env: { ...desk.env, MCP_DISABLE_BROWSER: "1" } });
-    expect(vi.getTimerCount()).toBe(0);
+    expect(clock.timers()).toBe(0);
     browser.visited();
     browser.stop();
   });
 
   it("says where to look when there is no browser", async () => {
     begin({}, () => Promise.reject(new Error("spawn xdg-open ENOENT")));
-    await vi.advanceTimersByTimeAsync(60_000);
+    await clock.advance(60_000);
     expect(said).toEqual([`open ${url} in a browser to watch`]);
   });
 });

@@ -26,15 +26,14 @@ export function whyNoBrowser({ env, platform, isAttended }: Omit<BrowserOptions,
  */
 export function openBrowser(
   options: BrowserOptions,
-  self: Pick<AgentProcess, "say">,
+  self: Pick<AgentProcess, "say" | "clock">,
   open: (url: string) => Promise<void> = inBrowser,
   lookMs = LOOK_MS,
 ): { visited(): void; stop(): void } {
   if (whyNoBrowser(options) !== null) return { visited: () => {}, stop: () => {} };
-  const opening = setTimeout(() => {
+  const stop = self.clock.after(lookMs, () => {
     open(options.url).catch(() => self.say(`open ${options.url} in a browser to watch`));
-  }, lookMs);
-  const stop = (): void => clearTimeout(opening);
+  });
   return { visited: stop, stop };
 }
 

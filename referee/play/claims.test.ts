@@ -83,7 +83,13 @@ describe("a claim about the position after a move", () => {
     const bots = { names: [], play: () => {} };
     const desk = { host: own, agents: agentDirectory(db, writer), seats: seatTable(db), writer, bots };
     const play = createPlay({ ...desk, pagesUrl: () => "", tellPeople: () => {} });
-    const turns = createTurns(own, play, createWaits(own), sqliteReplies(db, localWriter(db)));
+    const turns = createTurns(
+      own,
+      play,
+      createWaits(own, systemClock),
+      sqliteReplies(db, localWriter(db), systemClock),
+      systemClock,
+    );
     const creator = { kind: "agent" } as const;
     const made = await play.create({ template: "chess", opponent: "agent", creator, bearer: null });
     if (!made.ok) throw new Error(made.error.message);

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Role } from "#shared/games/game.ts";
 import { listName, readMove, whyUnread, wordOf } from "#shared/games/read-move.ts";
+import type { Clock } from "#shared/lib/clock.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Kept, SessionHost } from "../sessions/host.ts";
@@ -66,7 +67,7 @@ const PROGRESS_EVERY_MS = 5_000;
 /** Legal moves that are named in a rejection. */
 const MAX_NAMED = 220;
 
-export function createTurns(host: SessionHost, play: Play, waits: Waits, replies: Replies): Turns {
+export function createTurns(host: SessionHost, play: Play, waits: Waits, replies: Replies, clock: Clock): Turns {
   const nextOf = (session: Session, role: Role): Next => nextFor(session, role, play.seats(session.id), host.lobby);
   const again = (kept: Kept): Kept => host.read(kept.session.id) ?? kept;
 
@@ -101,13 +102,13 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
       if (!seated.ok) return seated;
       const { kept, role } = seated.value;
       const placed = play.seats(gameId);
-      const begun = performance.now();
-      const tell = (): void => progress?.(Math.min(performance.now() - begun, timeoutMs), `waiting in ${gameId}`);
-      const telling = progress && setInterval(tell, PROGRESS_EVERY_MS);
+      const begun = clock.monotonic();
+      const tell = (): void => progress?.(Math.min(clock.monotonic() - begun, timeoutMs), `waiting in ${gameId}`);
+      const stopTelling = progress && clock.every(PROGRESS_EVERY_MS, tell);
       tell();
       const isOver = (now: Session): boolean => nextFor(now, role, placed, host.lobby) !== "waiting_for_opponent";
       const happened = await waits.until(kept.session, isOver, { timeoutMs, signal });
-      clearInterval(telling);
+      stopTelling?.();
       const now = again(kept);
       return ok({ kept: now, role, next: nextOf(now.session, role), timedOut: !happened });
     },

@@ -1,6 +1,7 @@
 import type { Express, NextFunction, Request, RequestHandler, Response } from "express";
 import type { Game, Role, Viewer } from "#shared/games/game.ts";
 import { findGame, gameIds } from "#shared/games/registry.ts";
+import type { Clock } from "#shared/lib/clock.ts";
 import { newToken } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
 import { bearerOf, goneSignal } from "#shared/rpc/http-request.ts";
@@ -42,6 +43,7 @@ export interface RestDesk {
   /** The pages beside the API. */
   readonly pages: (app: Express, limits: Limits) => void;
   readonly log: Logger;
+  readonly clock: Clock;
   readonly refusals: RefusalLog;
   /** Whether callers on loopback are held to the rate limits too. */
   readonly limitLoopback: boolean;
@@ -65,7 +67,7 @@ export const restRoutes =
     });
     const limits = limitsOf(desk.limitLoopback, desk.creations);
     app.set("etag", false);
-    app.use(timed(metrics));
+    app.use(timed(metrics, desk.clock));
 
     app.get("/openapi.json", (_request, response) => void response.json(openApi()));
     app.get("/metrics", async (_request, response) => {
@@ -264,14 +266,14 @@ function answer(response: Response, replied: Replied): void {
 
 /** Times every answer but those that are meant to last, and lets nobody cache any. */
 const timed =
-  (metrics: Metrics): RequestHandler =>
+  (metrics: Metrics, clock: Clock): RequestHandler =>
   (request: Request, response: Response, next: NextFunction) => {
-    const begun = performance.now();
+    const begun = clock.monotonic();
     response.set("cache-control", "no-store");
     response.once("finish", () => {
       if (response.locals.waits === true) return;
       const route = typeof request.route?.path === "string" ? request.route.path : "none";
-      metrics.answered(`${request.method} ${route}`, response.statusCode, (performance.now() - begun) / 1000);
+      metrics.answered(`${request.method} ${route}`, response.statusCode, (clock.monotonic() - begun) / 1000);
     });
     next();
   };

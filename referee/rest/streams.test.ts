@@ -20,7 +20,7 @@ it("a client that left before its stream was opened leaves no stream behind", as
     seats,
     actedBy: "seats",
   });
-  const streams = createStreams(host, { event: "state", view: restState });
+  const streams = createStreams(host, { event: "state", view: restState }, systemClock);
   const opened = Promise.withResolvers<number>();
   const server = createServer((_request, response) => {
     response.once("close", () => {

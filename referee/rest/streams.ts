@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Viewer } from "#shared/games/game.ts";
+import type { Clock } from "#shared/lib/clock.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Kept, SessionHost } from "../sessions/host.ts";
 import { viewFor } from "../views/session-views.ts";
@@ -47,14 +48,13 @@ const EVENT_STREAM = {
   connection: "close",
 };
 
-export function createStreams(host: SessionHost, telling: Telling): Streams {
+export function createStreams(host: SessionHost, telling: Telling, clock: Clock): Streams {
   const audiences = new Map<string, Audience>();
   let streams = 0;
 
-  const heartbeat = setInterval(() => {
+  const stopHeartbeat = clock.every(HEARTBEAT_MS, () => {
     for (const response of everyone(audiences)) send(response, ": still here\n\n");
-  }, HEARTBEAT_MS);
-  heartbeat.unref();
+  });
 
   /** An event's id is the log's sequence number, as far as the viewer may know it: while a session runs that is its tick. */
   const eventOf = (session: Session, rows: Kept["rows"], viewer: Viewer): string => {
@@ -135,7 +135,7 @@ export function createStreams(host: SessionHost, telling: Telling): Streams {
     },
     count: () => streams,
     close() {
-      clearInterval(heartbeat);
+      stopHeartbeat();
       for (const sessionId of audiences.keys()) end(sessionId);
     },
   };

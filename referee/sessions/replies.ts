@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { ok, type Result } from "#shared/lib/result.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
@@ -50,15 +51,17 @@ export interface Replies {
   forgetOld(): Promise<void>;
 }
 
-const FORGET_OLD = "DELETE FROM replies WHERE created_at < datetime('now', '-7 days')";
+const INSERT =
+  "INSERT INTO replies (agent_id, idempotency_key, request_hash, status, body, created_at) VALUES (?, ?, ?, ?, ?, datetime(?))";
+const FORGET_OLD = "DELETE FROM replies WHERE created_at < datetime(?, '-7 days')";
 const LOOK_EVERY_MS = 3_600_000;
 
-export function sqliteReplies(db: DatabaseSync, writer: Pick<Writer, "commit">): Replies {
+export function sqliteReplies(db: DatabaseSync, writer: Pick<Writer, "commit">, clock: Clock): Replies {
   const select = db.prepare(
     "SELECT request_hash, status, body FROM replies WHERE agent_id = ? AND idempotency_key = ?",
   );
   const underway = new Map<string, Promise<unknown>>();
-  let nextLookAt = performance.now();
+  let nextLookAt = clock.monotonic();
 
   const known = (agentId: string, key: string, keyName: string, hash: string): Replied | null => {
     const row = select.get(agentId, key);
@@ -77,17 +80,17 @@ export function sqliteReplies(db: DatabaseSync, writer: Pick<Writer, "commit">):
       if (kept) return kept;
       const performed = perform(({ status, body }) => [
         {
-          sql: "INSERT INTO replies (agent_id, idempotency_key, request_hash, status, body) VALUES (?, ?, ?, ?, ?)",
-          parameters: [agentId, key, hash, status, body],
+          sql: INSERT,
+          parameters: [agentId, key, hash, status, body, clock.iso()],
         },
       ]).finally(() => underway.delete(both));
       underway.set(both, performed);
       return performed;
     },
     async forgetOld() {
-      if (performance.now() < nextLookAt) return;
-      nextLookAt = performance.now() + LOOK_EVERY_MS;
-      await writer.commit([{ sql: FORGET_OLD, parameters: [] }]);
+      if (clock.monotonic() < nextLookAt) return;
+      nextLookAt = clock.monotonic() + LOOK_EVERY_MS;
+      await writer.commit([{ sql: FORGET_OLD, parameters: [clock.iso()] }]);
     },
   };
 }

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { chess } from "#shared/games/chess.ts";
 import type { Game } from "#shared/games/game.ts";
 import { systemClock } from "#shared/lib/clock.ts";
+import { manualClock } from "#shared/lib/testing-clock.ts";
 import type { Session } from "#shared/session/session.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
@@ -14,7 +15,7 @@ let waits: Waits;
 let session: Session;
 beforeEach(async () => {
   host = createHost(sqliteLog(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
-  waits = createWaits(host);
+  waits = createWaits(host, systemClock);
   const { roles, options } = chess as unknown as Game;
   const seats = roles.map((role) => ({ role, agentId: role, tokenHash: role }));
   session = await host.create({ game: chess as never, options: options.parse({}), seed: "s", seats, actedBy: "seats" });
@@ -23,7 +24,6 @@ beforeEach(async () => {
 const LONG = { timeoutMs: 3_600_000 };
 const hasMoved = (now: Session): boolean => now.tick > 0;
 const move = () => host.submit(session.id, { role: "white", action: "e2e4", expectedTick: 0 });
-const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
 
 describe("a wait", () => {
   const ways: Readonly<Record<string, readonly [boolean, (abort: AbortController) => unknown]>> = {
@@ -46,11 +46,23 @@ describe("a wait", () => {
   });
 
   it("takes its timer with it", () => {
-    const before = timers();
+    const clock = manualClock();
+    waits = createWaits(host, clock);
     void waits.until(session, hasMoved, LONG);
-    expect(timers()).toBe(before + 1);
+    expect(clock.timers()).toBe(1);
     waits.close();
-    expect(timers()).toBe(before);
+    expect(clock.timers()).toBe(0);
+  });
+
+  it("ends when its time has passed, and not before", async () => {
+    const clock = manualClock();
+    waits = createWaits(host, clock);
+    const waiting = waits.until(session, hasMoved, LONG);
+    await clock.advance(LONG.timeoutMs - 1);
+    expect(waits.count()).toBe(1);
+    await clock.advance(1);
+    expect(await waiting).toBe(false);
+    expect(waits.count()).toBe(0);
   });
 
   it("for what is so already, or of a caller that has gone, or with a server that stops, is none", async () => {

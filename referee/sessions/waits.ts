@@ -1,3 +1,4 @@
+import type { Clock } from "#shared/lib/clock.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SessionHost } from "./host.ts";
 
@@ -19,7 +20,7 @@ export interface Waits {
 }
 
 /** Waits over one host. One timer and one listener each, nothing that runs while they wait. */
-export function createWaits(host: SessionHost): Waits {
+export function createWaits(host: SessionHost, clock: Clock): Waits {
   const waiting = new Set<() => void>();
   let isClosed = false;
   return {
@@ -28,7 +29,7 @@ export function createWaits(host: SessionHost): Waits {
       if (isClosed || signal?.aborted) return Promise.resolve(false);
       return new Promise((resolve) => {
         const end = (happened: boolean): void => {
-          clearTimeout(timer);
+          cancelTimer();
           waiting.delete(stop);
           leave();
           signal?.removeEventListener("abort", stop);
@@ -36,7 +37,7 @@ export function createWaits(host: SessionHost): Waits {
         };
         const stop = (): void => end(false);
         const leave = host.watch(session.id, (now) => isOver(now.session) && end(true));
-        const timer = setTimeout(stop, timeoutMs);
+        const cancelTimer = clock.after(timeoutMs, stop);
         waiting.add(stop);
         signal?.addEventListener("abort", stop);
       });

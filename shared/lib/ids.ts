@@ -18,6 +18,9 @@ export const isSessionId = (text: string): boolean => /^[\da-f]{8}(-[\da-f]{4}){
 /** Of an agent that registers with the session host. */
 export const newAgentId = (): string => uuid();
 
+/** Of a setup of Codenames that its host is asked about. */
+export const newSetupId = (): string => uuid();
+
 export const newMessageId = (): string => uuid();
 
 /**

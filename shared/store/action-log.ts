@@ -52,6 +52,6 @@ export interface ActionLog {
   read(sessionId: string): readonly LogRow[];
   /** The seed of a session, for the host alone, and who has access; null for an unknown session. */
   about(sessionId: string): (Access & { readonly seed: string }) | null;
-  /** Active sessions that are acted by their seats and had their last snapshot before `before`, milliseconds since the epoch. */
+  /** Active sessions that are acted by their seats whose last entry with a snapshot was made before `before`, milliseconds since the epoch. */
   quietSince(before: number): readonly string[];
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../lib/clock.ts";
 import { GENESIS } from "../lib/hash-chain.ts";
 import { type Entry, type LogRow, sealEntry } from "../session/entry.ts";
 import type { Access, ActionLog, Snapshot } from "./action-log.ts";
@@ -40,9 +41,13 @@ const stores: Readonly<Record<string, () => Opened>> = {
   "SQLite in a file, written by a thread": () => {
     const file = newFile();
     const db = openSqlite(file, SESSION_SCHEMA);
-    const writer = threadWriter(file, (reason) => {
-      throw reason;
-    });
+    const writer = threadWriter(
+      file,
+      (reason) => {
+        throw reason;
+      },
+      systemClock,
+    );
     const close = async (): Promise<void> => {
       await writer.close();
       db.close();
@@ -162,9 +167,9 @@ describe.each(Object.entries(stores))("the action log, %s", (_, open) => {
         { ...SNAPSHOT, status },
       );
     await Promise.all([create("driven", { actedBy: "driver" }), create("over", {}, "completed"), create("open", {})]);
-    const later = Date.now() + 60_000;
-    expect([...log.quietSince(later)].sort()).toEqual(["open", "s1"]);
-    expect(log.quietSince(later - 120_000)).toEqual([]);
+    const last = Date.parse(AT);
+    expect([...log.quietSince(last + 60_000)].sort()).toEqual(["open", "s1"]);
+    expect(log.quietSince(last - 60_000)).toEqual([]);
   });
 
   test("rows behind a refused one are refused with it", async () => {

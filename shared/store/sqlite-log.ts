@@ -76,14 +76,17 @@ export function sqliteLog(db: DatabaseSync, writer: Writer = localWriter(db)): A
       const { state, status, tick } = snapshot;
       return writer.commit([
         ...seats.map((seat) => ({ sql: INSERT_AGENT, parameters: [seat.agentId, seat.tokenHash] })),
-        { sql: INSERT_SESSION, parameters: [sessionId, template, state, status, tick, seed, actedBy, spectators] },
+        {
+          sql: INSERT_SESSION,
+          parameters: [sessionId, template, state, status, tick, seed, actedBy, spectators, first.body],
+        },
         ...seats.map((seat) => ({ sql: INSERT_SEAT, parameters: [sessionId, seat.agentId, seat.role] })),
         insertRow(first),
         ...alongside,
       ]);
     },
     append: (row, snapshot, alongside = []) =>
-      writer.commit([insertRow(row), ...(snapshot ? [updateSession(row.session_id, snapshot)] : []), ...alongside]),
+      writer.commit([insertRow(row), ...(snapshot ? [updateSession(row, snapshot)] : []), ...alongside]),
     read: (sessionId) => selectRows.all(sessionId).map((row) => ({ ...row })) as unknown as LogRow[],
     about: (sessionId) => (selectAbout.get(sessionId) as ReturnType<ActionLog["about"]> | undefined) ?? null,
     quietSince: (before) => selectQuiet.all(before).map((row) => String(row.session_id)),
@@ -91,20 +94,21 @@ export function sqliteLog(db: DatabaseSync, writer: Writer = localWriter(db)): A
 }
 
 const INSERT_AGENT = "INSERT INTO agents (agent_id, token) VALUES (?, ?) ON CONFLICT (agent_id) DO NOTHING";
-const INSERT_SESSION =
-  "INSERT INTO sessions (session_id, template, state, status, tick, seed, acted_by, spectators) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+/** A session's times are those of its entries, in SQLite's form. */
+const INSERT_SESSION = `INSERT INTO sessions (session_id, template, state, status, tick, seed, acted_by, spectators, created_at, updated_at)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, datetime(?9 ->> '$.at'), datetime(?9 ->> '$.at'))`;
 const INSERT_SEAT = "INSERT INTO participants (session_id, agent_id, role) VALUES (?, ?, ?)";
 const INSERT_ROW = `INSERT INTO log (session, seq, type, body, prev_hash, hash)
   VALUES ((SELECT number FROM sessions WHERE session_id = ?), ?, ?, ?, ?, ?)`;
 const UPDATE_SESSION =
-  "UPDATE sessions SET state = ?, status = ?, tick = ?, updated_at = datetime('now') WHERE session_id = ?";
+  "UPDATE sessions SET state = ?, status = ?, tick = ?, updated_at = datetime(? ->> '$.at') WHERE session_id = ?";
 
 const insertRow = (row: LogRow): Statement => ({
   sql: INSERT_ROW,
   parameters: [row.session_id, row.seq, row.type, row.body, row.prev_hash, row.hash],
 });
 
-const updateSession = (sessionId: string, { state, status, tick }: Snapshot): Statement => ({
+const updateSession = ({ session_id, body }: LogRow, { state, status, tick }: Snapshot): Statement => ({
   sql: UPDATE_SESSION,
-  parameters: [state, status, tick, sessionId],
+  parameters: [state, status, tick, body, session_id],
 });

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { systemClock } from "../lib/clock.ts";
 import type { EventLog, NewEvent } from "./event-log.ts";
 import { openSqlite } from "./sqlite.ts";
 import { sqliteEventLog } from "./sqlite-event-log.ts";
@@ -29,9 +30,13 @@ export function openLog(folder: string, schema: string, medium: Medium): OpenedL
     const commits = () => (medium === "memory" ? null : commitsIn(file));
     return { log: sqliteEventLog(db), db, commits, close: () => db.close() };
   }
-  const writer = threadWriter(file, (reason) => {
-    throw reason;
-  });
+  const writer = threadWriter(
+    file,
+    (reason) => {
+      throw reason;
+    },
+    systemClock,
+  );
   const close = async (): Promise<void> => {
     await writer.close();
     db.close();

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { systemClock } from "../lib/clock.ts";
 import { openSqlite } from "./sqlite.ts";
 import { localWriter, threadWriter, type Writer } from "./writer.ts";
 
@@ -18,7 +19,8 @@ describe.each(["local", "thread"] as const)("a writer, %s", (kind) => {
     const file = join(folder, `${kind}-${++files}.sqlite`);
     const db = openSqlite(file, SCHEMA);
     const deaths: Error[] = [];
-    const writer: Writer = kind === "local" ? localWriter(db) : threadWriter(file, (reason) => deaths.push(reason));
+    const writer: Writer =
+      kind === "local" ? localWriter(db) : threadWriter(file, (reason) => deaths.push(reason), systemClock);
     const numbers = () =>
       db
         .prepare("SELECT n FROM t ORDER BY n")
@@ -63,7 +65,7 @@ describe.each(["local", "thread"] as const)("a writer, %s", (kind) => {
 
 test("a thread that cannot open its file says so and refuses everything", async () => {
   const death = Promise.withResolvers<Error>();
-  const writer = threadWriter(folder, death.resolve);
+  const writer = threadWriter(folder, death.resolve, systemClock);
   await expect(writer.commit(insert(1))).rejects.toThrow("the writing thread died");
   expect((await death.promise).cause).toMatchObject({ message: expect.stringMatching(/unable to open/) });
   await expect(writer.commit(insert(2))).rejects.toThrow("the writing thread died");
@@ -73,7 +75,7 @@ test("a thread that cannot open its file says so and refuses everything", async 
 test("a closed thread refuses what comes later", async () => {
   const file = join(folder, "closed.sqlite");
   openSqlite(file, SCHEMA).close();
-  const writer = threadWriter(file, () => {});
+  const writer = threadWriter(file, () => {}, systemClock);
   await writer.close();
   await expect(writer.commit(insert(1))).rejects.toThrow("closed");
 });

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { type Clock, systemClock } from "../lib/clock.ts";
 import { groupCommit, type Outcomes, type Unit } from "./group-commit.ts";
 
 /** Writes units to a database, many in one transaction. */
@@ -15,14 +15,18 @@ export interface Writer {
  * Writes on this thread. An open transaction of other code on the connection is waited for. `onBroken` is called when the file can no
  * longer be written.
  */
-export function localWriter(db: DatabaseSync, onBroken?: (error: Error) => void): Writer {
+export function localWriter(
+  db: DatabaseSync,
+  { onBroken, clock = systemClock }: { readonly onBroken?: (error: Error) => void; readonly clock?: Clock } = {},
+): Writer {
   const commit = groupCommit(db, onBroken);
   return inGroups(
     async (group) => {
-      while (db.isTransaction) await turnOfTheLoop();
+      while (db.isTransaction) await clock.nextTurn();
       return commit(group);
     },
     async () => {},
+    clock,
   );
 }
 
@@ -30,7 +34,7 @@ export function localWriter(db: DatabaseSync, onBroken?: (error: Error) => void)
  * Writes a file that has its tables already, on a thread of its own: waiting for the disk holds up nobody here. `onDeath` is
  * told when the thread cannot go on; from then on everything is refused.
  */
-export function threadWriter(file: string, onDeath: (reason: Error) => void): Writer {
+export function threadWriter(file: string, onDeath: (reason: Error) => void, clock: Clock): Writer {
   const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), { workerData: file });
   let underway: PromiseWithResolvers<Outcomes> | null = null;
   let died: Error | null = null;
@@ -51,11 +55,16 @@ export function threadWriter(file: string, onDeath: (reason: Error) => void): Wr
       died ??= new Error("the store is closed");
       await worker.terminate();
     },
+    clock,
   );
 }
 
 /** Puts units into groups: all of one turn of the event loop, and all that come while a group is being written. */
-function inGroups(write: (group: readonly Unit[]) => Promise<Outcomes>, end: () => Promise<void>): Writer {
+function inGroups(
+  write: (group: readonly Unit[]) => Promise<Outcomes>,
+  end: () => Promise<void>,
+  clock: Clock,
+): Writer {
   interface Pending {
     readonly unit: Unit;
     readonly resolve: () => void;
@@ -65,7 +74,7 @@ function inGroups(write: (group: readonly Unit[]) => Promise<Outcomes>, end: () 
   let writing: Promise<void> | null = null;
 
   const writeAll = async (): Promise<void> => {
-    await turnOfTheLoop();
+    await clock.nextTurn();
     while (waiting.length > 0) {
       const group = waiting;
       waiting = [];
