@@ -84,7 +84,7 @@ describe("a match whose result cannot be counts as aborted, and its referee is t
   it.each<[string, Partial<MatchResult>, string]>([
     ["another winner than its log's", { winner: "P02" }, 'winner is "P02", but the log gives "P01"'],
     ["another round", { round_id: 2 }, "round 2 is not the match's"],
-    ["a result without a log", { log: [] }, "log: must be an object, not null"],
+    ["a result without a log", { log: [] }, "the log is empty"],
     [
       "an abort without a log that gives points",
       { termination: "aborted", log: [], log_head: "" },
