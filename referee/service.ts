@@ -115,7 +115,7 @@ export async function startReferee(
     const { restState } = await import("./views/rest-views.ts");
     const streams = createStreams(host, { event: "state", view: restState }, self.clock);
     const pages = await room.pages();
-    const { refusals } = server;
+    const { rejections } = server;
     const desk = {
       host,
       agents,
@@ -125,7 +125,7 @@ export async function startReferee(
       waits,
       log: self.log,
       clock: self.clock,
-      refusals,
+      rejections,
       pages: pages.routes,
     };
     restRoutes({ ...desk, creations, limitLoopback: options.limitLoopback })(app);
@@ -163,7 +163,7 @@ export async function startReferee(
     asker: createAsker(peers, () => flat("referee:", identity.id), self.clock),
     clock: self.clock,
     onFault: ({ playerId, endpoint }, { code, cause, detail }, request) =>
-      server.refusals.refused(endpoint.split("?", 1)[0] ?? "", {
+      server.rejections.write(endpoint.split("?", 1)[0] ?? "", {
         code,
         reason: `${cause}: ${detail}`,
         agent: `player:${playerId}`,

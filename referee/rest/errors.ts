@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Response } from "express";
 import { remoteAddressOf } from "#shared/rpc/http-request.ts";
-import type { RefusalLog } from "#shared/rpc/refusal-log.ts";
+import type { RejectionLog } from "#shared/rpc/rejection-log.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import { type Rejection, type RestCode, rejectionTable, restStatus } from "../sessions/rejections.ts";
 
@@ -30,7 +30,7 @@ export const pageErrorOf = ({ code, message }: Rejection): RestError =>
   new RestError(rejectionTable[code].pages, message);
 
 /** Handles what a route throws. A rejection is logged and answered; any other error is logged and answered as an internal error, without details. */
-export function errorAnswers(log: Logger, refusals: RefusalLog): ErrorRequestHandler {
+export function errorAnswers(log: Logger, rejections: RejectionLog): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
     const known = thrown instanceof RestError ? thrown : malformed(thrown);
     if (!known) log.error({ err: thrown, method: request.method, path: request.path }, "internal error");
@@ -38,7 +38,7 @@ export function errorAnswers(log: Logger, refusals: RefusalLog): ErrorRequestHan
       const { code, message: reason } = known;
       const agent = (response.locals.agent as string | undefined) ?? null;
       const asked = `${request.method} ${request.path}`;
-      refusals.refused(remoteAddressOf(request), { code, reason, agent, request: asked });
+      rejections.write(remoteAddressOf(request), { code, reason, agent, request: asked });
     }
     if (response.headersSent) response.destroy();
     else answer(response, known ?? new RestError("INTERNAL_ERROR", "Internal error"));

@@ -6,7 +6,7 @@ import { newToken } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
 import { bearerOf, goneSignal } from "#shared/rpc/http-request.ts";
 import type { CreationLimit } from "#shared/rpc/rate-limit.ts";
-import type { RefusalLog } from "#shared/rpc/refusal-log.ts";
+import type { RejectionLog } from "#shared/rpc/rejection-log.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { AgentDirectory } from "../agents.ts";
@@ -44,7 +44,7 @@ export interface RestDesk {
   readonly pages: (app: Express, limits: Limits) => void;
   readonly log: Logger;
   readonly clock: Clock;
-  readonly refusals: RefusalLog;
+  readonly rejections: RejectionLog;
   /** Whether callers on loopback are held to the rate limits too. */
   readonly limitLoopback: boolean;
   readonly creations: CreationLimit;
@@ -154,7 +154,7 @@ export const restRoutes =
     app.use(() => {
       throw new RestError("NOT_FOUND", "No such route; /openapi.json lists them");
     });
-    app.use(errorAnswers(desk.log, desk.refusals));
+    app.use(errorAnswers(desk.log, desk.rejections));
   };
 
 async function createSession(

@@ -172,7 +172,7 @@ describe("the door (PROTOCOL.md, section 3: body limit, Host and Origin, JSON co
     expect(taken.map(([, http]) => http.remoteAddress)).toEqual(Array(7).fill("127.0.0.1"));
   });
 
-  test("a refusal is JSON-RPC too", async () => {
+  test("a rejection is JSON-RPC too", async () => {
     const { status, headers, text } = await send("", { headers: { "content-type": "text/plain" } });
     expect([status, headers["content-type"]]).toEqual([415, "application/json"]);
     expect(JSON.parse(text)).toEqual({

@@ -6,7 +6,7 @@ import { limitConnections } from "./connection-limit.ts";
 import type { Gate, HttpContext, HttpReply, McpDoor } from "./http.ts";
 import { acceptsStream, bearerOf, collect, goneSignal, pathOf, remoteAddressOf } from "./http-request.ts";
 import type { McpSessions } from "./mcp-sessions.ts";
-import type { RefusalLog } from "./refusal-log.ts";
+import type { RejectionLog } from "./rejection-log.ts";
 
 /** Not by `import`, which would read every export of the module: Node loads its own fetch and WebSocket for that, 70 ms in each process. */
 const { createServer, STATUS_CODES } = process.getBuiltinModule("node:http");
@@ -27,7 +27,7 @@ export interface EndpointOptions {
   readonly host?: string;
   /** Host names, besides its own, by which this endpoint may be called, and whose pages may call it. */
   readonly allowedHosts: readonly string[];
-  readonly refusals?: RefusalLog | undefined;
+  readonly rejections?: RejectionLog | undefined;
   /** Called with internal errors, which no caller sees. */
   readonly onError?: (error: unknown) => void;
   /** How long a peer may read nothing of what it is sent; for tests. */
@@ -53,7 +53,7 @@ export function httpEndpoint(options: EndpointOptions): Server {
     try {
       const verdict = gate ? await gate("", http) : null;
       for (const [name, value] of Object.entries(verdict?.headers ?? {})) response.setHeader(name, value);
-      if (verdict?.refusal) {
+      if (verdict?.rejection) {
         // A page that reloads itself, as the league's does, would otherwise stay at this answer.
         const retryAfter = verdict.headers["retry-after"];
         if (request.method === "GET" && retryAfter !== undefined) response.setHeader("refresh", retryAfter);
@@ -145,11 +145,11 @@ async function answer(
   { gate, door, sessions, onError }: EndpointOptions,
 ): Promise<void> {
   try {
-    const refusal = (gate && (await gate(body, http)))?.refusal ?? null;
-    if (refusal) tellRefused(http, request, refusal.status, "too many requests");
-    const message = refusal || !sessions ? undefined : forMcpClient(request, body);
+    const rejection = (gate && (await gate(body, http)))?.rejection ?? null;
+    if (rejection) logRejection(http, request, rejection.status, "too many requests");
+    const message = rejection || !sessions ? undefined : forMcpClient(request, body);
     if (!sessions || message === undefined) {
-      const reply = refusal ?? (await door(body, http));
+      const reply = rejection ?? (await door(body, http));
       if (reply.more) await stream(response, reply.status, reply.body, reply.more);
       else sendReply(response, reply);
       return;
@@ -160,7 +160,7 @@ async function answer(
     else {
       await clients.handle(request, response, message.body, http);
       const { statusCode } = response;
-      if (statusCode >= 400) tellRefused(http, request, statusCode, STATUS_CODES[statusCode] ?? "");
+      if (statusCode >= 400) logRejection(http, request, statusCode, STATUS_CODES[statusCode] ?? "");
     }
   } catch (thrown) {
     onError?.(thrown);
@@ -192,7 +192,7 @@ function forMcpClient({ method, headers }: IncomingMessage, body: string): { rea
 function contextOf(
   request: IncomingMessage,
   response: ServerResponse,
-  { refusals }: Pick<EndpointOptions, "refusals">,
+  { rejections }: Pick<EndpointOptions, "rejections">,
 ): HttpContext {
   const remoteAddress = remoteAddressOf(request);
   /** One for all calls of a batch: a signal for each would add a listener for each to the response. */
@@ -200,7 +200,7 @@ function contextOf(
   return {
     bearer: bearerOf(request),
     remoteAddress,
-    refused: refusals && ((refusal) => refusals.refused(remoteAddress, refusal)),
+    logRejection: rejections && ((rejected) => rejections.write(remoteAddress, rejected)),
     isMcpClient: acceptsStream(request),
     // No getter: V8 puts that of an object literal in old memory, where it keeps the request until the next full collection.
     gone: () => (gone ??= goneSignal(response)),
@@ -215,7 +215,7 @@ function refuseMcp(
   status: number,
   message: string,
 ): void {
-  tellRefused(http, request, status, message);
+  logRejection(http, request, status, message);
   refuse(response, status, message);
 }
 
@@ -229,12 +229,12 @@ function refusePage(
   status: keyof typeof PAGE_CODES,
   message: string,
 ): void {
-  tellRefused(http, request, status, message);
+  logRejection(http, request, status, message);
   send(response, status, JSON.stringify({ error: { code: PAGE_CODES[status], message } }));
 }
 
-const tellRefused = (http: HttpContext, request: IncomingMessage, code: number, reason: string): void =>
-  http.refused?.({ code, reason, request: `${request.method} ${pathOf(request)}` });
+const logRejection = (http: HttpContext, request: IncomingMessage, code: number, reason: string): void =>
+  http.logRejection?.({ code, reason, request: `${request.method} ${pathOf(request)}` });
 
 const refuse = (response: ServerResponse, status: number, message: string): void =>
   send(response, status, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message } }));

@@ -1,5 +1,5 @@
 import type { CallerInput } from "./input.ts";
-import type { Refusal } from "./refusal-log.ts";
+import type { RejectedRequest } from "./rejection-log.ts";
 
 /** What goes back over HTTP; an empty body answers notifications. */
 export interface HttpReply {
@@ -30,8 +30,8 @@ export interface HttpContext {
   readonly gone?: () => AbortSignal;
   /** Tells a caller that asked for it how far its request is. */
   readonly progress?: (done: number, total: number, message: string) => void;
-  /** Writes to the log of operation that this request, or a part of it, is refused. */
-  readonly refused?: ((refusal: Refusal) => void) | undefined;
+  /** Writes to the log that this request, or a part of it, was rejected. */
+  readonly logRejection?: ((rejected: RejectedRequest) => void) | undefined;
 }
 
 /** Answers the body of one `POST /mcp` in plain JSON; never rejects. */
@@ -40,7 +40,7 @@ export type McpDoor = (body: string, http: HttpContext) => Promise<HttpReply>;
 /** What a gate says to one request. */
 export interface GateVerdict {
   /** What is answered instead; null lets the request pass. */
-  readonly refusal: HttpReply | null;
+  readonly rejection: HttpReply | null;
   /** Headers about the caller's limits, whether the request passes or not. */
   readonly headers: Readonly<Record<string, string>>;
 }

@@ -39,7 +39,7 @@ const Request = z.compile(
 
 export type Method = (params: unknown, http: HttpContext) => unknown;
 
-/** A refusal that names its JSON-RPC code; `data` reaches the caller as `error.data`. */
+/** A rejection that names its JSON-RPC code; `data` reaches the caller as `error.data`. */
 export const rpcError = (code: number, message: string, data?: unknown): Error =>
   new JSONRPCErrorException(message, code, data);
 
@@ -73,7 +73,7 @@ export function jsonRpc(
     const response = await server.receive(parsed.data as JSONRPCRequest, http);
     if (response?.error?.code === METHOD_NOT_FOUND) {
       const { code, message: reason } = response.error;
-      http.refused?.({ code, reason, request: parsed.data.method });
+      http.logRejection?.({ code, reason, request: parsed.data.method });
     }
     try {
       return reply(response);
@@ -105,7 +105,7 @@ export function jsonRpc(
 }
 
 function refuse(http: HttpContext, id: JSONRPCID, code: number, reason: string): HttpReply {
-  http.refused?.({ code, reason, request: "POST /mcp" });
+  http.logRejection?.({ code, reason, request: "POST /mcp" });
   return reply(createJSONRPCErrorResponse(id, code, reason));
 }
 

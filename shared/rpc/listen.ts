@@ -7,7 +7,7 @@ import type { Gate, HttpContext, McpDoor } from "./http.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import type { McpSessions } from "./mcp-sessions.ts";
 import { isWildcard, localUrl, urlsOf } from "./own-addresses.ts";
-import { type RefusalLog, refusalLog } from "./refusal-log.ts";
+import { type RejectionLog, rejectionLog } from "./rejection-log.ts";
 
 export interface ListenOptions {
   /** Gets refused requests and internal errors. */
@@ -30,7 +30,7 @@ export interface ListenOptions {
 
 export interface Listening {
   /** Where refused requests are logged. */
-  readonly refusals: RefusalLog;
+  readonly rejections: RejectionLog;
   /** How this machine calls it, e.g. `http://127.0.0.1:8001`; the endpoint is this plus `/mcp`. */
   readonly url: string;
   /** How other machines call it: one URL for each address that it listens on. */
@@ -48,16 +48,16 @@ const LAST_ANSWERS_MS = 300;
 /** Opens an agent's HTTP endpoint on the first free port of its list. The error is one line that names the port that is taken. */
 export async function listenHttp(options: ListenOptions, clock: Clock): Promise<Result<Listening, string>> {
   const { log, host, bodyLimit = () => DEFAULT_BODY_BYTES, allowedHosts = [], ...doors } = options;
-  const refusals = refusalLog(log, clock);
+  const rejections = rejectionLog(log, clock);
   const onError = (thrown: unknown): void => log.error({ err: thrown }, "internal error");
-  const server = httpEndpoint({ ...doors, host, bodyLimit, allowedHosts, refusals, onError });
+  const server = httpEndpoint({ ...doors, host, bodyLimit, allowedHosts, rejections, onError });
   let fault = "";
   for (const port of options.ports) {
     try {
       await once(server.listen(port, host), "listening"); // rejects on an error, and leaves no listener
       // From here on a fault, such as a connection that could not be accepted, leaves the server listening.
       server.on("error", onError);
-      return ok(listeningOn(server, refusals, clock));
+      return ok(listeningOn(server, rejections, clock));
     } catch (thrown) {
       const taken = (thrown as NodeJS.ErrnoException).code === "EADDRINUSE";
       fault = taken
@@ -68,10 +68,10 @@ export async function listenHttp(options: ListenOptions, clock: Clock): Promise<
   return err(fault);
 }
 
-function listeningOn(server: Server, refusals: ReturnType<typeof refusalLog>, clock: Clock): Listening {
+function listeningOn(server: Server, rejections: ReturnType<typeof rejectionLog>, clock: Clock): Listening {
   const bound = server.address() as AddressInfo;
   return {
-    refusals,
+    rejections,
     url: localUrl(bound.address, bound.port),
     urls: urlsOf(bound.address, bound.port),
     isOnEveryAddress: isWildcard(bound.address),
@@ -79,7 +79,7 @@ function listeningOn(server: Server, refusals: ReturnType<typeof refusalLog>, cl
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        refusals.flush();
+        rejections.flush();
         server.closeIdleConnections();
         clock.after(LAST_ANSWERS_MS, () => server.closeAllConnections());
       }),

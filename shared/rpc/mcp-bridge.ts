@@ -61,7 +61,7 @@ export function createBridge({ url, give, tell, clock }: BridgeOptions): Bridge 
     try {
       await before;
       const reply = await send(message, take, AbortSignal.any([cancel.signal, closing.signal]));
-      if (!isAnswered) give(refusalOf(reply, id, url));
+      if (!isAnswered) give(rejectionOf(reply, id, url));
     } catch (thrown) {
       if (isAnswered || cancel.signal.aborted || closing.signal.aborted) return;
       give(errorFor(id, NO_CONNECTION, messageOf(thrown)));
@@ -117,10 +117,10 @@ export const errorFor = (id: Id | null, code: number, message: string, data?: un
 });
 
 /** What to tell the client when the server's reply holds no answer with the request's id. */
-function refusalOf({ status, text }: UpstreamReply, id: Id, url: string): object {
+function rejectionOf({ status, text }: UpstreamReply, id: Id, url: string): object {
   // Refused before anybody looked for an id, e.g. because the body was too large.
-  const refusal = Message.safeParse({ ...(parsedJson(text) as object), id });
-  const error = refusal.data?.error;
+  const rejection = Message.safeParse({ ...(parsedJson(text) as object), id });
+  const error = rejection.data?.error;
   if (error) return errorFor(id, error.code, error.message, error.data);
   const how = status < 300 ? "ended its reply without an answer" : `answered with HTTP status ${status}`;
   return errorFor(id, NO_CONNECTION, `The MCP server at ${url} ${how}`);

@@ -146,7 +146,7 @@ describe.each(Object.keys(eras) as (keyof typeof eras)[])("a direct answer means
     ["no arguments", call("echo")],
     ["a bearer token", withHeaders(call("echo"), { authorization: "Bearer token" })],
     ["an answer with metadata of its own", call("shown")],
-    ["a refusal", call("refuses")],
+    ["a rejection", call("refuses")],
     ["unfit arguments", call("unfit")],
     ["a protocol error", call("denies")],
     ["an error of ours", call("broken")],

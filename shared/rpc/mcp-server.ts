@@ -149,9 +149,9 @@ export function serverOf(
 const refuseUnknown: NonNullable<Server["fallbackRequestHandler"]> = async ({ method }, context) =>
   refuse(context, ProtocolErrorCode.MethodNotFound, "Method not found", method);
 
-/** Logs a refusal and answers with it. */
+/** Logs a rejection and answers with it. */
 function refuse(context: ServerContext, code: ProtocolErrorCode, reason: string, request: string): never {
-  callerOf(context, false).refused?.({ code, reason, request });
+  callerOf(context, false).logRejection?.({ code, reason, request });
   throw new ProtocolError(code, reason);
 }
 
@@ -179,6 +179,6 @@ function callerOf(
     ...(sessionId !== undefined && { sessionId }),
     gone: () => signal,
     ...(progressToken !== undefined && { progress: tell }),
-    refused: asked?.refused,
+    logRejection: asked?.logRejection,
   };
 }

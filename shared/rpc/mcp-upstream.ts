@@ -37,7 +37,7 @@ export interface Exchange {
   readonly message?: Message;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** Takes each message of the answer as it comes; none of a refusal (HTTP 4xx and 5xx). */
+  /** Takes each message of the answer as it comes; none of a rejection (HTTP 4xx and 5xx). */
   readonly take?: (message: Message) => void;
   /** Told when the answer begins, before anything of it is taken. */
   readonly begun?: (status: number) => void;

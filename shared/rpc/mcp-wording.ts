@@ -11,7 +11,7 @@ const Issues = z.array(z.object({ path: z.array(z.union([z.string(), z.number()]
 /** A request that has come and is not answered yet. */
 interface Pending {
   readonly method: string;
-  readonly refused: HttpContext["refused"];
+  readonly logRejection: HttpContext["logRejection"];
 }
 
 /**
@@ -22,7 +22,8 @@ export function inWords<T extends Transport>(transport: T): T {
   const pending = new Map<RequestId, Pending>();
   transport.onmessage = (message: JSONRPCMessage, extra?: { readonly authInfo?: AuthInfo }) => {
     if (!("method" in message)) return;
-    if ("id" in message) pending.set(message.id, { method: message.method, refused: httpOf(extra?.authInfo)?.refused });
+    if ("id" in message)
+      pending.set(message.id, { method: message.method, logRejection: httpOf(extra?.authInfo)?.logRejection });
     // The SDK answers no request that was cancelled.
     else if (message.method === "notifications/cancelled") pending.delete(message.params?.requestId as RequestId);
   };
@@ -33,7 +34,7 @@ export function inWords<T extends Transport>(transport: T): T {
     pending.delete(message.id);
     const reason = "error" in message ? schemaFault(message.error.message) : null;
     if (reason === null) return send(message, options);
-    if (request) request.refused?.({ code: INVALID_PARAMS, reason, request: request.method });
+    if (request) request.logRejection?.({ code: INVALID_PARAMS, reason, request: request.method });
     return send({ ...message, error: { code: INVALID_PARAMS, message: reason } } as typeof message, options);
   };
   return transport;

@@ -89,10 +89,10 @@ describe("tools/list and tools/call", () => {
     expect((await ask("tools/call", { name: "register_player" }, "token")).result).toEqual(
       textOf({ args: {}, bearer: "token" }),
     );
-    const refusal = { content: [{ type: "text", text: "no" }], structuredContent: { code: 1 }, isError: true };
+    const rejection = { content: [{ type: "text", text: "no" }], structuredContent: { code: 1 }, isError: true };
     expect(await ask("tools/call", { name: "unhappy", arguments: null })).toMatchObject({
       status: 200,
-      result: refusal,
+      result: rejection,
     });
   });
 

@@ -4,7 +4,7 @@ import type { FieldFault } from "../protocol/envelope.ts";
 import type { HttpContext } from "./http.ts";
 import type { InputNeeded } from "./input.ts";
 import { INVALID_PARAMS, type Method, rpcError } from "./json-rpc.ts";
-import { withRefusals } from "./method-refusals.ts";
+import { withRejections } from "./method-rejections.ts";
 
 /** What a tool shows: text, or a page that a host may show to its user. */
 export type Content =
@@ -14,7 +14,7 @@ export type Content =
       readonly resource: { readonly uri: string; readonly mimeType: string; readonly text: string };
     };
 
-/** A tool's answer as MCP has it; `isError` marks a refusal that the caller can act on. */
+/** A tool's answer as MCP has it; `isError` marks a rejection that the caller can act on. */
 export interface ToolResult {
   readonly content: readonly Content[];
   readonly structuredContent?: object;
@@ -114,7 +114,7 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
     throw rpcError(INVALID_PARAMS, `Unknown resource: ${uri.slice(0, 200)}`, { uri });
   };
 
-  return withRefusals({
+  return withRejections({
     initialize: (params) => {
       const asked = parse(Initialize, params).protocolVersion;
       const known = protocolVersions.find((version) => version === asked);

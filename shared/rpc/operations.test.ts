@@ -109,7 +109,7 @@ describe("tools/call: plain in, plain out", () => {
     expect(answer).toEqual({ value, structuredContent: value, isError: false });
   });
 
-  test("a refusal is a plain error with isError, for the caller to act on", async () => {
+  test("a rejection is a plain error with isError, for the caller to act on", async () => {
     const answer = await toolAnswer(callTool("register_player", { player_name: "Taken", endpoint: "x" }));
     const value = {
       error_code: "L003",
@@ -162,7 +162,7 @@ describe("PROTOCOL.md, section 2: envelope in, envelope out", () => {
     },
   );
 
-  test("refusals are LEAGUE_ERROR or GAME_ERROR, as a tool result with isError", async () => {
+  test("rejections are LEAGUE_ERROR or GAME_ERROR, as a tool result with isError", async () => {
     const taken = { ...envelope, payload: { ...payload, display_name: "Taken" } };
     const league = { error_code: "L003", error_name: "ALREADY_REGISTERED", retryable: false };
     expect(await envelopeAnswer(taken)).toMatchObject({

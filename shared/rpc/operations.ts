@@ -52,7 +52,7 @@ export interface Operation<Payload> {
     readonly meta?: object;
     /** Whether it may take its time to answer. */
     readonly waits?: boolean;
-    /** What an LLM or a person reads, who then reads a refusal as plain text too. Without it both are JSON. */
+    /** What an LLM or a person reads, who then reads a rejection as plain text too. Without it both are JSON. */
     readonly shown?: (
       value: never,
       payload: Payload,
@@ -90,7 +90,7 @@ export function toolsOf(operations: readonly Operation<unknown>[], self: (about:
     const caller = { ...callerOf(http, sender, auth_token, undefined), messageId: message_id };
     const answer = await found.handle(payload.data, caller);
     if (isInputNeeded(answer)) throw new Error(`${type} asks a caller who cannot be asked`);
-    tellRefused(http, answer, type, sender);
+    logRejection(http, answer, type, sender);
     const as = self({ payload: payload.data, authToken: caller.authToken });
     const reply = answer.ok
       ? newEnvelope(found.reply, as, answer.value, { correlationId: message_id })
@@ -150,8 +150,8 @@ function namedTool(
       const caller = callerOf(http, null, typeof token === "string" ? token : null, http.input);
       const answer = await one.handle(parsed.data, caller);
       if (isInputNeeded(answer)) return answer;
-      tellRefused(http, answer, name, null);
-      // A refusal is not what the output schema promises, so only its text tells of it.
+      logRejection(http, answer, name, null);
+      // A rejection is not what the output schema promises, so only its text tells of it.
       if (!answer.ok)
         return { content: text(tool.shown ? answer.error.message : JSON.stringify(answer.error)), isError: true };
       const shown = (await tool.shown?.(answer.value as never, parsed.data, caller)) ?? {
@@ -162,15 +162,15 @@ function namedTool(
   };
 }
 
-/** Logs a refusal. The answer to a refused registration has the error code in its payload. */
-function tellRefused(http: HttpContext, answer: Answer, request: string, agent: string | null): void {
+/** Logs a rejection. The answer to a refused registration has the error code in its payload. */
+function logRejection(http: HttpContext, answer: Answer, request: string, agent: string | null): void {
   if (!answer.ok) {
     const { error_code: code, message: reason } = answer.error;
-    http.refused?.({ code, reason, agent, request });
+    http.logRejection?.({ code, reason, agent, request });
     return;
   }
   const { error_code: code, reason } = answer.value as { readonly error_code?: unknown; readonly reason?: unknown };
-  if (typeof code === "string") http.refused?.({ code, reason: String(reason), agent, request });
+  if (typeof code === "string") http.logRejection?.({ code, reason: String(reason), agent, request });
 }
 
 const text = (text: string): ToolResult["content"] => [{ type: "text", text }];

@@ -64,9 +64,9 @@ describe("a call (PROTOCOL.md, section 2)", () => {
     expect(await message(url)).toEqual(success);
   });
 
-  test("a refusal with isError is an envelope like any other", async () => {
-    const refusal = newEnvelope("GAME_ERROR", "player:P01", { error_code: "G004" });
-    expect(await withResult({ ...texts(refusal), isError: true })).toEqual({ ok: true, value: refusal });
+  test("a rejection with isError is an envelope like any other", async () => {
+    const rejection = newEnvelope("GAME_ERROR", "player:P01", { error_code: "G004" });
+    expect(await withResult({ ...texts(rejection), isError: true })).toEqual({ ok: true, value: rejection });
   });
 
   test("a slow answer holds up no other", async () => {

@@ -15,7 +15,7 @@ function doorWith(options: Partial<RateLimitOptions> = {}): McpDoor {
       token === "league token" || (subject !== null && isSignedFor(TOKEN, subject, token)),
     ...options,
   });
-  return async (body, http) => (await gate(body, http))?.refusal ?? { status: 200, body: "ok" };
+  return async (body, http) => (await gate(body, http))?.rejection ?? { status: 200, body: "ok" };
 }
 
 const call = (args: object): string =>
@@ -49,7 +49,7 @@ test("a stranger is refused when the limit is passed, with the standard headers"
   expect(JSON.parse(refused.body)).toMatchObject({ jsonrpc: "2.0", id: 1, error: { code: -32000 } });
 });
 
-test("a refusal carries the id of each request that it answers", async () => {
+test("a rejection carries the id of each request that it answers", async () => {
   const door = doorWith({ perMinute: 1 });
   await door(call({}), { bearer: null, remoteAddress: STRANGER });
   const idsOf = async (body: string): Promise<unknown> => {

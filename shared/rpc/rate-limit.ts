@@ -61,7 +61,7 @@ const Call = z.object({
 /** What a limiter says to one request: whether it may pass, and the standard headers that tell the caller so. */
 export interface Allowance {
   readonly isAllowed: boolean;
-  /** RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers), and Retry-After of a refusal. */
+  /** RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers), and Retry-After of a rejection. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -75,18 +75,18 @@ export function rateLimiter(
 ): (key: string, requests?: number) => Promise<Allowance> {
   const load = lazily(async () => {
     const { RateLimiterMemory, RateLimiterRes } = await import("rate-limiter-flexible");
-    return { limiter: new RateLimiterMemory({ points: perMinute, duration: 60 }), Refusal: RateLimiterRes };
+    return { limiter: new RateLimiterMemory({ points: perMinute, duration: 60 }), Exceeded: RateLimiterRes };
   });
   const headersOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes) => ({
     "ratelimit-policy": `"${policy}";q=${perMinute};w=60`,
     ratelimit: `"${policy}";r=${Math.max(0, remainingPoints)};t=${Math.ceil(msBeforeNext / 1000)}`,
   });
   return async (key, requests = 1) => {
-    const { limiter, Refusal } = await load();
+    const { limiter, Exceeded } = await load();
     try {
       return { isAllowed: true, headers: headersOf(await limiter.consume(key, requests)) };
     } catch (thrown) {
-      if (!(thrown instanceof Refusal)) throw thrown;
+      if (!(thrown instanceof Exceeded)) throw thrown;
       const seconds = Math.ceil(thrown.msBeforeNext / 1000);
       return { isAllowed: false, headers: { "retry-after": String(seconds), ...headersOf(thrown) } };
     }
@@ -114,15 +114,15 @@ export function rateLimit(options: RateLimitOptions): Gate {
     const all = untrusted.length === 0 ? null : await take(networkOf(http.remoteAddress), untrusted.length);
     if (all && !all.isAllowed) {
       const why = `Too many requests: ${options.perMinute} a minute without a token`;
-      return { refusal: tooMany(all.headers, why, message), headers: all.headers };
+      return { rejection: tooMany(all.headers, why, message), headers: all.headers };
     }
     const { creations } = options;
     const creating = creations ? calls.filter((call) => creates(call, http, creations)) : [];
     const created = creating.length === 0 ? null : await creations?.limit(http.remoteAddress, creating.length);
     if (created && !created.isAllowed) {
-      return { refusal: tooMany(created.headers, TOO_MANY_CREATIONS, message), headers: created.headers };
+      return { rejection: tooMany(created.headers, TOO_MANY_CREATIONS, message), headers: created.headers };
     }
-    return all ? { refusal: null, headers: all.headers } : null;
+    return all ? { rejection: null, headers: all.headers } : null;
   };
 }
 

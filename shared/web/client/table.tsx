@@ -53,7 +53,7 @@ export function Table({ transport, first }: Props): JSX.Element {
       </div>
       {isMine && game.template === "chess.v1" && <ClaimButton isOn={isClaiming} onToggle={setClaiming} />}
       {notice && (
-        <p class={notice.isRefusal ? "notice refusal" : "notice"} role={notice.isRefusal ? "alert" : "status"}>
+        <p class={notice.isRejection ? "notice refusal" : "notice"} role={notice.isRejection ? "alert" : "status"}>
           {notice.text}
         </p>
       )}

@@ -7,7 +7,7 @@ export interface Playing {
   /** What is wrong with the connection. */
   readonly trouble: string | null;
   /** What the last move led to, if it needs a word: why it was refused, what to do next. */
-  readonly notice: { readonly text: string; readonly isRefusal: boolean } | null;
+  readonly notice: { readonly text: string; readonly isRejection: boolean } | null;
   /** The action that is on its way. */
   readonly pending: unknown;
   readonly play: (action: unknown, claim: Claim | null) => void;
@@ -39,9 +39,9 @@ export function useGame(transport: Transport, first: GameView | null): Playing {
     setNotice(null);
     try {
       const text = await sent(game);
-      if (text !== "") setNotice({ text, isRefusal: false });
+      if (text !== "") setNotice({ text, isRejection: false });
     } catch (error) {
-      setNotice({ text: messageOf(error), isRefusal: true });
+      setNotice({ text: messageOf(error), isRejection: true });
     }
     setPending(null);
   };

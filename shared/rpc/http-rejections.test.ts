@@ -4,7 +4,7 @@ import { BODY_LIMIT, close, open, send } from "./testing-requests.ts";
 afterEach(close);
 
 test("a browser loads a page that was refused for its rate again when it may, and no other request", async () => {
-  await open({ gate: async () => ({ refusal: { status: 429, body: "{}" }, headers: { "retry-after": "9" } }) });
+  await open({ gate: async () => ({ rejection: { status: 429, body: "{}" }, headers: { "retry-after": "9" } }) });
   expect((await send("", { method: "GET", path: "/" })).headers.refresh).toBe("9");
   expect((await send("{}", { path: "/api/games" })).headers.refresh).toBeUndefined();
 });
@@ -14,9 +14,9 @@ test("what is refused is logged with its code and reason, and what fails here as
   const errors: unknown[] = [];
   await open({
     gate: async (_, { bearer }) =>
-      bearer === "limited" ? { refusal: { status: 429, body: "{}" }, headers: { "retry-after": "9" } } : null,
+      bearer === "limited" ? { rejection: { status: 429, body: "{}" }, headers: { "retry-after": "9" } } : null,
     sessions: () => Promise.reject(new Error("sessions could not be loaded")),
-    refusals: { refused: (from, { code, request }) => refused.push([from, code, request]) },
+    rejections: { write: (from, { code, request }) => refused.push([from, code, request]) },
     onError: (error) => errors.push(error),
   });
   await send("{}", { headers: { host: "evil.example" } });

@@ -3,16 +3,16 @@ import { z } from "zod";
 import type { FieldFault } from "../protocol/envelope.ts";
 import type { HttpContext } from "./http.ts";
 import type { Method } from "./json-rpc.ts";
-import type { Refusal } from "./refusal-log.ts";
+import type { RejectedRequest } from "./rejection-log.ts";
 
 /** Methods that log what they refuse, whichever way their caller came. */
-export function withRefusals(methods: Readonly<Record<string, Method>>): Readonly<Record<string, Method>> {
+export function withRejections(methods: Readonly<Record<string, Method>>): Readonly<Record<string, Method>> {
   const logged = (name: string, method: Method): Method => {
     return async (params: unknown, http: HttpContext) => {
       try {
         return await method(params, http);
       } catch (thrown) {
-        if (thrown instanceof JSONRPCErrorException) http.refused?.(refusalOf(thrown, name, params));
+        if (thrown instanceof JSONRPCErrorException) http.logRejection?.(rejectionOf(thrown, name, params));
         throw thrown;
       }
     };
@@ -27,7 +27,7 @@ const Called = z.object({
   arguments: z.object({ type: text, sender: text }).optional().catch(undefined),
 });
 
-function refusalOf({ code, message, data }: JSONRPCErrorException, method: string, params: unknown): Refusal {
+function rejectionOf({ code, message, data }: JSONRPCErrorException, method: string, params: unknown): RejectedRequest {
   const called = Called.safeParse(params).data;
   const faults = (data as { faults?: readonly FieldFault[] } | undefined)?.faults ?? [];
   const reason = [message, ...faults.map((fault) => `${fault.path}: ${fault.message}`)].join("; ");

@@ -3,8 +3,8 @@ import type { Clock } from "../lib/clock.ts";
 import { cutTo, inOneLine } from "../lib/text.ts";
 import { networkOf } from "./addresses.ts";
 
-/** A request that was refused, or a fault of an agent that was asked. */
-export interface Refusal {
+/** A request that was rejected, or a fault of an agent that was asked. */
+export interface RejectedRequest {
   /** HTTP status, JSON-RPC code, REST code, or that of league or game. */
   readonly code: string | number;
   readonly reason: string;
@@ -14,34 +14,34 @@ export interface Refusal {
   readonly request: string;
 }
 
-/** Logs the requests that a service refused, and why. Never throws. */
-export interface RefusalLog {
+/** Logs the requests that a service rejected, and why. Never throws. */
+export interface RejectionLog {
   /** `from` is the address of the caller, or the endpoint of an agent that was asked. */
-  refused(from: string, refusal: Refusal): void;
+  write(from: string, rejected: RejectedRequest): void;
 }
 
-export interface RefusalLogLimits {
+export interface RejectionLogLimits {
   /** Lines a minute about one code from one network. */
   readonly perKind: number;
   /** Lines a minute altogether. */
   readonly total: number;
 }
 
-const LIMITS: RefusalLogLimits = { perKind: 5, total: 200 };
+const LIMITS: RejectionLogLimits = { perKind: 5, total: 200 };
 const WINDOW_MS = 60_000;
 const SHOWN_CHARACTERS = 500;
 /** As long as any token, key or signature of ours, and longer than an id. */
 const SECRET = /[A-Za-z0-9_+/=-]{40,}/g;
 
 /**
- * Writes a line for each refusal, and instead of those beyond the limits one line that counts them, so that callers cannot fill the disk.
+ * Writes a line for each rejection, and instead of those beyond the limits one line that counts them, so that callers cannot fill the disk.
  * Text from callers is put on one line and cut, and everything in it that could be a token is removed.
  */
-export function refusalLog(
+export function rejectionLog(
   log: { warn(fields: object, message: string): void },
   clock: Clock,
-  limits: RefusalLogLimits = LIMITS,
-): RefusalLog & { flush(): void } {
+  limits: RejectionLogLimits = LIMITS,
+): RejectionLog & { flush(): void } {
   const counts = new Map<string, number>();
   let logged = 0;
   let leftOut = 0;
@@ -54,7 +54,7 @@ export function refusalLog(
   return {
     /** Writes the line that counts what was left out; for the end of a process. */
     flush: endMinute,
-    refused(from, { code, reason, agent = null, request }) {
+    write(from, { code, reason, agent = null, request }) {
       if (counts.size === 0) clock.after(WINDOW_MS, endMinute);
       const kind = `${code} ${isIP(from) === 6 ? networkOf(from) : from}`;
       const count = (counts.get(kind) ?? 0) + 1;

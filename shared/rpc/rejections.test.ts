@@ -10,7 +10,7 @@ import { protocolError } from "../protocol/errors.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import { type McpEndpoint, mcpEndpoint } from "./mcp-endpoint.ts";
 import { operation, toolsOf } from "./operations.ts";
-import type { Refusal } from "./refusal-log.ts";
+import type { RejectedRequest } from "./rejection-log.ts";
 import { STATELESS } from "./testing-stdio.ts";
 
 const player_id = z.string();
@@ -29,7 +29,7 @@ const operations = [
   }),
 ];
 
-const refused: Refusal[] = [];
+const refused: RejectedRequest[] = [];
 let mcp: McpEndpoint;
 let server: Server;
 let url: string;
@@ -46,7 +46,7 @@ beforeAll(async () => {
   server = httpEndpoint({
     ...{ door: mcp.door, sessions: mcp.sessions, web: () => Promise.reject() },
     ...{ bodyLimit: () => 64 * 1024, allowedHosts: [] },
-    refusals: { refused: (_, refusal) => refused.push(refusal) },
+    rejections: { write: (_, rejection) => refused.push(rejection) },
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "../lib/clock.ts";
 import { newToken } from "../lib/ids.ts";
-import { refusalLog } from "./refusal-log.ts";
+import { rejectionLog } from "./rejection-log.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the fields of any line
 let lines: any[];
@@ -12,18 +12,18 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-const refusal = { code: "L004", reason: "not signed for me", agent: "player:P01", request: "GAME_INVITE" };
+const rejection = { code: "L004", reason: "not signed for me", agent: "player:P01", request: "GAME_INVITE" };
 
-test("a refusal is a line with code, reason, agent, request and address", () => {
-  refusalLog(log, systemClock).refused("10.0.0.9", refusal);
-  expect(lines).toEqual([{ ...refusal, from: "10.0.0.9", message: "refused" }]);
+test("a rejection is a line with code, reason, agent, request and address", () => {
+  rejectionLog(log, systemClock).write("10.0.0.9", rejection);
+  expect(lines).toEqual([{ ...rejection, from: "10.0.0.9", message: "refused" }]);
 });
 
 test("a flood is five lines a minute for each code and network, and one line that counts the others", () => {
-  const refusals = refusalLog(log, systemClock);
-  for (let host = 1; host <= 1_000; host++) refusals.refused(`2001:db8::${host}`, refusal);
-  refusals.refused("2001:db8:0:1::1", refusal);
-  refusals.refused("2001:db8::1", { ...refusal, code: 429 });
+  const rejections = rejectionLog(log, systemClock);
+  for (let host = 1; host <= 1_000; host++) rejections.write(`2001:db8::${host}`, rejection);
+  rejections.write("2001:db8:0:1::1", rejection);
+  rejections.write("2001:db8::1", { ...rejection, code: 429 });
   expect(lines.map(({ code, from }) => [code, from])).toEqual([
     ...[1, 2, 3, 4, 5].map((host) => ["L004", `2001:db8::${host}`]),
     ["L004", "2001:db8:0:1::1"],
@@ -31,13 +31,13 @@ test("a flood is five lines a minute for each code and network, and one line tha
   ]);
   vi.advanceTimersByTime(60_000);
   expect(lines.at(-1)).toMatchObject({ left_out: 995 });
-  refusals.refused("2001:db8::1", refusal);
-  expect(lines.at(-1)).toMatchObject(refusal);
+  rejections.write("2001:db8::1", rejection);
+  expect(lines.at(-1)).toMatchObject(rejection);
 });
 
 test("all lines together are limited, however many addresses and codes there are", () => {
-  const refusals = refusalLog(log, systemClock, { perKind: 5, total: 20 });
-  for (let host = 0; host < 250; host++) refusals.refused(`10.0.0.${host}`, refusal);
+  const rejections = rejectionLog(log, systemClock, { perKind: 5, total: 20 });
+  for (let host = 0; host < 250; host++) rejections.write(`10.0.0.${host}`, rejection);
   expect(lines).toHaveLength(20);
 });
 
@@ -49,8 +49,8 @@ test("no token is logged, and text from callers is one short line", () => {
     agent: `a\u001b[2J ${token}`,
     request: `GET /${token}`,
   };
-  refusalLog(log, systemClock).refused("10.0.0.9", said);
-  refusalLog(log, systemClock).refused("10.0.0.9", { ...said, reason: "long ".repeat(1_000) });
+  rejectionLog(log, systemClock).write("10.0.0.9", said);
+  rejectionLog(log, systemClock).write("10.0.0.9", { ...said, reason: "long ".repeat(1_000) });
   expect(JSON.stringify(lines)).not.toContain(token);
   expect(lines[0]).toMatchObject({ reason: "Unknown tool: [removed]", agent: "a [2J [removed]" });
   expect(lines[1].reason.length).toBeLessThan(510);
