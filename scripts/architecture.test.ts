@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { configSchema, SCHEMA_FILE } from "./config-schema.ts";
+import { takenFromSystem, takesCapabilities, unusedExceptions } from "./testing-capabilities.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const ROOMS = ["shared", "league-manager", "referee", "player", "scripts"] as const;
@@ -180,6 +181,15 @@ describe("the structure of the repository", () => {
       /\b(Date\.now|Math\.random|setTimeout|setInterval|process\.)\b/.test(readFileSync(file, "utf8")),
     );
     expect(unclean.map((file) => relative(root, file))).toEqual([]);
+  });
+
+  it("time, randomness and the network are arguments: only their implementations take them from the system", () => {
+    const paths = sources.map((file) => relative(root, file));
+    const taken = paths
+      .filter(takesCapabilities)
+      .flatMap((path) => takenFromSystem(path, readFileSync(join(root, path), "utf8")));
+    expect(taken).toEqual([]);
+    expect(unusedExceptions(paths)).toEqual([]);
   });
 
   it("durations are measured by the monotonic clock: the machine's date is read in lib/clock.ts alone", () => {

@@ -52,7 +52,7 @@ export async function chaos(wanted: number, seed: string, tell: (line: string) =
   const faults: string[] = [];
   while (killed() < wanted) {
     const data = mkdtempSync(join(tmpdir(), "league-chaos-"));
-    const folder = beginRun(await configOf(data), `${seed}/${total.leagues}`);
+    const folder = beginRun(await configOf(data), `${seed}/${total.leagues}`, systemClock);
     const seenFile = join(folder.path, "seen.jsonl");
     process.env.CHAOS_SEEN = seenFile;
     const isOver = await playUnderFire(

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pause, systemClock } from "#shared/lib/clock.ts";
+import { type Clock, systemClock } from "#shared/lib/clock.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import { parsedJson } from "#shared/lib/text.ts";
 import type { Ask, Said } from "#shared/rpc/input.ts";
@@ -18,7 +18,7 @@ export interface ModelOptions {
   readonly signal: AbortSignal;
   tell(line: string): void;
   /** Waits before a request is made again; absent for a real pause. */
-  readonly wait?: typeof pause;
+  readonly wait?: Clock["pause"];
 }
 
 /**
@@ -63,7 +63,7 @@ interface Reply {
 }
 
 export function createModel(options: ModelOptions): Model {
-  const { key, timeoutMs, tell, wait = pause } = options;
+  const { key, timeoutMs, tell, wait = systemClock.pause } = options;
   const endpoint = `${options.url.replace(/\/+$/, "").replace(/\/chat\/completions$/, "")}/chat/completions`;
   let failures = 0;
   /** Newer models of OpenAI want another name for the same number. */

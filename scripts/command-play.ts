@@ -4,6 +4,7 @@ import { basename, join, resolve } from "node:path";
 import { z } from "zod";
 import type { Game, Role } from "#shared/games/game.ts";
 import { findGame, gameIds } from "#shared/games/registry.ts";
+import { systemClock } from "#shared/lib/clock.ts";
 import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
@@ -29,10 +30,11 @@ export interface PlayFlags {
 export async function play(first: string, second: string, flags: PlayFlags): Promise<number> {
   const data = mkdtempSync(join(tmpdir(), "league-play-"));
   try {
-    const folder = beginRun(await configOf(first, second, flags, data), flags.seed ?? null);
+    const folder = beginRun(await configOf(first, second, flags, data), flags.seed ?? null, systemClock);
     let document: ResultsDocument | null = null;
     const exitCode = await runLeagues({
       folder,
+      clock: systemClock,
       progress: silentProgress,
       warn: (line) => process.stderr.write(`${line}\n`),
       keep: false,

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { systemClock } from "#shared/lib/clock.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { loadConfig } from "#shared/runtime/config-file.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
@@ -32,13 +33,14 @@ export function readConfig(file: string, faultOf?: typeof faultOfRun): Config {
 /** `league run`: exit code as `runLeagues` gives it. */
 export async function run(configFile: string, flags: RunFlags): Promise<number> {
   const config = readConfig(configFile, faultOfRun);
-  const progress = flags.quiet ? silentProgress : createProgress(process.stderr);
+  const progress = flags.quiet ? silentProgress : createProgress(process.stderr, systemClock);
   const warn = (line: string): void => (flags.quiet ? void process.stderr.write(`${line}\n`) : progress.line(line));
-  const folder = flags.resume ? resumeRun(config.data, warn) : beginRun(config, flags.seed ?? null);
+  const folder = flags.resume ? resumeRun(config.data, warn) : beginRun(config, flags.seed ?? null, systemClock);
   if (flags.resume && !flags.quiet) progress.line(`going on with ${resolve(folder.path)}, by its own config and seed`);
-  const begun = performance.now();
+  const begun = systemClock.monotonic();
   const exitCode = await runLeagues({
     folder,
+    clock: systemClock,
     progress,
     warn,
     keep: flags.keep ?? false,
@@ -52,7 +54,7 @@ export async function run(configFile: string, flags: RunFlags): Promise<number> 
         .map(({ league_id, game, standings }) => standingsTable(`${league_id} (${game})`, standings));
       process.stdout.write(`${tables.join("\n\n")}\n`);
       if (flags.quiet) return;
-      const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+      const seconds = ((systemClock.monotonic() - begun) / 1000).toFixed(1);
       process.stderr.write(`\nplayed in ${seconds} s; logs and results are in ${resolve(folder.path)}\n`);
       if (flags.keep) process.stderr.write("Ctrl-C stops the league.\n");
     },

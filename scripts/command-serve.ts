@@ -46,7 +46,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
   if (!lock) throw new StartError(`${config.data} is served by another process`);
   writeWhole(served, config);
 
-  const progress = createProgress(process.stderr);
+  const progress = createProgress(process.stderr, systemClock);
   let isOver = false;
   const ended = Promise.withResolvers<number>();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)

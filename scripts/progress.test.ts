@@ -2,6 +2,7 @@ import { Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import stringWidth from "string-width";
 import { expect, test, vi } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
 import { createProgress, standingsTable } from "./progress.ts";
 
 test("a table's columns end where they should, whatever the names are written in", () => {
@@ -29,7 +30,7 @@ function openTerminal(): { readonly stream: NodeJS.WriteStream; readonly drawn: 
 
 test("a terminal is shown a league that an earlier run has started", async () => {
   const { stream, drawn } = openTerminal();
-  const progress = createProgress(stream);
+  const progress = createProgress(stream, systemClock);
   const result = { winner: null, points: {}, termination: "normal", reason: "draw", referee_id: "REF01" } as const;
   const match = { match_id: "R3M1", round_id: 3, roles: {}, ...result };
   progress.event({
@@ -42,7 +43,7 @@ test("a terminal is shown a league that an earlier run has started", async () =>
 
 test("a terminal is shown that a player is suspended", () => {
   const { stream, drawn } = openTerminal();
-  const progress = createProgress(stream);
+  const progress = createProgress(stream, systemClock);
   progress.event({
     type: "player_state",
     agent_id: "P01",

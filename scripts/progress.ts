@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { styleText } from "node:util";
+import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import { counted } from "#shared/lib/text.ts";
 import { type LeagueEvent, nameIn, resultLine, stateLine } from "../league-manager/events.ts";
 import type { Standing } from "../league-manager/league/standings.ts";
@@ -26,8 +27,8 @@ const REDRAW_MS = 50;
 
 export const silentProgress: Progress = { event: () => {}, line: () => {}, end: () => {} };
 
-export const createProgress = (stream: NodeJS.WriteStream): Progress =>
-  stream.isTTY ? drawnProgress(stream) : plainProgress(stream);
+export const createProgress = (stream: NodeJS.WriteStream, clock: Clock): Progress =>
+  stream.isTTY ? drawnProgress(stream, clock) : plainProgress(stream);
 
 function plainProgress(stream: NodeJS.WriteStream): Progress {
   const line = (text: string): void => {
@@ -68,24 +69,24 @@ function plainLine(event: LeagueEvent): string | null {
 }
 
 /** A bar and the standings of each league, drawn over at most twenty times a second. */
-function drawnProgress(stream: NodeJS.WriteStream): Progress {
+function drawnProgress(stream: NodeJS.WriteStream, clock: Clock): Progress {
   const leagues = new Map<string, LeagueShown>();
   let drawnLines = 0;
-  let timer: NodeJS.Timeout | null = null;
+  let cancelDrawing: Cancel | null = null;
 
   const erase = (): void => {
     if (drawnLines > 0) stream.write(`\x1b[${drawnLines}A\x1b[0J`);
     drawnLines = 0;
   };
   const draw = (): void => {
-    timer = null;
+    cancelDrawing = null;
     erase();
     const lines = [...leagues].map(([id, shown]) => cut(leagueLine(id, shown, stream), stream.columns || 80));
     if (lines.length > 0) stream.write(`${lines.join("\n")}\n`);
     drawnLines = lines.length;
   };
   const redrawSoon = (): void => {
-    timer ??= setTimeout(draw, REDRAW_MS);
+    cancelDrawing ??= clock.after(REDRAW_MS, draw);
   };
   const line = (text: string): void => {
     erase();
@@ -117,7 +118,7 @@ function drawnProgress(stream: NodeJS.WriteStream): Progress {
       redrawSoon();
     },
     end() {
-      if (timer) clearTimeout(timer);
+      cancelDrawing?.();
       erase();
     },
   };

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { findStore } from "./export.ts";
 import { beginRun, type RunFolder, resumeRun } from "./run-folder.ts";
@@ -11,7 +12,10 @@ afterEach(cleanUp);
 /** A run as the command leaves it when it is killed. */
 const begun = (): { data: string; run: RunFolder } => {
   const data = join(newFolder(), "data");
-  return { data, run: beginRun(Config.parse({ data, leagues: [{ league_id: "rps", game: "rps.v1" }] }), "7") };
+  return {
+    data,
+    run: beginRun(Config.parse({ data, leagues: [{ league_id: "rps", game: "rps.v1" }] }), "7", systemClock),
+  };
 };
 /** A run that sorts after all others, with such a file in it; the manager's store too. */
 const torn = (data: string, name: string, text: string): string => {

@@ -1,9 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { systemClock } from "#shared/lib/clock.ts";
-import { newToken } from "#shared/lib/ids.ts";
+import type { Clock } from "#shared/lib/clock.ts";
+import { newRunSuffix, newToken } from "#shared/lib/ids.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { jsonIn, writeWhole } from "./whole-file.ts";
@@ -32,10 +31,10 @@ type RunRecord = z.infer<typeof RunRecord>;
 const runsOf = (data: string): string => join(data, "runs");
 
 /** Begins a run: a new folder with the config in it. */
-export function beginRun(config: Config, seed: string | null): RunFolder {
-  const startedAt = systemClock.iso();
+export function beginRun(config: Config, seed: string | null, clock: Clock): RunFolder {
+  const startedAt = clock.iso();
   const stamp = startedAt.slice(0, 19).replaceAll(":", "-");
-  const path = join(runsOf(config.data), `${stamp}-${randomBytes(3).toString("hex")}`);
+  const path = join(runsOf(config.data), `${stamp}-${newRunSuffix()}`);
   // Logs hold what players may not see of each other: they are not for the other users of the machine.
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const record: RunRecord = { seed: seed ?? newToken(), started_at: startedAt, status: "running" };

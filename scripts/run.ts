@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { systemClock } from "#shared/lib/clock.ts";
+import type { Clock } from "#shared/lib/clock.ts";
 import { EXIT } from "#shared/runtime/exit.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
 import type { LeagueEvent, ResultsDocument } from "../league-manager/events.ts";
@@ -11,6 +11,7 @@ import type { RunFolder } from "./run-folder.ts";
 export interface RunOptions {
   readonly folder: RunFolder;
   readonly progress: Progress;
+  readonly clock: Clock;
   /** Lines that must be seen even without progress: warnings and what went wrong. */
   readonly warn: (line: string) => void;
   /** Stay up after the last league until interrupted. */
@@ -29,7 +30,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   const ended = Promise.withResolvers<number>();
   let hasBegun = options.folder.isResumed;
   const supervisor = createSupervisor({
-    clock: systemClock,
+    clock: options.clock,
     onEvent(event) {
       const told = event as LeagueEvent;
       hasBegun ||= told.type === "league_started" || told.type === "match_completed";

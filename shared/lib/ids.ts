@@ -35,6 +35,9 @@ export function derivedMessageId(...parts: readonly string[]): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
+/** Tells runs apart that begin in one second. */
+export const newRunSuffix = (): string => randomBytes(3).toString("hex");
+
 const numbered = (prefix: string, ordinal: number): string => `${prefix}${String(ordinal).padStart(2, "0")}`;
 
 /** `P01` for the first player. */

@@ -1,0 +1,110 @@
+/** Finds code that takes time, randomness or the network from the system instead of from its arguments. */
+
+interface Capability {
+  readonly name: string;
+  /** What a module that needs it does instead. */
+  readonly instead: string;
+  /** Calls that give it. */
+  readonly calls: RegExp;
+  /** Modules that give it. Imports of types are no use of it. */
+  readonly modules: RegExp;
+  /** The files that implement it. */
+  readonly implementedBy: RegExp;
+}
+
+const capabilities: readonly Capability[] = [
+  {
+    name: "time",
+    instead: "take a Clock (shared/lib/clock.ts) as an argument; tests pass systemClock or a manualClock",
+    calls:
+      /\b(setTimeout|setInterval|setImmediate)\b|\bperformance\s*\.|\bDate\s*\.\s*now\b|\bnew Date\b(?!\s*\(\s*[^)\s])|\bAbortSignal\s*\.\s*timeout\b|\bprocess\s*\.\s*hrtime\b/g,
+    modules: /^(node:)?(timers|perf_hooks)\b/,
+    implementedBy: /^shared\/lib\/clock\.ts$/,
+  },
+  {
+    name: "the clock of the system",
+    instead: "take a Clock as an argument; only what composes a process passes systemClock",
+    calls: /\bsystemClock\b/g,
+    modules: /^$/,
+    // The entry of an agent, the commands, and two defaults: the timestamp of an envelope and the turns of a writer for tests.
+    implementedBy:
+      /^(shared\/lib\/clock|shared\/runtime\/agent|scripts\/command-[\w-]+|shared\/protocol\/envelope|shared\/store\/writer)\.ts$/,
+  },
+  {
+    name: "randomness",
+    instead: "take a Random (shared/lib/rng.ts) as an argument; ids, tokens and seeds come from shared/lib/ids.ts",
+    calls: /\bMath\s*\.\s*random\b|\b(randomBytes|randomUUID|randomInt|randomFill|randomFillSync|getRandomValues)\b/g,
+    modules: /^$/,
+    implementedBy: /^shared\/lib\/ids\.ts$/,
+  },
+  {
+    name: "the network",
+    instead: "take Network (shared/rpc/network.ts) or Peers (shared/rpc/peer.ts) as an argument",
+    calls: /(?<![\w.])fetch\s*\(|\bnew (WebSocket|EventSource)\b|\bgetBuiltinModule\b/g,
+    modules: /^(node:)?(net|http|https|http2|tls|dgram|dns)$|^(undici|ws)(\/|$)/,
+    implementedBy: /^shared\/rpc\//,
+  },
+];
+
+/** Programs and files outside of the system that a simulation runs, each with the reason. */
+const OUTSIDE: readonly (readonly [files: RegExp, reason: string])[] = [
+  [/^shared\/web\/client\//, "runs in a browser, as a client of the session host"],
+  [/^shared\/rpc\/conformance-tools\.ts$/, "tools that the MCP conformance suite calls, loaded for its runs only"],
+  [/^shared\/runtime\/orphan\.ts$/, "kills a process whose parent has ended, on a thread of its own"],
+  [/^scripts\/bench[\w-]*\.ts$/, "measures real processes"],
+  [/^scripts\/(chaos|conformance)\.ts$/, "starts real processes and kills or tests them"],
+  [
+    /^scripts\/(hand-written-player|faulty-player)\.ts$/,
+    "a player without any code of this project, a process of its own",
+  ],
+  [/^scripts\/codenames-model\.ts$/, "a client of an LLM provider"],
+];
+
+/** Modules that do not take their capabilities as arguments yet. */
+const notYet: readonly string[] = ["league-manager/"];
+
+/** Whether a file, by its path from the root, gets its capabilities as arguments. */
+export const takesCapabilities = (path: string): boolean =>
+  !/\.test\.ts$|(^|\/)testing[^/]*\.ts$/.test(path) &&
+  !OUTSIDE.some(([files]) => files.test(path)) &&
+  !notYet.some((start) => path.startsWith(start));
+
+/** Each rule that is given up on paths that do not exist any more. */
+export const unusedExceptions = (paths: readonly string[]): readonly string[] => [
+  ...OUTSIDE.flatMap(([files]) => (paths.some((path) => files.test(path)) ? [] : [String(files)])),
+  ...notYet.filter((start) => !paths.some((path) => path.startsWith(start))),
+];
+
+/** The code of a file without comments and strings, except the names of imported modules. */
+const codeOf = (text: string): string =>
+  text.replace(/\/\*[\s\S]*?\*\/|(?<![:\w])\/\/[^\n]*|"(?:\\.|[^"\\\n])*"/g, (found, at: number) =>
+    found.startsWith('"') && /\b(from|import)\s*\(?\s*$/.test(text.slice(Math.max(0, at - 20), at)) ? found : "",
+  );
+
+const valueImports = (code: string): readonly string[] =>
+  [...code.matchAll(/(?:^|\n)\s*(?:import|export)\b([^;"]*?)from\s+"([^"]+)"|\bimport\s*\(?\s*"([^"]+)"/g)].flatMap(
+    ([, names = "", from, direct]) => (/^\s*type\b/.test(names) || isTypesOnly(names) ? [] : (from ?? direct ?? [])),
+  );
+
+/** Whether every imported name is a type, as in `import { type Server } from "node:http"`. */
+const isTypesOnly = (names: string): boolean => {
+  const list =
+    /\{([^}]*)\}/
+      .exec(names)?.[1]
+      ?.split(",")
+      .filter((name) => name.trim() !== "") ?? [];
+  return list.length > 0 && list.every((name) => /^\s*type\b/.test(name));
+};
+
+/** What a file takes from the system, each with what to use instead. */
+export function takenFromSystem(path: string, text: string): readonly string[] {
+  const code = codeOf(text);
+  return capabilities
+    .filter(({ implementedBy }) => !implementedBy.test(path))
+    .flatMap(({ name, instead, calls, modules }) => {
+      const found = [...(code.match(calls) ?? []), ...valueImports(code).filter((from) => modules.test(from))];
+      return found.length === 0
+        ? []
+        : [`${path} takes ${name} from the system (${[...new Set(found)].join(", ")}): ${instead}`];
+    });
+}
