@@ -113,13 +113,13 @@ function identify(
 
   const sameKind = agents.filter((one) => one.kind === kind);
   const atEndpoint = new Set(sameKind.filter((one) => endpointKey(one.endpoint) === key));
-  const displaced = [...atEndpoint].filter((one) => one !== known && one.name !== name && left.has(one.id));
+  // A player may have stopped and freed its port. An endpoint that the config lists is given to no other player.
+  const mayHaveLeft = (one: Agent): boolean =>
+    kind === "player" && one !== known && one.name !== name && !hasListedEndpoint(policy.places, one.id);
+  const displaced = [...atEndpoint].filter((one) => left.has(one.id) && mayHaveLeft(one));
   const alike = sameKind.filter((one) => !displaced.includes(one) && (one.name === name || atEndpoint.has(one)));
   const other = alike.find((one) => one !== known);
-  if (other) {
-    const mayHaveLeft = kind === "player" && other.name !== name && !hasListedEndpoint(policy.places, other.id);
-    return mayHaveLeft ? ok({ type: "has_left", player: other }) : err(takenBy(other, attempt));
-  }
+  if (other) return mayHaveLeft(other) ? ok({ type: "has_left", player: other }) : err(takenBy(other, attempt));
   const returning = known && alike.includes(known) ? known : null;
   const lastForgotten = state.lastForgotten[kind];
   const areKept = policy.startWhen === "roster";

@@ -1,0 +1,152 @@
+import { expect, it } from "vitest";
+import type { Agent, Capabilities, Profile } from "./agent.ts";
+import { type AgentCommand, decideAgent } from "./decide.ts";
+import type { AgentEvent, NewAgentEvent } from "./events.ts";
+import { evolveAgent } from "./evolve.ts";
+
+const PROFILE: Profile = { name: "Ann", salt: "s", endpoint: "http://127.0.0.1:9000/mcp", tokenHash: "h" };
+const CAPABILITIES: Capabilities = {
+  ...{ gameTypes: ["rps.v1"], wantsLegalActions: true, wantsRoundResults: false, takesBatches: true },
+  ...{ wantsAnnouncements: false, maxConcurrent: 0, dialect: "native" },
+};
+const MATCH = { leagueId: "rps", matchId: "R1M1", epoch: 1 };
+const register = (kind: "player" | "referee" = "player"): AgentCommand => ({
+  ...{ type: "register", agentId: "P01", kind, capabilities: CAPABILITIES, profile: PROFILE },
+});
+const timeOut: AgentCommand = { type: "time_out", ...MATCH };
+const answer: AgentCommand = { type: "answer", ...MATCH };
+const recover: AgentCommand = { type: "recover", by: "health" };
+
+const stored = (event: NewAgentEvent): AgentEvent => ({ v: 1, at: "2026-01-01T00:00:00.000Z", ...event }) as AgentEvent;
+
+/** The agent that these commands lead to, and the types of the events. */
+function after(...commands: readonly AgentCommand[]): { agent: Agent | null; types: readonly string[] } {
+  let agent: Agent | null = null;
+  const types: string[] = [];
+  for (const command of commands) {
+    const decided = decideAgent(agent, command);
+    if (!decided.ok) throw new Error(decided.error.message);
+    for (const event of decided.value) {
+      agent = evolveAgent(agent, stored(event), "profile" in command ? command.profile : PROFILE);
+      types.push(event.type);
+    }
+  }
+  return { agent, types };
+}
+const active = [register(), { type: "activate" }] as const;
+
+it("a registration holds what the agent says of itself and a commitment of its name, not the name", () => {
+  const decided = decideAgent(null, register());
+  expect(decided).toMatchObject({ ok: true, value: [{ type: "registered", agent_id: "P01", kind: "player" }] });
+  expect(JSON.stringify(decided)).not.toContain("Ann");
+  const { agent } = after(register());
+  expect(agent).toEqual({
+    ...CAPABILITIES,
+    ...PROFILE,
+    id: "P01",
+    kind: "player",
+    version: 1,
+    state: "REGISTERED",
+    fails: 0,
+  });
+});
+
+it.each<[string, readonly AgentCommand[], Partial<Agent>, string[]]>([
+  ["a league starts", [...active], { state: "ACTIVE" }, ["activated"]],
+  ["a second league starts", [...active, { type: "activate" }], { state: "ACTIVE" }, ["activated"]],
+  ["a timeout", [...active, timeOut], { state: "SUSPENDED", fails: 1 }, ["activated", "timed_out"]],
+  [
+    "two timeouts, a health probe and a timeout",
+    [...active, timeOut, timeOut, recover, timeOut],
+    { state: "SHUTDOWN", fails: 3 },
+    ["activated", "timed_out", "timed_out", "recovered", "timed_out"],
+  ],
+  [
+    "a match without a timeout after two with one",
+    [...active, timeOut, timeOut, answer, timeOut],
+    { state: "SUSPENDED", fails: 1 },
+    ["activated", "timed_out", "timed_out", "answered", "timed_out"],
+  ],
+  ["a match without a timeout", [...active, answer], { state: "ACTIVE", fails: 0 }, ["activated"]],
+  [
+    "three timeouts and an answer",
+    [...active, timeOut, timeOut, timeOut, timeOut, answer, recover],
+    { state: "SHUTDOWN", fails: 3 },
+    ["activated", "timed_out", "timed_out", "timed_out"],
+  ],
+  ["a health probe of an active player", [...active, recover], { state: "ACTIVE" }, ["activated"]],
+  [
+    "the end of its leagues",
+    [...active, { type: "dismiss" }, { type: "dismiss" }],
+    { state: "SHUTDOWN" },
+    ["activated", "dismissed"],
+  ],
+  ["an operator's removal", [register(), { type: "remove" }, { type: "remove" }], { state: "SHUTDOWN" }, ["removed"]],
+  [
+    "another league after the end of the first",
+    [...active, timeOut, { type: "dismiss" }, { type: "renew" }, { type: "renew" }],
+    { state: "REGISTERED", fails: 0 },
+    ["activated", "timed_out", "dismissed", "renewed"],
+  ],
+  [
+    "the start of a league while it is shut down",
+    [register(), { type: "remove" }, { type: "activate" }],
+    { state: "SHUTDOWN" },
+    ["removed"],
+  ],
+])("the state and the events of a player after %s", (_, commands, agent, types) => {
+  const result = after(...commands);
+  expect(result.agent).toMatchObject({ ...agent, version: types.length + 1 });
+  expect(result.types).toEqual(["registered", ...types]);
+});
+
+it("a player that returns unchanged leaves no event; a referee does, because it has started anew", () => {
+  const again: AgentCommand = { type: "return", capabilities: CAPABILITIES, profile: PROFILE };
+  expect(after(register(), again).types).toEqual(["registered"]);
+  expect(after(register("referee"), again).types).toEqual(["registered", "returned"]);
+});
+
+it.each<[string, Partial<Capabilities>, Partial<Profile>]>([
+  ["other games", { gameTypes: [] }, {}],
+  ["announcements", { wantsAnnouncements: true }, {}],
+  ["another endpoint", {}, { endpoint: "http://127.0.0.1:9001/mcp" }],
+])("a player that returns with %s is changed", (_, capabilities, profile) => {
+  const changed = { capabilities: { ...CAPABILITIES, ...capabilities }, profile: { ...PROFILE, ...profile } };
+  const { agent, types } = after(register(), { type: "return", ...changed });
+  expect(types).toEqual(["registered", "returned"]);
+  expect(agent).toMatchObject({ ...changed.capabilities, ...changed.profile });
+});
+
+it("a player loses its endpoint once", () => {
+  const lost = decideAgent(after(register()).agent, { type: "lose_endpoint" });
+  expect(lost).toEqual({ ok: true, value: [{ type: "endpoint_lost" }] });
+  const without = evolveAgent(after(register()).agent, stored({ type: "endpoint_lost" }), { ...PROFILE, endpoint: "" });
+  expect(without).toMatchObject({ endpoint: "", version: 2 });
+  expect(decideAgent(without, { type: "lose_endpoint" })).toEqual({ ok: true, value: [] });
+});
+
+it("a forgotten agent can be registered again in the same stream", () => {
+  const { agent } = after(register());
+  const forgotten = evolveAgent(agent, stored({ type: "forgotten" }), PROFILE);
+  expect(forgotten).toBeNull();
+  const again = decideAgent(null, register());
+  if (!again.ok) throw new Error("rejected");
+  expect(evolveAgent(null, stored(again.value[0] as NewAgentEvent), PROFILE, 3)).toMatchObject({ version: 3 });
+});
+
+it("commands to an agent that is not registered, and a second registration, are rejected", () => {
+  expect(decideAgent(null, recover)).toMatchObject({ ok: false, error: { error_code: "L004" } });
+  expect(decideAgent(after(register()).agent, register())).toMatchObject({ ok: false, error: { error_code: "L003" } });
+});
+
+it.each<[string, readonly AgentCommand[], NewAgentEvent]>([
+  ["a timeout before the start", [register()], { type: "timed_out", league_id: "rps", match_id: "R1M1", epoch: 1 }],
+  ["a recovery without a timeout", [...active], { type: "recovered", by: "health" }],
+  ["an answer without a timeout", [...active], { type: "answered", league_id: "rps", match_id: "R1M1", epoch: 1 }],
+  ["a second activation", [...active], { type: "activated" }],
+  ["a renewal of an active player", [...active], { type: "renewed" }],
+  ["a second removal", [register(), { type: "remove" }], { type: "removed" }],
+  ["any event before the registration", [], { type: "forgotten" }],
+])("a log with %s is not accepted", (_, commands, event) => {
+  expect(() => evolveAgent(after(...commands).agent, stored(event), PROFILE)).toThrow();
+});

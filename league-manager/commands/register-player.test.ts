@@ -1,0 +1,374 @@
+import { describe, expect, it } from "vitest";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { MOST_ABSENT } from "../agents/admission.ts";
+import { nameCommitment } from "../agents/decide.ts";
+import type { Place } from "../agents/places.ts";
+import { MOST_PLAYERS } from "../agents/seats.ts";
+import { startLeague } from "./leagues.ts";
+import { removePlayer, resetToken } from "./players.ts";
+import {
+  AT,
+  applied,
+  endpointAt,
+  given,
+  givenState,
+  open,
+  POLICY,
+  player,
+  referee,
+  stateAfter,
+  tokenOf,
+} from "./testing.ts";
+
+const left = (...ids: string[]) => ({ left: new Set(ids) });
+const taken = (what: string) =>
+  `${what} is registered already: take another, or send its token to come back (the operator can reset a lost token)`;
+const placeOf = (id: string, name: string, endpoint: string | null = null): Place => ({
+  ...{ id, kind: "player", name, endpoint, own: null },
+});
+const full = (n: number) => ({ ...POLICY, maxPlayers: new Map([["rps", n]]) });
+
+describe("a new player", () => {
+  it("enters every open league of its games, in one append, with the token that it chose", () => {
+    given(open("rps", "other"))
+      .when(player("Ann", { announcements: false, batch: true }))
+      .leadsTo("rps player_entered", "other player_entered", "P01 registered")
+      .replies({ type: "registered", agentId: "P01", token: tokenOf("Ann"), isNew: true, leagueIds: ["rps", "other"] })
+      .writes({
+        type: "profile",
+        agentId: "P01",
+        profile: { name: "Ann", salt: "salt Ann", endpoint: endpointAt(9000), tokenHash: sha256Hex(tokenOf("Ann")) },
+      });
+  });
+
+  it("is kept with what it says of itself, and with the commitment of its name in each league", () => {
+    const { state } = given(open("rps")).when(
+      player("Ann", { announcements: false, legal_actions: false, batch: true }),
+    );
+    expect(state.agents.get("P01")).toMatchObject({
+      ...{ wantsAnnouncements: false, wantsLegalActions: false, wantsRoundResults: true, takesBatches: true },
+    });
+    const commitment = nameCommitment({ name: "Ann", salt: "salt Ann" });
+    expect([...(state.leagues.get("rps")?.entrants ?? [])]).toEqual([["P01", commitment]]);
+  });
+
+  it("enters the leagues that it names, or none", () => {
+    const [rps, gone] = [["rps"], ["rps", "gone"]];
+    given(open("rps", "other"))
+      .when(player("Ann", { league_ids: rps }))
+      .replies({ leagueIds: ["rps"] });
+    const lost = given(open("rps", "other")).when(player("Ann", { league_ids: gone }));
+    lost.isRejected("L005", "no league gone");
+  });
+
+  it.each([
+    ["no token", null],
+    ["a token that is no secret", "secret"],
+    ["the operator's token", tokenOf("operator")],
+    ["the token of another agent", tokenOf("Bob")],
+  ])("gets a new token when it brings %s", (_, token) => {
+    const policy = { ...POLICY, operatorTokenHash: sha256Hex(tokenOf("operator")) };
+    given(open("rps"), player("Bob", { port: 9009 }))
+      .when(player("Ann", { token }, policy))
+      .replies({ agentId: "P02", token: tokenOf("new Ann") });
+  });
+
+  it("is rejected when it gives no endpoint of its own", () => {
+    const contact = (contact_endpoint: string) => given(open("rps")).when(player("Ann", { contact_endpoint }));
+    contact("ftp://127.0.0.1/mcp").isRejected("L001", "contact_endpoint is not an http URL");
+    const why = "contact_endpoint must be at the address you register from (127.0.0.1) or allowed by the config";
+    contact("http://192.0.2.1:9000/mcp").isRejected("L001", why);
+  });
+
+  it("needs the join code, unless it comes back with its token", () => {
+    const policy = { ...POLICY, joinCode: "word" };
+    const why = "the join code is missing or wrong: ask for it and give --join-code WORD";
+    const inside = player("Ann", { join_code: "word" }, policy);
+    given(open("rps"))
+      .when(player("Ann", {}, policy))
+      .isRejected("L001", why);
+    given(open("rps"))
+      .when(player("Ann", { join_code: "sword" }, policy))
+      .isRejected("L001", why);
+    given(open("rps"), inside)
+      .when(player("Ann", {}, policy))
+      .replies({ agentId: "P01", isNew: false });
+  });
+
+  it("is rejected when no league of its games is open", () => {
+    given(open("rps"))
+      .when(player("Ann", { game_types: ["chess"] }))
+      .isRejected("L001", "no league of your games is open");
+    const chess = player("Ann", { game_types: ["chess"], league_ids: ["rps"] });
+    given(open("rps")).when(chess).isRejected("L001", "league rps plays rps.v1, which is not in your game_types");
+    const running = [open("rps"), player("A", { port: 1 }), player("B", { port: 2 }), referee("R"), startLeague("rps")];
+    given(...running)
+      .when(player("Ann"))
+      .isRejected("L001", "no league of your games is open");
+    given(...running)
+      .when(player("Ann", { league_ids: ["rps"] }))
+      .isRejected("L001", "league rps is running");
+  });
+});
+
+describe("a name or an endpoint that is taken", () => {
+  const both = [open("rps"), player("Ann", { port: 1 }), player("Bob", { port: 2 })];
+
+  it.each([
+    ["a new player", "Ann", 3, "Eve", "the name Ann"],
+    ["a player that knows the hash of the token only", "Ann", 1, null, "the name Ann"],
+    ["a player that returns under another's name", "Bob", 1, "Ann", "the name Bob"],
+    ["a player that returns at another's endpoint", "Ann", 2, "Ann", null],
+  ])("is not given to %s", (_, name, port, owner, message) => {
+    const token = owner === null ? sha256Hex(tokenOf("Ann")) : tokenOf(owner);
+    const asked = given(...both).when(player(name, { port, token }));
+    if (message) asked.isRejected("L003", taken(message));
+    // An endpoint may be free again: that player is asked.
+    else asked.leadsTo().replies({ type: "has_left", player: { id: "P02" } });
+  });
+
+  it.each(["http://localhost:1/mcp", "http://[::1]:1/MCP/", "http://127.0.0.2:1//mcp?x"])(
+    "stays taken when the endpoint is spelled %s",
+    (contact_endpoint) => {
+      const asked = given(...both).when(player("Eve", { contact_endpoint }));
+      asked.leadsTo().replies({ type: "has_left", player: { id: "P01" } });
+    },
+  );
+
+  it("is taken by the first of two that come in one batch", () => {
+    const state = stateAfter([open("rps"), player("Ann", { port: 1 })]);
+    givenState(state)
+      .when(player("Ann", { port: 2, token: tokenOf("Eve") }))
+      .isRejected("L003", taken("the name Ann"));
+  });
+
+  it("can be a referee's, too", () => {
+    given(...both)
+      .when(referee("Ann", { port: 1, token: tokenOf("R") }))
+      .replies({ agentId: "REF01" });
+  });
+});
+
+describe("a player whose endpoint another one wants", () => {
+  const ann = [open("rps"), player("Ann", { port: 1 })];
+
+  it("is asked first, and nothing is registered", () => {
+    given(...ann)
+      .when(player("Bob", { port: 1 }))
+      .leadsTo()
+      .replies({ type: "has_left", player: { id: "P01" } });
+  });
+
+  it("loses endpoint and seat when it has left, in one append with the newcomer", () => {
+    const { state } = given(...ann)
+      .when(player("Bob", { port: 1, ...left("P01") }))
+      .leadsTo("rps player_left", "rps player_entered", "P01 endpoint_lost", "P02 registered");
+    expect([state.agents.get("P01")?.endpoint, state.agents.get("P02")?.endpoint]).toEqual(["", endpointAt(1)]);
+  });
+
+  it("keeps endpoint and seat when the newcomer is rejected", () => {
+    given(...ann)
+      .when(player("Bob", { port: 1, game_types: ["chess"], ...left("P01") }))
+      .isRejected("L001", "no league of your games is open");
+  });
+
+  it("comes back under its id, and gets a seat if there is one", () => {
+    const gone = [...ann, player("Bob", { port: 1, ...left("P01") })];
+    const back = player("Ann", { port: 3 });
+    given(...gone)
+      .when(back)
+      .leadsTo("rps player_entered", "P01 returned")
+      .replies({ agentId: "P01" });
+    given(...gone)
+      .when(player("Ann", { port: 3 }, full(1)))
+      .isRejected("L002", "every league of your games is full");
+  });
+
+  it("leaves its seat to the newcomer, also the last one", () => {
+    given(...ann)
+      .when(player("Bob", { port: 1, ...left("P01") }, full(1)))
+      .replies({ agentId: "P02", leagueIds: ["rps"] });
+  });
+
+  it("keeps its seat in a league that runs", () => {
+    const running = [...ann, player("B", { port: 2 }), referee("R"), startLeague("rps"), open("next")];
+    const { state } = given(...running)
+      .when(player("Eve", { port: 1, ...left("P01") }))
+      .leadsTo("next player_entered", "P01 endpoint_lost", "P03 registered");
+    expect(state.leagues.get("rps")?.entrants.has("P01")).toBe(true);
+  });
+
+  it("is not asked when the config lists its endpoint, or when its name is wanted", () => {
+    const policy = { ...POLICY, places: [placeOf("P01", "Ann", endpointAt(1))] };
+    const listed = [open("rps"), player("Ann", { port: 1 }, policy)];
+    const bob = player("Bob", { port: 1, ...left("P01") }, policy);
+    given(...listed)
+      .when(bob)
+      .isRejected("L003", taken(`the endpoint ${endpointAt(1)}`));
+    given(...ann)
+      .when(player("Ann", { port: 1, token: null, ...left("P01") }))
+      .isRejected("L003", taken("the name Ann"));
+  });
+
+  it("has its question asked again when another player has the endpoint meanwhile", () => {
+    given(...ann, player("Bob", { port: 1, ...left("P01") }))
+      .when(player("Eve", { port: 1, ...left("P01") }))
+      .leadsTo()
+      .replies({ type: "has_left", player: { id: "P02" } });
+  });
+
+  it("is forgotten when many have left: one endpoint cannot fill the manager with names", () => {
+    const names = Array.from({ length: MOST_ABSENT + 1 }, (_, n) => `N${n}`);
+    const before = names.map((name, n) => player(name, { port: 1, ...left(`P${String(n).padStart(2, "0")}`) }));
+    const { state } = given(open("rps"), ...before)
+      .when(player("last", { port: 1, ...left(`P${MOST_ABSENT + 1}`) }))
+      .leadsTo(
+        "rps player_left",
+        "rps player_entered",
+        `P${MOST_ABSENT + 1} endpoint_lost`,
+        "P01 forgotten",
+        "P502 registered",
+      );
+    expect(state.agents.size).toBe(MOST_ABSENT + 1);
+  });
+});
+
+describe("a player that returns", () => {
+  it("leaves no event when nothing has changed", () => {
+    given(open("rps"), player("Ann"))
+      .when(player("Ann"))
+      .leadsTo()
+      .replies({ agentId: "P01", token: tokenOf("Ann"), isNew: false });
+  });
+
+  it("keeps its name, and takes a new endpoint", () => {
+    const { state } = given(open("rps"), player("Ann", { port: 1 })).when(
+      player("Anna", { port: 1, token: tokenOf("Ann") }),
+    );
+    expect(state.agents.get("P01")).toMatchObject({ name: "Ann", salt: "salt Ann" });
+    const moved = given(open("rps"), player("Ann", { port: 1 })).when(player("Ann", { port: 2 }));
+    moved.leadsTo("P01 returned");
+    expect(moved.state.agents.get("P01")?.endpoint).toBe(endpointAt(2));
+  });
+
+  it("needs the new token after a reset", () => {
+    const reset = resetToken("P01", tokenOf("reset"), []);
+    given(open("rps"), player("Ann"), reset).when(player("Ann")).isRejected("L003", taken("the name Ann"));
+    const back = player("Ann", { token: tokenOf("reset") });
+    given(open("rps"), player("Ann"), reset)
+      .when(back)
+      .replies({ agentId: "P01", token: tokenOf("reset") });
+  });
+
+  it("enters leagues that have opened meanwhile", () => {
+    const moved = given(open("rps"), player("Ann"), open("next")).when(player("Ann"));
+    moved.leadsTo("next player_entered").replies({ leagueIds: ["rps", "next"] });
+  });
+
+  it("is registered again for an open league when it was shut down and plays nowhere", () => {
+    const over = [open("rps"), player("Ann"), removePlayer("P01")];
+    // It was in an open league only: forgotten, so this is a new player.
+    given(...over)
+      .when(player("Ann"))
+      .leadsTo("rps player_entered", "P02 registered");
+    const former = stateAfter([open("rps"), player("Ann")]);
+    const shut = stateAfter([removePlayer("P01")], { ...former, formerEntrants: new Set(["P01"]) });
+    givenState(shut).when(player("Ann")).leadsTo("rps player_entered", "P01 renewed").replies({ agentId: "P01" });
+  });
+
+  it("stays shut down while its league runs, and enters no other", () => {
+    const running = [open("rps"), player("A", { port: 1 }), player("B", { port: 2 }), referee("R"), startLeague("rps")];
+    const removed = [...running, removePlayer("P01"), open("next")];
+    given(...removed)
+      .when(player("A", { port: 1 }))
+      .leadsTo()
+      .replies({ leagueIds: ["rps"] });
+    given(...removed)
+      .when(player("A", { port: 1, league_ids: ["next"] }))
+      .isRejected("L001", "you are shut down, until the leagues that you are in are over");
+  });
+});
+
+describe("seats", () => {
+  it("max_players is a limit, also for two that come in one batch", () => {
+    const state = stateAfter([open("rps"), player("A", { port: 1 }, full(2)), player("B", { port: 2 }, full(2))]);
+    givenState(state)
+      .when(player("C", { port: 3 }, full(2)))
+      .isRejected("L002", "every league of your games is full");
+    const named = player("C", { port: 3, league_ids: ["rps"] }, full(2));
+    givenState(state).when(named).isRejected("L002", "league rps is full");
+    givenState(state)
+      .when(player("A", { port: 9 }, full(2)))
+      .replies({ agentId: "P01", leagueIds: ["rps"] });
+  });
+
+  it("a league that names no number takes 500 players", () => {
+    const many = Array.from({ length: MOST_PLAYERS }, (_, n) => player(`N${n}`, { port: 10_000 + n }));
+    const state = stateAfter([open("rps"), ...many]);
+    expect(state.leagues.get("rps")?.entrants.size).toBe(500);
+    givenState(state)
+      .when(player("more", { port: 1 }))
+      .isRejected("L002", "every league of your games is full");
+  }, 20_000);
+
+  it("a roster takes the players of its places, whatever numbers its league names", () => {
+    const policy = { ...full(1), startWhen: "roster" as const, places: [placeOf("P01", "A"), placeOf("P02", "B")] };
+    const state = stateAfter([open("rps"), player("B", { port: 2 }, policy)]);
+    expect([...state.agents.keys()]).toEqual(["P02"]);
+    givenState(state)
+      .when(player("A", { port: 1 }, policy))
+      .replies({ agentId: "P01", leagueIds: ["rps"] });
+    const why = 'no place is kept for "D": who plays here stands in the league\'s config';
+    givenState(state)
+      .when(player("D", { port: 4 }, policy))
+      .isRejected("L002", why);
+  });
+
+  it("an agent of the run is known by its token, and no other agent takes its name or endpoint", () => {
+    const own = { endpoint: endpointAt(9101), tokenHash: sha256Hex(tokenOf("own")) };
+    const policy = { ...POLICY, startWhen: "roster" as const, places: [{ ...placeOf("P01", "Ann"), own }] };
+    given(open("rps"))
+      .when(player("Ann", { port: 9109 }, policy))
+      .isRejected("L003", "the name Ann is kept for an agent of this run");
+    given(open("rps"))
+      .when(player("X", { port: 9101 }, policy))
+      .isRejected("L003", `the endpoint ${endpointAt(9101)} is kept for an agent of this run`);
+    const ann = player("Ann", { port: 9101, token: tokenOf("own") }, policy);
+    given(open("rps"))
+      .when(ann)
+      .replies({ agentId: "P01", token: tokenOf("own") });
+  });
+});
+
+describe("ids", () => {
+  it("the id of a player that was taken out is given to no other player", () => {
+    const taken = [open("rps"), player("A", { port: 1 }), player("B", { port: 2 }), removePlayer("P02")];
+    given(...taken)
+      .when(player("C", { port: 3 }))
+      .replies({ agentId: "P03" });
+    given(...taken)
+      .when(player("B", { port: 2 }))
+      .replies({ agentId: "P03", isNew: true });
+  });
+
+  it("a forgotten player of a place gets its id again", () => {
+    const policy = { ...POLICY, startWhen: "roster" as const, places: [placeOf("P01", "A"), placeOf("P02", "B")] };
+    const taken = [
+      open("rps"),
+      player("A", { port: 1 }, policy),
+      player("B", { port: 2 }, policy),
+      removePlayer("P01"),
+    ];
+    given(...taken)
+      .when(player("A", { port: 1 }, policy))
+      .replies({ agentId: "P01", isNew: true });
+  });
+});
+
+it("a decision leaves the state that it was made on as it is", () => {
+  const state = stateAfter([open("rps"), player("Ann", { port: 1 })]);
+  const decided = player("Bob", { port: 1, ...left("P01") })(state, AT);
+  expect(decided.ok && applied(state, decided.value).agents.size).toBe(2);
+  expect([...state.agents.values()]).toMatchObject([{ id: "P01", endpoint: endpointAt(1) }]);
+  expect([...(state.leagues.get("rps")?.entrants.keys() ?? [])]).toEqual(["P01"]);
+});

@@ -1,0 +1,178 @@
+import { describe, expect, it } from "vitest";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import type { Place } from "../agents/places.ts";
+import { MOST_REFEREES, MOST_REFEREES_OF_NETWORK } from "../agents/referee-places.ts";
+import type { Decide } from "../ledger.ts";
+import { assignMatch, releaseMatch, settleWithdrawal } from "./matches.ts";
+import { forgetReferee } from "./referees.ts";
+import { openRound } from "./rounds.ts";
+import { endpointAt, given, givenState, open, POLICY, referee, startedLeague, stateAfter, tokenOf } from "./testing.ts";
+
+const REMOTE = "203.0.113.9";
+const OTHER = "203.0.113.10";
+const remote = (address: string, n: number, more: object = {}) =>
+  referee(`${address} ${n}`, {
+    contact_endpoint: `http://${address}:${10_000 + n}/mcp`,
+    remoteAddress: address,
+    ...more,
+  });
+const local = (n: number, more: object = {}, policy = POLICY) =>
+  referee(`R${n}`, { port: 10_000 + n, ...more }, policy);
+const many = (n: number, make: (n: number) => Decide<unknown>) => Array.from({ length: n }, (_, index) => make(index));
+const placeAt = (id: string, port: number, own: Place["own"] = null): Place => ({
+  ...{ id, kind: "referee", name: null, endpoint: endpointAt(port), own },
+});
+
+it("a new referee is registered with its capacity, and is in every league", () => {
+  const { state } = given(open("rps", "other"))
+    .when(referee("R"))
+    .leadsTo("REF01 registered")
+    .replies({ agentId: "REF01", token: tokenOf("R"), isNew: true, leagueIds: ["rps", "other"], replaced: null });
+  expect(state.agents.get("REF01")).toMatchObject({ kind: "referee", maxConcurrent: 2, wantsAnnouncements: true });
+});
+
+it("a referee's name and endpoint are its own: another is not asked whether it has left", () => {
+  const both = [local(1), local(2)];
+  for (const [name, port, owner] of [
+    ["R1", 3, "R3"],
+    ["R3", 10_001, "R3"],
+    ["R1", 10_001, "R2"],
+    ["R2", 10_001, "R2"],
+  ] as const) {
+    const asked = referee(name, { port, token: tokenOf(owner) });
+    expect(asked(stateAfter(both), "")).toMatchObject({ ok: false, error: { error_code: "L003" } });
+  }
+  given(...both)
+    .when(local(1))
+    .leadsTo("REF01 returned")
+    .replies({ agentId: "REF01", isNew: false });
+});
+
+it("a roster has the referees of its config", () => {
+  const own = { endpoint: endpointAt(9001), tokenHash: sha256Hex(tokenOf("own")) };
+  const policy = { ...POLICY, startWhen: "roster" as const, places: [placeAt("REF01", 9001, own)] };
+  given()
+    .when(referee("R", { port: 9002 }, policy))
+    .isRejected("L002", "this league has the referees of its config, and takes no other");
+  given()
+    .when(referee("R", { port: 9001 }, policy))
+    .isRejected("L003", `the endpoint ${endpointAt(9001)} is kept for an agent of this run`);
+  given()
+    .when(referee("R", { port: 9001, token: tokenOf("own") }, policy))
+    .replies({ agentId: "REF01" });
+});
+
+describe("99 referees", () => {
+  const policy = { ...POLICY, places: [placeAt("REF01", 9001)] };
+  const all = stateAfter(many(MOST_REFEREES, (n) => local(n, {}, policy)));
+
+  it("are taken, then none but those that come back or are expected", () => {
+    givenState(all)
+      .when(local(99, {}, policy))
+      .isRejected("L002", "99 referees are registered, and all of them answer", { retryable: true });
+    givenState(all)
+      .when(local(7, {}, policy))
+      .replies({ agentId: "REF08", isNew: false });
+    givenState(all)
+      .when(referee("own", { port: 9001 }, policy))
+      .replies({ isNew: true });
+  });
+
+  it("leave room to another in place of the one that has been silent for longest", () => {
+    const late = local(99, { silent: ["REF08", "REF03"] }, policy);
+    const { state } = givenState(all)
+      .when(late)
+      .leadsTo("REF08 forgotten", "REF100 registered")
+      .replies({ replaced: "REF08" });
+    // The forgotten referee is new when it comes back.
+    givenState(state)
+      .when(local(7, { silent: ["REF03"] }, policy))
+      .replies({ agentId: "REF101", token: tokenOf("R7") });
+  });
+
+  it("do not lose an expected one, one that is unknown, or a player, because it is silent", () => {
+    const { state } = givenState(stateAfter(many(98, (n) => local(n, {}, policy)))).when(
+      referee("own", { port: 9001 }, policy),
+    );
+    const asked = local(98, { silent: ["REF01", "REF500", "P01"] }, policy);
+    expect(state.agents.get("REF01")?.endpoint).not.toBe(endpointAt(9001));
+    const own = [...state.agents.values()].find(({ endpoint }) => endpoint === endpointAt(9001));
+    givenState(state)
+      .when(local(98, { silent: [own?.id ?? "", "REF500", "P01"] }, policy))
+      .isRejected("L002", "99 referees are registered, and all of them answer");
+    givenState(state).when(asked).replies({ replaced: "REF01" });
+  });
+});
+
+describe("one remote network", () => {
+  const full = stateAfter([...many(MOST_REFEREES_OF_NETWORK, (n) => remote(REMOTE, n)), remote(OTHER, 0)]);
+
+  it("has 33 places, which leaves the others to other networks", () => {
+    givenState(full)
+      .when(remote(REMOTE, 33))
+      .isRejected("L002", "33 referees of your network are registered, and all of them answer");
+    givenState(full).when(remote(OTHER, 1)).replies({ isNew: true });
+    givenState(full).when(remote(REMOTE, 0)).replies({ isNew: false });
+    givenState(full).when(local(0)).replies({ isNew: true });
+  });
+
+  it("replaces only a silent referee of its own", () => {
+    givenState(full)
+      .when(remote(REMOTE, 33, { silent: ["REF34"] }))
+      .isRejected("L002", "33 referees of your network are registered, and all of them answer");
+    givenState(full)
+      .when(remote(REMOTE, 33, { silent: ["REF34", "REF05"] }))
+      .replies({ replaced: "REF05" });
+  });
+});
+
+describe("a silent referee with withdrawals", () => {
+  const withdrawn = [
+    ...startedLeague("rps", 2),
+    openRound("rps", 1),
+    assignMatch({ leagueId: "rps", matchId: "R1M1", epoch: 1, refereeId: "REF01" }),
+    releaseMatch({ leagueId: "rps", matchId: "R1M1", epoch: 1, reason: "unreachable", detail: "no answer" }),
+  ];
+
+  it("has them settled in the append that forgets it and registers another", () => {
+    const all = stateAfter([...withdrawn, ...many(MOST_REFEREES - 1, (n) => local(n))]);
+    const { state } = givenState(all)
+      .when(local(500, { silent: ["REF01"] }))
+      .leadsTo("rps withdrawal_settled", "REF01 forgotten", "REF100 registered");
+    expect(state.leagues.get("rps")?.withdrawals).toEqual([]);
+  });
+
+  it("is forgotten on command, once", () => {
+    given(...withdrawn)
+      .when(forgetReferee("REF01"))
+      .leadsTo("rps withdrawal_settled", "REF01 forgotten")
+      .writes({ type: "erase_profile", agentId: "REF01" });
+    given(...withdrawn, forgetReferee("REF01"))
+      .when(forgetReferee("REF01"))
+      .isRejected("L004", "no referee REF01 is registered");
+  });
+
+  it("frees its place when it acknowledges", () => {
+    const settle = settleWithdrawal({ leagueId: "rps", matchId: "R1M1", epoch: 1, refereeId: "REF01" });
+    given(...withdrawn)
+      .when(settle)
+      .leadsTo("rps withdrawal_settled");
+    given(...withdrawn, settle)
+      .when(settle)
+      .leadsTo();
+  });
+});
+
+it("a referee with a match is not forgotten, and makes no room", () => {
+  const assigned = [
+    ...startedLeague("rps", 2),
+    openRound("rps", 1),
+    assignMatch({ leagueId: "rps", matchId: "R1M1", epoch: 1, refereeId: "REF01" }),
+  ];
+  given(...assigned)
+    .when(forgetReferee("REF01"))
+    .isRejected("L001", "REF01 has matches");
+  given(...assigned, ...many(MOST_REFEREES - 1, (n) => local(n)))
+    .when(local(500, { silent: ["REF01"] }))
+    .isRejected("L002", "99 referees are registered, and all of them answer");
+});
