@@ -1,0 +1,154 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { endpointKey } from "#shared/rpc/addresses.ts";
+import type { Place } from "../agents/places.ts";
+import type { Decide, Decision, ManagerState } from "../ledger.ts";
+import { completeLeague, openLeagues, startLeague } from "./leagues.ts";
+import { assignMatch, releaseMatch } from "./matches.ts";
+import { recoverPlayer, removePlayer, resetToken } from "./players.ts";
+import { forgetReferee } from "./referees.ts";
+import { reportResult } from "./report.ts";
+import { openRound } from "./rounds.ts";
+import { AT, applied, NOTHING, POLICY, player, referee, settingsOf, tokenOf } from "./testing.ts";
+import { aborted, lost, SEED, won } from "./testing-results.ts";
+
+const PLACE: Place = { id: "P02", kind: "player", name: "B", endpoint: null, own: null };
+const policy = { ...POLICY, places: [PLACE], maxPlayers: new Map([["rps", 4]]) };
+const leagues = ["rps", "b", "c"];
+
+const name = fc.constantFrom("A", "B", "C", "D", "E");
+const port = fc.integer({ min: 1, max: 5 });
+const league = fc.constantFrom(...leagues);
+const playerId = fc.constantFrom("P01", "P02", "P03", "P04", "P05");
+const refereeId = fc.constantFrom("REF01", "REF02");
+const left = fc.subarray(["P01", "P02", "P03", "P04", "P05"]).map((ids) => new Set(ids));
+
+/** A command that depends on the state that it meets, so that matches are often those that can be assigned and reported. */
+type Step = (state: ManagerState) => Decide<unknown>;
+const fixed =
+  (command: Decide<unknown>): Step =>
+  () =>
+    command;
+
+/** Assigns, releases or reports the first open match of a league. */
+const playOn =
+  (leagueId: string, how: "won" | "lost" | "aborted" | "release", referee: string): Step =>
+  (state) => {
+    const { rounds = [], currentRound } = state.leagues.get(leagueId) ?? {};
+    const round = rounds[(currentRound ?? 0) - 1];
+    if (!round) return completeLeague(leagueId);
+    if (!round.isOpened) return openRound(leagueId, round.roundId);
+    const match = round.matches.find(({ status }) => status !== "completed");
+    if (!match) return completeLeague(leagueId);
+    const { matchId, epoch, players, refereeId } = match;
+    if (refereeId === null) return assignMatch({ leagueId, matchId, epoch, refereeId: referee });
+    if (how === "release") return releaseMatch({ leagueId, matchId, epoch, reason: "unreachable", detail: "silent" });
+    const pairing = { matchId, epoch, players: [players[0] as string, players[1] as string] as const };
+    const result = { won, lost, aborted }[how](pairing);
+    return reportResult({ ...result, league_id: leagueId }, refereeId, SEED);
+  };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ name, port, left }).map(({ name, ...more }) => fixed(player(name, more, policy))),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .record({ name, port, owner: name })
+      .map((one) => fixed(player(one.name, { port: one.port, token: tokenOf(one.owner) }, policy))),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .record({ name, port })
+      .map((one) => fixed(referee(one.name, { port: one.port, token: tokenOf(`R ${one.name}`) }, policy))),
+  },
+  { weight: 1, arbitrary: playerId.map((id) => fixed(removePlayer(id))) },
+  { weight: 1, arbitrary: playerId.map((id) => fixed(recoverPlayer(id))) },
+  { weight: 1, arbitrary: playerId.map((id) => fixed(resetToken(id, tokenOf(`reset ${id}`), []))) },
+  { weight: 1, arbitrary: refereeId.map((id) => fixed(forgetReferee(id))) },
+  { weight: 2, arbitrary: league.map((id) => fixed(startLeague(id))) },
+  {
+    weight: 30,
+    arbitrary: fc
+      .tuple(league, fc.constantFrom("won", "lost", "lost", "aborted", "release"), refereeId)
+      .map((one) => playOn(...one)),
+  },
+);
+
+const isUnique = (values: readonly string[]): boolean => new Set(values).size === values.length;
+
+function checkState({ agents, leagues }: ManagerState): void {
+  for (const kind of ["player", "referee"]) {
+    const ofKind = [...agents.values()].filter((agent) => agent.kind === kind);
+    expect(isUnique(ofKind.map((agent) => agent.name))).toBe(true);
+    expect(
+      isUnique(ofKind.filter(({ endpoint }) => endpoint !== "").map(({ endpoint }) => endpointKey(endpoint))),
+    ).toBe(true);
+  }
+  expect(isUnique([...agents.values()].map(({ tokenHash }) => tokenHash))).toBe(true);
+  for (const { status, entrants, leagueId } of leagues.values()) {
+    expect([...entrants.keys()].every((id) => agents.has(id))).toBe(true);
+    if (leagueId === "rps") expect(entrants.size).toBeLessThanOrEqual(4);
+    if (status !== "open") continue;
+    // Only a player that can be reached has a seat.
+    expect([...entrants.keys()].filter((id) => agents.get(id)?.endpoint === "")).toEqual([]);
+  }
+}
+
+/** No agent leaves SHUTDOWN but by `renewed`, and no id is given twice but that of a place. */
+function checkChange(
+  before: ManagerState,
+  { agentEvents = [] }: Decision<unknown>,
+  after: ManagerState,
+  ids: Set<string>,
+): void {
+  for (const { agentId, event } of agentEvents) {
+    if (event.type !== "registered") continue;
+    expect(ids.has(agentId) && agentId !== PLACE.id).toBe(false);
+    ids.add(agentId);
+  }
+  for (const agent of before.agents.values()) {
+    const now = after.agents.get(agent.id)?.state;
+    if (agent.state !== "SHUTDOWN" || now === undefined || now === "SHUTDOWN") continue;
+    expect(agentEvents.map(({ agentId, event }) => `${agentId} ${event.type}`)).toContain(`${agent.id} renewed`);
+    expect(now).toBe("REGISTERED");
+  }
+}
+
+it("any sequence of commands leaves names, endpoints, tokens, ids, seats and states as they have to be", () => {
+  const seen = new Set<string>();
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 100, maxLength: 300, size: "max" }), (steps) => {
+      const ids = new Set<string>();
+      let state = NOTHING;
+      for (const make of [() => openLeagues(leagues.map((id) => settingsOf(id))), ...steps]) {
+        const decided = make(state)(state, AT);
+        if (!decided.ok) continue;
+        const after = applied(state, decided.value);
+        checkChange(state, decided.value, after, ids);
+        checkState(after);
+        for (const { event } of decided.value.agentEvents ?? []) seen.add(event.type);
+        state = after;
+      }
+    }),
+    { numRuns: 60, seed: 1 },
+  );
+  // The sequences reach the whole lifecycle.
+  expect([...seen].sort()).toEqual([
+    "activated",
+    "answered",
+    "dismissed",
+    "endpoint_lost",
+    "forgotten",
+    "recovered",
+    "registered",
+    "removed",
+    "renewed",
+    "returned",
+    "timed_out",
+    "token_reset",
+  ]);
+});

@@ -1,0 +1,277 @@
+import { describe, expect, it } from "vitest";
+import type { Decide } from "../ledger.ts";
+import { completeLeague, openLeagues, startLeague } from "./leagues.ts";
+import { assignMatch, releaseMatches } from "./matches.ts";
+import { recoverPlayer, removePlayer, resetToken } from "./players.ts";
+import { reportResult } from "./report.ts";
+import { announceRound, openRound, scheduleMatch } from "./rounds.ts";
+import {
+  given,
+  givenState,
+  NOTHING,
+  open,
+  player,
+  referee,
+  settingsOf,
+  startedLeague,
+  stateAfter,
+  tokenOf,
+} from "./testing.ts";
+import { aborted, lost, SEED } from "./testing-results.ts";
+
+const two = [open("rps"), player("A", { port: 1 }), player("B", { port: 2 })];
+const report = (result: Parameters<typeof reportResult>[0]) => reportResult(result, "REF01", SEED);
+const assign = (matchId: string, leagueId = "rps", epoch = 1) =>
+  assignMatch({ leagueId, matchId, epoch, refereeId: "REF01" });
+/** Plays the only match of a started league of two players. */
+const playedOut = (leagueId: string): readonly Decide<unknown>[] => [
+  openRound(leagueId, 1),
+  assign("R1M1", leagueId),
+  report({ ...lost({ matchId: "R1M1", players: ["P01", "P02"] }), league_id: leagueId }),
+];
+
+describe("open leagues", () => {
+  it("are opened once, and take over a changed config until they start", () => {
+    given().when(open("rps", "b")).leadsTo("rps opened", "b opened");
+    given(open("rps")).when(open("rps", "b")).leadsTo("b opened");
+    const changed = openLeagues([settingsOf("rps", "even_odd.v1")]);
+    const { state } = given(open("rps")).when(changed).leadsTo("rps reconfigured");
+    expect(state.leagues.get("rps")?.game).toBe("even_odd.v1");
+    given(...startedLeague("rps", 2))
+      .when(changed)
+      .leadsTo();
+  });
+});
+
+describe("the start of a league", () => {
+  it("pairs the rounds and activates players and referees in one append", () => {
+    given(...two, referee("R"))
+      .when(startLeague("rps"))
+      .leadsTo("rps started", "rps round_paired", "P01 activated", "P02 activated", "REF01 activated")
+      .replies({ matches: 1 });
+  });
+
+  it("leaves agents alone that are active or shut down", () => {
+    const first = [...startedLeague("rps", 2), removePlayer("P02"), open("b")];
+    const next = stateAfter([...first, player("player 1", { port: 1 }), player("C", { port: 3 })]);
+    const { state } = givenState(next).when(startLeague("b")).leadsTo("b started", "b round_paired", "P03 activated");
+    expect(state.agents.get("P02")?.state).toBe("SHUTDOWN");
+  });
+
+  it("is rejected without the league, twice, without two players and without a referee", () => {
+    given(...two)
+      .when(startLeague("gone"))
+      .isRejected("L005", "no league gone");
+    given(...startedLeague("rps", 2))
+      .when(startLeague("rps"))
+      .isRejected("L005", "league rps is running already");
+    const alone = given(open("rps"), player("A"), referee("R")).when(startLeague("rps"));
+    alone.isRejected("L001", "league rps has 1 of at least 2 players", { retryable: true });
+    given(...two)
+      .when(startLeague("rps"))
+      .isRejected("L001", "no referee is registered yet", { retryable: true });
+  });
+});
+
+describe("a round", () => {
+  it("is opened with the forfeits of players who are shut down", () => {
+    const removed = [...startedLeague("rps", 4), removePlayer("P04")];
+    const { state } = given(...removed)
+      .when(openRound("rps", 1))
+      .leadsTo("rps round_opened", "rps match_completed");
+    const { version } = state.agents.get("P04") ?? {};
+    expect(version).toBe(3);
+    const opened = openRound("rps", 1)(stateAfter(removed), "");
+    expect(opened).toMatchObject({
+      value: { leagueEvents: [{ event: { absent: [{ player_id: "P04", agent_version: version }] } }, {}] },
+    });
+    expect(state.leagues.get("rps")?.rounds[0]?.matches[0]).toMatchObject({
+      players: ["P01", "P04"],
+      outcome: { winner: "P01" },
+    });
+  });
+
+  it("is announced once it is opened", () => {
+    const started = startedLeague("rps", 2);
+    expect(announceRound("rps", 1)(stateAfter(started), "")).toMatchObject({ ok: false });
+    given(...started, openRound("rps", 1))
+      .when(announceRound("rps", 1))
+      .leadsTo("rps round_announced");
+    given(...started, openRound("rps", 1), announceRound("rps", 1))
+      .when(announceRound("rps", 1))
+      .leadsTo();
+    expect(openRound("gone", 1)(NOTHING, "")).toMatchObject({ ok: false, error: { message: "no league gone" } });
+  });
+});
+
+describe("a match that an operator adds", () => {
+  const started = startedLeague("rps", 2);
+
+  it("is in the league that both players are in", () => {
+    const added = { leagueId: "rps", matchId: "R2M1", roundId: 2, roles: { player_1: "P02", player_2: "P01" } };
+    given(...started)
+      .when(scheduleMatch(null, ["P02", "P01"], 2))
+      .leadsTo("rps match_scheduled")
+      .replies(added);
+    given(...started)
+      .when(scheduleMatch("rps", ["P02", "P01"], 2))
+      .replies(added);
+    given(...started)
+      .when(scheduleMatch("rps", ["P02", "P01"], 1))
+      .replies({ matchId: "R1M2" });
+  });
+
+  it.each<[string | null, readonly string[], number, string, string]>([
+    ["gone", ["P01", "P02"], 2, "L005", "no league gone"],
+    ["rps", ["P09", "P02"], 2, "L004", "P09 is not in league rps"],
+    ["rps", ["P01", "REF01"], 2, "L004", "REF01 is not in league rps"],
+    [null, ["P09", "P02"], 2, "L004", "no player P09 is registered"],
+    [null, ["P01", "REF01"], 2, "L004", "no player REF01 is registered"],
+    ["rps", ["P01", "P02"], 3, "G003", "there is no round 3; choose a round from 1 to 2"],
+  ])("is rejected in league %s for %j in round %i", (leagueId, players, roundId, error_code, message) => {
+    const decided = scheduleMatch(leagueId, players, roundId)(stateAfter(started), "");
+    expect(decided).toMatchObject({ ok: false, error: { error_code, message } });
+  });
+
+  it("needs the league's id when there is no league or more than one that it could be in", () => {
+    const both = [open("rps", "b"), ...startedLeague("rps", 2)];
+    const match = scheduleMatch(null, ["P01", "P02"], 2);
+    given(...two)
+      .when(match)
+      .isRejected("L005", "P01 and P02 are in no running league together");
+    const why = "P01 and P02 are in several running leagues: give league_id, one of rps, b";
+    given(...both, startLeague("b"))
+      .when(match)
+      .isRejected("L005", why, { context: { choices: ["rps", "b"] } });
+  });
+});
+
+describe("matches and referees", () => {
+  const opened = [...startedLeague("rps", 4), openRound("rps", 1)];
+
+  it("a match is given to a registered referee, once", () => {
+    given(...opened)
+      .when(assign("R1M1"))
+      .leadsTo("rps match_assigned");
+    const nobody = assignMatch({ leagueId: "rps", matchId: "R1M1", epoch: 1, refereeId: "REF09" });
+    given(...opened)
+      .when(nobody)
+      .isRejected("L004", "no referee REF09 is registered");
+    given(...opened, assign("R1M1"))
+      .when(assign("R1M1"))
+      .isRejected("G005", "rps/R1M1 is assigned under epoch 1");
+  });
+
+  it("matches are released together, without those that are completed or released already", () => {
+    const release = (matchId: string) =>
+      ({ leagueId: "rps", matchId, epoch: 1, reason: "unreachable", detail: "silent" }) as const;
+    const assigned = [...opened, assign("R1M1"), assign("R1M2")];
+    const all = releaseMatches([release("R1M1"), release("R1M2")]);
+    given(...assigned)
+      .when(all)
+      .leadsTo("rps match_released", "rps match_released");
+    given(...assigned, releaseMatches([release("R1M2")]))
+      .when(all)
+      .leadsTo("rps match_released");
+    given(...assigned, all)
+      .when(all)
+      .leadsTo();
+  });
+});
+
+describe("the end of a league", () => {
+  const played = [...startedLeague("rps", 2), ...playedOut("rps")];
+
+  it("dismisses its players, and the referees after the last league", () => {
+    given(...played)
+      .when(completeLeague("rps"))
+      .leadsTo("rps completed", "P01 dismissed", "P02 dismissed", "REF01 dismissed");
+    given(...played, completeLeague("rps"))
+      .when(completeLeague("rps"))
+      .leadsTo();
+  });
+
+  it("leaves players of other unfinished leagues as they are", () => {
+    const next = [open("rps", "next"), ...startedLeague("rps", 2), ...playedOut("rps")];
+    given(...next)
+      .when(completeLeague("rps"))
+      .leadsTo("rps completed");
+    const entered = [...played, open("next"), player("player 1", { port: 1 })];
+    given(...entered)
+      .when(completeLeague("rps"))
+      .leadsTo("rps completed", "P02 dismissed");
+  });
+
+  it("is rejected while a match is open", () => {
+    const decided = completeLeague("rps")(stateAfter(startedLeague("rps", 2)), "");
+    expect(decided).toMatchObject({ ok: false, error: { error_code: "L005" } });
+  });
+
+  it("lets its players enter an open league as new ones, and not by a registration alone", () => {
+    const over = [...played, completeLeague("rps")];
+    const again = player("player 2", { port: 2 });
+    given(...over)
+      .when(again)
+      .leadsTo();
+    const { state } = given(...over, open("next"))
+      .when(again)
+      .leadsTo("next player_entered", "P02 renewed");
+    expect(state.agents.get("P02")).toMatchObject({ state: "REGISTERED", fails: 0 });
+  });
+});
+
+describe("a player that an operator removes", () => {
+  it("is forgotten when it was in open leagues only", () => {
+    const removed = given(open("b"), ...two).when(removePlayer("P01"));
+    removed.leadsTo("b player_left", "rps player_left", "P01 forgotten");
+    removed.replies({ playerId: "P01", name: "A" }).writes({ type: "erase_profile", agentId: "P01" });
+    expect(removed.state.lastForgotten).toEqual({ player: 1, referee: 0 });
+  });
+
+  it("stays registered in a league that runs or that the config no longer has", () => {
+    const { state } = given(...startedLeague("rps", 2))
+      .when(removePlayer("P01"))
+      .leadsTo("P01 removed");
+    expect(state.leagues.get("rps")?.entrants.has("P01")).toBe(true);
+    const former = { ...stateAfter(two), formerEntrants: new Set(["P01"]) };
+    givenState(former).when(removePlayer("P01")).leadsTo("rps player_left", "P01 removed");
+  });
+
+  it("has to be a registered player", () => {
+    given(...two, referee("R"))
+      .when(removePlayer("REF01"))
+      .isRejected("L004", "no player REF01 is registered");
+    given(...two)
+      .when(resetToken("P09", tokenOf("x"), []))
+      .isRejected("L004", "no player P09 is registered");
+  });
+});
+
+it("the token of a player that the run starts is not reset", () => {
+  const own = { endpoint: "http://127.0.0.1:1/mcp", tokenHash: "h" };
+  const reset = resetToken("P01", tokenOf("x"), [{ id: "P01", kind: "player", name: "A", endpoint: null, own }]);
+  given(...two)
+    .when(reset)
+    .isRejected("L001", "P01 is started by this run, which keeps its token");
+});
+
+it("a player recovers by a health probe if it is suspended and still registered", () => {
+  const suspended = [...startedLeague("rps", 2), ...playedOut("rps")];
+  given(...suspended)
+    .when(recoverPlayer("P02"))
+    .leadsTo("P02 recovered");
+  given(...suspended)
+    .when(recoverPlayer("P01"))
+    .leadsTo();
+  given(...suspended)
+    .when(recoverPlayer("P09"))
+    .leadsTo();
+});
+
+it("an aborted match can be assigned again under its next epoch", () => {
+  const again = [...startedLeague("rps", 2), openRound("rps", 1), assign("R1M1")];
+  const fault = report(aborted({ matchId: "R1M1", players: ["P01", "P02"] }));
+  given(...again, fault)
+    .when(assign("R1M1", "rps", 2))
+    .leadsTo("rps match_assigned");
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import { startLeague } from "./leagues.ts";
+import { assignMatch } from "./matches.ts";
+import { removePlayer } from "./players.ts";
+import { reportResult } from "./report.ts";
+import { openRound } from "./rounds.ts";
+import { given, givenState, open, player, startedLeague, stateAfter } from "./testing.ts";
+import { aborted, lost, SEED, won } from "./testing-results.ts";
+
+// Four players: P01-P04 and P02-P03, then P04-P03 and P01-P02, then P02-P04 and P03-P01.
+const R1M1 = { matchId: "R1M1", players: ["P01", "P04"] } as const;
+const R1M2 = { matchId: "R1M2", players: ["P02", "P03"] } as const;
+const assign = (matchId: string, epoch = 1) => assignMatch({ leagueId: "rps", matchId, epoch, refereeId: "REF01" });
+const report = (result: Parameters<typeof reportResult>[0], refereeId = "REF01") =>
+  reportResult(result, refereeId, SEED);
+const assigned = [...startedLeague("rps", 4), openRound("rps", 1), assign("R1M1"), assign("R1M2")];
+
+describe("the result of a match", () => {
+  it("is recorded once, with the session log", () => {
+    const result = won(R1M1);
+    given(...assigned)
+      .when(report(result))
+      .leadsTo("rps match_completed")
+      .replies({ status: "RECORDED" })
+      .writes({ type: "session_log", leagueId: "rps", matchId: "R1M1", epoch: 1, seed: SEED, log: result.log });
+    given(...assigned, report(result))
+      .when(report(result))
+      .leadsTo()
+      .replies({ status: "ALREADY_RECORDED" })
+      .writes();
+  });
+
+  it("is recorded once when it comes twice in one batch", () => {
+    const first = stateAfter([...assigned, report(won(R1M1))]);
+    givenState(first)
+      .when(report(won(R1M1)))
+      .leadsTo()
+      .replies({ status: "ALREADY_RECORDED" });
+    const other = given(...assigned, report(won(R1M1))).when(report(lost(R1M1)));
+    other.isRejected("G001", "another result of rps/R1M1 is recorded: normal, winner P01");
+  });
+
+  it("is rejected for an unknown league or match, and from another referee or epoch", () => {
+    const when = given(...assigned).when;
+    when(report({ ...won(R1M1), league_id: "gone" })).isRejected("L005", "no league gone");
+    when(report({ ...won(R1M1), match_id: "R1M9" })).isRejected("G003", "no match rps/R1M9");
+    when(report(won(R1M1), "REF02")).isRejected("L004", "rps/R1M1 is not yours under epoch 1");
+    when(report(won({ ...R1M1, epoch: 2 }))).isRejected("L004", "rps/R1M1 is not yours under epoch 2");
+  });
+
+  it("that cannot be counts as an abort, and the referee is told", () => {
+    const impossible = won(R1M1, { winner: "P04" });
+    const { state } = given(...assigned)
+      .when(report(impossible))
+      .leadsTo("rps match_released")
+      .replies({ status: "FAULTY", fault: { error_code: "G001" } })
+      .writes();
+    expect(state.leagues.get("rps")?.rounds[0]?.matches[0]).toMatchObject({ status: "scheduled", epoch: 2, aborts: 1 });
+  });
+
+  it("that cannot be ends the match the third time", () => {
+    const again = (epoch: number) => [assign("R1M1", epoch), report(aborted({ ...R1M1, epoch }))];
+    const twice = [...startedLeague("rps", 4), openRound("rps", 1), ...again(1), ...again(2), assign("R1M1", 3)];
+    const impossible = won({ ...R1M1, epoch: 3 }, { winner: "P04" });
+    given(...twice)
+      .when(report(impossible))
+      .leadsTo("rps match_aborted")
+      .replies({ status: "FAULTY" })
+      .writes();
+    given(...twice)
+      .when(report(aborted({ ...R1M1, epoch: 3 })))
+      .leadsTo("rps match_aborted")
+      .replies({ status: "RECORDED" });
+  });
+});
+
+describe("the players of a match", () => {
+  it("are suspended by a loss by TIMEOUT, in the same append", () => {
+    const { state } = given(...assigned)
+      .when(report(lost(R1M1)))
+      .leadsTo("rps match_completed", "P04 timed_out");
+    expect(state.agents.get("P04")).toMatchObject({ state: "SUSPENDED", fails: 1 });
+    expect(state.agents.get("P01")).toMatchObject({ state: "ACTIVE", fails: 0 });
+  });
+
+  it("recover by a match without one", () => {
+    const late = [...assigned, report(lost(R1M1)), report(won(R1M2)), openRound("rps", 2), assign("R2M1")];
+    const R2M1 = { matchId: "R2M1", players: ["P04", "P03"] } as const;
+    const { state } = given(...late)
+      .when(report(won(R2M1)))
+      .leadsTo("rps match_completed", "P04 answered");
+    expect(state.agents.get("P04")).toMatchObject({ state: "ACTIVE", fails: 0 });
+  });
+
+  it("are not judged by an abort, by another fault, or while they are shut down", () => {
+    given(...assigned)
+      .when(report(aborted(R1M1)))
+      .leadsTo("rps match_released");
+    given(...assigned)
+      .when(report(lost(R1M1, null)))
+      .leadsTo("rps match_completed");
+    const removed = [...assigned, removePlayer("P04")];
+    given(...removed)
+      .when(report(lost(R1M1)))
+      .leadsTo("rps match_completed");
+  });
+
+  it("are shut down by the third timeout in a row, also over several leagues", () => {
+    const timeouts = (leagueId: string) => [
+      openRound(leagueId, 1),
+      assignMatch({ leagueId, matchId: "R1M1", epoch: 1, refereeId: "REF01" }),
+      report({ ...lost({ matchId: "R1M1", players: ["P01", "P02"] }), league_id: leagueId }),
+    ];
+    const three = ["rps", "b", "c"];
+    const leagues = [open(...three), ...startedLeague("rps", 2), startLeague("b"), startLeague("c")];
+    const state = stateAfter([...leagues, ...three.flatMap(timeouts)]);
+    expect(state.agents.get("P02")).toMatchObject({ state: "SHUTDOWN", fails: 3 });
+    expect(state.agents.get("P01")).toMatchObject({ state: "ACTIVE", fails: 0 });
+  });
+});
+
+it("a player that registers again is active, and its count of timeouts stays", () => {
+  const { state } = given(...assigned, report(lost(R1M1)))
+    .when(player("player 4", { port: 4 }))
+    .leadsTo("P04 recovered");
+  expect(state.agents.get("P04")).toMatchObject({ state: "ACTIVE", fails: 1 });
+});

@@ -1,0 +1,63 @@
+import { rps } from "#shared/games/rps.ts";
+import type { MatchResult } from "#shared/protocol/messages.ts";
+import { outcomeOf } from "#shared/session/match-result.ts";
+import { type Command, create, decide } from "#shared/session/session.ts";
+import { rowsOf } from "#shared/session/testing-rows.ts";
+import { AT } from "./testing.ts";
+
+export const SEED = "seed of the match";
+
+interface Pairing {
+  readonly matchId: string;
+  readonly players: readonly [string, string];
+  readonly epoch?: number;
+}
+
+const base = ({ matchId, epoch = 1 }: Pairing) => ({
+  league_id: "rps",
+  match_id: matchId,
+  round_id: Number(/^R(\d+)/.exec(matchId)?.[1]),
+  epoch,
+});
+
+/** The result of a match of rock-paper-scissors in which these commands were given. */
+function resultOf(pairing: Pairing, commands: readonly Command[]): MatchResult {
+  const participants = { player_1: "a", player_2: "b" };
+  const created = create({ id: "s", game: rps, options: rps.options.parse({}), participants, seed: SEED, at: AT });
+  const log = [JSON.stringify(created.entry)];
+  let { next } = created;
+  for (const command of commands) {
+    const decided = decide(next, command, AT);
+    if (!decided.ok) throw new Error(decided.error.message);
+    next = decided.value.next;
+    log.push(JSON.stringify(decided.value.entry));
+  }
+  const [player_1, player_2] = pairing.players;
+  const outcome = outcomeOf(next, rowsOf("s", log).at(-1)?.hash ?? "", { player_1, player_2 });
+  return { ...base(pairing), ...outcome, log };
+}
+
+const act = (role: string, action: string): Command => ({ type: "act", role, action, expectedTick: null });
+
+/** A result that the first player has won. */
+export const won = (pairing: Pairing, more: Partial<MatchResult> = {}): MatchResult => ({
+  ...resultOf(pairing, [act("player_1", "rock"), act("player_2", "scissors")]),
+  ...more,
+});
+
+/** A result that the second player has lost, because it did not answer in time or, without a code, because it resigned. */
+export const lost = (pairing: Pairing, code: "G002" | null = "G002"): MatchResult =>
+  resultOf(pairing, [
+    {
+      type: "forfeit",
+      faults: [{ role: "player_2", cause: code ? "timeout" : "resigned", detail: "", ...(code && { code }) } as never],
+    },
+  ]);
+
+/** What a referee reports that could not play a match. */
+export const aborted = (pairing: Pairing, reason = "our fault"): MatchResult => ({
+  ...base(pairing),
+  ...{ winner: null, final_scores: {}, match_points: {}, faults: [], log: [], log_head: "" },
+  termination: "aborted",
+  reason,
+});
