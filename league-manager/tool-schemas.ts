@@ -13,6 +13,7 @@ export const PlainRegisterPlayer = z
     endpoint: z.string().max(2000),
     version,
     game_types: z.array(id).max(100).optional(),
+    announcements: z.boolean().optional().describe("false: no messages about rounds and standings are sent"),
     join_code: z.string().max(1000).optional(),
   })
   .transform(({ player_name, endpoint, game_types = [...gameIds], ...rest }) => ({

@@ -86,8 +86,7 @@ function eventOf(agent: Agent, command: Exclude<AgentCommand, { type: "register"
 
 /** A referee that registers again has started anew, which effects have to know even if nothing else has changed. */
 function isChanged(agent: Agent, { capabilities, profile }: Extract<AgentCommand, { type: "return" }>): boolean {
-  if (agent.kind === "referee" || agent.endpoint !== profile.endpoint || agent.tokenHash !== profile.tokenHash)
-    return true;
+  if (agent.kind === "referee" || agent.endpoint !== profile.endpoint) return true;
   return !isDeepStrictEqual(capabilitiesOf(fieldsOf(agent)), capabilities);
 }
 

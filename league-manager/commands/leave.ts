@@ -2,9 +2,7 @@ import type { Draft } from "./draft.ts";
 
 /** Takes a player out of every open league. */
 export function leaveOpenLeagues(draft: Draft, playerId: string): void {
-  for (const { leagueId, status, entrants } of draft.state.leagues.values()) {
-    if (status === "open" && entrants.has(playerId)) draft.mustLeague(leagueId, { type: "leave", playerId });
-  }
+  for (const leagueId of draft.state.leagues.keys()) draft.mustLeague(leagueId, { type: "leave", playerId });
 }
 
 /** Forgets a referee. Its withdrawals are settled, because nothing is sent to it any more. */

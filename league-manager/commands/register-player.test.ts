@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { MOST_ABSENT } from "../agents/admission.ts";
 import { nameCommitment } from "../agents/decide.ts";
-import type { Place } from "../agents/places.ts";
 import { MOST_PLAYERS } from "../agents/seats.ts";
 import { startLeague } from "./leagues.ts";
 import { removePlayer, resetToken } from "./players.ts";
 import {
   AT,
+  alreadyRegistered,
   applied,
   endpointAt,
   given,
@@ -15,18 +14,14 @@ import {
   open,
   POLICY,
   player,
+  playerPlace,
   referee,
   stateAfter,
   tokenOf,
+  withSeats,
 } from "./testing.ts";
 
 const left = (...ids: string[]) => ({ left: new Set(ids) });
-const taken = (what: string) =>
-  `${what} is registered already: take another, or send its token to come back (the operator can reset a lost token)`;
-const placeOf = (id: string, name: string, endpoint: string | null = null): Place => ({
-  ...{ id, kind: "player", name, endpoint, own: null },
-});
-const full = (n: number) => ({ ...POLICY, maxPlayers: new Map([["rps", n]]) });
 
 describe("a new player", () => {
   it("enters every open league of its games, in one append, with the token that it chose", () => {
@@ -111,128 +106,6 @@ describe("a new player", () => {
   });
 });
 
-describe("a name or an endpoint that is taken", () => {
-  const both = [open("rps"), player("Ann", { port: 1 }), player("Bob", { port: 2 })];
-
-  it.each([
-    ["a new player", "Ann", 3, "Eve", "the name Ann"],
-    ["a player that knows the hash of the token only", "Ann", 1, null, "the name Ann"],
-    ["a player that returns under another's name", "Bob", 1, "Ann", "the name Bob"],
-    ["a player that returns at another's endpoint", "Ann", 2, "Ann", null],
-  ])("is not given to %s", (_, name, port, owner, message) => {
-    const token = owner === null ? sha256Hex(tokenOf("Ann")) : tokenOf(owner);
-    const asked = given(...both).when(player(name, { port, token }));
-    if (message) asked.isRejected("L003", taken(message));
-    // An endpoint may be free again: that player is asked.
-    else asked.leadsTo().replies({ type: "has_left", player: { id: "P02" } });
-  });
-
-  it.each(["http://localhost:1/mcp", "http://[::1]:1/MCP/", "http://127.0.0.2:1//mcp?x"])(
-    "stays taken when the endpoint is spelled %s",
-    (contact_endpoint) => {
-      const asked = given(...both).when(player("Eve", { contact_endpoint }));
-      asked.leadsTo().replies({ type: "has_left", player: { id: "P01" } });
-    },
-  );
-
-  it("is taken by the first of two that come in one batch", () => {
-    const state = stateAfter([open("rps"), player("Ann", { port: 1 })]);
-    givenState(state)
-      .when(player("Ann", { port: 2, token: tokenOf("Eve") }))
-      .isRejected("L003", taken("the name Ann"));
-  });
-
-  it("can be a referee's, too", () => {
-    given(...both)
-      .when(referee("Ann", { port: 1, token: tokenOf("R") }))
-      .replies({ agentId: "REF01" });
-  });
-});
-
-describe("a player whose endpoint another one wants", () => {
-  const ann = [open("rps"), player("Ann", { port: 1 })];
-
-  it("is asked first, and nothing is registered", () => {
-    given(...ann)
-      .when(player("Bob", { port: 1 }))
-      .leadsTo()
-      .replies({ type: "has_left", player: { id: "P01" } });
-  });
-
-  it("loses endpoint and seat when it has left, in one append with the newcomer", () => {
-    const { state } = given(...ann)
-      .when(player("Bob", { port: 1, ...left("P01") }))
-      .leadsTo("rps player_left", "rps player_entered", "P01 endpoint_lost", "P02 registered");
-    expect([state.agents.get("P01")?.endpoint, state.agents.get("P02")?.endpoint]).toEqual(["", endpointAt(1)]);
-  });
-
-  it("keeps endpoint and seat when the newcomer is rejected", () => {
-    given(...ann)
-      .when(player("Bob", { port: 1, game_types: ["chess"], ...left("P01") }))
-      .isRejected("L001", "no league of your games is open");
-  });
-
-  it("comes back under its id, and gets a seat if there is one", () => {
-    const gone = [...ann, player("Bob", { port: 1, ...left("P01") })];
-    const back = player("Ann", { port: 3 });
-    given(...gone)
-      .when(back)
-      .leadsTo("rps player_entered", "P01 returned")
-      .replies({ agentId: "P01" });
-    given(...gone)
-      .when(player("Ann", { port: 3 }, full(1)))
-      .isRejected("L002", "every league of your games is full");
-  });
-
-  it("leaves its seat to the newcomer, also the last one", () => {
-    given(...ann)
-      .when(player("Bob", { port: 1, ...left("P01") }, full(1)))
-      .replies({ agentId: "P02", leagueIds: ["rps"] });
-  });
-
-  it("keeps its seat in a league that runs", () => {
-    const running = [...ann, player("B", { port: 2 }), referee("R"), startLeague("rps"), open("next")];
-    const { state } = given(...running)
-      .when(player("Eve", { port: 1, ...left("P01") }))
-      .leadsTo("next player_entered", "P01 endpoint_lost", "P03 registered");
-    expect(state.leagues.get("rps")?.entrants.has("P01")).toBe(true);
-  });
-
-  it("is not asked when the config lists its endpoint, or when its name is wanted", () => {
-    const policy = { ...POLICY, places: [placeOf("P01", "Ann", endpointAt(1))] };
-    const listed = [open("rps"), player("Ann", { port: 1 }, policy)];
-    const bob = player("Bob", { port: 1, ...left("P01") }, policy);
-    given(...listed)
-      .when(bob)
-      .isRejected("L003", taken(`the endpoint ${endpointAt(1)}`));
-    given(...ann)
-      .when(player("Ann", { port: 1, token: null, ...left("P01") }))
-      .isRejected("L003", taken("the name Ann"));
-  });
-
-  it("has its question asked again when another player has the endpoint meanwhile", () => {
-    given(...ann, player("Bob", { port: 1, ...left("P01") }))
-      .when(player("Eve", { port: 1, ...left("P01") }))
-      .leadsTo()
-      .replies({ type: "has_left", player: { id: "P02" } });
-  });
-
-  it("is forgotten when many have left: one endpoint cannot fill the manager with names", () => {
-    const names = Array.from({ length: MOST_ABSENT + 1 }, (_, n) => `N${n}`);
-    const before = names.map((name, n) => player(name, { port: 1, ...left(`P${String(n).padStart(2, "0")}`) }));
-    const { state } = given(open("rps"), ...before)
-      .when(player("last", { port: 1, ...left(`P${MOST_ABSENT + 1}`) }))
-      .leadsTo(
-        "rps player_left",
-        "rps player_entered",
-        `P${MOST_ABSENT + 1} endpoint_lost`,
-        "P01 forgotten",
-        "P502 registered",
-      );
-    expect(state.agents.size).toBe(MOST_ABSENT + 1);
-  });
-});
-
 describe("a player that returns", () => {
   it("leaves no event when nothing has changed", () => {
     given(open("rps"), player("Ann"))
@@ -243,7 +116,7 @@ describe("a player that returns", () => {
 
   it("keeps its name, and takes a new endpoint", () => {
     const { state } = given(open("rps"), player("Ann", { port: 1 })).when(
-      player("Anna", { port: 1, token: tokenOf("Ann") }),
+      player("Anna", { port: 1, token: tokenOf("Ann"), batch: true }),
     );
     expect(state.agents.get("P01")).toMatchObject({ name: "Ann", salt: "salt Ann" });
     const moved = given(open("rps"), player("Ann", { port: 1 })).when(player("Ann", { port: 2 }));
@@ -253,7 +126,7 @@ describe("a player that returns", () => {
 
   it("needs the new token after a reset", () => {
     const reset = resetToken("P01", tokenOf("reset"), []);
-    given(open("rps"), player("Ann"), reset).when(player("Ann")).isRejected("L003", taken("the name Ann"));
+    given(open("rps"), player("Ann"), reset).when(player("Ann")).isRejected("L003", alreadyRegistered("the name Ann"));
     const back = player("Ann", { token: tokenOf("reset") });
     given(open("rps"), player("Ann"), reset)
       .when(back)
@@ -291,14 +164,18 @@ describe("a player that returns", () => {
 
 describe("seats", () => {
   it("max_players is a limit, also for two that come in one batch", () => {
-    const state = stateAfter([open("rps"), player("A", { port: 1 }, full(2)), player("B", { port: 2 }, full(2))]);
+    const state = stateAfter([
+      open("rps"),
+      player("A", { port: 1 }, withSeats(2)),
+      player("B", { port: 2 }, withSeats(2)),
+    ]);
     givenState(state)
-      .when(player("C", { port: 3 }, full(2)))
+      .when(player("C", { port: 3 }, withSeats(2)))
       .isRejected("L002", "every league of your games is full");
-    const named = player("C", { port: 3, league_ids: ["rps"] }, full(2));
+    const named = player("C", { port: 3, league_ids: ["rps"] }, withSeats(2));
     givenState(state).when(named).isRejected("L002", "league rps is full");
     givenState(state)
-      .when(player("A", { port: 9 }, full(2)))
+      .when(player("A", { port: 9 }, withSeats(2)))
       .replies({ agentId: "P01", leagueIds: ["rps"] });
   });
 
@@ -312,7 +189,11 @@ describe("seats", () => {
   }, 20_000);
 
   it("a roster takes the players of its places, whatever numbers its league names", () => {
-    const policy = { ...full(1), startWhen: "roster" as const, places: [placeOf("P01", "A"), placeOf("P02", "B")] };
+    const policy = {
+      ...withSeats(1),
+      startWhen: "roster" as const,
+      places: [playerPlace("P01", "A"), playerPlace("P02", "B")],
+    };
     const state = stateAfter([open("rps"), player("B", { port: 2 }, policy)]);
     expect([...state.agents.keys()]).toEqual(["P02"]);
     givenState(state)
@@ -326,7 +207,7 @@ describe("seats", () => {
 
   it("an agent of the run is known by its token, and no other agent takes its name or endpoint", () => {
     const own = { endpoint: endpointAt(9101), tokenHash: sha256Hex(tokenOf("own")) };
-    const policy = { ...POLICY, startWhen: "roster" as const, places: [{ ...placeOf("P01", "Ann"), own }] };
+    const policy = { ...POLICY, startWhen: "roster" as const, places: [{ ...playerPlace("P01", "Ann"), own }] };
     given(open("rps"))
       .when(player("Ann", { port: 9109 }, policy))
       .isRejected("L003", "the name Ann is kept for an agent of this run");
@@ -352,7 +233,11 @@ describe("ids", () => {
   });
 
   it("a forgotten player of a place gets its id again", () => {
-    const policy = { ...POLICY, startWhen: "roster" as const, places: [placeOf("P01", "A"), placeOf("P02", "B")] };
+    const policy = {
+      ...POLICY,
+      startWhen: "roster" as const,
+      places: [playerPlace("P01", "A"), playerPlace("P02", "B")],
+    };
     const taken = [
       open("rps"),
       player("A", { port: 1 }, policy),

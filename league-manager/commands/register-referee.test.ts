@@ -6,7 +6,18 @@ import type { Decide } from "../ledger.ts";
 import { assignMatch, releaseMatch, settleWithdrawal } from "./matches.ts";
 import { forgetReferee } from "./referees.ts";
 import { openRound } from "./rounds.ts";
-import { endpointAt, given, givenState, open, POLICY, referee, startedLeague, stateAfter, tokenOf } from "./testing.ts";
+import {
+  endpointAt,
+  given,
+  givenState,
+  open,
+  POLICY,
+  player,
+  referee,
+  startedLeague,
+  stateAfter,
+  tokenOf,
+} from "./testing.ts";
 
 const REMOTE = "203.0.113.9";
 const OTHER = "203.0.113.10";
@@ -64,7 +75,10 @@ it("a roster has the referees of its config", () => {
 
 describe("99 referees", () => {
   const policy = { ...POLICY, places: [placeAt("REF01", 9001)] };
-  const all = stateAfter(many(MOST_REFEREES, (n) => local(n, {}, policy)));
+  const all = stateAfter(
+    many(MOST_REFEREES, (n) => local(n, {}, policy)),
+    stateAfter([open("rps"), player("A")]),
+  );
 
   it("are taken, then none but those that come back or are expected", () => {
     givenState(all)
@@ -91,9 +105,12 @@ describe("99 referees", () => {
   });
 
   it("do not lose an expected one, one that is unknown, or a player, because it is silent", () => {
-    const { state } = givenState(stateAfter(many(98, (n) => local(n, {}, policy)))).when(
-      referee("own", { port: 9001 }, policy),
-    );
+    const { state } = givenState(
+      stateAfter(
+        many(98, (n) => local(n, {}, policy)),
+        stateAfter([open("rps"), player("A")]),
+      ),
+    ).when(referee("own", { port: 9001 }, policy));
     const asked = local(98, { silent: ["REF01", "REF500", "P01"] }, policy);
     expect(state.agents.get("REF01")?.endpoint).not.toBe(endpointAt(9001));
     const own = [...state.agents.values()].find(({ endpoint }) => endpoint === endpointAt(9001));

@@ -112,10 +112,16 @@ describe("the players of a match", () => {
       report({ ...lost({ matchId: "R1M1", players: ["P01", "P02"] }), league_id: leagueId }),
     ];
     const three = ["rps", "b", "c"];
-    const leagues = [open(...three), ...startedLeague("rps", 2), startLeague("b"), startLeague("c")];
+    const leagues = [open(...three, "open"), ...startedLeague("rps", 2), startLeague("b"), startLeague("c")];
     const state = stateAfter([...leagues, ...three.flatMap(timeouts)]);
     expect(state.agents.get("P02")).toMatchObject({ state: "SHUTDOWN", fails: 3 });
     expect(state.agents.get("P01")).toMatchObject({ state: "ACTIVE", fails: 0 });
+    // Its leagues run, so that it is not renewed although it is in an open league.
+    const again = player("player 2", { port: 2 });
+    givenState(state)
+      .when(again)
+      .leadsTo()
+      .replies({ leagueIds: [...three, "open"] });
   });
 });
 

@@ -4,6 +4,7 @@ import { err, invariant, ok, type Result } from "#shared/lib/result.ts";
 import type { ErrorCode, ProtocolError } from "#shared/protocol/errors.ts";
 import type { AgentEvent } from "../agents/events.ts";
 import { evolveAgent } from "../agents/evolve.ts";
+import type { Place } from "../agents/places.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";
 import type { LeagueSettings } from "../league/commands.ts";
 import { evolveLeague } from "../league/evolve.ts";
@@ -101,6 +102,18 @@ export function stateAfter(commands: readonly Decide<unknown>[], state = NOTHING
     return applied(before, decided.value);
   }, state);
 }
+
+/** The message of L003 for a name or an endpoint. */
+export const alreadyRegistered = (what: string): string =>
+  `${what} is registered already: take another, or send its token to come back (the operator can reset a lost token)`;
+
+/** A place that the config keeps for a player. */
+export const playerPlace = (id: string, name: string, endpoint: string | null = null): Place => ({
+  ...{ id, kind: "player", name, endpoint, own: null },
+});
+
+/** A policy by which the league `rps` takes so many players. */
+export const withSeats = (n: number): AdmissionPolicy => ({ ...POLICY, maxPlayers: new Map([["rps", n]]) });
 
 export const open = (...leagueIds: string[]) => openLeagues(leagueIds.map((id) => settingsOf(id)));
 
