@@ -94,13 +94,12 @@ function decideOpenRound(league: League, { roundId, shutDown }: CommandOf<"open_
   if (!round) return rejectRound(league, roundId);
   if (round.isOpened) return UNCHANGED;
   if (roundId !== league.currentRound) return rejectState(league, `round ${roundId} is not the current one`);
-  const open = round.matches.filter(({ status }) => status === "scheduled");
-  const players = [...new Set(open.flatMap((match) => match.players))];
+  const players = [...new Set(round.matches.flatMap((match) => match.players))];
   const absent = players.flatMap((player_id) => {
     const agent_version = shutDown.get(player_id);
     return agent_version === undefined ? [] : [{ player_id, agent_version }];
   });
-  const forfeits = open.filter((match) => match.players.some((playerId) => shutDown.has(playerId)));
+  const forfeits = round.matches.filter((match) => match.players.some((playerId) => shutDown.has(playerId)));
   return ok([
     { type: "round_opened", round_id: roundId, absent },
     ...forfeits.map((match) => forfeited(league, match, shutDown)),

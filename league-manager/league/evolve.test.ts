@@ -199,6 +199,15 @@ describe("the events that the forged ones resemble", () => {
   });
 });
 
+it("equal lists of points and of scores are one list in memory", () => {
+  const outcomes = [3, 3].map((score) => {
+    const event = stored({ ...completed, final_scores: { P02: score, P03: 1 } } as NewLeagueEvent);
+    return matchOf(evolveLeague(assigned, event), "R1M1")?.outcome;
+  });
+  expect(outcomes[0]?.points).toBe(outcomes[1]?.points);
+  expect(outcomes[0]?.scores).toBe(outcomes[1]?.scores);
+});
+
 describe("the fold of a log", () => {
   it("does not change the states before", () => {
     const { events } = afterCommands([...running(PLAYERS), ASSIGN]);

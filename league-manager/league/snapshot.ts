@@ -27,7 +27,7 @@ export function leagueSnapshot(league: League): string {
   ];
   const matchRow = ({ players, epoch, aborts, refereeId, assignedAt, outcome }: Match): MatchRow => {
     const seats = players.map(seat);
-    if (epoch === 1 && aborts === 0 && refereeId === null && outcome === null) return seats;
+    if (epoch === 1 && refereeId === null && outcome === null) return seats;
     const referee = refereeId === null ? -1 : referees.indexOf(refereeId);
     return [seats, epoch, aborts, referee, outcome ? outcomeRow(outcome) : assignedAt];
   };

@@ -32,7 +32,7 @@ export interface StandingsResult {
 export interface Tally {
   /** Counts a result, once. */
   add(result: StandingsResult): void;
-  /** Counts a completed match, once; one that is not completed does not count. */
+  /** Counts a completed match, once. A match that is not completed or is aborted has no points and does not count. */
   addMatch(match: Pick<Match, "players" | "outcome">): void;
   /** The table of these players. Every player has a row, also before the first match; players of a result who are not listed have none. */
   standings(players: readonly StandingsPlayer[]): readonly Standing[];
@@ -55,8 +55,7 @@ export function createTally(): Tally {
       for (const [playerId, given] of Object.entries(points)) addPoints(playerId, given);
     },
     addMatch({ players, outcome }) {
-      if (outcome === null || outcome.termination === "aborted") return;
-      for (const [seat, points] of outcome.points.entries()) addPoints(players[seat] as string, points);
+      for (const [seat, points] of (outcome?.points ?? []).entries()) addPoints(players[seat] as string, points);
     },
     standings: (players) =>
       players
