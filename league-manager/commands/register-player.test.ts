@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { PlayerRegisterRequest } from "#shared/protocol/messages.ts";
 import { nameCommitment } from "../agents/decide.ts";
 import { MOST_PLAYERS } from "../agents/seats.ts";
 import { startLeague } from "./leagues.ts";
@@ -45,6 +46,11 @@ describe("a new player", () => {
     });
     const commitment = nameCommitment({ name: "Ann", salt: "salt Ann" });
     expect([...(state.leagues.get("rps")?.entrants ?? [])]).toEqual([["P01", commitment]]);
+  });
+
+  it("declines announcements in its message", () => {
+    const said = { display_name: "Ann", game_types: [], contact_endpoint: endpointAt(1), announcements: false };
+    expect(PlayerRegisterRequest.parse(said)).toMatchObject({ announcements: false });
   });
 
   it("enters the leagues that it names, or none", () => {
