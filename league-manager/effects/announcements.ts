@@ -83,7 +83,7 @@ export class Announcements implements Part {
       const players = this.#push(leagueId, round).filter(({ agent }) => agent.kind === "player");
       for (const { agent, sending } of players) void sending.received.then(() => gate.open(agent.id));
       await Promise.all(players.map(({ sending }) => sending.received));
-      if (!this.#tasks.signal.aborted) await this.#context.ledger.execute(announceRound(leagueId, roundId));
+      if (!this.#tasks.signal.aborted) await this.#context.execute(leagueId, announceRound(leagueId, roundId));
     } finally {
       gate.openForAll();
       this.#gates.delete(roundKey(leagueId, roundId));
@@ -91,13 +91,13 @@ export class Announcements implements Part {
   }
 
   async #complete(leagueId: string, signal: AbortSignal): Promise<void> {
-    const { clock, ledger } = this.#context;
+    const { clock, ledger, execute } = this.#context;
     const last = ledger.state.leagues.get(leagueId)?.rounds.length ?? 0;
     const sendings = this.#push(leagueId, endOf(leagueId, last));
     const limit = new AbortController();
     const answered = Promise.all(sendings.map(({ sending }) => sending.answered)).then(() => limit.abort());
     await Promise.race([answered, clock.pause(LAST_MS, AbortSignal.any([limit.signal, signal]))]);
-    if (!signal.aborted) await ledger.execute(completeLeague(leagueId));
+    if (!signal.aborted) await execute(leagueId, completeLeague(leagueId));
   }
 
   /** Queues announcements for the players of a league and for all referees, except those that do not receive any. */

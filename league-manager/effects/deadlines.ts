@@ -49,13 +49,9 @@ export class Deadlines implements Part {
     });
   }
 
-  async #release(leagueId: string, { matchId, epoch }: Match): Promise<void> {
-    const { ledger, failures } = this.#context;
-    try {
-      const detail = "its referee did not end it in time";
-      await ledger.execute(releaseMatch({ leagueId, matchId, epoch, reason: "overdue", detail }));
-    } catch (thrown) {
-      failures.ofLeague(leagueId, thrown);
-    }
+  #release(leagueId: string, { matchId, epoch }: Match): Promise<void> {
+    const detail = "its referee did not end it in time";
+    const command = releaseMatch({ leagueId, matchId, epoch, reason: "overdue", detail });
+    return this.#context.execute(leagueId, command);
   }
 }

@@ -120,13 +120,8 @@ export class Dispatch implements Part {
     const key = matchRef(leagueId, matchId);
     const assignment = { leagueId, matchId, epoch, refereeId };
     this.#pending.set(key, assignment);
-    this.#execute(leagueId, async () => {
-      try {
-        await this.#context.ledger.execute(assignMatch(assignment));
-      } finally {
-        this.#pending.delete(key);
-      }
-    });
+    const assigning = this.#context.execute(leagueId, assignMatch(assignment)).finally(() => this.#pending.delete(key));
+    this.#track(leagueId, assigning);
   }
 
   /** Repeated in each pass until it is committed: matches that are released already are left as they are. */
@@ -135,16 +130,13 @@ export class Dispatch implements Part {
       const detail = `referee ${refereeId} does not answer`;
       return { leagueId, matchId, epoch, reason: "unreachable", detail } as const;
     });
-    this.#execute(leagueId, async () => void (await this.#context.ledger.execute(releaseMatches(releases))));
+    this.#track(leagueId, this.#context.execute(leagueId, releaseMatches(releases)));
   }
 
-  #execute(leagueId: string, run: () => Promise<void>): void {
+  #track(leagueId: string, execution: Promise<void>): void {
     const commands = this.#underWay.get(leagueId) ?? new Set();
     this.#underWay.set(leagueId, commands);
-    const { failures } = this.#context;
-    const command: Promise<void> = run()
-      .catch((thrown) => failures.ofLeague(leagueId, thrown))
-      .finally(() => commands.delete(command));
+    const command: Promise<void> = execution.finally(() => commands.delete(command));
     commands.add(command);
   }
 

@@ -47,7 +47,15 @@ export function createEffects(options: EffectsOptions): Effects {
   const { ledger, clock, log, notice, timeouts, seedOf } = options;
   const failures = createFailures(log, notice);
   const reconciler = new Reconciler({ ledger, clock, failures });
-  const context: EffectsContext = { ...options, failures, wake: () => reconciler.wake() };
+  const execute: EffectsContext["execute"] = async (league, decide) => {
+    try {
+      const answer = await ledger.execute(decide);
+      if (!answer.ok) log.debug({ league, error: answer.error }, "a command of an effect was rejected");
+    } catch (thrown) {
+      failures.ofLeague(league, thrown);
+    }
+  };
+  const context: EffectsContext = { ...options, failures, execute, wake: () => reconciler.wake() };
   const health = new Health(context);
   const readiness = new Readiness(context);
   const referees = new Referees(context, health);

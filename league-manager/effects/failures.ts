@@ -1,9 +1,11 @@
 import { messageOf } from "#shared/lib/result.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 
-/** Errors of our own code or of the store. Each is confined to the league in which it occurred. */
+/**
+ * Errors of our own code or of the store. Each is confined to the league in which it occurred: it is logged, and a notice is sent when the league has
+ * not failed with the same message before.
+ */
 export interface Failures {
-  /** Logs an error of a league. A notice is sent when the league has not failed with the same message before. */
   ofLeague(leagueId: string, thrown: unknown): void;
   /** Logs an error that concerns no single league. */
   other(thrown: unknown, what: string): void;

@@ -138,7 +138,8 @@ export class HandOver implements Part {
     const isTaken = isFull ? others.some(({ id }) => (free.get(id) ?? 0) > 0) : others.length > 0;
     if (!isTaken) return;
     const { matchId, epoch } = match;
-    await this.#context.ledger.execute(releaseMatch({ leagueId, matchId, epoch, reason: "refused", detail: why }));
+    const command = releaseMatch({ leagueId, matchId, epoch, reason: "refused", detail: why });
+    await this.#context.execute(leagueId, command);
   }
 }
 

@@ -62,17 +62,12 @@ export class LeagueStart implements Part {
   }
 
   async #start(leagueId: string): Promise<void> {
-    const { ledger, failures, notice, log } = this.#context;
+    const { notice, execute } = this.#context;
     const absent = this.#missingPlayers();
     if (this.#options.startWhen === "roster" && absent.length > 0) {
       notice(`league ${leagueId} starts without ${namesOf(absent)}`);
     }
-    try {
-      const started = await ledger.execute(startLeague(leagueId));
-      if (!started.ok) log.warn({ league: leagueId, error: started.error }, "a league could not be started");
-    } catch (thrown) {
-      failures.ofLeague(leagueId, thrown);
-    }
+    await execute(leagueId, startLeague(leagueId));
   }
 
   #isComplete(league: League): boolean {

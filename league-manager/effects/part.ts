@@ -4,7 +4,7 @@ import type { Peers } from "#shared/rpc/peer.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { League } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
-import type { Ledger } from "../ledger.ts";
+import type { Decide, Ledger } from "../ledger.ts";
 import type { Failures } from "./failures.ts";
 
 /** The manager's name in its messages. */
@@ -19,6 +19,11 @@ export interface EffectsContext {
   /** A line for people, on the terminal and on the page. */
   readonly notice: (message: string) => void;
   readonly failures: Failures;
+  /**
+   * Gives a command of a league. Never rejects: an error of the store is a failure of the league, and a rejection means that the state has changed in
+   * the meantime, so the next pass does what is due then.
+   */
+  readonly execute: (leagueId: string, decide: Decide<unknown>) => Promise<void>;
   readonly timeouts: Timeouts;
   /** Asks for another pass over the open work: something has changed that no commit shows, e.g. a referee answers again. */
   readonly wake: () => void;

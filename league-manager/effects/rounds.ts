@@ -14,15 +14,9 @@ export class Rounds implements Part {
   }
 
   reconcile({ leagueId }: League, { roundToOpen }: OpenWork): void {
-    const { ledger, failures } = this.#context;
     if (roundToOpen === null) return;
-    this.#tasks.start(`${leagueId}/${roundToOpen}`, async () => {
-      try {
-        await ledger.execute(openRound(leagueId, roundToOpen));
-      } catch (thrown) {
-        failures.ofLeague(leagueId, thrown);
-      }
-    });
+    const command = openRound(leagueId, roundToOpen);
+    this.#tasks.start(`${leagueId}/${roundToOpen}`, () => this.#context.execute(leagueId, command));
   }
 
   stop(): Promise<void> {

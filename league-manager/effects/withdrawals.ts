@@ -52,11 +52,11 @@ export class Withdrawals implements Part {
   }
 
   async #inform({ leagueId, runId }: League, withdrawal: Withdrawal, signal: AbortSignal): Promise<void> {
-    const { ledger, clock } = this.#context;
+    const { execute, clock } = this.#context;
     const { matchId, epoch, refereeId } = withdrawal;
     while (!signal.aborted && this.#isDue(leagueId, withdrawal)) {
       if (await this.#isAcknowledged(leagueId, runId, withdrawal, signal)) {
-        await ledger.execute(settleWithdrawal({ leagueId, matchId, epoch, refereeId }));
+        await execute(leagueId, settleWithdrawal({ leagueId, matchId, epoch, refereeId }));
         return;
       }
       await clock.pause(RESEND_MS, signal);

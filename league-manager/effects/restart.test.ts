@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+import { scheduleMatch } from "../commands/rounds.ts";
+import { startTestLeague, type TestLeague } from "./testing-league.ts";
+import { aborted, played } from "./testing-results.ts";
+
+/** Adds matches of P01 and P02 to the first round. */
+async function withMatches(league: TestLeague, count: number): Promise<void> {
+  await league.eventually(() => expect(league.round()).toHaveLength(1));
+  for (let n = 0; n < count; n++) await league.ledger().execute(scheduleMatch("rps", ["P01", "P02"], 1));
+}
+
+describe("a manager that starts again on its file", () => {
+  test("leaves a match with its referee, though it would deal it to another now, and sends the same order with the same id", async () => {
+    const league = await startTestLeague({ referees: 2 });
+    await league.report("REF01", aborted(await league.order("REF01", "R1M1")));
+    const order = await league.order("REF02", "R1M1", 2);
+    const [before] = league.agent("REF02").of("START_GAME");
+    await league.restart();
+    expect(await league.order("REF02", "R1M1", 2)).toEqual(order);
+    const [after] = league.agent("REF02").of("START_GAME");
+    expect(after?.message_id).toBe(before?.message_id);
+    await league.report("REF02", played(order));
+    await league.eventually(() => expect(league.league().status).toBe("completed"));
+    expect(league.agent("REF01").orders()).toEqual([]);
+  });
+
+  test("knows the new epoch of a match that has no referee", async () => {
+    const league = await startTestLeague();
+    const lost = await league.order("REF01", "R1M1");
+    league.agent("REF01").isWell = false;
+    await league.eventually(() => expect(league.round()).toMatchObject([{ epoch: 2, refereeId: null }]));
+    await league.restart(() => {
+      league.agent("REF01").isWell = true;
+    });
+    const order = await league.order("REF01", "R1M1", 2);
+    expect(await league.report("REF01", played(lost))).toMatchObject({ error: { error_code: "L004" } });
+    expect(await league.report("REF01", played(order))).toMatchObject({ value: { status: "RECORDED" } });
+  });
+
+  test("has only those matches of a round played that have no result, within the places of the referees", async () => {
+    const league = await startTestLeague({ maxConcurrent: 1 });
+    await withMatches(league, 2);
+    await league.report("REF01", played(await league.order("REF01", "R1M1")));
+    await league.order("REF01", "R1M2");
+    await league.restart();
+    const second = await league.order("REF01", "R1M2");
+    expect(league.effects().matchesOf("REF01")).toEqual([second]);
+    await league.report("REF01", played(second));
+    await league.report("REF01", played(await league.order("REF01", "R1M3")));
+    await league.eventually(() => expect(league.league().status).toBe("completed"));
+    expect(
+      league
+        .agent("REF01")
+        .orders()
+        .map(({ match_id }) => match_id),
+    ).toEqual(["R1M2", "R1M3"]);
+  });
+
+  test("announces no round again that was announced", async () => {
+    const league = await startTestLeague();
+    await league.eventually(() => expect(league.league().rounds[0]?.isAnnounced).toBe(true));
+    await league.restart();
+    await league.order("REF01", "R1M1");
+    expect(league.agent("P01").received).toEqual([]);
+  });
+
+  test("hands out no match before its players listen, and announces the round to them then", async () => {
+    const league = await startTestLeague({ players: 0, minPlayers: 2 });
+    await league.registerPlayer("P01");
+    const silence = Promise.withResolvers<"accepted">();
+    league.agent("P01").answer = () => silence.promise;
+    await league.registerPlayer("P02");
+    await league.eventually(() => expect(league.agent("P01").received).toHaveLength(1));
+    await league.restart(async () => {
+      silence.resolve("accepted");
+      for (const id of ["P01", "P02"]) await league.agent(id).close();
+    });
+    await league.clock.advance(5_000);
+    expect(league.round()).toMatchObject([{ status: "assigned" }]);
+    expect(league.agent("REF01").orders()).toEqual([]);
+    for (const id of ["P01", "P02"]) await league.agent(id).listen();
+    await league.order("REF01", "R1M1");
+    for (const id of ["P01", "P02"]) {
+      expect(league.agent(id).received.map(({ type }) => type)).toEqual(["ROUND_ANNOUNCEMENT", "ROUND_START"]);
+    }
+  });
+
+  test("hands out a match ten seconds after its start though its players do not listen", async () => {
+    const league = await startTestLeague();
+    await league.order("REF01", "R1M1");
+    await league.restart(async () => {
+      for (const id of ["P01", "P02"]) await league.agent(id).close();
+    });
+    await league.clock.advance(9_000);
+    expect(league.agent("REF01").orders()).toEqual([]);
+    await league.order("REF01", "R1M1");
+  });
+});

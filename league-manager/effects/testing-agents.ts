@@ -1,0 +1,78 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
+import type { MessageType, StartGame } from "#shared/protocol/messages.ts";
+
+/**
+ * How an agent answers a message: `accepted` is what the message asks for, `full` and `foreign` are errors of the protocol, `plain` is a tool
+ * result without an envelope, a number is an HTTP status without a body.
+ */
+export type TestAnswer = "accepted" | "full" | "foreign" | "plain" | number;
+
+/** An HTTP server that answers as its test says and keeps the messages that it receives. */
+export interface TestAgent {
+  readonly url: string;
+  /** In the order in which they arrived. */
+  readonly received: Envelope[];
+  /** Decides each answer; a promise delays it. */
+  answer: (envelope: Envelope) => TestAnswer | Promise<TestAnswer>;
+  /** Whether it answers GET /health with 200; otherwise with 503. */
+  isWell: boolean;
+  probes: number;
+  token: string;
+  of(type: MessageType): readonly Envelope[];
+  orders(): readonly StartGame[];
+  listen(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts an agent for the test that runs. `onMessage` is called before each message is answered. */
+export async function startTestAgent(onMessage: (envelope: Envelope) => void = () => {}): Promise<TestAgent> {
+  const server = createServer(async (request, response) => {
+    if (request.method === "GET") {
+      agent.probes++;
+      return void response.writeHead(agent.isWell ? 200 : 503).end();
+    }
+    let text = "";
+    for await (const chunk of request.setEncoding("utf8")) text += chunk;
+    const { id, params } = JSON.parse(text);
+    const envelope: Envelope = params.arguments;
+    agent.received.push(envelope);
+    onMessage(envelope);
+    const answer = await agent.answer(envelope);
+    if (typeof answer === "number") return void response.writeHead(answer).end();
+    const content = answer === "plain" ? { status: "ACCEPTED" } : replyOf(answer);
+    const result = { content: [{ type: "text", text: JSON.stringify(content) }] };
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  });
+  const listen = (port: number): Promise<void> =>
+    new Promise((resolve) => server.listen(port, "127.0.0.1", () => resolve()));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const agent: TestAgent = {
+    url: `http://127.0.0.1:${port}/mcp`,
+    received: [],
+    answer: () => "accepted",
+    isWell: true,
+    probes: 0,
+    token: "",
+    of: (type) => agent.received.filter((envelope) => envelope.type === type),
+    orders: () => agent.of("START_GAME").map(({ payload }) => payload as StartGame),
+    listen: () => listen(port),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  onTestFinished(() => agent.close());
+  return agent;
+}
+
+function replyOf(answer: Exclude<TestAnswer, number | "plain">): Envelope {
+  if (answer === "accepted") return newEnvelope("START_GAME_RESPONSE", "referee:x", { status: "ACCEPTED" });
+  const error = answer === "full" ? { error_code: "G005", retryable: true } : { error_code: "L004", retryable: false };
+  return newEnvelope("GAME_ERROR", "referee:x", { ...error, message: answer });
+}
