@@ -45,7 +45,7 @@ export interface PlayRoomDesk {
   readonly tellPeople: (line: string) => void;
 }
 
-/** All that lets people and agents play here by themselves: the tools, the board, the pages and the bots. */
+/** What people and agents need to play games that are no league matches: tools, resources, pages, bots and Codenames. */
 export interface PlayRoom {
   readonly play: Play;
   readonly operations: readonly Operation<unknown>[];
@@ -57,11 +57,12 @@ export interface PlayRoom {
   isSeated(token: string): boolean;
   /** The pages; loaded when one is first asked for. */
   pages(): Promise<{ readonly routes: (app: Express, limits: Limits) => void; readonly streams: Streams }>;
-  /** Lets unfinished games with bots go on, and opens a page where a person sits before it. */
+  /** Resumes unfinished games with bots, and opens the pages in the browser of an attended host. */
   open(): void;
   close(): Promise<void>;
 }
 
+/** Puts the folders `play` and `codenames` together over one session host. */
 export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
   const { db, driver, agents, seats, writer, waits, self } = desk;
   const bots = createBots({

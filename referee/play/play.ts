@@ -54,14 +54,14 @@ export interface NewTable {
   readonly alongside?: (sessionId: string, seed: string) => readonly Statement[];
 }
 
-/** A seat that somebody has just taken; its token is told here and never again, but a person's, which its link keeps. */
+/** A seat that was just taken. Its token is returned once; a person's token is also in the link of its page. */
 export interface TakenSeat {
   readonly gameId: string;
   readonly role: Role;
   readonly token: string;
 }
 
-/** A game, and what its caller is in it. */
+/** A game and the role of its caller. */
 export interface Seated {
   readonly kept: Kept;
   readonly role: Role;

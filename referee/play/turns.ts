@@ -133,8 +133,9 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
 }
 
 /**
- * The tick that a turn answers; one that nobody named is that of what was read here. A claim is checked on that, so a tick to come, such as
- * that of an action which is just being committed, is rejected with a claim: its move would be made on what it was not checked on.
+ * The tick that a turn expects: the given one, else that of the session that was read here. A claim is checked on that session. So a claim
+ * with a later tick is rejected, such as that of an action that is just being committed: its move would be made in another position than
+ * the one in which the claim was checked.
  */
 function expectedBy({ claim, expectedTick }: Turn, { id, game, tick }: Session): Result<number | null, Rejection> {
   if (claim !== null && expectedTick !== null && expectedTick > tick) {

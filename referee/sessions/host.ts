@@ -38,9 +38,9 @@ export interface Step {
 
 export interface Submission {
   readonly role: Role;
-  /** Any JSON; what is no action of the game is rejected as illegal. */
+  /** Any JSON. A value that is not an action of the game is rejected as illegal. */
   readonly action: unknown;
-  /** null, where the door allows it, is not checked. */
+  /** The tick that the action answers; null for no check. */
   readonly expectedTick: number | null;
   /** Whether it comes from a driver, which may go on without its role. */
   readonly byDriver?: boolean;
@@ -49,7 +49,7 @@ export interface Submission {
 }
 
 /**
- * The session host: the only writer of session logs, and the one door behind match driver, REST, MCP and browser.
+ * The session host: the only writer of session logs. Match driver, REST, MCP and pages all submit their commands to it.
  * What it returns has been committed; what it rejects has changed nothing.
  */
 export interface SessionHost {

@@ -30,14 +30,14 @@ export interface KeyedRequest {
   readonly key: string | null;
   /** The name of the header or argument that has the key. */
   readonly keyName: string;
-  /** What was asked: method, path and body. */
+  /** The request itself: a repetition with another text is rejected. */
   readonly request: string;
 }
 
 /** The reply to an accepted request, or why the request was rejected. */
 export type Replied = Result<Reply, Rejection>;
 
-/** Writes the reply beside what it tells of, in one transaction. */
+/** The statements that store a reply, for the transaction of the command that it answers. */
 export type Remember = (reply: Reply) => readonly Statement[];
 
 /**

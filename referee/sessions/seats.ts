@@ -5,13 +5,13 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { DisplayName } from "#shared/protocol/names.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 
-/** What takes a seat: an agent over MCP or REST, a person, or a player process that is asked over the wire. */
+/** What holds a seat: an agent that calls over MCP or REST, a person, or a player process that the host asks for moves. */
 export type SeatKind = "agent" | "human" | "bot";
 
 /** The display name of a player. It is one line, because other players' LLMs read it. */
 export const PlayerName = DisplayName.check(z.maxLength(60));
 
-/** A seat of a game that was made by createGame. Its token is its agent's; whoever plays a league match has no such seat. */
+/** A seat of a game that was made by createGame. A player of a league match has no such seat. */
 export interface PlaySeat {
   readonly role: Role;
   readonly kind: SeatKind;
@@ -55,9 +55,9 @@ export interface SeatTable {
   isHolder(token: string): boolean;
   /** Games that are not over and have a bot among their players. */
   withBots(): readonly string[];
-  /** What adds a seat, for the transaction that creates its session. */
+  /** The statement that adds a seat, for the transaction that creates its session. */
   adding(sessionId: string, seat: PlaySeat): Statement;
-  /** What gives an open seat to its taker: its agent gets the taker's token. */
+  /** The statements that give an open seat to an agent: the seat's agent id gets the token with this hash. */
   joining(sessionId: string, seat: PlaySeat, agentId: string, tokenHash: string): readonly Statement[];
 }
 

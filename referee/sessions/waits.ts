@@ -2,7 +2,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SessionHost } from "./host.ts";
 
-/** Long polls: whoever waits for something to happen in a session, without asking again and again. */
+/** Long polls: requests that wait until something happens in a session. */
 export interface Waits {
   /**
    * Resolves true as soon as a commit to the session makes `isOver` true (at once when it is already), false when the time has
@@ -13,9 +13,9 @@ export interface Waits {
     isOver: (now: Session) => boolean,
     options: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
   ): Promise<boolean>;
-  /** Who waits now. */
+  /** How many requests wait now. */
   count(): number;
-  /** Ends all waits; they are answered with what there is. */
+  /** Ends all waits. Their requests are answered with the session as it is. */
   close(): void;
 }
 

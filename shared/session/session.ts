@@ -51,7 +51,7 @@ export type Command =
       readonly role: Role;
       /** Parsed by the game's action schema. */
       readonly action: unknown;
-      /** Sequential games: must equal the tick. Simultaneous: must not lie in a closed turn. null, where a door allows it, is not checked. */
+      /** Sequential games: must equal the tick. Simultaneous: must not lie in a closed turn. null for no check. */
       readonly expectedTick: number | null;
     }
   | { readonly type: "forfeit"; readonly faults: readonly Fault[] }
