@@ -110,6 +110,7 @@ async function startOn(file: string, options: ManagerServiceOptions, self: Agent
       tools: toolsOf(
         managerOperations({ manager, registry, entry, operatorToken: operator.token }),
         () => MANAGER_SENDER,
+        self.clock,
       ),
       resources: managerResources(manager),
       templates: managerTemplates(manager, store.logOf),

@@ -72,7 +72,7 @@ test("from another machine nobody sees what is asked nor moves, but for whoever 
   const token = "t".repeat(43);
   const identity = { token, name: "P" };
   const news = createNews(() => {});
-  const tools = toolsOf(handOperations(player, manual, identity, news), () => "player:P01");
+  const tools = toolsOf(handOperations(player, manual, identity, news), () => "player:P01", systemClock);
   const call = async (remoteAddress: string, name: string, args: object) => {
     const tool = tools.find((one) => one.name === name);
     return JSON.stringify(await tool?.call(args, { bearer: null, remoteAddress }));

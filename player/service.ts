@@ -88,7 +88,7 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
     {
       serverInfo: { name: "player", version: VERSION },
       instructions: `This server is one player of a league of games. ${manual ? "You make its moves: call get_my_state to see the open move requests, answer each with make_move before its deadline, then call get_my_state again." : "Its bot makes the moves: get_my_state shows its matches, and make_move is refused."}`,
-      tools: toolsOf(operations, (about) => flat("player:", idIn(player, about) ?? identity.id)),
+      tools: toolsOf(operations, (about) => flat("player:", idIn(player, about) ?? identity.id), self.clock),
       resources: [],
       templates: [],
     },

@@ -58,12 +58,16 @@ export function createAsker(peers: Peers, sender: () => string, clock: Clock): A
     payload: object,
     timeoutMs: number,
   ): Promise<Result<Envelope, CallFault>> =>
-    peers.message(player.endpoint, newEnvelope(type, sender(), payload, { authToken: player.matchToken }), {
-      timeoutMs,
-      retry: true,
-      signal: player.signal,
-      batch: player.takesBatches,
-    });
+    peers.message(
+      player.endpoint,
+      newEnvelope(type, sender(), payload, { authToken: player.matchToken, at: clock.iso() }),
+      {
+        timeoutMs,
+        retry: true,
+        signal: player.signal,
+        batch: player.takesBatches,
+      },
+    );
 
   return {
     async invite(player, invitation, limitMs) {
@@ -80,7 +84,7 @@ export function createAsker(peers: Peers, sender: () => string, clock: Clock): A
     },
     lastRoundTripMs: (endpoint) => roundTrips.get(endpoint) ?? null,
     async notify(player, type, payload, limitMs) {
-      const envelope = newEnvelope(type, sender(), payload, { authToken: player.matchToken });
+      const envelope = newEnvelope(type, sender(), payload, { authToken: player.matchToken, at: clock.iso() });
       await peers.notify(player.endpoint, envelope, { timeoutMs: limitMs, batch: player.takesBatches });
     },
   };

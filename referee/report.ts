@@ -65,7 +65,10 @@ async function record(options: ReportOptions, result: MatchResult, signal: Abort
   const ref = matchRef(result.league_id, result.match_id);
   for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS)) {
     const token = identity.token ?? "";
-    const envelope = newEnvelope("MATCH_RESULT", flat("referee:", identity.id), result, { authToken: token });
+    const envelope = newEnvelope("MATCH_RESULT", flat("referee:", identity.id), result, {
+      authToken: token,
+      at: driver.clock.iso(),
+    });
     const call = { timeoutMs: reportTimeoutMs, bearer: token, signal };
     const reply = await peers.message(manager, envelope, call).catch(asRefused);
     if (reply.ok) {

@@ -285,8 +285,10 @@ function endpointOf(
 ) {
   const surface = {
     serverInfo: { name: "referee", version: VERSION },
-    tools: toolsOf([...refereeOperations(desk), ...room.operations, ...newsOperations()], () =>
-      flat("referee:", desk.identity.id),
+    tools: toolsOf(
+      [...refereeOperations(desk), ...room.operations, ...newsOperations()],
+      () => flat("referee:", desk.identity.id),
+      self.clock,
     ),
     resources: [...room.resources, ...gameRules()],
     templates: [...room.templates, ...refereeTemplates(desk)],

@@ -146,7 +146,7 @@ export async function startBenchManager(
       },
     }),
   ];
-  const tools = toolsOf(operations, () => SENDER);
+  const tools = toolsOf(operations, () => SENDER, systemClock);
   const surface = { serverInfo: { name: "bench", version: "1.0.0" }, tools, resources: [], templates: [] };
   const rpc = jsonRpc(mcpMethods(surface), (error) => faults.push(String(error)), systemClock);
   const server = httpEndpoint({

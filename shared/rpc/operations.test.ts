@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { systemClock } from "../lib/clock.ts";
 import { err, ok } from "../lib/result.ts";
 import { Envelope, newEnvelope } from "../protocol/envelope.ts";
 import { protocolError } from "../protocol/errors.ts";
@@ -49,7 +50,7 @@ const report = operation({
 
 const methods = mcpMethods({
   serverInfo: { name: "league-manager", version: "1.0.0" },
-  tools: toolsOf([register, report], () => "league_manager:LM01"),
+  tools: toolsOf([register, report], () => "league_manager:LM01", systemClock),
   resources: [],
   templates: [],
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Clock } from "../lib/clock.ts";
 import type { Result } from "../lib/result.ts";
 import { Envelope, type FieldFault, fieldFaults, looksLikeEnvelope, newEnvelope } from "../protocol/envelope.ts";
 import { errorType, type ProtocolError } from "../protocol/errors.ts";
@@ -72,8 +73,12 @@ export interface About {
   readonly authToken: string | null;
 }
 
-/** The tools of an agent: `league_message`, and one for each operation that has a name. Replies are sent as `self`. */
-export function toolsOf(operations: readonly Operation<unknown>[], self: (about: About) => string): readonly Tool[] {
+/** The tools of an agent: `league_message`, and one for each operation that has a name. Replies are sent as `self` at the time of `clock`. */
+export function toolsOf(
+  operations: readonly Operation<unknown>[],
+  self: (about: About) => string,
+  clock: Clock,
+): readonly Tool[] {
   const byType = new Map<string, Operation<unknown>>(operations.map((one) => [one.request, one]));
 
   const viaEnvelope = async (args: unknown, http: HttpContext, only?: Operation<unknown>): Promise<ToolResult> => {
@@ -92,9 +97,10 @@ export function toolsOf(operations: readonly Operation<unknown>[], self: (about:
     if (isInputNeeded(answer)) throw new Error(`${type} asks a caller who cannot be asked`);
     logRejection(http, answer, type, sender);
     const as = self({ payload: payload.data, authToken: caller.authToken });
+    const about = { correlationId: message_id, at: clock.iso() };
     const reply = answer.ok
-      ? newEnvelope(found.reply, as, answer.value, { correlationId: message_id })
-      : newEnvelope(errorType(answer.error), as, answer.error, { correlationId: message_id });
+      ? newEnvelope(found.reply, as, answer.value, about)
+      : newEnvelope(errorType(answer.error), as, answer.error, about);
     return {
       content: [{ type: "text", text: JSON.stringify(reply) }],
       ...(http.isMcpClient && answer.ok && { structuredContent: reply }),

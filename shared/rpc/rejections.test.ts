@@ -34,7 +34,7 @@ let mcp: McpEndpoint;
 let server: Server;
 let url: string;
 beforeAll(async () => {
-  const tools = toolsOf(operations, () => "league_manager:LM01");
+  const tools = toolsOf(operations, () => "league_manager:LM01", systemClock);
   const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools, resources: [], templates: [] };
   mcp = mcpEndpoint(
     surface,

@@ -62,7 +62,10 @@ export async function register<
 >(options: RegistrationOptions<Response>): Promise<{ response: Response; token: string }> {
   const { peers, manager, self, signal, token: own } = options;
   for (let attempt = 0; ; attempt++) {
-    const envelope = newEnvelope(options.type, options.sender, options.payload, { authToken: own });
+    const envelope = newEnvelope(options.type, options.sender, options.payload, {
+      authToken: own,
+      at: self.clock.iso(),
+    });
     const call = { timeoutMs: options.timeoutMs, maxReplyBytes: REPLY_BYTES, signal };
     const reply = await peers.message(manager, envelope, call).catch(asRefused);
     if (signal.aborted) throw new StartError("stopped before it was registered");

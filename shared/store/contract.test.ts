@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest"
 import { systemClock } from "../lib/clock.ts";
 import { GENESIS } from "../lib/hash-chain.ts";
 import { type Entry, type LogRow, sealEntry } from "../session/entry.ts";
+import { rowsOf } from "../session/testing-rows.ts";
 import type { Access, ActionLog, Snapshot } from "./action-log.ts";
 import { openSqlite } from "./sqlite.ts";
 import { SESSION_SCHEMA, sqliteLog } from "./sqlite-log.ts";
@@ -64,6 +65,7 @@ const stores: Readonly<Record<string, () => Opened>> = {
   },
 };
 
+const LATER = "2025-01-01T01:00:00.000Z";
 const [ROW0, ROW1, ROW2, ROW3] = rows("s1", 3) as [LogRow, LogRow, LogRow, LogRow];
 const outcomes = async (promises: Promise<void>[]): Promise<string[]> =>
   (await Promise.allSettled(promises)).map((one) => one.status);
@@ -170,6 +172,14 @@ describe.each(Object.entries(stores))("the action log, %s", (_, open) => {
     const last = Date.parse(AT);
     expect([...log.quietSince(last + 60_000)].sort()).toEqual(["open", "s1"]);
     expect(log.quietSince(last - 60_000)).toEqual([]);
+  });
+
+  test("a session is quiet since its last entry with a snapshot, by the time of that entry", async () => {
+    const acted: Entry = { type: "acted", tick: 0, role: "white", agent: "agent-1", action: "e2e4", at: LATER };
+    const [, row] = rowsOf("s1", [ROW0.body, JSON.stringify(acted)]);
+    await append(row as LogRow);
+    expect(log.quietSince(Date.parse(LATER))).toEqual([]);
+    expect(log.quietSince(Date.parse(LATER) + 1_000)).toEqual(["s1"]);
   });
 
   test("rows behind a refused one are refused with it", async () => {

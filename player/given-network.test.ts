@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { isoAt } from "#shared/lib/clock.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { err, ok } from "#shared/lib/result.ts";
+import { manualClock } from "#shared/lib/testing-clock.ts";
+import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
+import { signFor } from "#shared/protocol/signing.ts";
+import type { ListenOptions } from "#shared/rpc/listen.ts";
+import type { Network } from "#shared/rpc/network.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
+import { startPlayer } from "./service.ts";
+import { bodyOf, from, invitation, moveRequest, replyIn } from "./testing-messages.ts";
+
+const MANAGER = "http://10.0.0.1:8000/mcp";
+const HOST = "10.0.0.2";
+
+test("a player registers and moves by the network and the clock that it is given, without a socket or a pause", async () => {
+  const dataFolder = mkdtempSync(join(tmpdir(), "given-network-"));
+  onTestFinished(() => rmSync(dataFolder, { recursive: true }));
+  const clock = manualClock();
+  const begun = clock.now();
+  const registrations: Envelope[] = [];
+  const endpoint = Promise.withResolvers<ListenOptions>();
+  const network: Network = {
+    async listen(options) {
+      endpoint.resolve(options);
+      const url = `http://${options.host}:${options.ports[0]}`;
+      const place = { url, urls: [url], port: options.ports[0] ?? 0, isOnEveryAddress: false };
+      return ok({ ...place, rejections: { write: () => {} }, close: async () => {} });
+    },
+    createPeers: () => ({
+      async message(_endpoint, envelope) {
+        registrations.push(envelope);
+        if (registrations.length === 1) return err({ cause: "refused", detail: "nothing listens there" });
+        const accepted = { status: "ACCEPTED", player_id: "P01", auth_token: envelope.auth_token, league_ids: ["rps"] };
+        return ok(newEnvelope("PLAYER_REGISTER_RESPONSE", "league_manager:LM01", accepted));
+      },
+      notify: async () => ok(null),
+      isAlive: async () => true,
+      isListening: async () => true,
+      close: async () => {},
+    }),
+    addressToward: async () => HOST,
+  };
+  const lines: string[] = [];
+  const self = silentProcess("player", { clock, network, say: (line) => void lines.push(line) });
+  const place = { host: HOST, ports: [9000], manager: MANAGER, leagueIds: null, dataFolder };
+  const limits = { registerTimeoutMs: 1_000, limitLoopback: false };
+  const player = await startPlayer({ bot: "cycle", name: "Ann", ...place, ...limits }, self);
+
+  await clock.advance(0);
+  expect(registrations.map(({ timestamp }) => timestamp)).toEqual([isoAt(begun)]);
+  await clock.advance(10_000);
+  expect(lines.at(-1)).toBe("registered as P01 in rps");
+  expect(registrations).toHaveLength(2);
+  const [token, { timestamp = "" } = {}] = [registrations[1]?.auth_token ?? "", registrations[1]];
+  expect(Date.parse(timestamp) - begun).toBeGreaterThan(0);
+  expect(Date.parse(timestamp) - begun).toBeLessThanOrEqual(500);
+
+  const { door } = await endpoint.promise;
+  const referee = { bearer: null, remoteAddress: "10.0.0.3" };
+  const matchToken = signFor(sha256Hex(token), "rps/R1M1");
+  const send = async (envelope: Envelope): Promise<Envelope> =>
+    replyIn((await door(JSON.stringify(bodyOf(envelope)), referee)).body);
+  expect((await send(from(matchToken, "GAME_INVITE", invitation()))).payload).toMatchObject({ accept: true });
+  const moved = await send(from(matchToken, "MOVE_REQUEST", moveRequest()));
+  expect(moved.payload.move).toMatch(/rock|paper|scissors/);
+  expect(moved.timestamp).toBe(isoAt(begun + 10_000));
+
+  await player.stop();
+  expect(clock.timers()).toBe(0);
+});
