@@ -13,9 +13,8 @@ test("ids of different names are in plain string order, and so are numbers of on
 });
 
 test("a derived message id is a UUID of version 4, the same for the same parts and another for others", () => {
-  const id = derivedMessageId("league/L1", "17", "P01");
-  expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-  expect(derivedMessageId("league/L1", "17", "P01")).toBe(id);
-  const others = [derivedMessageId("league/L1", "17", "P02"), derivedMessageId("league/L1", "1", "7P01")];
-  expect(new Set([id, ...others]).size).toBe(3);
+  const ids = ["P01", "P02", "P03", "P04", "P05", "P06"].map((player) => derivedMessageId("league/L1", "17", player));
+  for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(derivedMessageId("league/L1", "17", "P01")).toBe(ids[0]);
+  expect(new Set([...ids, derivedMessageId("league/L1", "1", "7P01")]).size).toBe(7);
 });
