@@ -8,11 +8,11 @@ import type { StartGame } from "#shared/protocol/messages.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { agentDirectory } from "./agents.ts";
 import { createReferee } from "./referee.ts";
 import { createHost } from "./sessions/host.ts";
+import { SESSION_SCHEMA, sessionStore } from "./sessions/session-store.ts";
 import { MATCH_SCHEMA, matchTable } from "./tables.ts";
 import { type Others, startOthers, TOKEN, testDriver, tokenOf } from "./testing-match.ts";
 
@@ -44,7 +44,7 @@ async function open() {
   const db = openSqlite(join(folder, "referee.sqlite"), SESSION_SCHEMA + MATCH_SCHEMA);
   const writer = localWriter(db);
   const peers = createPeers({ clock: systemClock });
-  const host = createHost(sqliteLog(db, writer), systemClock);
+  const host = createHost(sessionStore(db, writer), systemClock);
   const agents = agentDirectory(db, writer);
   const referee = createReferee({
     ...{ driver: testDriver(host, peers), peers, matches: matchTable(db, writer) },

@@ -5,13 +5,13 @@ import { err, ok } from "#shared/lib/result.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import type { Seated } from "./ask.ts";
 import { publishedFault } from "./ask-fault.ts";
 import { askForMove } from "./ask-move.ts";
 import { type Match, sessionOf } from "./driven-match.ts";
 import { seatedPlayers, seatsOf } from "./match-messages.ts";
 import { createHost, type SessionHost } from "./sessions/host.ts";
+import { SESSION_SCHEMA, sessionStore } from "./sessions/session-store.ts";
 import { type Heard, startOthers, testDriver } from "./testing-match.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
@@ -31,7 +31,7 @@ async function ask(answer: (asked: Heard) => object | Promise<never>, limitMs = 
   const peers = createPeers({ clock: systemClock });
   ends.push(() => peers.close());
   const order = others.order({ timeouts: { join_ms: 5_000, move_ms: limitMs, game_over_ms: 5_000 } });
-  const host = createHost(sqliteLog(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
+  const host = createHost(sessionStore(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
   const options = rps.options.parse({ best_of: 5 });
   const { id } = await host.create({ game: rps as never, options, seed: order.seed, seats: seatsOf(order) });
   for (const [role, action] of [...TWO_TURNS, ...TWO_TURNS])

@@ -7,12 +7,12 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { createAsker } from "./ask.ts";
 import { publishedFault } from "./ask-fault.ts";
 import { createReferee } from "./referee.ts";
 import { createHost } from "./sessions/host.ts";
+import { SESSION_SCHEMA, sessionStore } from "./sessions/session-store.ts";
 import { MATCH_SCHEMA, matchTable } from "./tables.ts";
 import { signed, startOthers, startTable, type Table, TOKEN, testDriver, tokenOf } from "./testing-match.ts";
 
@@ -66,7 +66,7 @@ it("an order that comes while a referee stops is nobody's forfeit: it is played 
     const db = openSqlite(join(folder, "referee.sqlite"), SESSION_SCHEMA + MATCH_SCHEMA);
     const peers = createPeers({ clock: systemClock });
     const referee = createReferee({
-      driver: testDriver(createHost(sqliteLog(db, localWriter(db)), systemClock), peers),
+      driver: testDriver(createHost(sessionStore(db, localWriter(db)), systemClock), peers),
       ...{ matches: matchTable(db), peers },
       ...{ log: openLog(null, "referee"), manager: others.manager, reportTimeoutMs: 10_000 },
       identity: { id: "REF01", token: TOKEN },

@@ -5,11 +5,11 @@ import { systemClock } from "#shared/lib/clock.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { type MatchDriver, MatchWithdrawn } from "./driven-match.ts";
 import { playMatch, playSeats } from "./match.ts";
 import { seatsOf } from "./match-messages.ts";
 import { createHost } from "./sessions/host.ts";
+import { SESSION_SCHEMA, sessionStore } from "./sessions/session-store.ts";
 import { createWaits, type Waits } from "./sessions/waits.ts";
 import { evenOddRoles, type Others, startOthers, testDriver } from "./testing-match.ts";
 
@@ -22,7 +22,7 @@ const running = new AbortController();
 
 beforeEach(async () => {
   peers = createPeers({ clock: systemClock });
-  const host = createHost(sqliteLog(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
+  const host = createHost(sessionStore(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
   driver = { ...testDriver(host, peers), waits: createWaits(host, systemClock) };
   thought = Promise.withResolvers();
   others = await startOthers({

@@ -5,13 +5,13 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { playSeats } from "./match.ts";
 import { seatsOf } from "./match-messages.ts";
 import { createReferee, type Referee } from "./referee.ts";
 import { createHost, type SessionHost } from "./sessions/host.ts";
 import { SEAT_SCHEMA } from "./sessions/seats.ts";
+import { SESSION_SCHEMA, sessionStore } from "./sessions/session-store.ts";
 import { MATCH_SCHEMA, matchTable, sessionTable } from "./tables.ts";
 import { startOthers, testDriver } from "./testing-match.ts";
 
@@ -23,7 +23,7 @@ let referee: Referee;
 beforeEach(() => {
   db = openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA + SEAT_SCHEMA);
   peers = createPeers({ clock: systemClock });
-  host = createHost(sqliteLog(db, localWriter(db)), systemClock);
+  host = createHost(sessionStore(db, localWriter(db)), systemClock);
   referee = newReferee();
 });
 const newReferee = (): Referee =>

@@ -5,11 +5,11 @@ import { type ManualClock, manualClock } from "#shared/lib/testing-clock.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { createReferee } from "./referee.ts";
 import { ACKNOWLEDGE_WITHIN_MS } from "./report.ts";
 import { createHost } from "./sessions/host.ts";
+import { SESSION_SCHEMA, sessionStore } from "./sessions/session-store.ts";
 import { MATCH_SCHEMA, matchTable } from "./tables.ts";
 import { type Heard, type Others, startOthers, TOKEN, testDriver } from "./testing-match.ts";
 
@@ -22,7 +22,10 @@ afterEach(async () => {
 function refereeOn(db: DatabaseSync, others: Others, clock: ManualClock) {
   const peers = createPeers({ clock: systemClock });
   const referee = createReferee({
-    ...{ driver: testDriver(createHost(sqliteLog(db, localWriter(db)), clock), peers, clock), matches: matchTable(db) },
+    ...{
+      driver: testDriver(createHost(sessionStore(db, localWriter(db)), clock), peers, clock),
+      matches: matchTable(db),
+    },
     ...{ peers, log: openLog(null, "referee"), manager: others.manager, reportTimeoutMs: 10_000 },
     identity: { id: "REF01", token: TOKEN },
   });

@@ -4,11 +4,11 @@ import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { clients } from "../scripts/testing-mcp-clients.ts";
 import { createReferee } from "./referee.ts";
 import { createHost, type SessionHost } from "./sessions/host.ts";
+import { SESSION_SCHEMA, sessionStore } from "./sessions/session-store.ts";
 import { MATCH_SCHEMA, matchTable } from "./tables.ts";
 import {
   type Heard,
@@ -127,7 +127,7 @@ describe("the seed of a match that may be played again", () => {
     const db = openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA);
     const peers = createPeers({ clock: systemClock });
     ends.push(() => peers.close());
-    const host = createHost(sqliteLog(db, localWriter(db)), systemClock);
+    const host = createHost(sessionStore(db, localWriter(db)), systemClock);
     const failing = new Set<string>();
     const failingHost: SessionHost = {
       ...host,

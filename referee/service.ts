@@ -24,7 +24,6 @@ import { register, takeToken } from "#shared/runtime/registration.ts";
 import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
-import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { threadWriter } from "#shared/store/writer.ts";
 import { agentDirectory } from "./agents.ts";
 import { createAsker } from "./ask.ts";
@@ -40,6 +39,7 @@ import { createHost } from "./sessions/host.ts";
 import { startHousekeeping } from "./sessions/housekeeping.ts";
 import { REPLY_SCHEMA, sqliteReplies } from "./sessions/replies.ts";
 import { SEAT_SCHEMA, seatTable } from "./sessions/seats.ts";
+import { SESSION_SCHEMA, sessionStore } from "./sessions/session-store.ts";
 import { createWaits } from "./sessions/waits.ts";
 import { MATCH_SCHEMA, matchTable, sessionTable } from "./tables.ts";
 
@@ -148,7 +148,7 @@ export async function startReferee(
   const peers = self.network.createPeers();
   const seats = seatTable(db);
   const host = createHost(
-    sqliteLog(db, writer),
+    sessionStore(db, writer),
     self.clock,
     (session) => mcp.changed(() => [...changedBy(desk, session), ...room.changedBy(session)]),
     (err, session) => self.log.error({ err, session }, "a listener failed after a commit"),

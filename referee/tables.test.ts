@@ -1,11 +1,20 @@
 import { expect, it, vi } from "vitest";
-import { sealEntry } from "#shared/session/entry.ts";
+import { type Entry, eventOf } from "#shared/session/entry.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { SESSION_SCHEMA } from "#shared/store/sqlite-log.ts";
+import { sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
 import { SEAT_SCHEMA } from "./sessions/seats.ts";
+import { SESSION_SCHEMA } from "./sessions/session-store.ts";
 import { sessionTable } from "./tables.ts";
 
 const AT = "2026-11-21T20:00:00.000Z";
+
+/** Adds streams, numbered from 1, with one entry each. */
+const addStreams = (db: ReturnType<typeof openSqlite>, entries: Readonly<Record<string, unknown>>) =>
+  sqliteEventLog(db).append(
+    Object.entries(entries).map(([stream, entry]) => ({
+      ...{ stream, expectedVersion: 0, events: [eventOf(entry as Entry)] },
+    })),
+  );
 
 it.each([
   [
@@ -19,14 +28,11 @@ it.each([
   ["a game that is gone", "go.v1", "{}", { type: "expired", tick: 0, at: AT }],
 ] as const)("%s is listed without a result, and hides no other game", async (_, template, state, last) => {
   const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA);
+  await addStreams(db, { old: last, new: last });
   db.prepare(
-    `INSERT INTO sessions (session_id, template, state, status, seed, acted_by, spectators)
-     VALUES ('old', ?, ?, 'completed', 'seed', 'seats', 'public'), ('new', 'rps.v1', '{}', 'active', 'seed', 'seats', 'public')`,
+    `INSERT INTO sessions (stream, session_id, template, state, status, seed, acted_by, spectators)
+     VALUES (1, 'old', ?, ?, 'completed', 'seed', 'seats', 'public'), (2, 'new', 'rps.v1', '{}', 'active', 'seed', 'seats', 'public')`,
   ).run(template, state);
-  const row = sealEntry("old", null, last as never);
-  db.prepare("INSERT INTO log (session, seq, type, body, prev_hash, hash) VALUES (1, ?, ?, ?, ?, ?)").run(
-    ...[row.seq, row.type, row.body, row.prev_hash, row.hash],
-  );
   const games = await sessionTable(db).watchable(10);
   expect(games.map(({ game_id, result }) => [game_id, result])).toEqual([
     ["new", null],
@@ -47,8 +53,9 @@ it("the list of games is read in its order from an index: no session is sorted f
 
 it("the list of games says when they were made in UTC, whatever the zone of who reads it", async () => {
   const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA);
-  db.exec(`INSERT INTO sessions (session_id, template, state, created_at, seed, acted_by, spectators)
-    VALUES ('new', 'rps.v1', '{}', '2026-11-22 09:05:00', 'seed', 'seats', 'public')`);
+  await addStreams(db, { new: { type: "expired", tick: 0, at: AT } });
+  db.exec(`INSERT INTO sessions (stream, session_id, template, state, created_at, seed, acted_by, spectators)
+    VALUES (1, 'new', 'rps.v1', '{}', '2026-11-22 09:05:00', 'seed', 'seats', 'public')`);
   expect(await sessionTable(db).watchable(10)).toMatchObject([{ game_id: "new", created_at: "2026-11-22T09:05:00Z" }]);
   db.close();
 });

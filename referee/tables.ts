@@ -23,7 +23,7 @@ export interface MatchRow {
 
 interface Tables {
   sessions: {
-    number: number;
+    stream: number;
     session_id: string;
     template: string;
     state: string;
@@ -34,7 +34,7 @@ interface Tables {
   };
   seats: { session_id: string; role: string; kind: string; name: string; joined: number };
   participants: { session_id: string; agent_id: string; role: string };
-  log: { session: number; seq: number; type: string; body: string };
+  log: { stream: number; seq: number; type: string; body: string };
 }
 
 export const MATCH_SCHEMA = `
@@ -178,7 +178,7 @@ export function sessionTable(db: DatabaseSync): SessionTable {
           eb
             .selectFrom("log")
             .select((log) => log.fn.countAll<number>().as("tick"))
-            .whereRef("log.session", "=", "sessions.number")
+            .whereRef("log.stream", "=", "sessions.stream")
             .where("type", "=", "acted")
             .as("tick"),
           "role as your_role",
@@ -231,7 +231,7 @@ const endsOf = (tables: Kysely<Tables>, ids: readonly string[]) =>
       eb
         .selectFrom("log")
         .select("body")
-        .whereRef("log.session", "=", "sessions.number")
+        .whereRef("log.stream", "=", "sessions.stream")
         .orderBy("seq", "desc")
         .limit(1)
         .as("last"),

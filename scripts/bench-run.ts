@@ -3,13 +3,15 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Game } from "#shared/games/game.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
 import { matchRef, playerId } from "#shared/lib/ids.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import type { LeagueConfig } from "#shared/runtime/config.ts";
-import { type LogRow, sealEntry } from "#shared/session/entry.ts";
+import { eventOf } from "#shared/session/entry.ts";
 import { outcomeOf } from "#shared/session/match-result.ts";
 import { matchSeed } from "#shared/session/match-seed.ts";
 import { create, decide, type Session } from "#shared/session/session.ts";
+import { chainOf } from "#shared/session/testing-rows.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { createLeague, drawUp, type League, type Match } from "../league-manager/league.ts";
 import { MANAGER_SCHEMA } from "../league-manager/tables.ts";
@@ -67,19 +69,24 @@ function writeMatch(db: DatabaseSync, game: Game, { leagueId, matchId, roundId, 
   ).run(leagueId, matchId, JSON.stringify(result), JSON.stringify(rows.map(({ body }) => body)), seed, AT);
 }
 
-function played(game: Game, roles: Match["roles"], seed: string, id: string): { session: Session; rows: LogRow[] } {
+function played(
+  game: Game,
+  roles: Match["roles"],
+  seed: string,
+  id: string,
+): { session: Session; rows: RecordedEvent[] } {
   const random = createRandom(sha256Hex(seed));
   const participants = Object.fromEntries(game.roles.map((role) => [role, `${roles[role]}@${id}`]));
   const { entry, next } = create({ id, game, options: game.options.parse({}), participants, seed, at: AT });
-  const rows = [sealEntry(id, null, entry)];
+  const entries = [entry];
   let session = next;
   while (session.status === "active") {
     const role = random.pick(game.toAct(session.state));
     const action = random.pick(game.legalActions(session.state, role));
     const decided = decide(session, { type: "act", role, action, expectedTick: null }, AT);
     if (!decided.ok) throw new Error(decided.error.message);
-    rows.push(sealEntry(id, rows.at(-1) ?? null, decided.value.entry));
+    entries.push(decided.value.entry);
     session = decided.value.next;
   }
-  return { session, rows };
+  return { session, rows: chainOf(id, entries.map(eventOf)) };
 }

@@ -3,7 +3,6 @@ import { afterEach, expect, it } from "vitest";
 import { freePort } from "#shared/runtime/free-ports.ts";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import {
   type Asked,
   answerTo,
@@ -15,6 +14,7 @@ import {
   stateIn,
 } from "../referee/codenames/testing-answers.ts";
 import { connectHost } from "../referee/codenames/testing-host.ts";
+import { SESSION_SCHEMA, sessionStore } from "../referee/sessions/session-store.ts";
 import { cleanUp, newFolder, type Running, start } from "./testing.ts";
 
 afterEach(cleanUp);
@@ -87,9 +87,9 @@ it("a game goes on after a SIGKILL exactly there, by the state of its last round
   await host.ended;
 
   const db = openSqlite(join(data, `referee-${port}.sqlite`), SESSION_SCHEMA);
-  const log = sqliteLog(db);
-  const rows = log.read(end.game_id);
-  const replayed = replay(rows, log.about(end.game_id)?.seed ?? "");
+  const store = sessionStore(db);
+  const rows = store.log.read(end.game_id);
+  const replayed = replay(rows, store.about(end.game_id)?.seed ?? "");
   expect(replayed).toMatchObject({ ok: true, value: { tick: rows.length - 1, status: "completed" } });
   db.close();
 }, 60_000);

@@ -4,7 +4,7 @@ import { afterEach, expect, it } from "vitest";
 import { freePort } from "#shared/runtime/free-ports.ts";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
+import { SESSION_SCHEMA, sessionStore } from "../referee/sessions/session-store.ts";
 import { cleanUp, newFolder, type Running, start } from "./testing.ts";
 
 afterEach(cleanUp);
@@ -57,10 +57,13 @@ it("a host that is killed has every action that it acknowledged, once, and its c
   await host.ended;
 
   const db: DatabaseSync = openSqlite(join(data, `referee-${port}.sqlite`), SESSION_SCHEMA);
-  const log = sqliteLog(db);
-  const rows = log.read(created.json.session_id);
+  const store = sessionStore(db);
+  const rows = store.log.read(created.json.session_id);
   expect(rows).toHaveLength(1 + 80);
   expect([...acknowledged.values()].sort((a, b) => a - b)).toEqual(Array.from({ length: 80 }, (_, index) => index + 1));
-  expect(replay(rows, log.about(created.json.session_id)?.seed ?? "")).toMatchObject({ ok: true, value: { tick: 80 } });
+  expect(replay(rows, store.about(created.json.session_id)?.seed ?? "")).toMatchObject({
+    ok: true,
+    value: { tick: 80 },
+  });
   db.close();
 }, 60_000);

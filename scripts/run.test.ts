@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { LogRow } from "#shared/session/entry.ts";
+import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
 import { replay, replayTexts } from "#shared/session/replay.ts";
 import { verdictOf } from "#shared/session/verdict.ts";
 import {
@@ -161,8 +161,8 @@ describe("league run", () => {
     for (const file of files) {
       const db = new DatabaseSync(join(folder, file), { readOnly: true });
       for (const { session_id, seed } of db.prepare("SELECT session_id, seed FROM sessions").all()) {
-        const query = "SELECT * FROM entries WHERE session_id = ? ORDER BY seq";
-        const replayed = replay(db.prepare(query).all(session_id ?? "") as unknown as LogRow[], String(seed));
+        const query = "SELECT session_id AS stream, * FROM entries WHERE session_id = ? ORDER BY seq";
+        const replayed = replay(db.prepare(query).all(session_id ?? "") as unknown as RecordedEvent[], String(seed));
         if (!replayed.ok) throw new Error(replayed.error.message);
         expect(replayed.value.status).toBe("completed");
         sessions++;

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { type Clock, systemClock } from "#shared/lib/clock.ts";
 import { isBroken } from "#shared/store/broken.ts";
 import type { EventLog } from "#shared/store/event-log.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
@@ -45,8 +46,12 @@ export interface ManagerStore {
 }
 
 /** The store on a database with the tables of `MANAGER_SCHEMA`. `onBroken` is called when the file can no longer be read or written. */
-export function managerStore(db: DatabaseSync, onBroken: (error: Error) => void = () => {}): ManagerStore {
-  const writer = localWriter(db, { onBroken });
+export function managerStore(
+  db: DatabaseSync,
+  onBroken: (error: Error) => void = () => {},
+  clock: Clock = systemClock,
+): ManagerStore {
+  const writer = localWriter(db, { onBroken, clock });
   const watched = <T>(read: () => T): T => {
     try {
       return read();

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { agentDirectory } from "../agents.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
 import { createHost } from "../sessions/host.ts";
 import { REPLY_SCHEMA, sqliteReplies } from "../sessions/replies.ts";
 import { SEAT_SCHEMA, seatTable } from "../sessions/seats.ts";
+import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { createWaits } from "../sessions/waits.ts";
 import { createPlay } from "./play.ts";
 import { type TestSeat, twoSeats } from "./testing-play.ts";
@@ -79,7 +79,7 @@ describe("a claim about the position after a move", () => {
   it("is not made on a move that is just being committed, which it was not checked on", async () => {
     const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA + REPLY_SCHEMA);
     const writer = localWriter(db);
-    const own = createHost(sqliteLog(db, writer), systemClock);
+    const own = createHost(sessionStore(db, writer), systemClock);
     const bots = { names: [], play: () => {} };
     const desk = { host: own, agents: agentDirectory(db, writer), seats: seatTable(db), writer, bots };
     const play = createPlay({ ...desk, pagesUrl: () => "", tellPeople: () => {} });

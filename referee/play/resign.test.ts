@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
 import { databaseOf } from "../rest/testing-rest.ts";
+import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { allSeats, createGame, type TestSeat, tool, twoSeats } from "./testing-play.ts";
 
 let host: TestHost;
@@ -29,8 +29,8 @@ describe("a resignation", () => {
     expect((await black.wait()).text).toContain("black wins by resignation. You have won.");
     expect((await white.wait()).text).toContain("black wins by resignation. You have lost.");
     const db = openSqlite(databaseOf(host), SESSION_SCHEMA);
-    const log = sqliteLog(db);
-    const replayed = replay(log.read(white.gameId), log.about(white.gameId)?.seed ?? "");
+    const store = sessionStore(db);
+    const replayed = replay(store.log.read(white.gameId), store.about(white.gameId)?.seed ?? "");
     db.close();
     expect(replayed).toMatchObject({
       ok: true,

@@ -4,9 +4,9 @@ import { createRandom } from "#shared/lib/rng.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
 import { databaseOf } from "../rest/testing-rest.ts";
+import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { allSeats, createGame, joinGame, play, type TestSeat, type Told, tool, twoSeats } from "./testing-play.ts";
 
 let host: TestHost;
@@ -34,8 +34,8 @@ describe.each(gameIds)("%s, by whoever knows nothing of it", (template) => {
     }
     expect(ended[0]?.value.result).toEqual(ended[1]?.value.result);
     const db = openSqlite(databaseOf(host), SESSION_SCHEMA);
-    const log = sqliteLog(db);
-    const replayed = replay(log.read(one.gameId), log.about(one.gameId)?.seed ?? "");
+    const store = sessionStore(db);
+    const replayed = replay(store.log.read(one.gameId), store.about(one.gameId)?.seed ?? "");
     db.close();
     if (!replayed.ok) throw new Error(replayed.error.message);
     const { status, tick, state } = replayed.value;

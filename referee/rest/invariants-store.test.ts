@@ -95,14 +95,16 @@ describe("8. No log mutation", () => {
     "UPDATE log SET seq = seq + 10",
     "DELETE FROM log",
     "DELETE FROM log WHERE seq = (SELECT max(seq) FROM log)",
-    "REPLACE INTO log SELECT session, seq, type, replace(body, 'e2e4', 'd2d4'), prev_hash, hash FROM log",
-    "REPLACE INTO log (rowid, session, seq, type, body, prev_hash, hash) SELECT rowid, session, seq + 100, type, body, prev_hash, hash FROM log",
-    "INSERT INTO log SELECT session, seq + 100, type, body, prev_hash, hash FROM log",
+    "REPLACE INTO log SELECT stream, seq, type, replace(body, 'e2e4', 'd2d4'), prev_hash, hash FROM log",
+    "REPLACE INTO log (rowid, stream, seq, type, body, prev_hash, hash) SELECT rowid, stream, seq + 100, type, body, prev_hash, hash FROM log",
+    "INSERT INTO log SELECT stream, seq + 100, type, body, prev_hash, hash FROM log",
     "INSERT INTO log SELECT * FROM log WHERE true ON CONFLICT DO UPDATE SET body = ''",
     "UPDATE actions SET action = '\"d2d4\"'",
     "DELETE FROM actions",
     "INSERT INTO actions (session_id) VALUES ('x')",
     "DELETE FROM sessions",
+    "DELETE FROM streams",
+    "UPDATE streams SET name = 'x'",
   ];
 
   it("another connection to the database may neither change, nor remove, nor replace an entry", async () => {

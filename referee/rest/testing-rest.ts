@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, vi } from "vitest";
 import type { Viewer } from "#shared/games/game.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import type { LogRow } from "#shared/session/entry.ts";
+import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
 import { replay } from "#shared/session/replay.ts";
 import type { Session } from "#shared/session/session.ts";
 import * as documents from "./documents.ts";
@@ -148,7 +148,10 @@ export function sizes({ rows }: Observer) {
 
 /** What the log in the database says of a session, entry by entry. */
 function replayed({ observer, world }: Run, { id }: Table): readonly Session[] {
-  const rows: LogRow[] = observer.rows("SELECT * FROM entries WHERE session_id = ? ORDER BY seq", id);
+  const rows: RecordedEvent[] = observer.rows(
+    "SELECT session_id AS stream, * FROM entries WHERE session_id = ? ORDER BY seq",
+    id,
+  );
   const sessions: Session[] = [];
   expect(replay(rows, world.seedOf(id), (session) => sessions.push(session)).ok).toBe(true);
   return sessions;

@@ -7,11 +7,11 @@ import { hostInMemory } from "./testing-session-host.ts";
 
 const MINUTE = 60_000;
 let now = Date.now();
-let { clock, db, log, host } = hostInMemory(() => now);
+let { clock, db, store, host } = hostInMemory(() => now);
 
 beforeEach(() => {
   now = Date.now();
-  ({ clock, db, log, host } = hostInMemory(() => now));
+  ({ clock, db, store, host } = hostInMemory(() => now));
 });
 
 const newSession = (given: unknown) => {
@@ -61,11 +61,15 @@ it("an action that comes between a session's commit and its acknowledgement is k
   const committed = Promise.withResolvers<string>();
   const late = createHost(
     {
-      ...log,
-      async create(session, first, snapshot, alongside) {
-        await log.create(session, first, snapshot, alongside);
-        committed.resolve(session.sessionId);
-        await acknowledge.promise;
+      ...store,
+      log: {
+        ...store.log,
+        async append(appends, alongside) {
+          const recorded = await store.log.append(appends, alongside);
+          committed.resolve(appends[0]?.stream ?? "");
+          if (recorded[0]?.type === "created") await acknowledge.promise;
+          return recorded;
+        },
       },
     },
     clock,
@@ -88,7 +92,7 @@ describe("a listener that throws", () => {
       told.push(who);
       throw new Error(`${who} failed`);
     };
-    const careful = createHost(log, clock, failing("onCommit"), (thrown) => errors.push((thrown as Error).message));
+    const careful = createHost(store, clock, failing("onCommit"), (thrown) => errors.push((thrown as Error).message));
     const { id } = await careful.create(newSession(rps));
     careful.watch(id, failing("first"));
     careful.watch(id, () => told.push("second"));
@@ -102,9 +106,10 @@ describe("a listener that throws", () => {
 });
 
 it("a watcher that leaves between two losses of one session does not keep it in memory", async () => {
-  const losses = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const losses = [Promise.withResolvers<never>(), Promise.withResolvers<never>()];
   let appends = 0;
-  const lossy = createHost({ ...log, append: () => losses[appends++]?.promise ?? Promise.resolve() }, clock);
+  const append = () => losses[appends++]?.promise ?? Promise.resolve([]);
+  const lossy = createHost({ ...store, log: { ...store.log, append } }, clock);
   const id = await begin(rps);
   const told: number[] = [];
   const leave = lossy.watch(id, ({ session }) => told.push(session.tick));

@@ -3,18 +3,18 @@ import { chess } from "#shared/games/chess.ts";
 import { codenames } from "#shared/games/codenames.ts";
 import type { Game } from "#shared/games/game.ts";
 import { rps } from "#shared/games/rps.ts";
-import type { Access } from "#shared/store/action-log.ts";
 import { createHost } from "./host.ts";
+import type { Access } from "./session-store.ts";
 import { hostInMemory } from "./testing-session-host.ts";
 
 const MINUTE = 60_000;
 let now = Date.now();
-let { clock, db, log, host } = hostInMemory(() => now);
+let { clock, db, store, host } = hostInMemory(() => now);
 let sessions = 0;
 
 beforeEach(() => {
   now = Date.now();
-  ({ clock, db, log, host } = hostInMemory(() => now));
+  ({ clock, db, store, host } = hostInMemory(() => now));
 });
 
 async function begin(game: unknown, access: Partial<Access> = { actedBy: "seats" }): Promise<string> {
@@ -84,7 +84,7 @@ it("lets go of a session at once when its driver is done, unless it is watched o
 
 it("a session that the log did not take is not there, and nobody is told of it", async () => {
   const told: string[] = [];
-  const silent = createHost(log, clock, ({ id }) => told.push(id));
+  const silent = createHost(store, clock, ({ id }) => told.push(id));
   const made: string[] = [];
   const broken = (id: string) => {
     made.push(id);
@@ -119,10 +119,10 @@ describe("expiry", () => {
     const behind = await begin(rps);
     db.exec("DROP TRIGGER log_no_update");
     db.prepare(
-      "UPDATE log SET body = replace(body, 'rps.v1', 'go.v9') WHERE session = (SELECT number FROM sessions WHERE session_id = ?)",
+      "UPDATE log SET body = replace(body, 'rps.v1', 'go.v9') WHERE stream = (SELECT number FROM streams WHERE name = ?)",
     ).run(unreadable);
     const told: string[] = [];
-    const restarted = createHost(log, clock);
+    const restarted = createHost(store, clock);
     for (let time = 0; time < 2; time++) {
       now += 60 * MINUTE;
       await restarted.expireIdle(30 * MINUTE, (id, thrown) => told.push(`${id}: ${(thrown as Error).message}`));

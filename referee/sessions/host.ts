@@ -3,15 +3,16 @@ import type { z } from "zod";
 import type { Game, Role } from "#shared/games/game.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { hmacBase64Url } from "#shared/lib/hash.ts";
+import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
 import { newSessionId } from "#shared/lib/ids.ts";
 import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
-import { type Fault, type LogRow, parseEntry, sealEntry } from "#shared/session/entry.ts";
+import { eventOf, type Fault, parseEntry } from "#shared/session/entry.ts";
 import { replay } from "#shared/session/replay.ts";
 import { type Command, create, type Decision, decide, type Session } from "#shared/session/session.ts";
-import type { Access, ActionLog, Seat, Snapshot } from "#shared/store/action-log.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 import { createLobby, type Lobby } from "./lobby.ts";
 import { type Rejection, rejected } from "./rejections.ts";
+import type { Access, Seat, SessionStore, Snapshot } from "./session-store.ts";
 
 export interface NewSessionOptions extends Partial<Access> {
   readonly game: Game;
@@ -26,7 +27,7 @@ export interface NewSessionOptions extends Partial<Access> {
 /** A session with its log, as committed, and who has access to it. */
 export interface Kept {
   readonly session: Session;
-  readonly rows: readonly LogRow[];
+  readonly rows: readonly RecordedEvent[];
   readonly access: Access;
 }
 
@@ -87,8 +88,8 @@ type Committed = Result<Session, Rejection>;
 /** `pending` is what the next decision builds on; `session` is what readers see: the last state that is on disk. */
 interface Live extends Kept {
   session: Session;
-  readonly rows: LogRow[];
-  pending: { readonly session: Session; readonly head: LogRow };
+  readonly rows: RecordedEvent[];
+  pending: { readonly session: Session; readonly version: number };
   /** When the database's copy of the state was last written, on the monotonic clock; -Infinity when this host has not written it. */
   snapshotAt: number;
   /** When it was last read or written, on the monotonic clock. */
@@ -106,7 +107,7 @@ const DRIVEN: Access = { actedBy: "driver", spectators: "none" };
  * the roles of a session whose seats are open.
  */
 export function createHost(
-  log: ActionLog,
+  store: SessionStore,
   clock: Clock,
   onCommit: (session: Session) => void = () => {},
   onListenerError: (thrown: unknown, sessionId: string) => void = throwLater,
@@ -120,8 +121,8 @@ export function createHost(
   /** Sessions that could not be expired, such as those of a game that this version lacks. */
   const failing = new Set<string>();
 
-  const hold = (session: Session, rows: LogRow[], access: Access, snapshotAt: number): Live => {
-    const pending = { session, head: rows.at(-1) as LogRow };
+  const hold = (session: Session, rows: RecordedEvent[], access: Access, snapshotAt: number): Live => {
+    const pending = { session, version: rows.length };
     const held = { session, rows, access, pending, snapshotAt, touchedAt: clock.monotonic() };
     live.set(session.id, held);
     return held;
@@ -149,9 +150,9 @@ export function createHost(
       known.touchedAt = clock.monotonic();
       return known;
     }
-    const about = log.about(sessionId);
+    const about = store.about(sessionId);
     if (!about) return null;
-    const rows = [...log.read(sessionId)];
+    const rows = [...store.log.read(sessionId)];
     const replayed = replay(rows, about.seed);
     if (!replayed.ok)
       throw new Error(`log of session ${sessionId}, entry ${replayed.error.seq}: ${replayed.error.message}`);
@@ -166,17 +167,18 @@ export function createHost(
     const decision = decide(found.pending.session, command, clock.iso());
     if (!decision.ok) return err({ ...decision.error, reason: found.pending.session.reason });
     const { entry, next } = decision.value;
-    const row = sealEntry(sessionId, found.pending.head, entry);
-    found.pending = { session: next, head: row };
+    const append = { stream: sessionId, expectedVersion: found.pending.version, events: [eventOf(entry)] };
+    found.pending = { session: next, version: append.expectedVersion + 1 };
+    const snapshot = dueSnapshot(found, next, clock.monotonic());
+    const updating = snapshot ? [store.updating(sessionId, snapshot, entry.at)] : [];
     try {
-      await log.append(row, dueSnapshot(found, next, clock.monotonic()), alongside?.(next));
+      found.rows.push(...(await store.log.append([append], [...updating, ...(alongside?.(next) ?? [])])));
     } catch (thrown) {
       // Decisions on top of the lost entry are void too, so the next access reads the session again from its log.
       if (live.get(sessionId) === found) live.delete(sessionId);
       throw new Error(`session ${sessionId}: the log did not take an entry: ${messageOf(thrown)}`);
     }
     found.session = next;
-    found.rows.push(row);
     commits.emit(sessionId);
     notifyAll(found, next);
     return ok(next);
@@ -194,11 +196,12 @@ export function createHost(
       const participants = Object.fromEntries(seats.map((seat) => [seat.role, seat.agentId]));
       const id = newSessionId();
       const { entry, next }: Decision = create({ id, game, options, participants, seed, at: clock.iso() });
-      const row = sealEntry(id, null, entry);
+      const append = { stream: id, expectedVersion: 0, events: [eventOf(entry)] };
       const setup = { sessionId: id, template: game.id, seed, seats, ...access };
-      await log.create(setup, row, snapshotOf(next), alongside?.(id));
+      const adding = [...store.adding(setup, snapshotOf(next), entry.at), ...(alongside?.(id) ?? [])];
+      const rows = await store.log.append([append], adding);
       // Another caller may have read it from disk already, and acted in it.
-      if (!live.has(id)) hold(next, [row], access, clock.monotonic());
+      if (!live.has(id)) hold(next, [...rows], access, clock.monotonic());
       notify(id, () => onCommit(next));
       return next;
     },
@@ -219,12 +222,12 @@ export function createHost(
     forfeit: async (sessionId, faults, alongside) => run(find(sessionId), { type: "forfeit", faults }, alongside),
     abort: async (sessionId, reason) => run(find(sessionId), { type: "abort", reason }),
     secret(sessionId, purpose) {
-      const seed = log.about(sessionId)?.seed;
+      const seed = store.about(sessionId)?.seed;
       return seed === undefined ? null : secretFrom(seed, purpose);
     },
     since(sessionId, seq) {
       const rows = find(sessionId)?.rows ?? [];
-      const seed = rows.length > seq + 1 ? log.about(sessionId)?.seed : undefined;
+      const seed = rows.length > seq + 1 ? store.about(sessionId)?.seed : undefined;
       const steps: Step[] = [];
       if (seed !== undefined) replay(rows, seed, (session, at) => at > seq && steps.push({ seq: at, session }));
       return steps;
@@ -242,10 +245,12 @@ export function createHost(
     async expireIdle(idleMs, onFailure) {
       // The dates in the log count: a session may have been idle since before this process started.
       const latest = clock.now() - idleMs;
-      for (const sessionId of log.quietSince(latest + SNAPSHOT_EVERY_MS)) {
+      for (const sessionId of store.quietSince(latest + SNAPSHOT_EVERY_MS)) {
         try {
+          const known = live.get(sessionId);
+          if (known && known.pending.session !== known.session) continue; // an entry is being written
           // Not by `find`, which would load the session and count as a use.
-          const head = live.get(sessionId)?.pending.head ?? log.read(sessionId).at(-1);
+          const head = (known?.rows ?? store.log.read(sessionId)).at(-1);
           if (head && Date.parse(parseEntry(head.body).at) <= latest) await run(find(sessionId), { type: "expire" });
         } catch (thrown) {
           if (!failing.has(sessionId)) onFailure?.(sessionId, thrown);

@@ -6,15 +6,15 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { manualClock } from "#shared/lib/testing-clock.ts";
 import type { Session } from "#shared/session/session.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { SESSION_SCHEMA, sqliteLog } from "#shared/store/sqlite-log.ts";
 import { createHost, type SessionHost } from "./host.ts";
+import { SESSION_SCHEMA, sessionStore } from "./session-store.ts";
 import { createWaits, type Waits } from "./waits.ts";
 
 let host: SessionHost;
 let waits: Waits;
 let session: Session;
 beforeEach(async () => {
-  host = createHost(sqliteLog(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
+  host = createHost(sessionStore(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
   waits = createWaits(host, systemClock);
   const { roles, options } = chess as unknown as Game;
   const seats = roles.map((role) => ({ role, agentId: role, tokenHash: role }));

@@ -1,5 +1,5 @@
 import type { Role, Viewer } from "#shared/games/game.ts";
-import type { LogRow } from "#shared/session/entry.ts";
+import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
 import type { Session } from "#shared/session/session.ts";
 import { resultOf } from "#shared/session/verdict.ts";
 import type { GameView, PlayerView } from "#shared/web/game-view.ts";
@@ -13,7 +13,7 @@ import { driverView, viewFor } from "./session-views.ts";
 export function gameView(
   session: Session,
   viewer: Viewer,
-  rows: readonly LogRow[],
+  rows: readonly RecordedEvent[],
   seats: readonly PlaySeat[],
   lobby: Lobby,
 ): GameView {

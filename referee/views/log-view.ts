@@ -1,5 +1,6 @@
 import type { Viewer } from "#shared/games/game.ts";
-import { type Entry, type LogRow, parseEntry } from "#shared/session/entry.ts";
+import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
+import { type Entry, parseEntry } from "#shared/session/entry.ts";
 import type { Session } from "#shared/session/session.ts";
 
 type Acted = Extract<Entry, { type: "acted" }>;
@@ -8,7 +9,7 @@ type Acted = Extract<Entry, { type: "acted" }>;
  * The actions of a log that a viewer may know, oldest first. While a simultaneous turn is open, each role sees only its own sealed
  * action of it and spectators see none; if the session ends before the turn closes, that stays so.
  */
-export function actionsFor(session: Session, rows: readonly LogRow[], viewer: Viewer): readonly Acted[] {
+export function actionsFor(session: Session, rows: readonly RecordedEvent[], viewer: Viewer): readonly Acted[] {
   return rows.flatMap((row) => {
     const entry = parseEntry(row.body);
     return entry.type === "acted" && (!isSealed(session, entry) || entry.role === viewer) ? [entry] : [];
@@ -16,7 +17,7 @@ export function actionsFor(session: Session, rows: readonly LogRow[], viewer: Vi
 }
 
 /** The last action of a turn that is closed; null if there is none. */
-export function lastClosedAction(session: Session, rows: readonly LogRow[]): Acted | null {
+export function lastClosedAction(session: Session, rows: readonly RecordedEvent[]): Acted | null {
   // Behind it there are at most the actions of the open turn, one for each role, and the session's end.
   const [last = null] = actionsFor(session, rows.slice(-session.game.roles.length - 2), "spectator").slice(-1);
   return last;

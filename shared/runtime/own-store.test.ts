@@ -41,6 +41,23 @@ describe("a store of one's own", () => {
   });
 
   test.each([
+    ["an earlier version", "PRAGMA user_version = 0", 1],
+    ["a later version", "PRAGMA user_version = 3", 3],
+  ])(
+    "that %s wrote in another format is refused with both formats, each time, and left as it is",
+    (_, change, format) => {
+      const file = newFile();
+      const before = openSqlite(file, HEN);
+      before.exec(change);
+      before.close();
+      const bytes = readFileSync(file);
+      const told = `${file} was written by format ${format} of this program; this version writes format 2: go on with the version that wrote it, or choose a new data folder`;
+      for (const _time of [1, 2]) expect(() => ownStore(file, HEN, systemClock)).toThrow(new StartError(told));
+      expect(readFileSync(file)).toEqual(bytes);
+    },
+  );
+
+  test.each([
     ["no database", "this is no database, but long enough to be taken for one page of it; ".repeat(100)],
     ["a database cut off", "SQLite format 3\0".padEnd(100, "x")],
   ])("that is %s is refused in words, and let go", (_, text) => {

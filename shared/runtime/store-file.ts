@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { z } from "zod";
 import type { Clock } from "../lib/clock.ts";
 import { messageOf } from "../lib/result.ts";
+import { OtherFormat } from "../store/sqlite.ts";
 import { StartError } from "./exit.ts";
 
 /** The database file of a running agent has been deleted or replaced: what is written from now on is lost, and a restart finds no file. */
@@ -13,11 +14,12 @@ const LOOK_EVERY_MS = 1_000;
 const NO_ACCESS = new Set([8, 14]);
 
 /**
- * The fault of a database file as one line, when it is the reason why `thrown` was thrown: SQLite cannot use the file, or a row of it cannot
- * be parsed. Anything else is returned as it is.
+ * The fault of a database file as one line, when it is the reason why `thrown` was thrown: SQLite cannot use the file, it has another format,
+ * or a row of it cannot be parsed. Anything else is returned as it is.
  */
 export function storeFault(file: string, thrown: unknown): unknown {
   if (!(thrown instanceof Error)) return thrown;
+  if (thrown instanceof OtherFormat) return new StartError(thrown.message);
   const { code, errcode } = thrown as { code?: unknown; errcode?: unknown };
   const isSqlite = code === "ERR_SQLITE_ERROR";
   if (!isSqlite && !(thrown instanceof SyntaxError) && !(thrown instanceof z.ZodError)) return thrown;

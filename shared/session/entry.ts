@@ -1,6 +1,6 @@
 import { z } from "zod";
 import "../lib/schema-messages.ts";
-import { chainHash, GENESIS } from "../lib/hash-chain.ts";
+import type { NewEvent } from "../lib/hash-chain.ts";
 
 export const faultCauses = [
   "refused",
@@ -52,22 +52,5 @@ export type Entry = Readonly<z.infer<typeof Entry>>;
 /** Parses the stored text of an entry. Throws a SyntaxError or a ZodError with a message in words if the text is not an entry. */
 export const parseEntry = (body: string): Entry => Entry.parse(JSON.parse(body));
 
-/** An entry as it is stored: the exact text, chained to the one before it. */
-export interface LogRow {
-  readonly session_id: string;
-  /** 0 for the `created` entry. */
-  readonly seq: number;
-  readonly type: Entry["type"];
-  /** The entry as JSON text; hashes are of this text, never of a re-serialised copy. */
-  readonly body: string;
-  readonly prev_hash: string;
-  readonly hash: string;
-}
-
-/** The row of a session's next entry, chained to `prev` (null for the first entry). */
-export function sealEntry(sessionId: string, prev: LogRow | null, entry: Entry): LogRow {
-  const body = JSON.stringify(entry);
-  const prevHash = prev?.hash ?? GENESIS;
-  const seq = prev === null ? 0 : prev.seq + 1;
-  return { session_id: sessionId, seq, type: entry.type, body, prev_hash: prevHash, hash: chainHash(prevHash, body) };
-}
+/** An entry as it is appended to the session's stream. */
+export const eventOf = (entry: Entry): NewEvent => ({ type: entry.type, body: JSON.stringify(entry) });

@@ -2,9 +2,11 @@ import { describe, expect, test, vi } from "vitest";
 import { codenames } from "../games/codenames.ts";
 import type { Game } from "../games/game.ts";
 import { rps } from "../games/rps.ts";
-import { type LogRow, sealEntry } from "./entry.ts";
+import type { RecordedEvent } from "../lib/hash-chain.ts";
+import { eventOf } from "./entry.ts";
 import { faultsOfMatch, outcomeOf, type ToldMatch } from "./match-result.ts";
 import { type Command, create, decide, type Session } from "./session.ts";
+import { chainOf } from "./testing-rows.ts";
 import { verdictOf } from "./verdict.ts";
 
 const AT = "2025-01-01T00:00:00.000Z";
@@ -12,19 +14,23 @@ const SEED = "a seed";
 const players = { player_1: "P01", player_2: "P02" };
 
 /** A session by the rules, with the rows of its log. */
-function play(game: unknown, options: unknown, commands: readonly Command[]): { session: Session; rows: LogRow[] } {
+function play(
+  game: unknown,
+  options: unknown,
+  commands: readonly Command[],
+): { session: Session; rows: RecordedEvent[] } {
   const { roles } = game as Game;
   const participants = Object.fromEntries(roles.map((role) => [role, `agent of ${role}`]));
   const created = create({ id: "s1", game: game as Game, options, participants, seed: SEED, at: AT });
-  const rows = [sealEntry("s1", null, created.entry)];
+  const entries = [created.entry];
   let session = created.next;
   for (const command of commands) {
     const decided = decide(session, command, AT);
     if (!decided.ok) throw new Error(decided.error.message);
-    rows.push(sealEntry("s1", rows.at(-1) ?? null, decided.value.entry));
+    entries.push(decided.value.entry);
     session = decided.value.next;
   }
-  return { session, rows };
+  return { session, rows: chainOf("s1", entries.map(eventOf)) };
 }
 
 const act = (role: string, action: string): Command => ({ type: "act", role, action, expectedTick: null });

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { findGame } from "../games/registry.ts";
-import { GENESIS } from "../lib/hash-chain.ts";
-import { type Entry, type LogRow, sealEntry } from "./entry.ts";
+import { GENESIS, type RecordedEvent } from "../lib/hash-chain.ts";
+import { type Entry, eventOf } from "./entry.ts";
 import { replay, replayTexts } from "./replay.ts";
 import { type Command, create, decide, type Session } from "./session.ts";
-import { rowsOf } from "./testing-rows.ts";
+import { chainOf, rowsOf } from "./testing-rows.ts";
 
 const AT = "2025-01-01T00:00:00.000Z";
 const SEED = "a seed";
@@ -13,14 +13,10 @@ const SEED = "a seed";
 interface Played {
   readonly session: Session;
   readonly entries: readonly Entry[];
-  readonly rows: readonly LogRow[];
+  readonly rows: readonly RecordedEvent[];
 }
 
-function chain(entries: readonly Entry[]): LogRow[] {
-  const rows: LogRow[] = [];
-  for (const entry of entries) rows.push(sealEntry("s1", rows.at(-1) ?? null, entry));
-  return rows;
-}
+const chain = (entries: readonly Entry[]): RecordedEvent[] => chainOf("s1", entries.map(eventOf));
 
 /** Plays commands by the rules and keeps what a log would hold. */
 function play(gameId: string, options: unknown, commands: readonly Command[]): Played {
@@ -49,7 +45,7 @@ const over = play("rps.v1", { best_of: 3 }, [
   act("player_2", "rock"),
 ]);
 
-const seqOf = (rows: readonly LogRow[], seed = SEED): number | "sound" => placeIn(replay(rows, seed));
+const seqOf = (rows: readonly RecordedEvent[], seed = SEED): number | "sound" => placeIn(replay(rows, seed));
 const placeIn = (replayed: ReturnType<typeof replay> | ReturnType<typeof replayTexts>): number | "sound" =>
   replayed.ok ? "sound" : replayed.error.seq;
 
@@ -83,7 +79,7 @@ describe("the chain", () => {
     let previous = "0".repeat(64);
     for (const [index, row] of over.rows.entries()) {
       const hash = createHash("sha256").update(`${previous}\n${row.body}`, "utf8").digest("hex");
-      expect(row).toMatchObject({ session_id: "s1", seq: index, prev_hash: previous, hash });
+      expect(row).toMatchObject({ stream: "s1", seq: index, prev_hash: previous, hash });
       expect(JSON.parse(row.body)).toEqual(over.entries[index]);
       previous = hash;
     }
@@ -108,7 +104,7 @@ describe("the chain", () => {
   test.each(["", "no JSON", "null", "5", "[]", "{}", '{"type":7}', '{"type":"erased"}'])(
     "a text that is not an entry is found, and its place named: %j",
     (body) => {
-      const texts = [(over.rows[0] as LogRow).body, body];
+      const texts = [(over.rows[0] as RecordedEvent).body, body];
       expect(replayTexts(texts, SEED)).toMatchObject({ ok: false, error: { seq: 1 } });
     },
   );
@@ -116,20 +112,20 @@ describe("the chain", () => {
 
 describe("tampering is found, and its place named", () => {
   const places = over.rows.map((_, seq) => seq);
-  const withRow = (seq: number, row: LogRow): LogRow[] => over.rows.with(seq, row);
+  const withRow = (seq: number, row: RecordedEvent): RecordedEvent[] => over.rows.with(seq, row);
   const flipped = (text: string, at: number): string => {
     const bytes = Buffer.from(text);
     bytes[at] = (bytes[at] as number) ^ 1;
     return bytes.toString("utf8");
   };
 
-  const fields = ["session_id", "type", "body", "prev_hash", "hash"] as const;
+  const fields = ["stream", "type", "body", "prev_hash", "hash"] as const;
   test.each(fields.flatMap((field) => places.map((seq) => [field, seq] as const)))(
     "any one byte of %s in row %i",
     (field, seq) => {
-      const row = over.rows[seq] as LogRow;
+      const row = over.rows[seq] as RecordedEvent;
       for (let at = 0; at < Buffer.byteLength(row[field]); at++) {
-        const tampered = { ...row, [field]: flipped(row[field], at) } as LogRow;
+        const tampered = { ...row, [field]: flipped(row[field], at) } as RecordedEvent;
         expect(tampered[field]).not.toBe(row[field]);
         expect(seqOf(withRow(seq, tampered)), `byte ${at}`).toBe(seq);
       }
@@ -137,14 +133,14 @@ describe("tampering is found, and its place named", () => {
   );
 
   test.each(places)("a byte more or less in the text of row %i", (seq) => {
-    const row = over.rows[seq] as LogRow;
+    const row = over.rows[seq] as RecordedEvent;
     for (const body of [`${row.body} `, ` ${row.body}`, row.body.slice(1), row.body.slice(0, -1), ""]) {
       expect(seqOf(withRow(seq, { ...row, body }))).toBe(seq);
     }
   });
 
   test.each(places)("another sequence number in row %i", (seq) => {
-    const row = over.rows[seq] as LogRow;
+    const row = over.rows[seq] as RecordedEvent;
     for (const other of [seq - 1, seq + 1, seq + 0.5, -seq - 1])
       expect(seqOf(withRow(seq, { ...row, seq: other }))).toBe(seq);
   });
@@ -156,13 +152,13 @@ describe("tampering is found, and its place named", () => {
   });
 
   test.each(places.slice(0, -1))("row %i and the next exchanged, renumbered or not", (seq) => {
-    const rows = over.rows.toSpliced(seq, 2, over.rows[seq + 1] as LogRow, over.rows[seq] as LogRow);
+    const rows = over.rows.toSpliced(seq, 2, over.rows[seq + 1] as RecordedEvent, over.rows[seq] as RecordedEvent);
     expect(seqOf(rows)).toBe(seq);
     expect(seqOf(rows.map((row, index) => ({ ...row, seq: index })))).toBe(seq);
   });
 
   test.each(places)("row %i twice, renumbered or not", (seq) => {
-    const rows = over.rows.toSpliced(seq, 0, over.rows[seq] as LogRow);
+    const rows = over.rows.toSpliced(seq, 0, over.rows[seq] as RecordedEvent);
     expect(seqOf(rows)).toBe(seq + 1);
     expect(seqOf(rows.map((row, index) => ({ ...row, seq: index })))).toBe(seq + 1);
   });
@@ -263,6 +259,6 @@ describe("a forged log whose chain is sound is found by the rules, and its place
   test.each(["null", "5", "no JSON", "{}"])("the text %j for an entry", (body) => {
     const rows = chain(open.entries);
     const hash = createHash("sha256").update(`${rows[2]?.hash}\n${body}`).digest("hex");
-    expect(seqOf(rows.with(3, { ...(rows[3] as LogRow), body, hash }))).toBe(3);
+    expect(seqOf(rows.with(3, { ...(rows[3] as RecordedEvent), body, hash }))).toBe(3);
   });
 });

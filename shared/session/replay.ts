@@ -1,8 +1,8 @@
 import { findGame } from "../games/registry.ts";
 import { sha256Hex } from "../lib/hash.ts";
-import { chainHash, GENESIS } from "../lib/hash-chain.ts";
+import { chainHash, GENESIS, type RecordedEvent } from "../lib/hash-chain.ts";
 import { err, messageOf, ok, type Result } from "../lib/result.ts";
-import { type Entry, type LogRow, parseEntry } from "./entry.ts";
+import { type Entry, parseEntry } from "./entry.ts";
 import { evolve, evolveCreated, type Session } from "./session.ts";
 
 /** The first entry of a log that does not hold, and why. */
@@ -23,7 +23,7 @@ export interface Replayed {
  * Returns the first fault with its place. Calls `onStep` with the session after each entry.
  */
 export function replay(
-  rows: readonly LogRow[],
+  rows: readonly RecordedEvent[],
   seed: string,
   onStep?: (session: Session, seq: number) => void,
 ): Result<Session, ReplayFault> {
@@ -39,7 +39,7 @@ export function replay(
       const entry = parseEntry(row.body);
       if (entry.type !== row.type) return fault(`type ${row.type} stored for an entry ${entry.type}`);
       session = next(session, entry, seed);
-      if (session.id !== row.session_id) return fault(`row of session ${row.session_id} in the log of ${session.id}`);
+      if (session.id !== row.stream) return fault(`row of session ${row.stream} in the log of ${session.id}`);
       onStep?.(session, index);
     } catch (thrown) {
       return fault(messageOf(thrown));

@@ -1,13 +1,16 @@
-import { chainHash, GENESIS } from "../lib/hash-chain.ts";
-import { type LogRow, parseEntry } from "./entry.ts";
+import { chained, GENESIS, type NewEvent, type RecordedEvent } from "../lib/hash-chain.ts";
+import { parseEntry } from "./entry.ts";
 
-/** The rows of a session from the texts of its entries. Throws on text that is not an entry. */
-export function rowsOf(session_id: string, texts: readonly string[]): LogRow[] {
-  const rows: LogRow[] = [];
-  for (const body of texts) {
-    const prev_hash = rows.at(-1)?.hash ?? GENESIS;
-    const { type } = parseEntry(body);
-    rows.push({ session_id, seq: rows.length, type, body, prev_hash, hash: chainHash(prev_hash, body) });
-  }
+/** The events of a session from the texts of its entries. Throws on text that is not an entry. */
+export const rowsOf = (sessionId: string, texts: readonly string[]): RecordedEvent[] =>
+  chainOf(
+    sessionId,
+    texts.map((body) => ({ type: parseEntry(body).type, body })),
+  );
+
+/** A stream of these events, as a log stores it. */
+export function chainOf(stream: string, events: readonly NewEvent[]): RecordedEvent[] {
+  const rows: RecordedEvent[] = [];
+  for (const event of events) rows.push(chained(stream, rows.length, rows.at(-1)?.hash ?? GENESIS, event));
   return rows;
 }

@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
+import { SESSION_SCHEMA } from "../../referee/sessions/session-store.ts";
 import { chainHash, GENESIS, type NewEvent } from "../lib/hash-chain.ts";
 import { type EventLog, type StreamAppend, VersionConflict } from "./event-log.ts";
-import { EVENT_LOG_SCHEMA } from "./sqlite-event-log.ts";
 import { events, MEDIA, type OpenedLog, openLog } from "./testing-event-log.ts";
 
 /** The schemas of the stores that have an event log. */
 const SCHEMAS: Readonly<Record<string, string>> = {
-  "the tables of the log alone": EVENT_LOG_SCHEMA,
+  "the tables of the session host": SESSION_SCHEMA,
   "the tables of the league manager": MANAGER_SCHEMA,
 };
 const stores = Object.entries(SCHEMAS).flatMap(([name, schema]) =>

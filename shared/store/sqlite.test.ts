@@ -4,9 +4,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Generated, Kysely } from "kysely";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Entry, type LogRow, sealEntry } from "../session/entry.ts";
 import { appendOnly, kyselyOver, openSqlite } from "./sqlite.ts";
-import { SESSION_SCHEMA, sqliteLog } from "./sqlite-log.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sqlite-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -170,95 +168,5 @@ describe("kyselyOver", () => {
     ).rejects.toThrow(TypeError);
     await expect(kysely.selectFrom("players").selectAll().where("name", "=", odd).execute()).rejects.toThrow(TypeError);
     expect(await names()).toEqual(["A"]);
-  });
-});
-
-describe("the session tables", () => {
-  const AT = "2025-01-01T00:00:00.000Z";
-  let db: DatabaseSync;
-  const all = (sql: string, ...values: string[]) => plain(db.prepare(sql).all(...values));
-
-  beforeEach(() => {
-    db = openSqlite(":memory:", SESSION_SCHEMA);
-  });
-  afterEach(() => db.close());
-
-  /** A session of two seats with these entries behind its first. */
-  async function play(entries: readonly Entry[]): Promise<void> {
-    const log = sqliteLog(db);
-    const participants = { player_1: "A", player_2: "B" };
-    const seats = Object.entries(participants).map(([role, agentId]) => ({
-      role,
-      agentId,
-      tokenHash: `hash of ${agentId}`,
-    }));
-    const created = {
-      type: "created",
-      session_id: "s1",
-      game: "rps.v1",
-      options: {},
-      participants,
-      seed_commitment: "c",
-      at: AT,
-    } as const;
-    let last: LogRow = sealEntry("s1", null, created);
-    await log.create(
-      { sessionId: "s1", template: "rps.v1", seed: "s", seats, actedBy: "seats", spectators: "none" },
-      last,
-      {
-        state: "{}",
-        status: "active",
-        tick: 0,
-      },
-    );
-    for (const [index, entry] of entries.entries()) {
-      last = sealEntry("s1", last, entry);
-      await log.append(last, { state: `{"n":${index}}`, status: "completed", tick: index + 1 });
-    }
-  }
-  const acted = (tick: number, action: unknown): Entry => ({
-    type: "acted",
-    tick,
-    role: "player_2",
-    agent: "B",
-    action,
-    at: AT,
-  });
-
-  test.each([
-    ["agents", ["agent_id", "token", "created_at"]],
-    ["sessions", ["session_id", "template", "state", "status", "tick", "created_at", "updated_at"]],
-    ["participants", ["session_id", "agent_id", "role"]],
-    ["actions", ["action_id", "session_id", "agent_id", "role", "action", "tick", "created_at"]],
-  ])("%s has the document's columns", (table, documented) => {
-    const columns = db.prepare("SELECT name FROM pragma_table_info(?)").all(table);
-    expect(columns.map((row) => row.name)).toEqual(expect.arrayContaining(documented));
-  });
-
-  test("actions shows the acted entries and no others, each under its own id", async () => {
-    await play([acted(0, "rock"), acted(1, "paper"), { type: "expired", tick: 2, at: AT }]);
-    const row = { session_id: "s1", agent_id: "B", role: "player_2", created_at: AT };
-    expect(all("SELECT session_id, agent_id, role, created_at, tick FROM actions ORDER BY tick")).toEqual([
-      { ...row, tick: 0 },
-      { ...row, tick: 1 },
-    ]);
-    expect(all("SELECT count(DISTINCT action_id) AS ids FROM actions")).toEqual([{ ids: 2 }]);
-  });
-
-  test.each(["rock", 3, { uci: "e2e4" }, ["a", null], null])("action is a JSON blob: %j", async (action) => {
-    await play([acted(0, action)]);
-    expect(all("SELECT action FROM actions")).toEqual([{ action: JSON.stringify(action) }]);
-  });
-
-  test("beside the log stand the latest snapshot, the seats and the hashes of their tokens", async () => {
-    await play([acted(0, "rock")]);
-    expect(all("SELECT template, state, status, tick FROM sessions")).toEqual([
-      { template: "rps.v1", state: '{"n":0}', status: "completed", tick: 1 },
-    ]);
-    expect(all("SELECT agent_id, role FROM participants ORDER BY role")).toEqual([
-      { agent_id: "A", role: "player_1" },
-      { agent_id: "B", role: "player_2" },
-    ]);
-    expect(all("SELECT token FROM agents ORDER BY agent_id")).toEqual([{ token: "hash of A" }, { token: "hash of B" }]);
   });
 });

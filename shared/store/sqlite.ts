@@ -4,13 +4,27 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import type { Kysely } from "kysely";
 import { isBroken } from "./broken.ts";
 
+/** The format of the databases of this version. Increase it with every change of their tables that an earlier file would not fit. */
+const FORMAT = 2;
+
+/** A database file was written by a version of this program that uses another format. */
+export class OtherFormat extends Error {
+  constructor(file: string, format: number) {
+    super(
+      `${file} was written by format ${format} of this program; this version writes format ${FORMAT}: ` +
+        "go on with the version that wrote it, or choose a new data folder",
+    );
+  }
+}
+
 /**
  * Opens a SQLite file (`:memory:` for none) for one process: WAL, every commit synced to disk, foreign keys on, and
- * triggers that also see the delete inside an `INSERT OR REPLACE`.
+ * triggers that also see the delete inside an `INSERT OR REPLACE`. Throws OtherFormat for a file of another format.
  */
 export function openSqlite(file: string, schema: string): DatabaseSync {
   if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true });
   const db = new DatabaseSync(file);
+  const isEmpty = formatOf(db, file) === null;
   db.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
@@ -19,8 +33,18 @@ export function openSqlite(file: string, schema: string): DatabaseSync {
     PRAGMA busy_timeout = 2000;
   `);
   // One transaction: each table and trigger by itself would wait for the disk.
-  db.exec(`BEGIN; ${schema}; COMMIT;`);
+  db.exec(`BEGIN; ${schema}; ${isEmpty ? `PRAGMA user_version = ${FORMAT};` : ""} COMMIT;`);
   return db;
+}
+
+/** The format of a database, null for an empty one. Closes a database of another format than this version's, and throws. */
+function formatOf(db: DatabaseSync, file: string): number | null {
+  const written = Number(db.prepare("PRAGMA user_version").get()?.user_version);
+  // Format 1 was written without a number.
+  const format = written || (db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() ? 1 : null);
+  if (format === null || format === FORMAT) return format;
+  db.close();
+  throw new OtherFormat(file, format);
 }
 
 /**
@@ -39,11 +63,15 @@ export function takeFile(file: string): { release(): void } | null {
   return { release: () => lock.close() };
 }
 
-/** The first table of a file, by name, whose columns are not those that a schema gives it; null for none, and for a file that is not there yet. */
+/**
+ * The first table of a file, by name, whose columns are not those that a schema gives it; null for none, and for a file that is not there yet.
+ * Throws OtherFormat as `openSqlite` does.
+ */
 export function foreignTable(file: string, schema: string): string | null {
   if (!existsSync(file)) return null;
   const columns = (name: string, schema: string): ReadonlyMap<string, string> => {
     const db = new DatabaseSync(name);
+    formatOf(db, name);
     try {
       db.exec(schema);
       const tables = db.prepare(

@@ -1,0 +1,129 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { EventLog } from "#shared/store/event-log.ts";
+import type { Statement } from "#shared/store/group-commit.ts";
+import { EVENT_LOG_SCHEMA, sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
+import type { Writer } from "#shared/store/writer.ts";
+
+/** Who sits where in a new session; a seat's agent is made with it when it does not exist yet. */
+export interface Seat {
+  readonly role: string;
+  readonly agentId: string;
+  /** SHA-256 of the seat's token, lowercase hex; tokens themselves are never stored. */
+  readonly tokenHash: string;
+}
+
+/**
+ * The fold of a session that is kept beside its log, for readers of the database; the log is authoritative. It costs more than the
+ * entry itself, so the host writes it at the end and now and then before.
+ */
+export interface Snapshot {
+  readonly state: string;
+  readonly status: "active" | "completed";
+  readonly tick: number;
+}
+
+/** Who may do what with a session besides its seats' own agents; fixed when it is created. */
+export interface Access {
+  /** `driver`: actions come from the match driver alone, and it never expires. `seats`: each seat's agent acts by itself. */
+  readonly actedBy: "driver" | "seats";
+  /** `public`: any agent may watch what a spectator may see. */
+  readonly spectators: "none" | "public";
+}
+
+export interface NewSession extends Access {
+  readonly sessionId: string;
+  /** Game id, the source document's `template`. */
+  readonly template: string;
+  /** Kept secret until the session has ended. */
+  readonly seed: string;
+  readonly seats: readonly Seat[];
+}
+
+/**
+ * The store of sessions. A session's stream is named by its id; `entries` and `actions` are views of the log. Rows of other tables are written
+ * by statements in the transaction of an append.
+ */
+export const SESSION_SCHEMA = `
+  ${EVENT_LOG_SCHEMA}
+  CREATE TABLE IF NOT EXISTS agents (
+    agent_id TEXT PRIMARY KEY,
+    token TEXT UNIQUE NOT NULL,
+    created_at TEXT NOT NULL DEFAULT (datetime('now'))
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS sessions (
+    stream INTEGER PRIMARY KEY REFERENCES streams(number),
+    session_id TEXT UNIQUE NOT NULL,
+    template TEXT NOT NULL,
+    state TEXT NOT NULL,
+    status TEXT NOT NULL DEFAULT 'active',
+    tick INTEGER NOT NULL DEFAULT 0,
+    created_at TEXT NOT NULL DEFAULT (datetime('now')),
+    updated_at TEXT NOT NULL DEFAULT (datetime('now')),
+    seed TEXT NOT NULL,
+    acted_by TEXT NOT NULL,
+    spectators TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS sessions_open ON sessions (updated_at) WHERE status = 'active' AND acted_by = 'seats';
+  CREATE INDEX IF NOT EXISTS sessions_watchable ON sessions (status, created_at DESC, session_id)
+    WHERE spectators = 'public' OR acted_by = 'driver';
+  CREATE TABLE IF NOT EXISTS participants (
+    session_id TEXT NOT NULL REFERENCES sessions(session_id),
+    agent_id TEXT NOT NULL REFERENCES agents(agent_id),
+    role TEXT NOT NULL,
+    PRIMARY KEY (session_id, agent_id)
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS participants_by_agent ON participants (agent_id);
+  CREATE VIEW IF NOT EXISTS entries AS
+    SELECT session_id, seq, type, body, prev_hash, hash FROM log JOIN sessions USING (stream);
+  CREATE VIEW IF NOT EXISTS actions AS
+    SELECT session_id || ':' || seq AS action_id, session_id,
+      body ->> '$.agent' AS agent_id, body ->> '$.role' AS role, body -> '$.action' AS action,
+      body ->> '$.tick' AS tick, body ->> '$.at' AS created_at
+    FROM entries WHERE type = 'acted';
+`;
+
+export interface SessionStore {
+  readonly log: EventLog;
+  /** The statements that add a session, for the transaction of its first entry; `at` is the time of that entry, ISO 8601. */
+  adding(session: NewSession, snapshot: Snapshot, at: string): readonly Statement[];
+  /** The statement that replaces the snapshot of a session, for the transaction of an entry; `at` is the time of that entry, ISO 8601. */
+  updating(sessionId: string, snapshot: Snapshot, at: string): Statement;
+  /** The seed of a session, for the host alone, and who has access; null for an unknown session. */
+  about(sessionId: string): (Access & { readonly seed: string }) | null;
+  /** Active sessions that are acted by their seats whose last entry with a snapshot was made before `before`, milliseconds since the epoch. */
+  quietSince(before: number): readonly string[];
+}
+
+/** The store on a database with the tables of `SESSION_SCHEMA`. */
+export function sessionStore(db: DatabaseSync, writer?: Writer): SessionStore {
+  const selectAbout = db.prepare("SELECT seed, acted_by AS actedBy, spectators FROM sessions WHERE session_id = ?");
+  const selectQuiet = db.prepare(
+    "SELECT session_id FROM sessions WHERE status = 'active' AND acted_by = 'seats' AND updated_at < datetime(? / 1000, 'unixepoch')",
+  );
+  return {
+    log: sqliteEventLog(db, writer),
+    adding: ({ sessionId, template, seed, seats, actedBy, spectators }, { state, status, tick }, at) => [
+      ...seats.map((seat) => ({ sql: INSERT_AGENT, parameters: [seat.agentId, seat.tokenHash] })),
+      {
+        sql: INSERT_SESSION,
+        parameters: [sessionId, template, state, status, tick, seed, actedBy, spectators, at],
+      },
+      ...seats.map((seat) => ({ sql: INSERT_SEAT, parameters: [sessionId, seat.agentId, seat.role] })),
+    ],
+    updating: (sessionId, { state, status, tick }, at) => ({
+      sql: UPDATE_SESSION,
+      parameters: [state, status, tick, at, sessionId],
+    }),
+    about: (sessionId) => (selectAbout.get(sessionId) as ReturnType<SessionStore["about"]> | undefined) ?? null,
+    quietSince: (before) => selectQuiet.all(before).map((row) => String(row.session_id)),
+  };
+}
+
+const INSERT_AGENT = "INSERT INTO agents (agent_id, token) VALUES (?, ?) ON CONFLICT (agent_id) DO NOTHING";
+/** A session's times are those of its entries, in SQLite's form. */
+const INSERT_SESSION = `INSERT INTO sessions
+    (stream, session_id, template, state, status, tick, seed, acted_by, spectators, created_at, updated_at)
+  VALUES ((SELECT number FROM streams WHERE name = ?1), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, datetime(?9), datetime(?9))`;
+const INSERT_SEAT = "INSERT INTO participants (session_id, agent_id, role) VALUES (?, ?, ?)";
+const UPDATE_SESSION =
+  "UPDATE sessions SET state = ?, status = ?, tick = ?, updated_at = datetime(?) WHERE session_id = ?";
