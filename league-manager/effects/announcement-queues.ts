@@ -51,7 +51,9 @@ export class AnnouncementQueues {
     this.#messages = new AnnouncementMessages(() => context.ledger.state);
   }
 
+  /** After `stop` nothing is sent, and nobody waits for an answer. */
   push(agentId: string, announcements: readonly Announcement[]): Sending {
+    if (this.#tasks.signal.aborted) return { received: Promise.resolve(), answered: Promise.resolve() };
     const queue = this.#queues.get(agentId) ?? this.#open(agentId);
     const batch: Batch = { left: 0, received: Promise.withResolvers(), answered: Promise.withResolvers() };
     queue.batches.add(batch);

@@ -51,7 +51,7 @@ export class Announcements implements Part {
    */
   received(leagueId: string, roundId: number, playerId: string): Promise<void> {
     const round = this.#context.ledger.state.leagues.get(leagueId)?.rounds[roundId - 1];
-    if (!round || round.isAnnounced) return Promise.resolve();
+    if (!round || round.isAnnounced || this.#tasks.signal.aborted) return Promise.resolve();
     return this.#gateOf(leagueId, roundId).passed(playerId);
   }
 

@@ -50,6 +50,8 @@ export interface TestLeagueOptions {
   readonly log?: Logger;
   /** Wraps the network of each start of the manager. */
   readonly network?: (peers: Peers) => Peers;
+  /** Wraps the ledger that the effects of each start are given. */
+  readonly ledger?: (ledger: Ledger) => Ledger;
   readonly effects?: Partial<EffectsOptions>;
 }
 
@@ -63,8 +65,8 @@ export interface TestLeague {
   readonly league: (leagueId?: string) => League;
   /** The matches of a round as `match referee epoch status`. */
   readonly round: (roundId?: number, leagueId?: string) => readonly Match[];
-  /** Lets time pass until the check holds; it holds when it returns without throwing. */
-  eventually<T>(check: () => T): Promise<T>;
+  /** Lets time pass until the check holds; it holds when it returns without throwing. `each` is called each time before. */
+  eventually<T>(check: () => T, each?: () => Promise<void>): Promise<T>;
   /** Waits for the order of a match from the manager that runs now. */
   order(refereeId: string, matchId: string, epoch?: number): Promise<StartGame>;
   report(refereeId: string, result: MatchResult): Promise<Result<ReportReply, ProtocolError>>;
@@ -98,7 +100,13 @@ export async function startTestLeague(options: TestLeagueOptions = {}): Promise<
       openLeagues(leagues.map((leagueId) => ({ leagueId, runId: "run", ...GAME, seedCommitment: "commitment" }))),
     );
     const effects = createEffects({
-      ...{ ledger, peers, clock, seedOf, log: options.log ?? openLog(null, "test") },
+      ...{
+        ledger: (options.ledger ?? ((real) => real))(ledger),
+        peers,
+        clock,
+        seedOf,
+        log: options.log ?? openLog(null, "test"),
+      },
       notice: (message) => notices.push(message),
       timeouts: Timeouts.parse({ default_ms: 2_000, ...options.timeouts }),
       leagueStart: {
@@ -142,10 +150,11 @@ export async function startTestLeague(options: TestLeagueOptions = {}): Promise<
     agent: agentOf,
     league: (leagueId = "rps") => manager.ledger.state.leagues.get(leagueId) as League,
     round: (roundId = 1, leagueId = "rps") => league.league(leagueId).rounds[roundId - 1]?.matches ?? [],
-    eventually: (check) =>
+    eventually: (check, each = async () => {}) =>
       vi.waitFor(
         async () => {
           await clock.advance(50);
+          await each();
           return check();
         },
         { timeout: 20_000, interval: 2 },

@@ -199,6 +199,16 @@ describe("notify and isAlive", () => {
     expect(await notify(`http://127.0.0.1:${await closedPort()}`)).toEqual(failure("refused"));
   });
 
+  test("the fault of an answer that is not 2xx has its HTTP status, any other fault has none", async () => {
+    const statusOf = async (answer: Promise<{ error?: { status?: number } }>) => (await answer).error?.status;
+    expect(await statusOf(notify((await scripted(status(404))).url) as never)).toBe(404);
+    expect(await statusOf(message((await scripted(status(429, "{}"))).url, { timeoutMs: 2_000 }) as never)).toBe(429);
+    expect(
+      await statusOf(message((await scripted(status(200, "{}"))).url, { timeoutMs: 2_000 }) as never),
+    ).toBeUndefined();
+    expect(await statusOf(notify(`http://127.0.0.1:${await closedPort()}`) as never)).toBeUndefined();
+  });
+
   test("isAlive: a GET that is answered 2xx in time", async () => {
     const { url, calls } = await scripted(status(200, "{}"));
     expect(await peers.isAlive(url.replace("/mcp", "/health"), 2_000)).toBe(true);

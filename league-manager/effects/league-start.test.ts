@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+import type { Place } from "../agents/places.ts";
+import type { EffectsOptions } from "./effects.ts";
+import { startTestLeague, type TestLeague } from "./testing-league.ts";
+
+const place = (id: string, kind: Place["kind"]): Place => ({ id, kind, name: id, endpoint: null, own: null });
+const ROSTER = [place("P01", "player"), place("P02", "player"), place("P03", "player"), place("REF01", "referee")];
+
+/** A league of a roster of three players and one referee, of whom the first ones have come. */
+async function rosterLeague(
+  { players = 3, referees = 1, registrationMs = 60_000, places = ROSTER } = {},
+  stuck: string[] = [],
+): Promise<TestLeague> {
+  const leagueStart: EffectsOptions["leagueStart"] = {
+    ...{ places, startWhen: "roster", minPlayers: new Map() },
+    onStuck: (leagueId, why) => stuck.push(`${leagueId}: ${why}`),
+  };
+  const timeouts = { registration_ms: registrationMs };
+  return startTestLeague({ players, referees, timeouts, effects: { leagueStart } });
+}
+
+describe("a league of a roster", () => {
+  test("starts when every kept place is taken", async () => {
+    const league = await rosterLeague({ players: 2 });
+    await league.clock.advance(10_000);
+    expect(league.league().status).toBe("open");
+    await league.registerPlayer("P03");
+    await league.eventually(() => expect(league.league()).toMatchObject({ status: "running", matchCount: 3 }));
+    expect(league.notices).toEqual([]);
+  });
+
+  test("starts without the players that have not come in time, with a notice", async () => {
+    const league = await rosterLeague({ players: 2 });
+    await league.clock.advance(59_000);
+    expect(league.league().status).toBe("open");
+    await league.clock.advance(1_000);
+    await league.eventually(() => expect(league.league().status).toBe("running"));
+    expect(league.notices).toEqual(["league rps starts without P03"]);
+  });
+
+  test("waits three seconds for its other referees", async () => {
+    const places = [...ROSTER, place("REF02", "referee")];
+    const league = await rosterLeague({ places });
+    await league.clock.advance(2_000);
+    expect(league.league().status).toBe("open");
+    await league.clock.advance(1_500);
+    await league.eventually(() => expect(league.league().status).toBe("running"));
+  });
+
+  test("starts at once when its last referee comes", async () => {
+    const league = await rosterLeague({ referees: 0 });
+    await league.clock.advance(120_000);
+    expect(league.league().status).toBe("open");
+    await league.registerReferee("REF01");
+    await league.eventually(() => expect(league.league().status).toBe("running"));
+  });
+
+  test("of fewer than two players is reported as stuck, once, when nobody else is waited for", async () => {
+    const stuck: string[] = [];
+    const league = await rosterLeague({ players: 1 }, stuck);
+    await league.clock.advance(59_000);
+    expect(stuck).toEqual([]);
+    await league.clock.advance(10_000);
+    expect(stuck).toEqual([
+      "rps: a league needs two players, and it has 1; P02, P03 did not come within 60 s (timeouts.registration_ms)",
+    ]);
+    expect(league.league().status).toBe("open");
+  });
+});
+
+describe("a league that starts by the number of its players", () => {
+  test("starts when so many have entered, whoever they are, and a referee is registered", async () => {
+    const league = await startTestLeague({ players: 2, referees: 0, minPlayers: 2 });
+    await league.clock.advance(5_000);
+    expect(league.league().status).toBe("open");
+    await league.registerReferee("REF01");
+    await league.eventually(() => expect(league.league().status).toBe("running"));
+  });
+
+  test("does not count a player that has lost its endpoint to another program", async () => {
+    const league = await startTestLeague({ players: 2, minPlayers: 3 });
+    await league.ledger().execute(() => ({
+      ok: true,
+      value: {
+        agentEvents: [{ agentId: "P02", event: { type: "endpoint_lost" } }],
+        writes: [
+          { type: "profile", agentId: "P02", profile: { name: "P02", salt: "s", endpoint: "", tokenHash: "h" } },
+        ],
+        reply: null,
+      },
+    }));
+    await league.registerPlayer("P03");
+    await league.clock.advance(5_000);
+    expect(league.league()).toMatchObject({ status: "open" });
+    await league.registerPlayer("P04");
+    await league.eventually(() => expect(league.league().status).toBe("running"));
+  });
+});

@@ -1,0 +1,69 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import type { MessageType } from "#shared/protocol/messages.ts";
+import { isSignedFor } from "#shared/protocol/signing.ts";
+import { createPeers } from "#shared/rpc/peer.ts";
+import { freePort } from "#shared/runtime/free-ports.ts";
+import { hasLeft } from "./presence.ts";
+
+const peers = createPeers({ clock: systemClock });
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+/** Whether P01 "Ann" has left, when a program at its endpoint answers like this. */
+async function leftWhen(type: MessageType, sender: string, payload: object): Promise<boolean> {
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request.setEncoding("utf8")) text += chunk;
+    const { id, params } = JSON.parse(text);
+    expect(isSignedFor("token", "rps", params.arguments.auth_token)).toBe(true);
+    const content = [{ type: "text", text: JSON.stringify(newEnvelope(type, sender, payload)) }];
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, result: { content } }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closers.push(() => server.close().closeAllConnections());
+  return leftAt((server.address() as AddressInfo).port);
+}
+const leftAt = (port: number): Promise<boolean> =>
+  hasLeft(
+    peers,
+    "rps",
+  )({ id: "P01", name: "Ann", endpoint: `http://127.0.0.1:${port}/mcp`, tokenHash: sha256Hex("token") });
+
+const refused = (context: object = {}) => ({ error_code: "L004", message: "not signed for this player", context });
+
+test.each<[string, boolean, MessageType, string, object]>([
+  ["it answers", false, "ACK", "player:P01", {}],
+  ["it answers by its name", false, "ACK", "player:Ann", {}],
+  ["it does not know its id yet", false, "ACK", "player:new", {}],
+  ["another player answers", true, "ACK", "player:P02", {}],
+  ["the receiver says that the message is not signed for it", true, "LEAGUE_ERROR", "player:P01", refused()],
+  [
+    "a player without a secret cannot check the signature",
+    false,
+    "LEAGUE_ERROR",
+    "player:P01",
+    refused({ has_secret: false }),
+  ],
+])("a player when %s: has left %s", async (_, left, type, sender, payload) => {
+  expect(await leftWhen(type, sender, payload)).toBe(left);
+});
+
+test("a player has left if no program listens at its endpoint", async () => {
+  expect(await leftAt(await freePort())).toBe(true);
+});
+
+test("a player has not left if its machine could not be asked", async () => {
+  const failing = {
+    message: () => Promise.reject(Object.assign(new Error("too many open files"), { code: "EMFILE" })),
+  };
+  const player = { id: "P01", name: "Ann", endpoint: "http://127.0.0.1:1/mcp", tokenHash: "" };
+  expect(await hasLeft(failing, "rps")(player)).toBe(false);
+});
