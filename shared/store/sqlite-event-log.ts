@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { chained, GENESIS, type RecordedEvent } from "../lib/hash-chain.ts";
-import { type EventLog, type StreamAppend, VersionConflict } from "./event-log.ts";
+import { type EventLog, type NewEvent, type StreamAppend, VersionConflict } from "./event-log.ts";
 import type { Statement } from "./group-commit.ts";
 import { appendOnly } from "./sqlite.ts";
 import { createHeads, type Head } from "./stream-heads.ts";
@@ -70,21 +70,20 @@ export function sqliteEventLog(
     return lastNumber;
   };
 
-  /** Chains the events of an append to the head of their stream, and adds the statements that write them. */
-  const chain = (head: Head, { stream, events }: StreamAppend, statements: Statement[]): RecordedEvent[] => {
+  /** Chains events to the head of their stream, and adds the statements that write them. */
+  const chain = (head: Head, events: readonly NewEvent[], recorded: RecordedEvent[], statements: Statement[]): void => {
     if (head.number === null) {
       head.number = newNumber();
-      statements.push({ sql: INSERT_STREAM, parameters: [head.number, stream] });
+      statements.push({ sql: INSERT_STREAM, parameters: [head.number, head.stream] });
     }
-    const number = head.number;
-    return events.map((event) => {
-      const row = chained(stream, head.version, head.hash, event);
+    for (const event of events) {
+      const row = chained(head.stream, head.version, head.hash, event);
       head.version++;
       head.hash = row.hash;
+      recorded.push(row);
       const { seq, type, body, prev_hash, hash } = row;
-      statements.push({ sql: INSERT_EVENT, parameters: [number, seq, type, body, prev_hash, hash] });
-      return row;
-    });
+      statements.push({ sql: INSERT_EVENT, parameters: [head.number, seq, type, body, prev_hash, hash] });
+    }
   };
 
   const conflictIn = (appends: readonly StreamAppend[], options?: ErrorOptions): VersionConflict | null => {
@@ -98,23 +97,27 @@ export function sqliteEventLog(
   return {
     async append(appends, alongside = []) {
       assertAppends(appends);
-      // Appends under way may fail; whoever is told of a conflict may then read what is committed and try again.
-      if (conflictIn(appends)) await Promise.allSettled(appends.map(({ stream }) => heads.of(stream).settled));
-      const conflict = conflictIn(appends);
-      if (conflict) throw conflict;
+      if (conflictIn(appends)) {
+        // Appends that are under way may fail. After a rejection the caller can read what is committed and try again.
+        await Promise.allSettled(appends.map(({ stream }) => heads.of(stream).settled));
+        const conflict = conflictIn(appends);
+        if (conflict) throw conflict;
+      }
       const touched: Head[] = [];
+      const recorded: RecordedEvent[] = [];
       const statements: Statement[] = [];
       try {
-        const recorded = appends.flatMap((append) => {
-          const head = heads.of(append.stream);
+        for (const { stream, events } of appends) {
+          const head = heads.of(stream);
           head.underway++;
           touched.push(head);
-          return chain(head, append, statements);
-        });
-        const committed = writer.commit([...statements, ...alongside]);
+          chain(head, events, recorded, statements);
+        }
+        const committed = writer.commit(alongside.length > 0 ? [...statements, ...alongside] : statements);
         for (const head of touched) head.settled = committed;
         await committed;
-        if (recorded.length > 0) for (const listener of [...listeners]) callListener(listener, recorded);
+        if (recorded.length > 0 && listeners.size > 0)
+          for (const listener of [...listeners]) callListener(listener, recorded);
         return recorded;
       } catch (thrown) {
         heads.drop(touched);
@@ -134,9 +137,9 @@ export function sqliteEventLog(
 }
 
 function assertAppends(appends: readonly StreamAppend[]): void {
-  if (new Set(appends.map(({ stream }) => stream)).size < appends.length)
+  for (const { events } of appends) if (events.length === 0) throw new TypeError("an append has no events");
+  if (appends.length > 1 && new Set(appends.map(({ stream }) => stream)).size < appends.length)
     throw new TypeError("a stream is named twice");
-  if (appends.some(({ events }) => events.length === 0)) throw new TypeError("an append has no events");
 }
 
 /** The events are committed when a listener is called, so its error may fail neither the append nor the other listeners. */

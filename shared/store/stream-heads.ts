@@ -18,9 +18,9 @@ export interface StreamHeads {
   drop(heads: readonly Head[]): void;
 }
 
-/** Keeps the heads of the streams that were used last, at least those of appends under way; `read` reads one from disk. */
+/** Keeps the heads that were read last, at least those of appends under way; `read` reads one from disk. */
 export function createHeads(read: (stream: string) => Head, capacity: number): StreamHeads {
-  /** In the order of their last use. */
+  /** In the order in which they were read. */
   const heads = new Map<string, Head>();
 
   const makeRoom = (): void => {
@@ -33,9 +33,9 @@ export function createHeads(read: (stream: string) => Head, capacity: number): S
   return {
     of(stream) {
       const known = heads.get(stream);
-      if (known) heads.delete(stream);
-      else makeRoom();
-      const head = known ?? read(stream);
+      if (known) return known;
+      makeRoom();
+      const head = read(stream);
       heads.set(stream, head);
       return head;
     },
