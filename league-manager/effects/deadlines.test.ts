@@ -22,7 +22,8 @@ test("the time counts from the assignment, also across a restart", async () => {
   await league.clock.advance(10_000);
   expect(league.round()).toMatchObject([{ epoch: 1 }]);
   await league.clock.advance(10_000);
-  await league.eventually(() => expect(league.round()).toMatchObject([{ epoch: 2 }]));
+  await league.ledger().settled();
+  expect(league.round()).toMatchObject([{ epoch: 2 }]);
 });
 
 test("a change of the machine's date does not end a match", async () => {

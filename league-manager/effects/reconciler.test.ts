@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { openLog } from "#shared/runtime/logger.ts";
+import { createFailures } from "./failures.ts";
+import { Reconciler } from "./reconciler.ts";
 import { startTestLeague } from "./testing-league.ts";
 
 test("an error of one league is told once and does not stop the others", async () => {
@@ -12,4 +15,32 @@ test("an error of one league is told once and does not stop the others", async (
   await league.clock.advance(5_000);
   expect(league.notices).toEqual(["bad cannot go on: no seed"]);
   expect(league.league("bad").rounds[0]?.isAnnounced).toBe(true);
+});
+
+test("a part that throws for one league is given the others, and again in the next pass", async () => {
+  const league = await startTestLeague({ leagues: ["bad", "rps"], players: 0, minPlayers: 2 });
+  const { clock } = league;
+  const notices: string[] = [];
+  const failures = createFailures(openLog(null, "test"), (message) => notices.push(message));
+  const reconciler = new Reconciler({ ledger: league.ledger(), clock, failures });
+  const seen: string[] = [];
+  const part = {
+    reconcile({ leagueId }: { leagueId: string }) {
+      seen.push(leagueId);
+      if (leagueId === "bad") throw new Error("broken");
+    },
+    stop: async () => {},
+  };
+  reconciler.start([part]);
+  await clock.nextTurn();
+  expect(seen).toEqual(["bad", "rps"]);
+  // Several reasons for a pass in one turn cause one pass.
+  for (let n = 0; n < 3; n++) reconciler.wake();
+  await clock.nextTurn();
+  expect(seen).toEqual(["bad", "rps", "bad", "rps"]);
+  expect(notices).toEqual(["bad cannot go on: broken"]);
+  await reconciler.stop();
+  reconciler.wake();
+  await clock.nextTurn();
+  expect(seen).toHaveLength(4);
 });
