@@ -1,13 +1,13 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import type { Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
-import type { Statement } from "#shared/store/group-commit.ts";
 import { leagueStream } from "../league/events.ts";
+import type { League } from "../league/league.ts";
 import { leagueSnapshot } from "../league/snapshot.ts";
 import type { Commit, Decide, Ledger } from "../ledger.ts";
 import { addDecision, type Batch, newBatch } from "./batch.ts";
 import { type Loaded, loadState } from "./load-state.ts";
-import type { ManagerStore } from "./manager-store.ts";
+import type { ManagerStore, Snapshot } from "./manager-store.ts";
 
 export interface LedgerOptions {
   readonly store: ManagerStore;
@@ -26,8 +26,13 @@ interface Pending {
 
 type Listener = (commit: Commit) => void;
 
+export interface StoredLedger extends Ledger {
+  /** Saves snapshots of the leagues that have changed since their last one, so that the next start reads few events. For the end of a process. */
+  saveSnapshots(): Promise<void>;
+}
+
 /** The ledger on a store: loads the state from its log, then executes commands. */
-export function openLedger(options: LedgerOptions): Ledger {
+export function openLedger(options: LedgerOptions): StoredLedger {
   const { store, leagueIds } = options;
   const ledger: Working = {
     ...{ ...options, snapshotAfter: options.snapshotAfter ?? SNAPSHOT_AFTER },
@@ -48,6 +53,12 @@ export function openLedger(options: LedgerOptions): Ledger {
     },
     settled: async () => {
       await ledger.working;
+    },
+    async saveSnapshots() {
+      await ledger.working;
+      const { state, snapshots } = ledger.loaded;
+      const changed = [...state.leagues.values()].filter((league) => league.version > versionOf(snapshots, league));
+      await saveAll(ledger, changed);
     },
   };
 }
@@ -107,36 +118,41 @@ async function commit(ledger: Working, batch: Batch): Promise<void> {
   const { state: before, versions, snapshots } = loaded;
   const appends = [...batch.appends.values()];
   if (appends.length === 0 && batch.statements.length === 0) return;
-  const due = dueSnapshots(ledger, batch);
-  const statements = due.map(({ statement }) => statement);
-  await store.log.append(appends, [...batch.statements, ...statements]);
+  const due = dueLeagues(ledger, batch).map(snapshotOf);
+  await store.log.append(appends, [...batch.statements, ...due.map(store.snapshotting)]);
   for (const { stream, expectedVersion, events } of appends) versions.set(stream, expectedVersion + events.length);
-  for (const { stream, version } of due) snapshots.set(stream, version);
+  for (const { stream, seq } of due) snapshots.set(stream, seq);
   ledger.loaded = { ...loaded, state: batch.state };
   if (batch.events.length === 0) return;
   const commit = { before, state: batch.state, events: batch.events };
   for (const listener of [...ledger.listeners]) callListener(listener, commit);
 }
 
-interface DueSnapshot {
-  readonly stream: string;
-  readonly version: number;
-  readonly statement: Statement;
-}
-
-/** Snapshots of the leagues of a batch that have grown enough, or that it completes. They are written with the batch. */
-function dueSnapshots({ store, loaded, snapshotAfter }: Working, { state, appends, events }: Batch): DueSnapshot[] {
+/** The leagues of a batch that have grown enough for a snapshot, or that it completes. */
+function dueLeagues({ loaded, snapshotAfter }: Working, { state, appends, events }: Batch): readonly League[] {
   const completed = new Set(
     events.map((one) => (one.event.type === "completed" && one.kind === "league" ? one.leagueId : null)),
   );
-  return [...state.leagues].flatMap(([leagueId, league]) => {
-    const stream = leagueStream(leagueId);
-    const last = loaded.snapshots.get(stream) ?? 0;
-    const hasGrown = appends.has(stream) && league.version >= Math.max(last + snapshotAfter, last * SNAPSHOT_GROWTH);
-    if (!hasGrown && !completed.has(leagueId)) return [];
-    const snapshot = { stream, seq: league.version, body: leagueSnapshot(league) };
-    return [{ stream, version: league.version, statement: store.snapshotting(snapshot) }];
+  return [...state.leagues.values()].filter((league) => {
+    const last = versionOf(loaded.snapshots, league);
+    const hasGrown = league.version >= Math.max(last + snapshotAfter, last * SNAPSHOT_GROWTH);
+    return completed.has(league.leagueId) || (hasGrown && appends.has(leagueStream(league.leagueId)));
   });
+}
+
+/** The version of a league's last snapshot; 0 for none. */
+const versionOf = (snapshots: ReadonlyMap<string, number>, { leagueId }: League): number =>
+  snapshots.get(leagueStream(leagueId)) ?? 0;
+
+const snapshotOf = (league: League): Snapshot => ({
+  ...{ stream: leagueStream(league.leagueId), seq: league.version, body: leagueSnapshot(league) },
+});
+
+async function saveAll({ store, loaded }: Working, leagues: readonly League[]): Promise<void> {
+  if (leagues.length === 0) return;
+  const snapshots = leagues.map(snapshotOf);
+  await store.log.append([], snapshots.map(store.snapshotting));
+  for (const { stream, seq } of snapshots) loaded.snapshots.set(stream, seq);
 }
 
 /** The events are committed when a listener is called, so its error may fail neither the commands nor the other listeners. */

@@ -65,6 +65,19 @@ describe("snapshots of leagues", () => {
     expect([...new Set(versions)]).toEqual([2, 3, 4, 5, 7, 9, 12]);
   });
 
+  test("are saved at the end of a process, of the leagues that have changed since", async () => {
+    await Promise.all([openLeague("first"), openLeague("second"), enter("first")].map(execute));
+    await opened.ledger.saveSnapshots();
+    expect(snapshotVersion()).toBe(2);
+    opened.db.exec("DELETE FROM snapshots");
+    await execute(enter("second"));
+    await opened.ledger.saveSnapshots();
+    await opened.ledger.saveSnapshots();
+    const streams = opened.db.prepare("SELECT stream, seq FROM snapshots").all();
+    expect(streams.map((row) => ({ ...row }))).toEqual([{ stream: "league:second", seq: 2 }]);
+    expect(stateAfterCrash(file)).toEqual(state());
+  });
+
   test("let a start read the later events only, and the ledger goes on from there", async () => {
     reopen({ snapshotAfter: 2 });
     for (const command of [openLeague("first"), enter("first"), enter("first")]) await execute(command);
@@ -89,4 +102,16 @@ describe("snapshots of leagues", () => {
     expect(opened.reads[0]).toBe("league:first 0");
     expect(state()).toEqual(wanted);
   });
+});
+
+test("a stream of more events than are read at once is read whole", async () => {
+  await execute(openLeague("first"));
+  const { game, roles, format } = SETTINGS;
+  const events = Array.from({ length: 10_001 }, (_, n) => {
+    const event = { type: "reconfigured", game, roles, format, options: { n } } as const;
+    return { leagueId: "first", event };
+  });
+  await execute(() => ok({ leagueEvents: events, reply: null }));
+  opened.db.exec("DELETE FROM snapshots");
+  expect(stateAfterCrash(file).leagues.get("first")).toMatchObject({ version: 10_002, options: { n: 10_000 } });
 });

@@ -1,3 +1,4 @@
+import type { RecordedEvent } from "#shared/store/event-log.ts";
 import type { Agent } from "../agents/agent.ts";
 import { agentStream, parseAgentEvent } from "../agents/events.ts";
 import { evolveAgent } from "../agents/evolve.ts";
@@ -20,6 +21,8 @@ export interface Loaded {
 
 const LEAGUES = leagueStream("");
 const AGENTS = agentStream("");
+/** How many events of a stream are in memory at once. */
+const EVENTS_READ = 5_000;
 
 /** Folds all streams of a store. */
 export function loadState(store: ManagerStore, leagueIds: readonly string[]): Loaded {
@@ -30,9 +33,12 @@ export function loadState(store: ManagerStore, leagueIds: readonly string[]): Lo
     const restored = restore(store, stream);
     if (restored) snapshots.set(stream, restored.version);
     let league = restored?.league ?? null;
-    const events = store.log.read(stream, restored?.version ?? 0);
-    for (const { body } of events) league = evolveLeague(league, parseLeagueEvent(body));
-    versions.set(stream, (restored?.version ?? 0) + events.length);
+    let version = restored?.version ?? 0;
+    for (const { seq, body } of eventsOf(store, stream, version)) {
+      league = evolveLeague(league, parseLeagueEvent(body));
+      version = seq + 1;
+    }
+    versions.set(stream, version);
     if (league) leagues.set(stream.slice(LEAGUES.length), league);
   }
   const profiles = store.loadProfiles();
@@ -55,6 +61,15 @@ export function loadState(store: ManagerStore, leagueIds: readonly string[]): Lo
   const formerEntrants = new Set(former.flatMap((league) => [...league.entrants.keys()]));
   const state = { leagues: inOrder(leagues, leagueIds), agents, lastForgotten, formerEntrants };
   return { state, versions, snapshots };
+}
+
+/** The events of a stream from a version on. They are read in parts: a stream can be larger than the memory. */
+function* eventsOf({ log }: ManagerStore, stream: string, from: number): Generator<RecordedEvent> {
+  for (let next = from; ; next += EVENTS_READ) {
+    const events = log.read(stream, next, EVENTS_READ);
+    yield* events;
+    if (events.length < EVENTS_READ) return;
+  }
 }
 
 /** A league's snapshot; null when there is none, or one that this version does not read. Every event is read then. */

@@ -72,7 +72,7 @@ export function managerStore(
   return {
     log: {
       ...log,
-      read: (stream, from) => watched(() => log.read(stream, from)),
+      read: (...place) => watched(() => log.read(...place)),
       streams: (prefix) => watched(() => log.streams(prefix)),
     },
     writing,

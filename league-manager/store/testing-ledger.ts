@@ -7,8 +7,8 @@ import type { Agent } from "../agents/agent.ts";
 import type { NewAgentEvent } from "../agents/events.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
 import { AT } from "../league/testing.ts";
-import type { Decide, Ledger, ManagerState, Write } from "../ledger.ts";
-import { openLedger } from "./ledger.ts";
+import type { Decide, ManagerState, Write } from "../ledger.ts";
+import { openLedger, type StoredLedger } from "./ledger.ts";
 import { type ManagerStore, managerStore } from "./manager-store.ts";
 import { MANAGER_SCHEMA } from "./schema.ts";
 
@@ -17,7 +17,7 @@ export const LEAGUE_IDS = ["first", "second"];
 export interface OpenedLedger {
   readonly db: ReturnType<typeof openSqlite>;
   readonly store: ManagerStore;
-  readonly ledger: Ledger;
+  readonly ledger: StoredLedger;
   /** How often the store's log was appended to. */
   appends(): number;
   /** The reads of streams: name and first sequence number. */
@@ -33,9 +33,9 @@ export function ledgerOn(file: string, { snapshotAfter = 1_000, leagueIds = LEAG
     return store.log.append(...args);
   };
   const reads: string[] = [];
-  const read: typeof store.log.read = (stream, from = 0) => {
+  const read: typeof store.log.read = (stream, from = 0, limit) => {
     reads.push(`${stream} ${from}`);
-    return store.log.read(stream, from);
+    return store.log.read(stream, from, limit);
   };
   const counted = { ...store, log: { ...store.log, append, read } };
   const clock = { iso: () => AT, nextTurn: systemClock.nextTurn };

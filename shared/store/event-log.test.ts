@@ -73,9 +73,10 @@ describe.each(stores)("the event log, %s", (_, medium, schema) => {
     }
   });
 
-  test("read begins at a sequence number", async () => {
+  test("read begins at a sequence number and ends at a limit", async () => {
     const recorded = await append("s", 0, 4);
     expect([log.read("s", 2), log.read("s", 4), log.read("unknown")]).toEqual([recorded.slice(2), [], []]);
+    expect([log.read("s", 0, 3), log.read("s", 3, 3)]).toEqual([recorded.slice(0, 3), recorded.slice(3)]);
   });
 
   test("streams are listed by prefix, in the order of their creation", async () => {

@@ -40,8 +40,8 @@ export interface EventLog {
    * version; appends that are under way count, so that an append can be made on top of one that has not been committed yet.
    */
   append(appends: readonly StreamAppend[], alongside?: readonly Statement[]): Promise<readonly RecordedEvent[]>;
-  /** The committed events of a stream from a sequence number on; empty for an unknown stream. */
-  read(stream: string, from?: number): readonly RecordedEvent[];
+  /** The committed events of a stream from a sequence number on, at most `limit`; empty for an unknown stream. */
+  read(stream: string, from?: number, limit?: number): readonly RecordedEvent[];
   /** The committed streams whose name starts with a prefix, in the order of their creation. */
   streams(prefix?: string): readonly string[];
   /**

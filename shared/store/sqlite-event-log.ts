@@ -45,7 +45,7 @@ export function sqliteEventLog(
 ): EventLog {
   const selectEvents = db.prepare(
     `SELECT seq, type, body, prev_hash, hash FROM log
-     WHERE stream = (SELECT number FROM streams WHERE name = ?) AND seq >= ? ORDER BY seq`,
+     WHERE stream = (SELECT number FROM streams WHERE name = ?) AND seq >= ? ORDER BY seq LIMIT ?`,
   );
   const selectHead = db.prepare(
     `SELECT number, seq, hash FROM streams LEFT JOIN log ON log.stream = streams.number
@@ -126,8 +126,8 @@ export function sqliteEventLog(
         for (const head of touched) head.underway--;
       }
     },
-    read: (stream, from = 0) =>
-      selectEvents.all(stream, from).map((row) => ({ stream, ...row }) as unknown as RecordedEvent),
+    read: (stream, from = 0, limit = -1) =>
+      selectEvents.all(stream, from, limit).map((row) => ({ stream, ...row }) as unknown as RecordedEvent),
     streams: (prefix = "") => selectStreams.all(prefix).map(({ name }) => String(name)),
     onCommit(listener) {
       listeners.add(listener);
