@@ -6,7 +6,8 @@ import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { loadConfig } from "#shared/runtime/config-file.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { playersOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
-import { type LeagueEvent, resultLine, stateLine } from "./events.ts";
+import { resultLine, stateLine } from "./api/lines.ts";
+import type { LiveEvent } from "./api/live.ts";
 import { startManager } from "./service.ts";
 
 const command = withUsageExit(new Command("league-manager"))
@@ -46,7 +47,7 @@ await runAgentProcess("league-manager", dataFolder, async (self) => {
     ...league,
     ...(options.players !== undefined && { min_players: options.players }),
   }));
-  const told = (event: LeagueEvent): void => {
+  const onEvent = (event: LiveEvent): void => {
     self.report({ type: "event", event });
     const line = lineOf(event);
     if (line) self.say(line);
@@ -59,14 +60,14 @@ await runAgentProcess("league-manager", dataFolder, async (self) => {
       dataFolder,
       seed: options.seed ?? null,
       startWhen: options.roster ? "roster" : "count",
-      onEvent: told,
+      onEvent,
     },
     self,
   );
 });
 
 /** What a person at the manager's own terminal is told. */
-function lineOf(event: LeagueEvent): string | null {
+function lineOf(event: LiveEvent): string | null {
   switch (event.type) {
     case "registered":
       return `${event.kind} ${event.agent_id} registered: ${event.name}`;

@@ -1,34 +1,31 @@
-import { chmodSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { gameIds } from "#shared/games/registry.ts";
-import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
-import { playerId, refereeId } from "#shared/lib/ids.ts";
-import type { AgentState } from "#shared/protocol/lifecycle.ts";
-import { type AllowedContacts, bareHost, hostsOf, isLoopback } from "#shared/rpc/addresses.ts";
-import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
-import { toolsOf } from "#shared/rpc/operations.ts";
-import { CREATIONS_PER_MINUTE, creationLimit, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
-import { type Config, OPERATOR_TOKEN_LENGTH } from "#shared/runtime/config.ts";
-import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import type { Config } from "#shared/runtime/config.ts";
+import { StartError } from "#shared/runtime/exit.ts";
 import { listen } from "#shared/runtime/listen.ts";
 import { ownStore } from "#shared/runtime/own-store.ts";
-import { ownSecret, tokenFileOf, writeSecret } from "#shared/runtime/secret-file.ts";
 import { readingStore } from "#shared/runtime/store-file.ts";
-import { VERSION } from "#shared/runtime/version.ts";
-import { webApp } from "#shared/runtime/web.ts";
-import type { Agent } from "./agents.ts";
-import { createEntry, type Entry } from "./entry.ts";
-import type { LeagueEvent } from "./events.ts";
-import { createManager, MANAGER_SENDER } from "./manager.ts";
-import { isReturn, managerOperations, REGISTRATIONS } from "./operations.ts";
-import { leaguePages } from "./pages.ts";
-import { hasLeft } from "./presence.ts";
-import { watchSuspended } from "./recovery.ts";
-import { type AgentRegistry, createRegistry, type Place } from "./registry.ts";
-import { changedBy, managerResources, managerTemplates } from "./resources.ts";
-import { openRun } from "./run-identity.ts";
-import { MANAGER_SCHEMA, managerStore } from "./tables.ts";
+import { createApi } from "./api/api.ts";
+import { type LiveEvent, liveEventsAtStart } from "./api/live.ts";
+import { liveFeed } from "./api/live-feed.ts";
+import { operatorToken } from "./api/operator-token.ts";
+import { createProjections } from "./api/projections.ts";
+import { createRegistration } from "./api/registration.ts";
+import type { Views } from "./api/resources.ts";
+import { openLeagues } from "./commands/leagues.ts";
+import { admissionPolicy, keptPlaces, leagueSettings, numbersOf, type StartWhen } from "./config.ts";
+import { createEffects } from "./effects/effects.ts";
+import { registerListedPlayers } from "./effects/listed-players.ts";
+import { hasLeft } from "./effects/presence.ts";
+import { leagueStream, parseLeagueEvent } from "./league/events.ts";
+import { matchSeeds } from "./league/seeds.ts";
+import type { Ledger } from "./ledger.ts";
+import { openLedger } from "./store/ledger.ts";
+import { type ManagerStore, managerStore } from "./store/manager-store.ts";
+import { openRun, type RunIdentity } from "./store/run-identity.ts";
+import { MANAGER_SCHEMA } from "./store/schema.ts";
+import { keepSnapshots } from "./store/snapshots.ts";
 
 export interface ManagerServiceOptions {
   readonly config: Config;
@@ -37,17 +34,18 @@ export interface ManagerServiceOptions {
   readonly dataFolder: string;
   /** The run's seed; random when null. A run that goes on keeps the one it began with. */
   readonly seed: string | null;
-  readonly startWhen: "roster" | "count";
-  readonly onEvent: (event: LeagueEvent) => void;
+  readonly startWhen: StartWhen;
+  readonly onEvent: (event: LiveEvent) => void;
 }
 
-const INSTRUCTIONS =
-  "This server manages leagues of games between programs. list_leagues gives the league ids; get_standings and get_schedule show one league; the resources league://standings and league://schedule show all leagues. start_league, schedule_match, remove_player and reset_token need the operator token in auth_token. Games are played at the referees and players, not here.";
-const BODY_BYTES = 256 * 1024;
-/** MATCH_RESULT carries a whole log. */
-const REFEREE_BODY_BYTES = 4 * 1024 * 1024;
+/** What the manager's parts share. */
+interface Core extends ManagerServiceOptions {
+  readonly store: ManagerStore;
+  readonly run: RunIdentity;
+  readonly ledger: Ledger;
+}
 
-/** Starts the league manager: its store, its endpoint, then whatever was going on when it last stopped. */
+/** Starts the league manager: opens its store, folds it, listens, and then starts the effects that its state needs. */
 export function startManager(options: ManagerServiceOptions, self: AgentProcess): Promise<RunningAgent> {
   mkdirSync(options.dataFolder, { recursive: true });
   const file = join(options.dataFolder, "league-manager.sqlite");
@@ -55,191 +53,101 @@ export function startManager(options: ManagerServiceOptions, self: AgentProcess)
 }
 
 async function startOn(file: string, options: ManagerServiceOptions, self: AgentProcess): Promise<RunningAgent> {
-  const { config, dataFolder } = options;
-  const own = ownStore(file, MANAGER_SCHEMA, self.clock);
-  const store = await managerStore(own.db, (error) => {
-    // What is in memory is ahead of the file now: whoever starts again reads the file.
+  const { config } = options;
+  const { clock, network, log } = self;
+  const own = ownStore(file, MANAGER_SCHEMA, clock);
+  const store = managerStore(own.db, (error) => {
+    // What is in memory is ahead of the file now: a manager that is started again reads the file.
     setImmediate(() => {
       throw new StartError(`cannot write to ${file}: ${error.message}`);
     });
   });
-  const kept = await store.load();
-  const run = await openRun(store, kept, options.seed);
-
-  const places = placesOf(config, options.startWhen === "roster" ? dataFolder : null);
-  const operator = operatorToken(config, dataFolder);
-  const peers = self.network.createPeers();
-  const onState = ({ id: agent_id, name, kind, state }: Agent, was: AgentState): void => {
-    self.log.info({ agent: agent_id, was, state }, "an agent's state has changed");
-    if (kind !== "player") return;
-    const entered = [...manager.leagues.values()].filter((league) => league.entrants.has(agent_id));
-    const league_ids = entered.map(({ config }) => config.league_id);
-    emit({ type: "player_state", agent_id, name, was, state, league_ids });
-  };
-  const registry = createRegistry({
-    onState,
-    store,
-    places,
-    keepPlaces: options.startWhen === "roster",
-    rows: kept.agents,
-    allowedContacts: allowedContacts(config),
-    operatorToken: operator.token,
-    hasLeft: hasLeft(peers, MANAGER_SENDER, config.leagues[0]?.league_id ?? ""),
-    meta: kept.meta,
-  });
-  const emit = (event: LeagueEvent): void => {
-    options.onEvent(event);
-    mcp.changed(() => changedBy(event));
-  };
-  const manager = createManager({ config, store, kept, registry, peers, log: self.log, run, emit });
-  const onError = (thrown: unknown): void => self.log.error({ err: thrown }, "internal error");
-  const entry = createEntry({
-    manager,
-    registry,
-    places,
-    startWhen: options.startWhen,
-    registrationMs: config.timeouts.registration_ms,
-    joinCode: config.manager.join_code ?? null,
-    emit,
-    onError,
-  });
-  const mcp = mcpEndpoint(
-    {
-      serverInfo: { name: "league-manager", version: VERSION },
-      instructions: INSTRUCTIONS,
-      tools: toolsOf(
-        managerOperations({ manager, registry, entry, operatorToken: operator.token }),
-        () => MANAGER_SENDER,
-        self.clock,
-      ),
-      resources: managerResources(manager),
-      templates: managerTemplates(manager, store.logOf),
-    },
-    onError,
-    self.clock,
-  );
-  const server = await listen(self.network, {
-    log: self.log,
-    host: options.host,
-    ports: [options.port],
-    door: mcp.door,
-    sessions: mcp.sessions,
-    gate: rateLimit({
-      perMinute: REQUESTS_PER_MINUTE.manager,
-      loopback: config.limits.loopback,
-      isTrusted: ({ token }) => registry.authenticate(token) !== null || equalSecrets(token, operator.token),
-      creations: {
-        limit: creationLimit(CREATIONS_PER_MINUTE.manager, config.limits.loopback),
-        requests: new Set(Object.keys(REGISTRATIONS)),
-        isReturn: (token, creation) => isReturn(registry.authenticate(token), creation),
-      },
-    }),
-    isReady: () => true,
-    web: webApp(self.log, leaguePages(manager)),
-    bodyLimit: ({ bearer }) => (registry.authenticate(bearer)?.kind === "referee" ? REFEREE_BODY_BYTES : BODY_BYTES),
-    allowedHosts: [...config.allowed_hosts, ...hostsOf(config.manager.endpoint)],
-  });
+  const run = await openRun(store, options.seed);
+  const ledger = openLedger({ store, clock, leagueIds: config.leagues.map(({ league_id }) => league_id) });
+  await ledger.execute(openLeagues(leagueSettings(config, run)));
+  const onError = (thrown: unknown): void => log.error({ err: thrown }, "a snapshot could not be written");
+  const snapshots = keepSnapshots({ ledger, store, clock, onError });
+  const manager = compose({ ...options, store, run, ledger }, self);
+  const server = await listen(network, { log, host: options.host, ports: [options.port], ...manager.serving });
   for (const url of server.urls) self.say(`league manager at ${url}/mcp, page at ${url}/`);
-  self.say(`the operator token is in ${operator.file}`);
-  self.say(`seed commitment ${sha256Hex(run.seed)}`);
+  self.say(`the operator token is in ${manager.operatorFile}`);
+  for (const { leagueId, seedCommitment } of ledger.state.leagues.values()) {
+    self.say(`seed commitment of ${leagueId}: ${seedCommitment}`);
+  }
   self.report({ type: "ready", url: server.url });
-
-  const stopWatching = watchSuspended(registry, peers, onError);
-  await registerOnBehalf(config, entry, registry, self);
-  manager.resume().then(entry.startComplete, onError);
+  await manager.start();
   return {
     async stop() {
-      entry.stop();
-      stopWatching();
-      manager.stop();
-      await mcp.close();
+      await manager.stop();
       await server.close();
-      await peers.close();
+      await ledger.settled();
+      await snapshots.stop();
+      await store.close();
       own.close();
     },
   };
 }
 
-/**
- * The places that the config keeps: the nth player is P0n, the nth referee REF0n, whoever registers first. In the data folder of a run
- * its own agents find the tokens by which they are known from the start.
- */
-function placesOf(config: Config, runFolder: string | null): readonly Place[] {
-  const ownAt = (port: number, kind: Place["kind"], name: string): Place["own"] =>
-    runFolder === null
-      ? null
-      : { endpoint: localEndpoint(port), tokenHash: sha256Hex(ownSecret(tokenFileOf(runFolder, kind, name))) };
-  const players = config.players.map(
-    (player, index): Place => ({
-      id: playerId(index + 1),
-      kind: "player",
-      name: player.name,
-      endpoint: "endpoint" in player ? player.endpoint : null,
-      own: "bot" in player || "uci" in player ? ownAt(config.playersFirstPort + index, "player", player.name) : null,
-    }),
-  );
-  const referees = Array.from({ length: config.referees.count }, (_, index): Place => {
-    const port = config.referees.firstPort + index;
-    const place = { id: refereeId(index + 1), kind: "referee", name: null, endpoint: localEndpoint(port) } as const;
-    return { ...place, own: ownAt(port, "referee", String(port)) };
+/** Puts the effects and the API on the ledger. */
+function compose(core: Core, self: AgentProcess) {
+  const { config, startWhen, dataFolder, store, ledger, run } = core;
+  const { clock, log } = self;
+  const operator = operatorToken(config.manager.operator_token, dataFolder);
+  const places = keptPlaces(config, startWhen, dataFolder);
+  const policy = admissionPolicy(config, startWhen, places, operator.token);
+  const peers = self.network.createPeers();
+  const projections = createProjections(ledger);
+  const seedOf = matchSeeds(run.seed);
+  const emit = (event: LiveEvent): void => {
+    core.onEvent(event);
+    api.changed(event);
+  };
+  const stopFeed = liveFeed(ledger, projections, log, emit);
+  const effects = createEffects({
+    ledger,
+    peers,
+    clock,
+    log,
+    notice: (message) => emit({ type: "notice", message }),
+    timeouts: config.timeouts,
+    seedOf: ({ leagueId }, { matchId, epoch }) => seedOf(leagueId, matchId, epoch),
+    leagueStart: {
+      places,
+      startWhen,
+      minPlayers: numbersOf(config, "min_players"),
+      onStuck: (league_id, why) => emit({ type: "league_stuck", league_id, why }),
+    },
   });
-  return [...players, ...referees];
-}
-
-const localEndpoint = (port: number): string => `http://127.0.0.1:${port}/mcp`;
-
-/** A listed endpoint allows itself only, and no other port or path of its host. */
-const allowedContacts = (config: Config): AllowedContacts => ({
-  hosts: config.allowed_hosts,
-  endpoints: config.players.flatMap((player) => ("endpoint" in player ? [player.endpoint] : [])),
-});
-
-/** Players that the config lists by endpoint need no registration code of their own. */
-async function registerOnBehalf(
-  config: Config,
-  entry: Entry,
-  registry: AgentRegistry,
-  self: AgentProcess,
-): Promise<void> {
-  for (const [index, player] of config.players.entries()) {
-    if (!("endpoint" in player)) continue;
-    const id = playerId(index + 1);
-    const { secret } = player;
-    if (!registry.get(id)) {
-      const host = bareHost(new URL(player.endpoint));
-      const answer = await entry.player(
-        {
-          display_name: player.name,
-          version: "1.0.0",
-          game_types: [...gameIds],
-          contact_endpoint: player.endpoint,
-          join_code: config.manager.join_code,
-        },
-        { sender: null, authToken: secret ?? null, remoteAddress: isLoopback(host) ? "127.0.0.1" : host },
-      );
-      const reason = answer.ok ? (answer.value as { reason: string | null }).reason : answer.error.message;
-      if (reason !== null) self.warn(`${player.name} could not be registered: ${reason}`);
-    }
-    if (registry.get(id) && secret !== undefined && registry.authenticate(secret)?.id !== id) {
-      self.warn(
-        `${player.name} is registered with another secret than the config's, and refuses what is signed with it`,
-      );
-    }
-  }
-}
-
-/** The operator's token from the config, else one that is kept in a file of mode 0600. */
-function operatorToken(config: Config, dataFolder: string): { token: string; file: string } {
-  const file = join(dataFolder, "operator-token");
-  const given = config.manager.operator_token;
-  if (given !== undefined) writeSecret(file, given);
-  const token = given ?? ownSecret(file);
-  if (token.length < OPERATOR_TOKEN_LENGTH) {
-    throw new StartError(
-      `${file}: an operator token has at least ${OPERATOR_TOKEN_LENGTH} characters; delete the file, and a new one is created`,
-      EXIT.config,
-    );
-  }
-  chmodSync(file, 0o600);
-  return { token, file };
+  const registration = createRegistration({
+    ledger,
+    policy,
+    hasLeft: hasLeft(peers, config.leagues[0]?.league_id ?? ""),
+    silentReferees: effects.silent,
+    matchesOf: effects.matchesOf,
+    onReferee: effects.welcome,
+  });
+  const views: Views = {
+    projections,
+    logOf: (leagueId, matchId) => store.sessionLogOf(leagueId, matchId)?.log ?? [],
+    seedOf,
+  };
+  const readEvents = (leagueId: string, after: number, limit: number) =>
+    store.log.read(leagueStream(leagueId), after, limit).map(({ body }) => parseLeagueEvent(body));
+  const token = operator.token;
+  const api = createApi({ ...core, views, registration, policy, operatorToken: token, readEvents, clock, log });
+  return {
+    serving: api.serving,
+    operatorFile: operator.file,
+    async start() {
+      for (const event of liveEventsAtStart(projections)) emit(event);
+      await registerListedPlayers({ config, ledger, register: registration.player, warn: self.warn });
+      effects.start();
+    },
+    async stop() {
+      stopFeed();
+      await effects.stop();
+      await api.close();
+      await peers.close();
+    },
+  };
 }

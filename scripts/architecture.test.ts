@@ -56,7 +56,7 @@ interface Import {
 
 const sources = ROOMS.flatMap((room) => files(join(root, room))).filter((file) => /\.tsx?$/.test(file));
 const isTest = (file: string): boolean =>
-  /\.test\.ts$|(^|\/)(testing|simulate|faulty|hand-written|bench)[^/]*\.ts$/.test(file);
+  /\.test\.ts$|\/testing\/|(^|\/)(testing|simulate|faulty|hand-written|bench)[^/]*\.ts$/.test(file);
 const imports: readonly Import[] = sources.filter((file) => !isTest(file)).flatMap(importsOf);
 
 function files(folder: string): string[] {
@@ -206,7 +206,7 @@ describe("the structure of the repository", () => {
 
   // Test files share their modules: the hooks of a helper would belong to the first file that loads it, and to no other.
   it("helpers of tests have no hooks of their own", () => {
-    const helpers = sources.filter((file) => /\/testing[^/]*\.ts$/.test(file));
+    const helpers = sources.filter((file) => /\/testing[^/]*\.ts$|\/testing\//.test(file));
     expect(helpers.length).toBeGreaterThan(10);
     const hooked = helpers.filter((file) => /^(before|after)(Each|All)\(/m.test(readFileSync(file, "utf8")));
     expect(hooked.map((file) => relative(root, file))).toEqual([]);

@@ -27,7 +27,7 @@ const SCRIPT = "scripts/bench-export.ts";
 /** The cost for a synthetic run of a round robin of so many players. */
 export async function exportCost(players: number): Promise<ExportCost> {
   const folder = temporaryFolder();
-  const matches = writeSyntheticRun(folder, players);
+  const matches = await writeSyntheticRun(folder, players);
   const out = join(folder, "export");
   const rate = async (step: string): Promise<Rate> => {
     const child = await launch(SCRIPT, [folder, out]);

@@ -14,7 +14,7 @@ import { countOption, withUsageExit } from "#shared/runtime/options.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
 import { type Entry, parseEntry } from "#shared/session/entry.ts";
 import { evolve, evolveCreated, type Session } from "#shared/session/session.ts";
-import type { LeagueEvent } from "../league-manager/events.ts";
+import type { LiveEvent } from "../league-manager/api/live.ts";
 import { managerUrlOf, startAgents } from "./agents.ts";
 import type { Seen } from "./chaos-bot.ts";
 import { type ExportedMatch, exportedFiles, findStore, writeExport } from "./export.ts";
@@ -113,7 +113,7 @@ async function playUnderFire(
     clock: systemClock,
     maxRestarts: Number.POSITIVE_INFINITY,
     onEvent: (event) => {
-      if ((event as LeagueEvent).type === "all_completed") over.resolve(true);
+      if ((event as LiveEvent).type === "all_completed") over.resolve(true);
     },
     onLine: () => {},
     onFatal: () => over.resolve(false),

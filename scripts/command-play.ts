@@ -12,8 +12,10 @@ import { freePorts } from "#shared/runtime/free-ports.ts";
 import type { Entry, Fault } from "#shared/session/entry.ts";
 import { replayTexts } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { type ResultsDocument, resultLine } from "../league-manager/events.ts";
-import { MANAGER_SCHEMA, managerStore } from "../league-manager/tables.ts";
+import type { ResultsDocument } from "../league-manager/api/document.ts";
+import { resultLine } from "../league-manager/api/lines.ts";
+import { managerStore } from "../league-manager/store/manager-store.ts";
+import { MANAGER_SCHEMA } from "../league-manager/store/schema.ts";
 import { isBotFile } from "../player/load-bot.ts";
 import { silentProgress } from "./progress.ts";
 import { runLeagues } from "./run.ts";
@@ -100,9 +102,9 @@ function optionsOf(pairs: readonly string[]): Record<string, unknown> {
   );
 }
 
-async function report(document: ResultsDocument, folder: string, flags: PlayFlags): Promise<string> {
+function report(document: ResultsDocument, folder: string, flags: PlayFlags): string {
   const db = openSqlite(join(folder, "league-manager.sqlite"), MANAGER_SCHEMA);
-  const kept = await (await managerStore(db)).logOf("play", "R1M1");
+  const kept = managerStore(db).sessionLogOf("play", "R1M1");
   db.close();
   const entries = (kept?.log ?? []).map((body) => JSON.parse(body) as Entry);
   const acted = entries.flatMap((entry) =>

@@ -7,7 +7,7 @@ import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { takeOwn } from "#shared/runtime/own-store.ts";
 import { qrCode } from "#shared/runtime/qr-code.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
-import type { LeagueEvent } from "../league-manager/events.ts";
+import type { LiveEvent } from "../league-manager/api/live.ts";
 import { managerUrlOf, startAgents } from "./agents.ts";
 import { readConfig } from "./command-run.ts";
 import { addressLines, isOpenToNetwork, managerUrls } from "./manager-addresses.ts";
@@ -54,7 +54,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
   const supervisor = createSupervisor({
     clock: systemClock,
     onEvent(event) {
-      const told = event as LeagueEvent;
+      const told = event as LiveEvent;
       progress.event(told);
       if (told.type === "league_completed") progress.line(standingsTable(told.league_id, told.standings));
       if (told.type === "all_completed") {

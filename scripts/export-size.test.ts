@@ -35,7 +35,7 @@ async function searched(run: () => unknown): Promise<number> {
 async function searchedPerMatch(playerCount: number): Promise<Readonly<Record<string, number>>> {
   const folder = join(root, String(playerCount));
   const out = join(folder, "export");
-  const matches = writeSyntheticRun(folder, playerCount);
+  const matches = await writeSyntheticRun(folder, playerCount);
   let files: ReadonlyMap<string, string> = new Map();
   const counts = {
     exported: await searched(async () => {
@@ -62,7 +62,7 @@ test("export, its replacement and verify do the same work for each match, howeve
 
 test("an export of more than 99 players is sound: its players are in the order in which the manager drew them up", async () => {
   const folder = join(root, "hundred");
-  const matches = writeSyntheticRun(folder, 101);
+  const matches = await writeSyntheticRun(folder, 101);
   writeExport(join(folder, "export"), await exportedFiles(findStore(folder)));
   expect(verifyExport(join(folder, "export"))).toMatchObject({ faults: [], matches });
 });

@@ -3,18 +3,21 @@ import { dirname, join, relative } from "node:path";
 import { z } from "zod";
 import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { matchRef } from "#shared/lib/ids.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import { WireFault } from "#shared/protocol/messages.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { readingStore } from "#shared/runtime/store-file.ts";
 import type { SeedRule } from "#shared/session/match-seed.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import type { League } from "../league-manager/league/league.ts";
+import { rolesOf, summaryOf } from "../league-manager/league/outcome.ts";
 import { roundRobin } from "../league-manager/league/round-robin.ts";
+import { leagueSeed, matchSeeds } from "../league-manager/league/seeds.ts";
 import { foldStandings, type Standing } from "../league-manager/league/standings.ts";
-import type { RecordedResult } from "../league-manager/league.ts";
-import { seedRuleOf } from "../league-manager/run-identity.ts";
-import { MANAGER_SCHEMA, managerStore } from "../league-manager/tables.ts";
+import { loadState } from "../league-manager/store/load-state.ts";
+import { type ManagerStore, managerStore } from "../league-manager/store/manager-store.ts";
+import { keptRun } from "../league-manager/store/run-identity.ts";
+import { MANAGER_SCHEMA } from "../league-manager/store/schema.ts";
 import { hasFailed } from "./run-folder.ts";
 import { jsonIn } from "./whole-file.ts";
 
@@ -56,11 +59,14 @@ export const ExportedLeague = z.strictObject({
   players: z.array(z.strictObject({ player_id: z.string(), display_name: z.string() })),
   matches: z.array(z.string()),
   standings: z.array(z.record(z.string(), z.unknown())),
+  /** From format v3 on: the seed of the league, null until it is completed, and its SHA-256. */
+  seed: z.string().nullish(),
+  seed_commitment: z.string().optional(),
 });
 export type ExportedLeague = z.infer<typeof ExportedLeague>;
 
 export const ExportedRun = z.strictObject({
-  format: z.enum(["agent-league.export.v1", "agent-league.export.v2"]),
+  format: z.enum(["agent-league.export.v1", "agent-league.export.v2", "agent-league.export.v3"]),
   /** The seed of the run; null until every league is completed, because the seeds to come follow from it. */
   seed: z.string().nullable(),
   seed_commitment: z.string(),
@@ -68,9 +74,11 @@ export const ExportedRun = z.strictObject({
 });
 export type ExportedRun = z.infer<typeof ExportedRun>;
 
-/** v1: a match has one seed for all its epochs; v2: one for each. Nothing else differs. */
-export const seedRuleOfFormat = ({ format }: ExportedRun): SeedRule =>
-  format === "agent-league.export.v2" ? "per_epoch" : "per_match";
+/** v1: a match has one seed for all its epochs; v2: one for each; v3: the seeds of matches follow from the seed of their league. */
+export const seedRuleOfFormat = ({ format }: ExportedRun): SeedRule => {
+  if (format === "agent-league.export.v3") return "per_league";
+  return format === "agent-league.export.v2" ? "per_epoch" : "per_match";
+};
 
 export const Manifest = z.strictObject({
   /** File to the SHA-256 of its bytes, sorted by name. */
@@ -130,19 +138,20 @@ export const standingsOfResults = (
     results.map(({ match_points, ...rest }) => ({ ...rest, points: match_points })),
   );
 
+/** A match as its league schedules it. */
+export interface Scheduled {
+  readonly match_id: string;
+  readonly round_id: number;
+  readonly roles: Readonly<Record<string, string>>;
+}
+
 /** Every match that a league's players are to play. */
-export function scheduleOf({
-  game,
-  players,
-}: ExportedLeague): readonly Pick<ExportedMatch, "match_id" | "round_id" | "roles">[] {
-  const roles = findGame(game)?.roles ?? [];
-  if (roles.length === 0) return [];
+export function scheduleOf({ game, players }: ExportedLeague): readonly Scheduled[] {
+  const { roles = [] } = findGame(game) ?? {};
   const ids = [...new Set(players.map(({ player_id }) => player_id))];
+  if (roles.length === 0 || ids.length < roles.length) return [];
   return roundRobin(ids, roles.length).flatMap(({ round_id, pairings }) =>
-    pairings.map((pairing) => {
-      const seats = roles.map((role, seat) => [role, pairing.players[seat] ?? ""]);
-      return { match_id: pairing.match_id, round_id, roles: Object.fromEntries(seats) };
-    }),
+    pairings.map((pairing) => ({ match_id: pairing.match_id, round_id, roles: rolesOf({ roles }, pairing) })),
   );
 }
 
@@ -158,56 +167,64 @@ export const unplayedIn = (run: ExportedRun): ReadonlyMap<string, number> =>
       }),
   );
 
-/**
- * Every file of an export, by name, from a manager's store. Games and options are in the config beside the store. Throws StartError if the store
- * or the config cannot be read.
- */
+/** Every file of an export, by name, from a manager's store. Throws StartError if the store or the config beside it cannot be read. */
 export const exportedFiles = (storeFile: string): Promise<ReadonlyMap<string, string>> =>
   readingStore(storeFile, () => filesFrom(storeFile, readConfigBeside(storeFile)));
 
-async function filesFrom(storeFile: string, config: StoredConfig): Promise<ReadonlyMap<string, string>> {
+function filesFrom(storeFile: string, config: StoredConfig): ReadonlyMap<string, string> {
   const db = openSqlite(storeFile, MANAGER_SCHEMA);
   try {
-    const store = await managerStore(db);
-    const kept = await store.load();
+    const store = managerStore(db);
+    const { leagues, agents } = loadState(
+      store,
+      config.leagues.map(({ league_id }) => league_id),
+    ).state;
+    const { seed } = keptRun(store);
     const files = new Map<string, string>();
-    const names = new Map(kept.agents.map((agent) => [agent.agent_id, agent.display_name]));
-    const rolesOf = new Map(kept.matches.map((row) => [matchRef(row.league_id, row.match_id), row.roles]));
-    const resultsOf = Map.groupBy(kept.results, (row) => row.league_id);
-    const leagues: ExportedLeague[] = [];
-    for (const { league_id, game, options } of config.leagues) {
-      const results = resultsOf.get(league_id) ?? [];
-      const played: RecordedResult[] = [];
-      for (const row of results) {
-        const roles = rolesOf.get(matchRef(league_id, row.match_id)) ?? "{}";
-        const recorded = JSON.parse(row.result) as RecordedResult;
-        played.push(recorded);
-        const log = (await store.logOf(league_id, row.match_id))?.log ?? [];
-        const { referee_id, seed } = row;
-        const match = { ...recorded, game, options, roles: JSON.parse(roles), referee_id, seed, log };
-        files.set(matchFile(league_id, row.match_id), canonical(ExportedMatch.parse(match)));
-      }
-      const players = kept.entrants
-        .filter((row) => row.league_id === league_id)
-        .map(({ player_id }) => ({ player_id, display_name: names.get(player_id) ?? player_id }));
-      const status = kept.leagues.find((row) => row.league_id === league_id)?.status ?? "open";
-      const matches = results.map((row) => row.match_id);
-      const standings = standingsOfResults(players, played).map((row) => ({ ...row }));
-      leagues.push({ league_id, game, options, status, players, matches, standings });
-    }
-    const isOver = leagues.every((league) => league.status === "completed");
-    const seed = kept.meta.get("seed") ?? "";
+    const nameOf = (playerId: string): string => agents.get(playerId)?.name ?? playerId;
+    const exported = [...leagues.values()].map((league) => {
+      for (const [file, text] of matchFiles(store, league, seed)) files.set(file, text);
+      return exportedLeague(league, nameOf, seed);
+    });
+    const isOver = exported.every((league) => league.status === "completed");
     const run: ExportedRun = {
-      format: seedRuleOf(kept.meta) === "per_epoch" ? "agent-league.export.v2" : "agent-league.export.v1",
+      format: "agent-league.export.v3",
       seed: isOver ? seed : null,
       seed_commitment: sha256Hex(seed),
-      leagues,
+      leagues: exported,
     };
     files.set(RUN_FILE, canonical(run));
     return files;
   } finally {
     db.close();
   }
+}
+
+const completedMatches = ({ rounds }: League) =>
+  rounds.flatMap(({ matches }) => matches.filter(({ status }) => status === "completed"));
+
+function* matchFiles(store: ManagerStore, league: League, runSeed: string): Iterable<[string, string]> {
+  const { leagueId, game, options } = league;
+  const seedOf = matchSeeds(runSeed);
+  for (const match of completedMatches(league)) {
+    const { matchId, roundId, refereeId, epoch } = match;
+    const exported = {
+      ...{ league_id: leagueId, match_id: matchId, round_id: roundId, epoch, ...summaryOf(match), game, options },
+      ...{ roles: rolesOf(league, match), referee_id: refereeId, seed: seedOf(leagueId, matchId, epoch) },
+      log: store.sessionLogOf(leagueId, matchId)?.log ?? [],
+    };
+    yield [matchFile(leagueId, matchId), canonical(ExportedMatch.parse(exported))];
+  }
+}
+
+function exportedLeague(league: League, nameOf: (playerId: string) => string, runSeed: string): ExportedLeague {
+  const { leagueId: league_id, game, options, status, entrants, seedCommitment: seed_commitment } = league;
+  const players = [...entrants.keys()].sort().map((player_id) => ({ player_id, display_name: nameOf(player_id) }));
+  const completed = completedMatches(league);
+  const matches = completed.map(({ matchId }) => matchId);
+  const standings = standingsOfResults(players, completed.map(summaryOf)).map((row) => ({ ...row }));
+  const seed = status === "completed" ? leagueSeed(runSeed, league_id) : null;
+  return { league_id, game, options, status, players, matches, standings, seed, seed_commitment };
 }
 
 const StoredConfig = z.object({

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { type LeagueEvent, stateLine } from "../league-manager/events.ts";
+import { stateLine } from "../league-manager/api/lines.ts";
+import type { LiveEvent } from "../league-manager/api/live.ts";
+import { keptState } from "../league-manager/testing/kept-state.ts";
 import { type Asked, type FaultyPlayer, type FaultyPlayerOptions, startFaultyPlayer } from "./faulty-player.ts";
 import { cleanUp, RPS, run, runFolders, testLeague } from "./testing.ts";
 import {
@@ -32,13 +33,9 @@ const silent = (name: string, when: FaultyPlayerOptions["when"] = () => true): T
 });
 
 /** The state of an agent as the manager keeps it. */
-function keptState(dataFolder: string, agentId: string): unknown {
-  const db = new DatabaseSync(join(dataFolder, "league-manager.sqlite"), { readOnly: true });
-  try {
-    return db.prepare("select state, fails from agents where agent_id = ?").get(agentId);
-  } finally {
-    db.close();
-  }
+function stateKept(dataFolder: string, agentId: string): unknown {
+  const agent = keptState(dataFolder, ["rps"]).agents.get(agentId);
+  return agent && { state: agent.state, fails: agent.fails };
 }
 
 interface Read {
@@ -46,14 +43,14 @@ interface Read {
 }
 
 /** Matches of P01 in the order in which they were completed. */
-const matchesOfP01 = (events: readonly LeagueEvent[]) =>
+const matchesOfP01 = (events: readonly LiveEvent[]) =>
   events.flatMap((event) =>
     event.type === "match_completed" && Object.values(event.match.roles).includes("P01") ? [event.match] : [],
   );
 
 describe("a player that does not answer in time", () => {
   it("is shut down by three matches in a row; the rest is forfeited unasked", async () => {
-    const events: LeagueEvent[] = [];
+    const events: LiveEvent[] = [];
     const { completed, match } = await start({
       leagues: rps,
       referees: 2,
@@ -77,7 +74,7 @@ describe("a player that does not answer in time", () => {
   });
 
   it("has each change of its state reported: as an event, to the players after a round, and in the standings", async () => {
-    const told: LeagueEvent[] = [];
+    const told: LiveEvent[] = [];
     const players: FaultyPlayer[] = [];
     const { completed, manager } = await start({
       leagues: rps,
@@ -163,7 +160,7 @@ describe("a player that does not answer in time", () => {
   });
 
   it("is not shut down when a good match lies between", async () => {
-    const events: LeagueEvent[] = [];
+    const events: LiveEvent[] = [];
     const seen: string[] = [];
     const answersThird = ({ payload }: Asked): boolean => {
       const id = payload.match_id ?? "";
@@ -199,7 +196,7 @@ describe("a player that does not answer in time", () => {
       vi.waitFor(
         () => {
           expect(seen).toHaveLength(n);
-          expect(keptState(dataFolder, "P01")).toEqual(state);
+          expect(stateKept(dataFolder, "P01")).toEqual(state);
         },
         { timeout: 5_000, interval: 20 },
       );
@@ -211,13 +208,13 @@ describe("a player that does not answer in time", () => {
     const [played] = (await completed).leagues;
     const mine = played?.matches.filter((one) => Object.values(one.roles).includes("P01")) ?? [];
     expect(mine.map((one) => one.termination)).toEqual(["forfeit", "normal", "normal"]);
-    await vi.waitFor(() => expect(keptState(dataFolder, "P01")).toMatchObject({ state: "SHUTDOWN" }));
+    await vi.waitFor(() => expect(stateKept(dataFolder, "P01")).toMatchObject({ state: "SHUTDOWN" }));
   });
 });
 
 describe("a player that declines", () => {
   it("is asked for every match and never shut down: it answers, and that is no timeout", async () => {
-    const events: LeagueEvent[] = [];
+    const events: LiveEvent[] = [];
     const states: unknown[] = [];
     let player: FaultyPlayer | undefined;
     let folder = "";
@@ -237,7 +234,7 @@ describe("a player that declines", () => {
       timeouts: { join_ms: 10_000, move_ms: 10_000 },
       onEvent: (event) => {
         events.push(event);
-        if (event.type === "round_started") states.push(keptState(folder, "P01"));
+        if (event.type === "round_started") states.push(stateKept(folder, "P01"));
       },
     });
     await completed;

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it } from "vitest";
+import type { Match } from "../league-manager/league/league.ts";
+import { keptState } from "../league-manager/testing/kept-state.ts";
 import {
   agentsIn,
   cleanUp,
@@ -37,29 +38,24 @@ const refereeAt = (test: TestLeague, port: number): number =>
   agentsIn(test.folder).find(({ args }) => args[1]?.endsWith("referee/main.ts") && args.includes(String(port)))?.pid ??
   0;
 
-const storeOf = (test: TestLeague): DatabaseSync =>
-  new DatabaseSync(join(runFolders(test)[0] ?? "", "league-manager.sqlite"), { readOnly: true });
+const matchesOf = (test: TestLeague): readonly Match[] => {
+  const league = keptState(runFolders(test)[0] ?? "", ["rps"]).leagues.get("rps");
+  return league?.rounds.flatMap(({ matches }) => matches) ?? [];
+};
 
 /** Waits until a referee has begun a match. */
 const playing = (test: TestLeague, refereeId: string): Promise<void> =>
   eventually(`${refereeId} to have a match`, () => {
     if (runFolders(test).length === 0) return false;
     try {
-      const db = storeOf(test);
-      const found = db.prepare("SELECT 1 FROM matches WHERE referee_id = ? AND status = 'assigned'").get(refereeId);
-      db.close();
-      return found !== undefined;
+      return matchesOf(test).some((match) => match.refereeId === refereeId && match.status === "assigned");
     } catch {
       return false; // the store is not there yet
     }
   });
 
-const epochsOf = (test: TestLeague): number[] => {
-  const db = storeOf(test);
-  const epochs = db.prepare("SELECT epoch FROM results").all();
-  db.close();
-  return epochs.map((row) => Number(row.epoch));
-};
+const epochsOf = (test: TestLeague): readonly number[] =>
+  matchesOf(test).flatMap(({ outcome, epoch }) => (outcome ? [epoch] : []));
 
 describe("a referee that is lost in the middle of a match", () => {
   it("loses it to another under a new epoch; when it wakes it stops asking, and nobody is charged", async () => {

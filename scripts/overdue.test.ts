@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import type { LeagueEvent } from "../league-manager/events.ts";
+import type { LiveEvent } from "../league-manager/api/live.ts";
 import { startTestLeague, type TestLeague } from "./testing-league.ts";
 
 let league: TestLeague | undefined;
@@ -42,7 +42,7 @@ test("a match that was aborted for good leaves its place at the referee to the n
 });
 
 test("an overdue match is taken from its referee, and healthy players play theirs in its place", async () => {
-  const healthy = Promise.withResolvers<LeagueEvent>();
+  const healthy = Promise.withResolvers<LiveEvent>();
   league = await startTestLeague({
     leagues: [{ league_id: "rps", game: "rps.v1" }],
     // R1M1 is between the manual players and hangs; R1M2 waits for its place.

@@ -2,14 +2,15 @@ import { createRequire } from "node:module";
 import { styleText } from "node:util";
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import { counted } from "#shared/lib/text.ts";
-import { type LeagueEvent, nameIn, resultLine, stateLine } from "../league-manager/events.ts";
+import { nameIn, resultLine, stateLine } from "../league-manager/api/lines.ts";
+import type { LiveEvent } from "../league-manager/api/live.ts";
 import type { Standing } from "../league-manager/league/standings.ts";
 
 const require = createRequire(import.meta.url);
 
 /** What `league run` shows on stderr while it plays: a drawing that is redrawn on a terminal, plain lines elsewhere. */
 export interface Progress {
-  event(event: LeagueEvent): void;
+  event(event: LiveEvent): void;
   line(text: string): void;
   /** Takes the drawing away; nothing is shown any more. */
   end(): void;
@@ -44,7 +45,7 @@ function plainProgress(stream: NodeJS.WriteStream): Progress {
   };
 }
 
-function plainLine(event: LeagueEvent): string | null {
+function plainLine(event: LiveEvent): string | null {
   switch (event.type) {
     case "registered":
       return `${event.agent_id} registered: ${event.name}`;

@@ -2,8 +2,8 @@ import { createServer, request } from "node:http";
 import { afterEach, expect, it, vi } from "vitest";
 import { freePorts } from "#shared/runtime/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
-import type { LeagueEvent } from "../league-manager/events.ts";
-import { startTestManager } from "../league-manager/testing-doors.ts";
+import type { LiveEvent } from "../league-manager/api/live.ts";
+import { startTestManager } from "../league-manager/testing/test-manager.ts";
 import { startPlayer } from "../player/service.ts";
 import { startReferee } from "../referee/service.ts";
 import { cleanUp, newFolder } from "./testing.ts";
@@ -42,7 +42,7 @@ async function startProxy(port: number, target: number, onProbe: () => void): Pr
 }
 
 it("a referee whose proxy refuses START_GAME for 5 s gets its share of the matches again", async () => {
-  const events: LeagueEvent[] = [];
+  const events: LiveEvent[] = [];
   const registered = (name: string) =>
     vi.waitFor(() => expect(events).toContainEqual(expect.objectContaining({ type: "registered", name })), PATIENCE);
   /** Who refereed the matches that are completed, by match. */

@@ -6,6 +6,8 @@ import { z } from "zod";
 import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
 import { replay, replayTexts } from "#shared/session/replay.ts";
 import { verdictOf } from "#shared/session/verdict.ts";
+import { summaryOf } from "../league-manager/league/outcome.ts";
+import { keptState, sessionLog } from "../league-manager/testing/kept-state.ts";
 import {
   ALL_LEAGUES,
   cleanUp,
@@ -124,32 +126,32 @@ describe("league run", () => {
 
   it("keeps logs that replay to the recorded results", () => {
     const [folder = ""] = runFolders(test);
-    const db = new DatabaseSync(join(folder, "league-manager.sqlite"), { readOnly: true });
-    const kept = db.prepare("SELECT league_id, match_id, result, log, seed FROM results").all() as Record<
-      string,
-      string
-    >[];
-    db.close();
+    const { leagues } = keptState(
+      folder,
+      documentOf(first).leagues.map(({ league_id }) => league_id),
+    );
+    const kept = [...leagues.values()].flatMap(({ leagueId, rounds }) =>
+      rounds.flatMap((round) => round.matches.map((match) => ({ leagueId, ...match }))),
+    );
     const matches = new Map(
       documentOf(first).leagues.flatMap((one) =>
         one.matches.map((match) => [`${one.league_id}/${match.match_id}`, match] as const),
       ),
     );
-    expect(kept.map((row) => `${row.league_id}/${row.match_id}`).sort()).toEqual([...matches.keys()].sort());
+    expect(kept.map((row) => `${row.leagueId}/${row.matchId}`).sort()).toEqual([...matches.keys()].sort());
     for (const row of kept) {
-      const bodies = JSON.parse(row.log ?? "") as string[];
-      const replayed = replayTexts(bodies, row.seed ?? "");
-      if (!replayed.ok) throw new Error(`${row.match_id}: ${replayed.error.message}`);
+      const { log, seed } = sessionLog(folder, row.leagueId, row.matchId);
+      const replayed = replayTexts(log, seed);
+      if (!replayed.ok) throw new Error(`${row.matchId}: ${replayed.error.message}`);
       const verdict = verdictOf(replayed.value.session);
-      const result = JSON.parse(row.result ?? "") as Record<string, unknown>;
-      const match = matches.get(`${row.league_id}/${row.match_id}`);
+      const match = matches.get(`${row.leagueId}/${row.matchId}`);
       if (!match) throw new Error("not in the document");
       const byPlayer = Object.fromEntries(Object.entries(verdict.points).map(([role, n]) => [match.roles[role], n]));
       const winner = verdict.winner === null ? null : match.roles[verdict.winner];
       const told = { points: byPlayer, winner, termination: verdict.termination, reason: verdict.reason };
       expect(match).toMatchObject(told);
-      expect(result).toMatchObject({ match_points: byPlayer, winner, termination: verdict.termination });
-      expect(result.log_head).toBe(replayed.value.head);
+      expect(summaryOf(row)).toMatchObject({ match_points: byPlayer, winner, termination: verdict.termination });
+      expect(row.outcome?.logHead).toBe(replayed.value.head);
     }
   });
 

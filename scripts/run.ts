@@ -2,7 +2,8 @@ import { join } from "node:path";
 import type { Clock } from "#shared/lib/clock.ts";
 import { EXIT } from "#shared/runtime/exit.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
-import type { LeagueEvent, ResultsDocument } from "../league-manager/events.ts";
+import type { ResultsDocument } from "../league-manager/api/document.ts";
+import type { LiveEvent } from "../league-manager/api/live.ts";
 import { managerUrlOf, startAgents } from "./agents.ts";
 import { managerUrls } from "./manager-addresses.ts";
 import type { Progress } from "./progress.ts";
@@ -32,7 +33,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   const supervisor = createSupervisor({
     clock: options.clock,
     onEvent(event) {
-      const told = event as LeagueEvent;
+      const told = event as LiveEvent;
       hasBegun ||= told.type === "league_started" || told.type === "match_completed";
       progress.event(told);
       if (told.type === "all_completed") finish(told.document);
@@ -59,7 +60,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   const stuck = new Set<string>();
   let isStuck = false;
   /** A league that cannot start holds up no other; but when all others are over nothing is left to wait for. */
-  const endWhereStuck = (event: LeagueEvent): void => {
+  const endWhereStuck = (event: LiveEvent): void => {
     if (event.type === "league_started") stuck.delete(event.league_id);
     if (event.type === "league_completed") over.add(event.league_id);
     if (event.type === "league_stuck") {
@@ -104,8 +105,8 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   progress.end();
   await supervisor.stop();
   if (isStuck && over.size > 0 && exitCode === EXIT.failed) {
-    const { keptDocument } = await import("../league-manager/document.ts");
-    options.onCompleted(await keptDocument(config, join(folder.path, "league-manager.sqlite")));
+    const { keptDocument } = await import("../league-manager/api/kept-document.ts");
+    options.onCompleted(keptDocument(config, join(folder.path, "league-manager.sqlite")));
   }
   return exitCode;
 }

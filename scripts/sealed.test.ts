@@ -5,6 +5,7 @@ import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
+import { matchSeeds } from "../league-manager/league/seeds.ts";
 import { startTestLeague, type TestLeague, type TestPlace } from "./testing-league.ts";
 
 /** Every byte that a player was sent, in order, and whether its match was still open when it came. */
@@ -186,7 +187,7 @@ describe("nothing sealed leaves (PROTOCOL.md, section 3)", () => {
     const pick = () => random.pick(["rock", "paper", "scissors"]);
     const { quick, curious, log } = await play("rps.v1", { best_of: 7 }, pick, pick);
     const bytes = curious.open.join("\n");
-    const seed = hmacBase64Url("test", "game/R1M1");
+    const seed = matchSeeds("test")("game", "R1M1", 1);
     expect(bytes).not.toContain(seed);
     expect(bytes).toContain(sha256Hex(seed)); // the commitment is public
     const secrets = [...quick.tokens, ...quick.own].filter((secret) => !curious.own.includes(secret));
@@ -224,7 +225,7 @@ describe("what each player is told is for that player alone", () => {
     const both = await heardByBoth();
     const invitations = both.map(({ messages }) => messages.find(({ type }) => type === "GAME_INVITE")?.payload);
     const seeds = invitations.map((payload) => String(payload?.bot_seed));
-    const seed = hmacBase64Url("test", "game/R1M1");
+    const seed = matchSeeds("test")("game", "R1M1", 1);
     expect(seeds).toEqual(invitations.map((payload) => hmacBase64Url(seed, String(payload?.your_role))));
     expect(new Set(seeds).size).toBe(2);
     for (const [index, { messages }] of both.entries()) {

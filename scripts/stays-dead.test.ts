@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { afterEach, expect, it } from "vitest";
+import { keptState } from "../league-manager/testing/kept-state.ts";
 import { agentsIn, cleanUp, eventually, type Running, start, type TestLeague, testLeague } from "./testing.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
@@ -98,14 +98,10 @@ it("a referee that was killed and comes back has lost its match for good", async
       ...["--data", data, ...more],
     ]);
   const referees = { REF01: () => agent("referee/main.ts", 1, 5), REF02: () => agent("referee/main.ts", 2, 0) };
-  const rows = (sql: string): readonly Wire[] => {
-    const db = new DatabaseSync(join(data, "league-manager.sqlite"), { readOnly: true });
-    try {
-      return db.prepare(sql).all();
-    } finally {
-      db.close();
-    }
-  };
+  const matches = () =>
+    keptState(data, ["rps"])
+      .leagues.get("rps")
+      ?.rounds.flatMap((round) => round.matches);
 
   const manager = start("league-manager/main.ts", ["--config", test.file, "--data", data, "--roster"]);
   await manager.line(/league manager at/);
@@ -123,7 +119,7 @@ it("a referee that was killed and comes back has lost its match for good", async
   const isAsked = (epoch: number, tick: number): boolean =>
     asked.some((one) => one.type === "MOVE_REQUEST" && one.epoch === epoch && one.tick >= tick);
   await eventually("the third turn", () => isAsked(1, 4), 15_000);
-  expect(rows("SELECT referee_id, epoch FROM matches")).toEqual([{ referee_id: "REF01", epoch: 1 }]);
+  expect(matches()).toMatchObject([{ refereeId: "REF01", epoch: 1 }]);
 
   first.signal("SIGKILL");
   await first.ended;
@@ -146,12 +142,8 @@ it("a referee that was killed and comes back has lost its match for good", async
   const after = asked.slice(before).filter(({ epoch }) => epoch !== undefined);
   expect(after.map(({ epoch }) => epoch)).toEqual(after.map(() => 2));
   expect(asked.filter(({ type }) => type === "GAME_RESULT")).toMatchObject([{ epoch: 2, termination: "normal" }]);
-  const results = rows("SELECT referee_id, epoch, result FROM results");
-  expect(results).toMatchObject([{ referee_id: "REF02", epoch: 2 }]);
-  expect(JSON.parse(results[0].result)).toMatchObject({ termination: "normal", faults: [] });
-  expect(rows("SELECT status, epoch, referee_id FROM matches")).toEqual([
-    { status: "completed", epoch: 2, referee_id: "REF02" },
-  ]);
+  const outcome = { termination: "normal", faults: [] };
+  expect(matches()).toMatchObject([{ status: "completed", epoch: 2, refereeId: "REF02", outcome }]);
   // Neither the manager nor a referee has ended for a fault of its own.
   expect(agentsIn(test.folder)).toHaveLength(4);
 }, 90_000);

@@ -47,14 +47,14 @@ const damages: Readonly<Record<string, (file: string) => void>> = {
   },
   "with a row that is no JSON": (file) => {
     const db = new DatabaseSync(file);
-    db.exec("DROP TRIGGER results_no_update; UPDATE results SET result = '{'; UPDATE matches SET roles = '{'");
+    db.exec("DROP TRIGGER log_no_update; DELETE FROM snapshots; UPDATE log SET body = '{'");
     db.close();
   },
 };
 /** The folder of a run that is over. Its database has no write-ahead log, and its file is damaged. */
-function damagedRun(how: string): { folder: string; file: string } {
+async function damagedRun(how: string): Promise<{ folder: string; file: string }> {
   const folder = newFolder();
-  writeSyntheticRun(folder, 4);
+  await writeSyntheticRun(folder, 4);
   const file = join(folder, "league-manager.sqlite");
   openSqlite(file, "PRAGMA wal_checkpoint(TRUNCATE)").close();
   damages[how]?.(file);
@@ -63,7 +63,7 @@ function damagedRun(how: string): { folder: string; file: string } {
 
 describe.each(Object.keys(damages))("a manager's database that is %s", (how) => {
   it("ends export with one line that names it", async () => {
-    const { folder, file } = damagedRun(how);
+    const { folder, file } = await damagedRun(how);
     const { code, stdout, stderr } = await league(["export", folder, "--out", join(folder, "out")]);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/^\S+ is damaged: .*\. Restore it from a copy, .*\.\n$/);
@@ -71,7 +71,7 @@ describe.each(Object.keys(damages))("a manager's database that is %s", (how) => 
   });
 
   it("ends the manager with one line that names it", async () => {
-    const { folder, file } = damagedRun(how);
+    const { folder, file } = await damagedRun(how);
     const port = String(await freePort());
     const config = ["--config", join(folder, "config.json"), "--data", folder, "--port", port];
     const { code, stderr } = await start("league-manager/main.ts", config).ended;
@@ -106,7 +106,7 @@ it.each(["no database", "cut in half", "overwritten behind its first page"])(
 
 it("a config beside a run that cannot be read ends export with one line", async () => {
   const folder = newFolder();
-  writeSyntheticRun(folder, 2);
+  await writeSyntheticRun(folder, 2);
   writeFileSync(join(folder, "config.json"), "{");
   const { code, stderr } = await league(["export", folder]);
   expect([code, stderr]).toEqual([1, expect.stringMatching(/^\S+config\.json cannot be read: .*\n$/)]);
@@ -114,7 +114,7 @@ it("a config beside a run that cannot be read ends export with one line", async 
 
 it("a match of an export that is no JSON, and one that is a folder, are faults of verify", async () => {
   const folder = newFolder();
-  writeSyntheticRun(folder, 3);
+  await writeSyntheticRun(folder, 3);
   const out = join(folder, "out");
   await league(["export", folder, "--out", out]);
   const matches = join(out, "matches", "synthetic");
@@ -130,7 +130,7 @@ it("a match of an export that is no JSON, and one that is a folder, are faults o
 
 it("what verify shows of an export holds nothing that a terminal obeys; its document has it as it is", async () => {
   const folder = newFolder();
-  writeSyntheticRun(folder, 3);
+  await writeSyntheticRun(folder, 3);
   const out = join(folder, "out");
   await league(["export", folder, "--out", out]);
   const name = "zz\u001b[2J\u001b[1;1Hsound: 99\nsound\u202e";
@@ -150,7 +150,7 @@ it("what verify shows of an export holds nothing that a terminal obeys; its docu
 
 it("a sound export with names that a terminal would obey is shown without what it obeys", async () => {
   const folder = newFolder();
-  writeSyntheticRun(folder, 3);
+  await writeSyntheticRun(folder, 3);
   const out = join(folder, "out");
   await league(["export", folder, "--out", out]);
   forge("league.json", (run: { leagues: { players: Named[]; standings: Named[] }[] }) => {

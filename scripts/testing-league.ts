@@ -7,7 +7,8 @@ import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { freePorts } from "#shared/runtime/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
-import type { LeagueEvent, ResultsDocument } from "../league-manager/events.ts";
+import type { ResultsDocument } from "../league-manager/api/document.ts";
+import type { LiveEvent } from "../league-manager/api/live.ts";
 import { startManager } from "../league-manager/service.ts";
 import { startPlayer } from "../player/service.ts";
 import { startReferee } from "../referee/service.ts";
@@ -38,7 +39,7 @@ export interface TestLeagueOptions {
     readonly match_ms?: number;
     readonly registration_ms?: number;
   };
-  readonly onEvent?: (event: LeagueEvent) => void;
+  readonly onEvent?: (event: LiveEvent) => void;
   /** Of the run; "test" if absent. */
   readonly seed?: string;
 }
@@ -87,7 +88,7 @@ export async function startTestLeague(options: TestLeagueOptions): Promise<TestL
     timeouts: { move_ms: 500, join_ms: 500, game_over_ms: 500, default_ms: 1_000, ...timeouts },
   });
   const completed = Promise.withResolvers<ResultsDocument>();
-  const onEvent = (event: LeagueEvent): void => {
+  const onEvent = (event: LiveEvent): void => {
     options.onEvent?.(event);
     if (event.type === "all_completed") completed.resolve(event.document);
   };

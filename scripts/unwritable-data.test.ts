@@ -84,7 +84,7 @@ describe.skipIf(!canMount)("a data folder on a read-only file system (needs root
 
   it("ends export with one line that names it, as the folder of the run and as the folder to write to", async () => {
     const run = newFolder();
-    writeSyntheticRun(run, 2);
+    await writeSyntheticRun(run, 2);
     const out = newFolder();
     expectOneLine(await startOn(run, LEAGUE, ["export", run, "--out", out]), run);
     expectOneLine(await startOn(out, LEAGUE, ["export", run, "--out", join(out, "out")]), out);

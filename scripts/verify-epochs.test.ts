@@ -3,22 +3,26 @@ import { join } from "node:path";
 import { describe, expect, it, type TestContext } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
-import { aborted, played, type ScriptedLeague, startScriptedLeague } from "../league-manager/testing-manager.ts";
-import { type ExportedRun, exportedFiles, findStore, matchFile, RUN_FILE, writeExport } from "./export.ts";
+import {
+  aborted,
+  played,
+  type ScriptedLeague,
+  startScriptedLeague,
+} from "../league-manager/testing/scripted-league.ts";
+import { exportedFiles, findStore, matchFile, writeExport } from "./export.ts";
 import { forge } from "./testing-export.ts";
 import { verifyExport } from "./verify.ts";
 
 const RECORDED = { payload: { status: "RECORDED" } };
 
-/** A league whose only match was aborted once; `before` is called on its store when that has happened. */
+/** A league whose only match was aborted once. */
 async function playedTwice(
   test: TestContext,
-  before: (league: ScriptedLeague) => void = () => {},
 ): Promise<{ league: ScriptedLeague; orders: readonly [StartGame, StartGame] }> {
   const league = await startScriptedLeague(test, { referees: 2 });
   await league.begin();
   const first = await league.order("REF01", "R1M1");
-  await league.restart(() => before(league));
+  await league.restart();
   expect(await league.report("REF01", aborted(await league.order("REF01", "R1M1")))).toMatchObject(RECORDED);
   const second = await league.order("REF02", "R1M1");
   expect([first.epoch, second.epoch]).toEqual([1, 2]);
@@ -60,22 +64,5 @@ describe("a match that is played again", () => {
       isError: true,
       payload: { error_code: "G001", message: expect.stringContaining("the seed does not match its commitment") },
     });
-  });
-
-  it("keeps its one seed in a run that an older version began, whose export says so and verifies", async (test) => {
-    const { league, orders } = await playedTwice(test, ({ change }) =>
-      change("DELETE FROM meta WHERE key IN ('run_id', 'seed_rule')"),
-    );
-    const [first, second] = orders;
-    expect(second.seed).toBe(first.seed);
-    expect(await league.report("REF02", played(second))).toMatchObject(RECORDED);
-    const folder = await exported(league);
-    expect(verifyExport(folder)).toMatchObject({ faults: [], matches: 1 });
-    // Exports of this format are those that older versions have written.
-    forge(RUN_FILE, (run: ExportedRun) => expect(run.format).toBe("agent-league.export.v1"))(folder);
-    forge(RUN_FILE, (run: ExportedRun) => (run.format = "agent-league.export.v2"))(folder);
-    expect(verifyExport(folder).faults.map(({ message }) => message)).toContain(
-      "the seed does not follow from the run's",
-    );
   });
 });

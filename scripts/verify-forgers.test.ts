@@ -115,7 +115,8 @@ describe.each(LEAGUES.map(({ league_id, game }) => [league_id, game] as const))(
   test("who tells another seed of the run is found out by its commitment and by every match", () => {
     const other = `${SEED.slice(0, -1)}${SEED.endsWith("A") ? "B" : "A"}`;
     const faults = faultsOf(RUN_FILE, (run) => (run.seed = other));
-    expect(faults[RUN_FILE]).toEqual(["the run's seed does not match its commitment"]);
+    const ofLeagues = LEAGUES.map(({ league_id }) => `the seed of ${league_id} does not follow from the run's`);
+    expect(faults[RUN_FILE]).toEqual([...ofLeagues, "the run's seed does not match its commitment"]);
     expect(faults[file]).toEqual(["the seed does not follow from the run's"]);
     const committed = faultsOf(RUN_FILE, (run) => {
       run.seed = other;

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
+import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf, TOO_DEEP } from "#shared/lib/result.ts";
@@ -9,8 +10,9 @@ import { faultLine } from "#shared/lib/schema-messages.ts";
 import { isDeeperThan } from "#shared/lib/text.ts";
 import { faultsOfMatch } from "#shared/session/match-result.ts";
 import { matchSeed } from "#shared/session/match-seed.ts";
+import { faultOfUnplayed } from "../league-manager/league/result-check.ts";
+import { leagueSeed } from "../league-manager/league/seeds.ts";
 import type { Standing } from "../league-manager/league/standings.ts";
-import { faultOfUnplayed } from "../league-manager/league.ts";
 import {
   canonical,
   type ExportedLeague,
@@ -84,17 +86,13 @@ export function verifyExport(folder: string): Verified {
       results.push(match);
       const isSame = match.league_id === league.league_id && match.match_id === matchId && match.game === league.game;
       if (!isSame) blame(file, `holds ${matchRef(match.league_id, match.match_id)} of ${match.game}`);
-      if (
-        run?.seed != null &&
-        match.seed !== matchSeed(seedsOf(run, run.seed), league.league_id, matchId, match.epoch)
-      ) {
-        blame(file, "the seed does not follow from the run's");
-      }
+      for (const message of seedFaults(run as ExportedRun, league, match)) blame(file, message);
       if (!isDeepStrictEqual(match.options, league.options)) blame(file, "its options are not the league's");
       const strangers = Object.values(match.roles).filter((id) => !playerIds.has(id));
       for (const id of strangers) blame(file, `${id} is no player of ${league.league_id}`);
       for (const message of faultsIn(match)) blame(file, message);
     }
+    for (const message of leagueSeedFaults(run as ExportedRun, league)) blame(RUN_FILE, message);
     for (const missing of missingFrom(league, results))
       blame(RUN_FILE, `${league.league_id} is completed without ${missing}`);
     const recomputed = standingsOfResults(league.players, results);
@@ -112,7 +110,28 @@ export function verifyExport(folder: string): Verified {
   return { faults, matches, digest, standings, unplayed: run ? unplayedIn(run) : new Map() };
 }
 
-const seedsOf = (run: ExportedRun, seed: string) => ({ seed, seedRule: seedRuleOfFormat(run) });
+/** Whether the seed of a match follows from the seed of the run, or of its league while the run's is not told. */
+function seedFaults(run: ExportedRun, { league_id, seed: told }: ExportedLeague, match: ExportedMatch): string[] {
+  const seedRule = seedRuleOfFormat(run);
+  const ofLeague = (seed: string): string => (seedRule === "per_league" ? leagueSeed(seed, league_id) : seed);
+  const seed = run.seed === null ? told : ofLeague(run.seed);
+  if (seed == null || match.seed === matchSeed({ seed, seedRule }, league_id, match.match_id, match.epoch)) return [];
+  return [`the seed does not follow from the ${run.seed === null ? "league" : "run"}'s`];
+}
+
+/** What does not hold of the seed of a league, which is told when the league is completed. */
+function leagueSeedFaults(run: ExportedRun, { league_id, status, seed, seed_commitment }: ExportedLeague): string[] {
+  if (seedRuleOfFormat(run) !== "per_league") return [];
+  const faults: string[] = [];
+  if (seed_commitment === undefined) faults.push(`${league_id} has no commitment of its seed`);
+  if (status === "completed" && seed == null) faults.push(`${league_id} is completed, and its seed is not told`);
+  if (seed == null) return faults;
+  if (sha256Hex(seed) !== seed_commitment) faults.push(`the seed of ${league_id} does not match its commitment`);
+  if (run.seed !== null && seed !== leagueSeed(run.seed, league_id)) {
+    faults.push(`the seed of ${league_id} does not follow from the run's`);
+  }
+  return faults;
+}
 
 /** The scheduled matches that a completed league lacks. */
 function missingFrom(league: ExportedLeague, played: readonly ExportedMatch[]): readonly string[] {
@@ -175,6 +194,8 @@ function read<T>(file: string, schema: z.ZodType<T>, texts: ReadonlyMap<string, 
 /** What does not hold between a match's log and its result. A match that nobody played has no log. */
 function faultsIn(match: ExportedMatch): readonly string[] {
   if (match.log.length > 0) return faultsOfMatch(match);
-  const fault = faultOfUnplayed(match.roles, match);
+  const roles = findGame(match.game)?.roles ?? Object.keys(match.roles);
+  const players = roles.map((role) => match.roles[role] ?? "");
+  const fault = faultOfUnplayed({ game: match.game, roles }, players, match);
   return fault === null ? [] : [fault];
 }

@@ -58,6 +58,8 @@ export interface AdmittedReferee extends Admitted {
 export interface Question {
   readonly type: "has_left";
   readonly player: Agent;
+  /** Why the new player is rejected if that player has not left. */
+  readonly taken: ProtocolError;
 }
 
 /** Players without an endpoint and without a league that stay registered. */
@@ -119,7 +121,10 @@ function identify(
   const displaced = [...atEndpoint].filter((one) => left.has(one.id) && mayHaveLeft(one));
   const alike = sameKind.filter((one) => !displaced.includes(one) && (one.name === name || atEndpoint.has(one)));
   const other = alike.find((one) => one !== known);
-  if (other) return mayHaveLeft(other) ? ok({ type: "has_left", player: other }) : err(takenBy(other, attempt));
+  if (other) {
+    const taken = takenBy(other, attempt);
+    return mayHaveLeft(other) ? ok({ type: "has_left", player: other, taken }) : err(taken);
+  }
   const returning = known && alike.includes(known) ? known : null;
   const lastForgotten = state.lastForgotten[kind];
   const areKept = policy.startWhen === "roster";

@@ -39,6 +39,8 @@ export interface Effects {
   matchesOf(refereeId: string): readonly StartGame[];
   /** The ids of referees that answer no probe, the longest silent first. */
   silent(): readonly string[];
+  /** A referee has registered: it may be given matches, also when nothing about it has changed. */
+  welcome(refereeId: string): void;
   /** Ends every timer and call; resolves when nothing runs any more. */
   stop(): Promise<void>;
 }
@@ -82,6 +84,11 @@ export function createEffects(options: EffectsOptions): Effects {
     start: () => reconciler.start(parts),
     matchesOf: (refereeId) => startGamesOf(ledger.state, refereeId, seedOf, timeouts),
     silent: () => health.silent(),
+    welcome(refereeId) {
+      health.markUp(refereeId);
+      referees.markFit(refereeId);
+      reconciler.wake();
+    },
     async stop() {
       referees.stop();
       await Promise.all([reconciler.stop(), health.stop(), readiness.stop()]);

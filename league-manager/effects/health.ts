@@ -41,6 +41,11 @@ export class Health {
     return down.sort((a, b) => missesOf(b) - missesOf(a));
   }
 
+  /** The referee has registered. */
+  markUp(refereeId: string): void {
+    this.#misses.delete(refereeId);
+  }
+
   async stop(): Promise<void> {
     for (const end of this.#ends) end();
     this.#stopped.abort();

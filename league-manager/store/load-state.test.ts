@@ -6,7 +6,7 @@ import { ok } from "#shared/lib/result.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
 import { afterCommands, running, SETTINGS } from "../league/testing.ts";
 import type { Decide, ManagerState } from "../ledger.ts";
-import { enter, entered, ledgerOn, type OpenedLedger, openLeague, stateAfterCrash } from "./testing-ledger.ts";
+import { enter, ledgerOn, type OpenedLedger, openLeague, stateAfterCrash } from "./testing-ledger.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "load-state-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -21,7 +21,10 @@ beforeEach(() => {
   file = join(folder, `${++files}.sqlite`);
   opened = ledgerOn(file);
 });
-afterEach(() => opened.db.close());
+afterEach(async () => {
+  await opened.snapshots.settled();
+  opened.db.close();
+});
 
 describe("snapshots of leagues", () => {
   const snapshotVersion = () => opened.store.readSnapshot("league:first")?.seq ?? null;
@@ -42,11 +45,12 @@ describe("snapshots of leagues", () => {
     opened = ledgerOn(file, options);
   };
 
-  test("are written with the events, after so many of them and when the league completes", async () => {
+  test("are written after so many events and when the league completes", async () => {
     reopen({ snapshotAfter: 5 });
     const versions: unknown[] = [];
     for (const command of [openLeague("first"), enter("first"), enter("first"), ...rest]) {
       await execute(command);
+      await opened.snapshots.settled();
       versions.push(snapshotVersion());
     }
     expect(state().leagues.get("first")?.status).toBe("completed");
@@ -54,36 +58,31 @@ describe("snapshots of leagues", () => {
     expect(stateAfterCrash(file)).toEqual(state());
   });
 
-  test("are written again when the league has grown by a quarter", async () => {
-    reopen({ snapshotAfter: 1 });
-    await execute(openLeague("first"));
-    const versions: unknown[] = [];
-    for (let n = 1; n <= 12; n++) {
-      await execute(() => ok({ leagueEvents: [{ leagueId: "first", event: entered(`P${n}`) }], reply: null }));
-      versions.push(snapshotVersion());
-    }
-    expect([...new Set(versions)]).toEqual([2, 3, 4, 5, 7, 9, 12]);
+  test("are written at a stop, of leagues with later events alone", async () => {
+    for (const command of [openLeague("first"), enter("first")]) await execute(command);
+    expect(snapshotVersion()).toBeNull();
+    await opened.snapshots.stop();
+    expect(snapshotVersion()).toBe(2);
+    opened.db.exec("UPDATE snapshots SET body = 'as it was'");
+    await opened.snapshots.stop();
+    expect(opened.store.readSnapshot("league:first")?.body).toBe("as it was");
   });
 
-  test("are saved at the end of a process, of the leagues that have changed since", async () => {
-    await Promise.all([openLeague("first"), openLeague("second"), enter("first")].map(execute));
-    await opened.ledger.saveSnapshots();
-    expect(snapshotVersion()).toBe(2);
-    opened.db.exec("DELETE FROM snapshots");
-    await execute(enter("second"));
-    await opened.ledger.saveSnapshots();
-    await opened.ledger.saveSnapshots();
-    const streams = opened.db.prepare("SELECT stream, seq FROM snapshots").all();
-    expect(streams.map((row) => ({ ...row }))).toEqual([{ stream: "league:second", seq: 2 }]);
-    expect(stateAfterCrash(file)).toEqual(state());
+  test("are no part of the commit that makes them due", async () => {
+    reopen({ snapshotAfter: 1 });
+    const executed = execute(openLeague("first")).then(() => snapshotVersion());
+    expect(await executed).toBeNull();
+    await opened.snapshots.settled();
+    expect(snapshotVersion()).toBe(1);
   });
 
   test("let a start read the later events only, and the ledger goes on from there", async () => {
     reopen({ snapshotAfter: 2 });
     for (const command of [openLeague("first"), enter("first"), enter("first")]) await execute(command);
+    await opened.snapshots.stop();
     const wanted = state();
     reopen();
-    expect(opened.reads[0]).toBe("league:first 2");
+    expect(opened.reads[0]).toBe("league:first 3");
     expect(state()).toEqual(wanted);
     for (const command of rest) await execute(command);
     expect(state().leagues.get("first")).toMatchObject({ version: 8, status: "completed" });
@@ -96,6 +95,7 @@ describe("snapshots of leagues", () => {
   ])("%s: a start reads every event", async (_, change) => {
     reopen({ snapshotAfter: 2 });
     for (const command of [openLeague("first"), enter("first"), enter("first")]) await execute(command);
+    await opened.snapshots.stop();
     const wanted = state();
     opened.db.exec(change);
     reopen();
@@ -112,6 +112,7 @@ test("a stream of more events than are read at once is read whole", async () => 
     return { leagueId: "first", event };
   });
   await execute(() => ok({ leagueEvents: events, reply: null }));
+  await opened.snapshots.settled();
   opened.db.exec("DELETE FROM snapshots");
   expect(stateAfterCrash(file).leagues.get("first")).toMatchObject({ version: 10_002, options: { n: 10_000 } });
 });

@@ -15,8 +15,6 @@ export interface Loaded {
   readonly state: ManagerState;
   /** By stream, also of agents that are forgotten. */
   readonly versions: Map<string, number>;
-  /** The versions of the snapshots on disk, by stream. */
-  readonly snapshots: Map<string, number>;
 }
 
 const LEAGUES = leagueStream("");
@@ -27,11 +25,9 @@ const EVENTS_READ = 5_000;
 /** Folds all streams of a store. */
 export function loadState(store: ManagerStore, leagueIds: readonly string[]): Loaded {
   const versions = new Map<string, number>();
-  const snapshots = new Map<string, number>();
   const leagues = new Map<string, League>();
   for (const stream of store.log.streams(LEAGUES)) {
     const restored = restore(store, stream);
-    if (restored) snapshots.set(stream, restored.version);
     let league = restored?.league ?? null;
     let version = restored?.version ?? 0;
     for (const { seq, body } of eventsOf(store, stream, version)) {
@@ -60,7 +56,7 @@ export function loadState(store: ManagerStore, leagueIds: readonly string[]): Lo
   const former = [...leagues.values()].filter((league) => !leagueIds.includes(league.leagueId));
   const formerEntrants = new Set(former.flatMap((league) => [...league.entrants.keys()]));
   const state = { leagues: inOrder(leagues, leagueIds), agents, lastForgotten, formerEntrants };
-  return { state, versions, snapshots };
+  return { state, versions };
 }
 
 /** The events of a stream from a version on. They are read in parts: a stream can be larger than the memory. */

@@ -38,6 +38,8 @@ export interface ManagerStore {
   /** The log of a match under its newest epoch; null when none is recorded. */
   sessionLogOf(leagueId: string, matchId: string): SessionLog | null;
   readSnapshot(stream: string): Snapshot | null;
+  /** The version of a stream's snapshot; 0 when there is none. */
+  snapshotVersion(stream: string): number;
   getMeta(key: string): string | null;
   /** Resolves when the value is on disk. */
   setMeta(key: string, value: string): Promise<void>;
@@ -67,6 +69,7 @@ export function managerStore(
   const selectProfiles = select(SELECT_PROFILES);
   const selectLog = select(SELECT_SESSION_LOG);
   const selectSnapshot = select("SELECT stream, seq, body FROM snapshots WHERE stream = ?");
+  const selectSnapshotVersion = select("SELECT seq FROM snapshots WHERE stream = ?");
   const selectMeta = select("SELECT value FROM meta WHERE key = ?");
   const log = sqliteEventLog(db, writer);
   return {
@@ -92,6 +95,7 @@ export function managerStore(
       const [row] = selectSnapshot<Snapshot>(stream);
       return row ? { ...row } : null;
     },
+    snapshotVersion: (stream) => selectSnapshotVersion<{ seq: number }>(stream)[0]?.seq ?? 0,
     getMeta: (key) => selectMeta<{ value: string }>(key)[0]?.value ?? null,
     setMeta: (key, value) => writer.commit([{ sql: UPSERT_META, parameters: [key, value] }]),
     close: () => writer.close(),

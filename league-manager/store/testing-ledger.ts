@@ -7,24 +7,26 @@ import type { Agent } from "../agents/agent.ts";
 import type { NewAgentEvent } from "../agents/events.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
 import { AT } from "../league/testing.ts";
-import type { Decide, ManagerState, Write } from "../ledger.ts";
-import { openLedger, type StoredLedger } from "./ledger.ts";
+import type { Decide, Ledger, ManagerState, Write } from "../ledger.ts";
+import { openLedger } from "./ledger.ts";
 import { type ManagerStore, managerStore } from "./manager-store.ts";
 import { MANAGER_SCHEMA } from "./schema.ts";
+import { keepSnapshots, type Snapshots } from "./snapshots.ts";
 
 export const LEAGUE_IDS = ["first", "second"];
 
 export interface OpenedLedger {
   readonly db: ReturnType<typeof openSqlite>;
   readonly store: ManagerStore;
-  readonly ledger: StoredLedger;
+  readonly ledger: Ledger;
+  readonly snapshots: Snapshots;
   /** How often the store's log was appended to. */
   appends(): number;
   /** The reads of streams: name and first sequence number. */
   readonly reads: readonly string[];
 }
 
-export function ledgerOn(file: string, { snapshotAfter = 1_000, leagueIds = LEAGUE_IDS } = {}): OpenedLedger {
+export function ledgerOn(file: string, { snapshotAfter = 5_000, leagueIds = LEAGUE_IDS } = {}): OpenedLedger {
   const db = openSqlite(file, MANAGER_SCHEMA);
   const store = managerStore(db);
   let appends = 0;
@@ -39,8 +41,12 @@ export function ledgerOn(file: string, { snapshotAfter = 1_000, leagueIds = LEAG
   };
   const counted = { ...store, log: { ...store.log, append, read } };
   const clock = { iso: () => AT, nextTurn: systemClock.nextTurn };
-  const ledger = openLedger({ store: counted, clock, leagueIds, snapshotAfter });
-  return { db, store, ledger, appends: () => appends, reads };
+  const ledger = openLedger({ store: counted, clock, leagueIds });
+  const onError = (thrown: unknown): never => {
+    throw thrown;
+  };
+  const snapshots = keepSnapshots({ ledger, store, clock: systemClock, after: snapshotAfter, onError });
+  return { db, store, ledger, snapshots, appends: () => appends, reads };
 }
 
 export const opened = (league_id: string): NewLeagueEvent => ({

@@ -1,0 +1,95 @@
+import type { Clock } from "#shared/lib/clock.ts";
+import { equalSecrets } from "#shared/lib/hash.ts";
+import { hostsOf } from "#shared/rpc/addresses.ts";
+import type { ListenOptions } from "#shared/rpc/listen.ts";
+import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
+import { toolsOf } from "#shared/rpc/operations.ts";
+import { CREATIONS_PER_MINUTE, creationLimit, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/rate-limit.ts";
+import type { Config } from "#shared/runtime/config.ts";
+import type { Logger } from "#shared/runtime/logger.ts";
+import { VERSION } from "#shared/runtime/version.ts";
+import { webApp } from "#shared/runtime/web.ts";
+import type { AdmissionPolicy } from "../agents/policy.ts";
+import { MANAGER_SENDER } from "../effects/part.ts";
+import type { Ledger } from "../ledger.ts";
+import { changedBy, type LiveEvent } from "./live.ts";
+import { isReturn, managerOperations, REGISTRATIONS } from "./operations.ts";
+import { leaguePages } from "./pages.ts";
+import type { Registration } from "./registration.ts";
+import { managerResources, managerTemplates, type Views } from "./resources.ts";
+import { streamRoutes } from "./stream-routes.ts";
+import { leagueStreams, type StreamOptions } from "./streams.ts";
+
+const INSTRUCTIONS =
+  "This server manages leagues of games between programs. list_leagues gives the league ids; get_standings and get_schedule show one league; the resources league://standings and league://schedule show all leagues. start_league, schedule_match, remove_player and reset_token need the operator token in auth_token. Games are played at the referees and players, not here.";
+const BODY_BYTES = 256 * 1024;
+/** MATCH_RESULT carries a whole log. */
+const REFEREE_BODY_BYTES = 4 * 1024 * 1024;
+
+export interface ApiOptions {
+  readonly config: Config;
+  readonly ledger: Ledger;
+  readonly views: Views;
+  readonly registration: Registration;
+  readonly policy: AdmissionPolicy;
+  readonly operatorToken: string;
+  readonly readEvents: StreamOptions["read"];
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** What the manager answers: tools, resources, pages and streams of events. */
+export interface Api {
+  readonly serving: Omit<ListenOptions, "log" | "host" | "ports">;
+  /** Notifies subscribers of the resources that an event has changed. */
+  changed(event: LiveEvent): void;
+  close(): Promise<void>;
+}
+
+export function createApi(options: ApiOptions): Api {
+  const { config, ledger, views, registration, policy, operatorToken, clock, log } = options;
+  const { projections } = views;
+  const { places, maxPlayers } = policy;
+  const operations = managerOperations({ ledger, views, registration, operatorToken, places, maxPlayers });
+  const mcp = mcpEndpoint(
+    {
+      serverInfo: { name: "league-manager", version: VERSION },
+      instructions: INSTRUCTIONS,
+      tools: toolsOf(operations, () => MANAGER_SENDER, clock),
+      resources: managerResources(views),
+      templates: managerTemplates(views),
+    },
+    (thrown) => log.error({ err: thrown }, "internal error"),
+    clock,
+  );
+  const streams = leagueStreams({ ledger, read: options.readEvents, clock });
+  return {
+    serving: {
+      door: mcp.door,
+      sessions: mcp.sessions,
+      gate: rateLimit({
+        perMinute: REQUESTS_PER_MINUTE.manager,
+        loopback: config.limits.loopback,
+        isTrusted: ({ token }) => projections.authenticate(token) !== null || equalSecrets(token, operatorToken),
+        creations: {
+          limit: creationLimit(CREATIONS_PER_MINUTE.manager, config.limits.loopback),
+          requests: new Set(Object.keys(REGISTRATIONS)),
+          isReturn: (token, creation) => isReturn(projections.authenticate(token), creation),
+        },
+      }),
+      isReady: () => true,
+      web: webApp(log, (app) => {
+        leaguePages(views)(app);
+        streamRoutes(projections, streams)(app);
+      }),
+      bodyLimit: ({ bearer }) =>
+        projections.authenticate(bearer)?.kind === "referee" ? REFEREE_BODY_BYTES : BODY_BYTES,
+      allowedHosts: [...config.allowed_hosts, ...hostsOf(config.manager.endpoint)],
+    },
+    changed: (event) => mcp.changed(() => changedBy(event)),
+    async close() {
+      streams.close();
+      await mcp.close();
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { League, Match, Termination } from "../league/league.ts";
+import { rolesOf, summaryOf } from "../league/outcome.ts";
+import type { Standing } from "../league/standings.ts";
+
+/** A completed match as `league run --json` prints it. */
+export interface CompletedMatch {
+  readonly match_id: string;
+  readonly round_id: number;
+  /** Role to player id. */
+  readonly roles: Readonly<Record<string, string>>;
+  readonly winner: string | null;
+  /** Match points by player id; empty for an aborted match. */
+  readonly points: Readonly<Record<string, number>>;
+  readonly termination: Termination;
+  readonly reason: string;
+  readonly referee_id: string | null;
+}
+
+/** The results and standings so far, as `league run --json` prints them. */
+export interface ResultsDocument {
+  readonly leagues: readonly {
+    readonly league_id: string;
+    readonly game: string;
+    readonly status: string;
+    readonly matches: readonly CompletedMatch[];
+    readonly standings: readonly Standing[];
+  }[];
+}
+
+export const resultsDocument = (
+  leagues: readonly League[],
+  standingsOf: (league: League) => readonly Standing[],
+): ResultsDocument => ({
+  leagues: leagues.map((league) => ({
+    league_id: league.leagueId,
+    game: league.game,
+    status: league.status,
+    matches: league.rounds.flatMap(({ matches }) => matches.flatMap((match) => completedMatch(league, match) ?? [])),
+    standings: standingsOf(league),
+  })),
+});
+
+/** Null for a match that is not completed. */
+export function completedMatch(league: League, match: Match): CompletedMatch | null {
+  if (match.outcome === null) return null;
+  const { winner, match_points: points, termination, reason } = summaryOf(match);
+  return {
+    match_id: match.matchId,
+    round_id: match.roundId,
+    roles: rolesOf(league, match),
+    winner,
+    points,
+    termination,
+    reason,
+    referee_id: match.refereeId,
+  };
+}

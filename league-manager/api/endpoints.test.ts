@@ -1,0 +1,136 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { newToken } from "#shared/lib/ids.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import { signFor } from "#shared/protocol/signing.ts";
+import { startTestManager, type TestManager, type Wire } from "../testing/test-manager.ts";
+
+let manager: TestManager;
+let program: Server;
+let endpoint = "";
+/** What the program at the endpoint was sent, and what it answers: an envelope, or any other value as the text of a tool result. */
+let asked: Wire[] = [];
+let answer: object | null = {};
+
+beforeEach(async () => {
+  manager = await startTestManager([{ league_id: "rps", game: "rps.v1" }]);
+  asked = [];
+  program = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request.setEncoding("utf8")) text += chunk;
+    const { id, params } = JSON.parse(text);
+    asked.push(params.arguments);
+    if (answer === null) return; // accepts the connection and does not answer
+    const result = { content: [{ type: "text", text: JSON.stringify(answer) }] };
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  });
+  await new Promise<void>((resolve) => program.listen(0, "127.0.0.1", resolve));
+  endpoint = `http://127.0.0.1:${(program.address() as AddressInfo).port}/mcp`;
+});
+afterEach(async () => {
+  program.close().closeAllConnections();
+  await manager?.stop();
+});
+
+const register = (player_name: string, at: string, auth_token: string): Promise<Wire> =>
+  manager.tool("register_player", { player_name, endpoint: at, auth_token });
+const ack = (sender: string): object => newEnvelope("ACK", sender, {});
+
+describe("a new player on the endpoint of a registered one", () => {
+  const token = newToken();
+  beforeEach(async () => {
+    expect(await register("Ann", endpoint, token)).toMatchObject({ player_id: "P01" });
+  });
+
+  it("is accepted if nothing listens there, and the old one comes back at another endpoint", async () => {
+    await new Promise((resolve) => program.close(resolve));
+    expect(await register("Bob", endpoint, newToken())).toMatchObject({ status: "ACCEPTED", player_id: "P02" });
+    expect(manager.endpointsKept()).toEqual({ P01: "", P02: endpoint });
+    const elsewhere = manager.endpointOf("Ann");
+    expect(await register("Ann", elsewhere, token)).toMatchObject({ status: "ACCEPTED", player_id: "P01" });
+    expect(manager.endpointsKept()).toEqual({ P01: elsewhere, P02: endpoint });
+  });
+
+  it.each([
+    ["says that a message to the old one is not signed for it", newEnvelope("LEAGUE_ERROR", "player:new", L004())],
+    ["answers by another name", ack("player:Bob")],
+  ])("is accepted if the program that listens there %s", async (_, said) => {
+    answer = said;
+    expect(await register("Bob", endpoint, newToken())).toMatchObject({ status: "ACCEPTED", player_id: "P02" });
+    const authToken = signFor(sha256Hex(token), "rps");
+    expect(asked).toMatchObject([{ type: "ROUND_ANNOUNCEMENT", auth_token: authToken, payload: { matches: [] } }]);
+  });
+
+  it.each([
+    ["by its id", ack("player:P01")],
+    ["by its name", ack("player:Ann")],
+    ["before it knows its id", ack("player:new")],
+    ["in a way that names no sender", {}],
+    ["as no player", ack("referee:REF01")],
+    ["by silence, as a program that hangs does", null],
+    ["that it has no secret to check the signature", newEnvelope("LEAGUE_ERROR", "player:new", L004(false))],
+  ])("is refused when the old one answers %s", async (_, said) => {
+    answer = said;
+    const refused = await register("Bob", endpoint, newToken());
+    expect(refused).toMatchObject({ status: "REJECTED", error_code: "L003" });
+    expect(refused.reason).toContain("the operator can reset a lost token");
+    expect(manager.endpointsKept()).toEqual({ P01: endpoint });
+  });
+
+  it("is refused when the connection to the old one is reset, which a running program may do", async () => {
+    program.prependListener("connection", (socket) => socket.resetAndDestroy());
+    expect(await register("Bob", endpoint, newToken())).toMatchObject({ status: "REJECTED", error_code: "L003" });
+    expect(manager.endpointsKept()).toEqual({ P01: endpoint });
+  });
+
+  it("takes nothing from the old one when it is refused for another reason", async () => {
+    await new Promise((resolve) => program.close(resolve));
+    const noGame = { player_name: "Bob", endpoint, auth_token: newToken(), game_types: ["chess.v1"] };
+    expect(await manager.tool("register_player", noGame)).toMatchObject({ status: "REJECTED", error_code: "L001" });
+    expect(manager.endpointsKept()).toEqual({ P01: endpoint });
+  });
+
+  it("is refused under the name of the old one, also if nothing listens there", async () => {
+    await new Promise((resolve) => program.close(resolve));
+    expect(await register("Ann", endpoint, newToken())).toMatchObject({ status: "REJECTED", error_code: "L003" });
+  });
+});
+
+it("an endpoint that the config lists is given to no other player, also if nothing listens there", async () => {
+  await manager.stop();
+  manager = await startTestManager([{ league_id: "rps", game: "rps.v1" }], { players: [{ name: "Listed", endpoint }] });
+  expect(manager.endpointsKept()).toEqual({ P01: endpoint });
+  await new Promise((resolve) => program.close(resolve));
+  expect(await register("Bob", endpoint, newToken())).toMatchObject({ status: "REJECTED", error_code: "L003" });
+});
+
+function L004(has_secret?: boolean): object {
+  const context = has_secret === undefined ? {} : { has_secret };
+  return { error_code: "L004", error_name: "NOT_REGISTERED", message: "no", retryable: false, context };
+}
+
+describe("reset_token", () => {
+  it("gives a player a new token in place of a lost one, with which it gets its old id", async () => {
+    const lost = newToken();
+    await register("Ann", endpoint, lost);
+    const reset = await manager.tool("reset_token", { player_id: "P01" }, manager.operator);
+    expect(reset).toMatchObject({ status: "RESET", player_id: "P01" });
+    expect(await register("Ann", endpoint, lost)).toMatchObject({ status: "REJECTED", error_code: "L003" });
+    const back = await register("Ann", endpoint, reset.auth_token);
+    expect(back).toMatchObject({ status: "ACCEPTED", player_id: "P01", auth_token: reset.auth_token });
+  });
+
+  it("needs the operator token", async () => {
+    const token = newToken();
+    await register("Ann", endpoint, token);
+    for (const caller of [undefined, newToken(), token]) {
+      const refused = await manager.tool("reset_token", { player_id: "P01" }, caller);
+      expect(refused).toMatchObject({ isError: true, error_code: "L004" });
+    }
+    expect(await register("Ann", endpoint, token)).toMatchObject({ status: "ACCEPTED" });
+    const unknown = await manager.tool("reset_token", { player_id: "P09" }, manager.operator);
+    expect(unknown).toMatchObject({ isError: true, error_code: "L004", message: "no player P09 is registered" });
+  });
+});

@@ -1,0 +1,25 @@
+import type { Logger } from "#shared/runtime/logger.ts";
+import type { Ledger } from "../ledger.ts";
+import { type LiveEvent, liveEventsOf } from "./live.ts";
+import type { Projections } from "./projections.ts";
+
+/**
+ * Advances the projections with each commit and reports its live events. Register it before everything else that listens to commits and reads
+ * the projections. Returns the function that ends it.
+ */
+export const liveFeed = (
+  ledger: Pick<Ledger, "onCommit">,
+  projections: Projections,
+  log: Logger,
+  emit: (event: LiveEvent) => void,
+): (() => void) =>
+  ledger.onCommit((commit) => {
+    for (const committed of commit.events) {
+      const change = projections.advance(committed, commit);
+      if (change) {
+        const { agent, was } = change;
+        log.info({ agent: agent.id, was, state: agent.state }, "an agent's state has changed");
+      }
+      for (const event of liveEventsOf(committed, commit, projections, change)) emit(event);
+    }
+  });

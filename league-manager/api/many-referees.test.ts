@@ -1,0 +1,57 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { PATIENCE } from "../testing/scripted-league.ts";
+import { startTestManager, type TestManager, type Wire } from "../testing/test-manager.ts";
+
+let manager: TestManager;
+/** Where referees answer their probes, until they are silent. */
+let isSilent = false;
+const others = createServer((_request, response) => void response.writeHead(isSilent ? 503 : 200).end());
+
+beforeEach(async () => {
+  isSilent = false;
+  await new Promise<void>((resolve) => others.listen(0, "127.0.0.1", resolve));
+  manager = await startTestManager([{ league_id: "rps", game: "rps.v1" }], {
+    referees: { count: 1, firstPort: 9_001 },
+  });
+});
+afterEach(async () => {
+  await manager?.stop();
+  await new Promise<void>((resolve) => {
+    others.close(() => resolve());
+    others.closeAllConnections();
+  });
+});
+
+const register = (name: string, token?: string, endpoint?: string): Promise<Wire> => {
+  const { port } = others.address() as AddressInfo;
+  const own = `http://127.0.0.1:${port}/${name}`;
+  return manager.tool("register_referee", { referee_name: name, endpoint: endpoint ?? own }, token);
+};
+const kept = (): number => Object.keys(manager.endpointsKept()).length;
+
+it("99 referees are taken, and another only in place of one that is silent; who comes back is always welcome", async () => {
+  const answers = await Promise.all(Array.from({ length: 99 }, (_, n) => register(`R${n}`)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set(["ACCEPTED"]));
+  expect(await register("more")).toMatchObject({ status: "REJECTED", referee_id: null, error_code: "L002" });
+  const { referee_id, auth_token } = answers[7];
+  expect(await register("R7", auth_token)).toMatchObject({ status: "ACCEPTED", referee_id });
+  expect(await register("own", undefined, "http://127.0.0.1:9001/mcp")).toMatchObject({ status: "ACCEPTED" });
+  expect(kept()).toBe(100);
+
+  isSilent = true;
+  const late = await vi.waitFor(async () => {
+    const answer = await register("late");
+    expect(answer).toMatchObject({ status: "ACCEPTED" });
+    return answer;
+  }, PATIENCE);
+  expect(kept()).toBe(100);
+  // Whom it has replaced is a stranger now, and comes in by its own token like any other.
+  const ids = Object.keys(manager.endpointsKept());
+  const forgotten = answers.findIndex((answer) => !ids.includes(answer.referee_id));
+  const again = await register(`R${forgotten}`, answers[forgotten].auth_token);
+  expect(again).toMatchObject({ status: "ACCEPTED", auth_token: answers[forgotten].auth_token });
+  expect(again.referee_id).not.toBe(late.referee_id);
+  expect(kept()).toBe(100);
+});

@@ -1,0 +1,186 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import {
+  abortedR1M1,
+  logOf,
+  ROLES,
+  seedOf,
+  startTestManager,
+  type TestManager,
+  type Wire,
+  withLog,
+  won,
+  wonR2M1,
+} from "../testing/test-manager.ts";
+
+let manager: TestManager;
+
+/** A running league of P01 and P02; REF01 was given R1M1, REF02 has nothing to do. */
+beforeEach(async () => {
+  manager = await startTestManager([{ league_id: "rps", game: "rps.v1" }]);
+  await manager.register("P01", "P02", "REF01", "REF02");
+  const started = await tool("start_league", { league_id: "rps" }, manager.operator);
+  expect(started).toMatchObject({ status: "STARTED", matches: 1 });
+  expect(await manager.assigned("rps", "R1M1")).toMatchObject({ referee_id: "REF01", roles: ROLES });
+});
+afterEach(() => manager?.stop());
+
+const tool: TestManager["tool"] = (...args) => manager.tool(...args);
+const message: TestManager["message"] = (...args) => manager.message(...args);
+const tokenOf = (name: string): string => manager.tokens[name] ?? name;
+const schedule = (): Promise<Wire[]> => manager.schedule("rps");
+const points = async (): Promise<unknown> =>
+  (await tool("get_standings", { league_id: "rps" })).standings.map((row: Wire) => [row.player_id, row.points]);
+
+const lateP02 = { player_id: "P02", role: "player_2", code: "G002", cause: "timeout", detail: "late" };
+const NOTHING = [
+  ["P01", 0],
+  ["P02", 0],
+];
+
+describe("MATCH_RESULT", () => {
+  it.each([
+    ["nobody", "referee:REF01", undefined],
+    ["a stranger", "referee:REF01", "wrong"],
+    ["a player that says it is the referee", "referee:REF01", "P01"],
+    ["a referee under another's name", "referee:REF02", "REF01"],
+    ["the wrong referee", "referee:REF02", "REF02"],
+  ])("from %s is refused and changes nothing", async (_who, sender, token) => {
+    const refused = await message("MATCH_RESULT", sender, won(), token && tokenOf(token));
+    expect(refused).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
+    expect(await points()).toEqual(NOTHING);
+    expect((await schedule())[0]).toMatchObject({ status: "assigned", winner: null });
+  });
+
+  it.each([
+    ["a player", "player:P01", "P01"],
+    ["the referee under a player's name", "player:REF01", "REF01"],
+  ])("from %s is no message of its sender: -32602", async (_who, sender, token) => {
+    const refused = await message("MATCH_RESULT", sender, won(), tokenOf(token));
+    const fault = `MATCH_RESULT must come from a referee, not from ${sender}`;
+    expect(refused).toMatchObject({ code: -32602, data: { faults: [{ path: "sender", message: fault }] } });
+    expect(await points()).toEqual(NOTHING);
+  });
+
+  it("is recorded once; the same one again is acknowledged, and a different one is refused with the one that is recorded", async () => {
+    const first = await message("MATCH_RESULT", "referee:REF01", won(), tokenOf("REF01"));
+    expect(first).toMatchObject({ type: "MATCH_RESULT_RESPONSE", payload: { status: "RECORDED" } });
+    const again = await message("MATCH_RESULT", "referee:REF01", won(), tokenOf("REF01"));
+    expect(again).toMatchObject({ payload: { status: "ALREADY_RECORDED" } });
+    const other = won({ winner: "P02", match_points: { P01: 0, P02: 3 } });
+    const contradicted = await message("MATCH_RESULT", "referee:REF01", other, tokenOf("REF01"));
+    const why = "another result of rps/R1M1 is recorded: normal, winner P01";
+    expect(contradicted).toMatchObject({ type: "GAME_ERROR", payload: { error_code: "G001", message: why } });
+    expect(await points()).toEqual([
+      ["P01", 3],
+      ["P02", 0],
+    ]);
+  });
+
+  it("is recorded once when it comes several times at once, also with the token as bearer", async () => {
+    const envelope = newEnvelope("MATCH_RESULT", "referee:REF01", won());
+    const answers = await Promise.all([1, 2, 3].map(() => tool("league_message", envelope, tokenOf("REF01"))));
+    const statuses = answers.map(({ payload }) => payload.status).sort();
+    expect(statuses).toEqual(["ALREADY_RECORDED", "ALREADY_RECORDED", "RECORDED"]);
+    expect(await points()).toContainEqual(["P01", 3]);
+  });
+
+  it.each([
+    ["match", { match_id: "R9M9" }, { type: "GAME_ERROR", payload: { error_code: "G003" } }],
+    ["league", { league_id: "nowhere" }, { type: "LEAGUE_ERROR", payload: { error_code: "L005" } }],
+  ])("of an unknown %s is refused", async (_what, more, error) => {
+    const refused = await message("MATCH_RESULT", "referee:REF01", won(more), tokenOf("REF01"));
+    expect(refused).toMatchObject({ isError: true, ...error });
+  });
+
+  it.each([
+    ["points that no rule gives", { match_points: { P01: 5, P02: 0 } }],
+    ["points for both", { match_points: { P01: 3, P02: 3 } }],
+    ["other players", { match_points: { P01: 3, P07: 0 } }],
+    ["a winner without the points", { winner: "P02" }],
+    ["a log that does not lead to its head", { log_head: "0".repeat(64) }],
+    ["no log", { log: [], log_head: "" }],
+    ["the loser as its winner", { winner: "P02", match_points: { P01: 0, P02: 3 } }],
+    ["scores that were not reached", { final_scores: { P01: 2, P02: 0 } }],
+    ["scores of nobody", JSON.parse('{"final_scores":{"__proto__":1,"zz":-1e308}}')],
+    ["another reason", { reason: "\u001b[31mwon\nP99 registered" }],
+    ["no round", { round_id: -7 }],
+    ["a later round", { round_id: 2 }],
+    ["a fault that nobody made", { faults: [lateP02] }],
+    [
+      "a forfeit that is not in its log",
+      { ...withLog(logOf({ entries: 1 })), termination: "forfeit", faults: [lateP02] },
+    ],
+    ["a log that does not end", withLog(logOf({ entries: 2 }))],
+    ["the log of another seed", withLog(logOf({ seed: "mine" }))],
+    ["the log of a match with other options", withLog(logOf({ options: { best_of: 3 } }))],
+    ["an aborted match that gives points", { termination: "aborted", log: [], log_head: "" }],
+  ])("with %s is told so and gives nobody points", async (_what, more) => {
+    const refused = await message("MATCH_RESULT", "referee:REF01", won(more), tokenOf("REF01"));
+    expect(refused).toMatchObject({ isError: true });
+    expect(await points()).toEqual(NOTHING);
+  });
+
+  it.each([
+    ["points", { match_points: { P01: 3, P02: 0 } }],
+    ["faults", { faults: [lateP02] }],
+    ["the head of a log", { log_head: "a".repeat(64) }],
+  ])("of an aborted match without a log has no %s", async (_what, more) => {
+    const nothing = { winner: null, match_points: {}, final_scores: {}, log: [], log_head: "" };
+    const told = won({ ...nothing, termination: "aborted", ...more });
+    const refused = await message("MATCH_RESULT", "referee:REF01", told, tokenOf("REF01"));
+    expect(refused).toMatchObject({ isError: true, payload: { error_code: "G001" } });
+    expect(await points()).toEqual(NOTHING);
+  });
+
+  it("of an older epoch is refused", async () => {
+    await message("MATCH_RESULT", "referee:REF01", abortedR1M1(), tokenOf("REF01"));
+    const late = await message("MATCH_RESULT", "referee:REF01", won(), tokenOf("REF01"));
+    expect(late).toMatchObject({ isError: true, payload: { error_code: "L004" } });
+    expect(await points()).toEqual(NOTHING);
+  });
+
+  it("of a match that is given to nobody yet is refused", async () => {
+    const match = { league_id: "rps", player1_id: "P01", player2_id: "P02", round_id: 2 };
+    expect(await tool("schedule_match", match, manager.operator)).toMatchObject({ match_id: "R2M1" });
+    for (const referee of ["REF01", "REF02"]) {
+      const early = await message("MATCH_RESULT", `referee:${referee}`, wonR2M1(), tokenOf(referee));
+      expect(early).toMatchObject({ isError: true, payload: { error_code: "L004" } });
+    }
+    expect((await schedule())[1]).toMatchObject({ match_id: "R2M1", status: "scheduled", winner: null });
+    await message("MATCH_RESULT", "referee:REF01", won(), tokenOf("REF01"));
+    const { referee_id: now } = await manager.assigned("rps", "R2M1");
+    const inTime = await message("MATCH_RESULT", `referee:${now}`, wonR2M1(), tokenOf(now));
+    expect(inTime).toMatchObject({ payload: { status: "RECORDED" } });
+  });
+
+  it("from who knows the hash of the referee's token alone is refused", async () => {
+    const hash = sha256Hex(tokenOf("REF01"));
+    const refused = await message("MATCH_RESULT", "referee:REF01", won(), hash);
+    expect(refused).toMatchObject({ isError: true, payload: { error_code: "L004" } });
+    expect(await points()).toEqual(NOTHING);
+  });
+});
+
+describe("MATCH_RESULT of the only referee", () => {
+  it("is taken under the epoch of its new try alone", async () => {
+    const alone = await startTestManager([{ league_id: "rps", game: "rps.v1" }]);
+    try {
+      await alone.register("P01", "P02", "REF01");
+      await alone.tool("start_league", { league_id: "rps" }, alone.operator);
+      const tell = async (result: object) =>
+        (await alone.message("MATCH_RESULT", "referee:REF01", result, alone.tokens.REF01)).payload;
+      await alone.assigned("rps", "R1M1");
+      expect(await tell(abortedR1M1())).toEqual({ status: "RECORDED" });
+      expect(await alone.assigned("rps", "R1M1")).toMatchObject({ referee_id: "REF01" });
+      for (const epoch of [1, 3]) expect(await tell(won({ epoch }))).toMatchObject({ error_code: "L004" });
+      expect(await alone.schedule("rps")).toMatchObject([{ status: "assigned", winner: null }]);
+      const again = won({ epoch: 2, ...withLog(logOf({ seed: seedOf("R1M1", 2) })) });
+      expect(await tell(again)).toEqual({ status: "RECORDED" });
+      expect(await alone.schedule("rps")).toMatchObject([{ status: "completed", winner: "P01" }]);
+    } finally {
+      await alone.stop();
+    }
+  });
+});

@@ -1,0 +1,213 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { newToken } from "#shared/lib/ids.ts";
+import type { MessageType } from "#shared/protocol/messages.ts";
+import { PATIENCE } from "../testing/scripted-league.ts";
+import { abortedR1M1, rpcOf, startTestManager, type TestManager, type Wire, won } from "../testing/test-manager.ts";
+
+let manager: TestManager;
+
+beforeEach(async () => {
+  manager = await startTestManager([
+    { league_id: "rps", game: "rps.v1" },
+    { league_id: "eo", game: "even_odd.v1" },
+  ]);
+});
+afterEach(() => manager?.stop());
+
+const tool: TestManager["tool"] = (...args) => manager.tool(...args);
+const start = (league_id: string) => tool("start_league", { league_id }, manager.operator);
+const FOREIGN = "http://192.0.2.1:8101/mcp";
+const REJECTED = { status: "REJECTED", auth_token: null };
+
+/** A player's registration as an envelope. */
+const asPlayer = async (payload: object, token?: string): Promise<Wire> => {
+  const me = { display_name: "P01", version: "1", game_types: ["rps.v1"], contact_endpoint: manager.endpointOf("P01") };
+  return (await manager.message("PLAYER_REGISTER_REQUEST", "player:P01", { ...me, ...payload }, token)).payload;
+};
+/** A referee's registration by its plain tool. */
+const asReferee = (name: string, endpoint: string, token?: string): Promise<Wire> =>
+  tool("register_referee", { referee_name: name, endpoint }, token);
+
+describe("league operations", () => {
+  const OPERATIONS: readonly (readonly [tool: string, type: MessageType, args: object, status: string])[] = [
+    ["start_league", "START_LEAGUE", { league_id: "eo" }, "STARTED"],
+    [
+      "schedule_match",
+      "SCHEDULE_MATCH",
+      { league_id: "rps", player1_id: "P01", player2_id: "P02", round_id: 1 },
+      "SCHEDULED",
+    ],
+    ["remove_player", "REMOVE_PLAYER", { player_id: "P01" }, "REMOVED"],
+  ];
+
+  /** What an operation would change. */
+  const shown = async (): Promise<unknown> => [
+    await manager.leagues(),
+    (await manager.schedule("rps")).map(({ match_id }) => match_id),
+    (await manager.schedule("eo")).map(({ match_id }) => match_id),
+  ];
+
+  it.each(OPERATIONS)("%s is the operator's alone, through every door", async (name, type, args, done) => {
+    await manager.register("P01", "P02", "P03", "REF01");
+    expect(await start("rps")).toMatchObject({ status: "STARTED" });
+    const before = await shown();
+    const callers = [
+      ["player:nobody", undefined],
+      ["player:nobody", newToken()],
+      ["player:P01", manager.tokens.P01],
+      ["referee:REF01", manager.tokens.REF01],
+    ] as const;
+    for (const [sender, token] of callers) {
+      expect(await tool(name, args, token)).toMatchObject({ isError: true, error_code: "L004" });
+      for (const door of ["league_message", name]) {
+        const refused = await manager.message(type, sender, args, token, door);
+        expect(refused).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
+      }
+    }
+    expect(await shown()).toEqual(before);
+    const taken = await manager.message(type, "player:nobody", args, manager.operator);
+    expect(taken).toMatchObject({ isError: false, payload: { status: done } });
+    expect(await shown()).not.toEqual(before);
+  });
+
+  it("schedule_match refuses a match that cannot be, names the fault, and adds none", async () => {
+    await manager.register("P01", "P02", "REF01");
+    const match = { league_id: "rps", player1_id: "P01", player2_id: "P02", round_id: 2 };
+    const schedule = (more: object = {}) => tool("schedule_match", { ...match, ...more }, manager.operator);
+    const faulty = async (more: object, error_code: string, message: string) => {
+      const before = (await manager.schedule("rps")).length;
+      expect(await schedule(more)).toMatchObject({ isError: true, error_code, message });
+      expect(await manager.schedule("rps")).toHaveLength(before);
+    };
+    await faulty({}, "L005", "league rps is open; matches are added while it runs");
+    await faulty({ league_id: undefined }, "L005", "P01 and P02 are in no running league together");
+    await start("rps");
+    await faulty({ league_id: "nowhere" }, "L005", "no league nowhere");
+    await faulty({ player1_id: "P09" }, "L004", "P09 is not in league rps");
+    await faulty({ player2_id: "REF01" }, "L004", "REF01 is not in league rps");
+    await faulty({ player1_id: "P09", league_id: undefined }, "L004", "no player P09 is registered");
+    await faulty({ player2_id: "REF01", league_id: undefined }, "L004", "no player REF01 is registered");
+    await faulty({ round_id: 3 }, "G003", "there is no round 3; choose a round from 1 to 2");
+    const faults = [{ path: "player2_id", message: "a player cannot play against itself" }];
+    expect(await schedule({ player2_id: "P01" })).toMatchObject({ code: -32602, data: { faults } });
+    expect(await schedule()).toMatchObject({ status: "SCHEDULED", match_id: "R2M1" });
+    await manager.assigned("rps", "R1M1");
+    const told = await manager.message("MATCH_RESULT", "referee:REF01", won(), manager.tokens.REF01);
+    expect(told).toMatchObject({ payload: { status: "RECORDED" } });
+    await faulty({ round_id: 1 }, "G005", "round 1 is over; choose a round from 2 to 3");
+    expect(await schedule()).toMatchObject({ status: "SCHEDULED", match_id: "R2M2" });
+    await start("eo");
+    const choices = { choices: ["rps", "eo"] };
+    expect(await schedule({ league_id: undefined })).toMatchObject({ error_code: "L005", context: choices });
+  });
+});
+
+it("remove_player leaves a round that has begun to be played, forfeits the rounds that follow, and says so", async () => {
+  await manager.register("P01", "P02", "P03", "REF01");
+  await start("rps");
+  await manager.assigned("rps", "R1M1");
+  // Berger's first round of three: P02 against P03.
+  const played = { roles: { player_1: "P02", player_2: "P03" } };
+  const remove = await tool("remove_player", { player_id: "P02" }, manager.operator);
+  expect(remove).toMatchObject({ status: "REMOVED" });
+  expect(await manager.schedule("rps")).toMatchObject([{ ...played, round_id: 1, status: "assigned" }, {}, {}]);
+  const aborted = { ...abortedR1M1(), league_id: "rps" };
+  for (const epoch of [1, 2, 3]) {
+    await manager.assigned("rps", "R1M1");
+    const told = await manager.message("MATCH_RESULT", "referee:REF01", { ...aborted, epoch }, manager.tokens.REF01);
+    expect(told).toMatchObject({ payload: { status: "RECORDED" } });
+  }
+  await vi.waitFor(async () => {
+    const later = (await manager.schedule("rps")).slice(1);
+    const withP02 = later.filter(({ roles }) => Object.values(roles).includes("P02"));
+    expect(withP02).toMatchObject([{ status: "completed", termination: "forfeit", reason: "shut_down" }]);
+  }, PATIENCE);
+  const { body } = await manager.post(rpcOf("tools/list"));
+  const { description } = body.result.tools.find(({ name }: Wire) => name === "remove_player");
+  expect(description).toContain("a round that has begun is played to its end, and what follows it is forfeited");
+});
+
+describe("an endpoint", () => {
+  it("elsewhere is no referee's", async () => {
+    expect(await asReferee("REF01", FOREIGN)).toMatchObject({ ...REJECTED, referee_id: null, error_code: "L001" });
+    await manager.register("REF01");
+    const again = await asReferee("REF01", FOREIGN, manager.tokens.REF01);
+    expect(again).toMatchObject({ ...REJECTED, error_code: "L001" });
+    expect(manager.endpointsKept()).toEqual({ REF01: manager.endpointOf("REF01") });
+  });
+
+  it("elsewhere is not taken from a player that comes back either, and the old one stays", async () => {
+    await manager.register("P01");
+    const again = await asPlayer({ contact_endpoint: FOREIGN }, manager.tokens.P01);
+    expect(again).toMatchObject({ ...REJECTED, player_id: null, error_code: "L001" });
+    expect(manager.endpointsKept()).toEqual({ P01: manager.endpointOf("P01") });
+    const moved = manager.endpointOf("moved");
+    expect(await asPlayer({ contact_endpoint: moved }, manager.tokens.P01)).toMatchObject({ status: "ACCEPTED" });
+    expect(manager.endpointsKept()).toEqual({ P01: moved });
+  });
+});
+
+describe("a name or an endpoint that is taken", () => {
+  const L003 = { ...REJECTED, error_code: "L003" };
+
+  it("is no second referee's", async () => {
+    await manager.register("REF01", "REF02");
+    expect(await asReferee("REF01", manager.endpointOf("REF03"))).toMatchObject(L003);
+    expect(await asReferee("REF03", manager.endpointOf("REF01"))).toMatchObject(L003);
+    expect(await asReferee("REF02", manager.endpointOf("REF01"), manager.tokens.REF02)).toMatchObject(L003);
+    expect(manager.endpointsKept()).toEqual({
+      REF01: manager.endpointOf("REF01"),
+      REF02: manager.endpointOf("REF02"),
+    });
+  });
+
+  it("stays taken however the endpoint is spelled", async () => {
+    await manager.register("P01");
+    const taken = new URL(manager.endpointOf("P01"));
+    const aliases = ["/P01?x", "/P01/", "/P01#x", "//P01", "/p01", "/%5001"].map((path) => `${taken.origin}${path}`);
+    for (const host of ["[::1]", "127.0.0.2", "LOCALHOST"]) aliases.push(`http://${host}:${taken.port}/P01`);
+    for (const contact_endpoint of aliases) {
+      expect(await asPlayer({ display_name: "Cheat", contact_endpoint }), contact_endpoint).toMatchObject(L003);
+    }
+    expect(manager.endpointsKept()).toEqual({ P01: taken.href });
+  });
+
+  it("is not given to a player that comes back with its own token", async () => {
+    await manager.register("P01", "P02");
+    const { P01, P02 } = manager.tokens;
+    const p01 = manager.endpointOf("P01");
+    const p02 = manager.endpointOf("P02");
+    expect(await asPlayer({ display_name: "P02", contact_endpoint: p01 }, P02)).toMatchObject(L003);
+    expect(await asPlayer({ display_name: "P01", contact_endpoint: p02 }, P02)).toMatchObject(L003);
+    expect(await asPlayer({ display_name: "P02", contact_endpoint: manager.endpointOf("x") }, P01)).toMatchObject(L003);
+    expect(manager.endpointsKept()).toEqual({ P01: p01, P02: p02 });
+  });
+
+  it("is not given to who knows the hash of a token alone", async () => {
+    await manager.register("P01");
+    expect(await asPlayer({}, sha256Hex(manager.tokens.P01 ?? ""))).toMatchObject(L003);
+  });
+});
+
+describe("a registration that is refused", () => {
+  const players = async () => (await manager.leagues()).map(({ players }) => players);
+
+  it("for one of its leagues takes no seat in the others", async () => {
+    const lost = await asPlayer({ league_ids: ["rps", "nowhere"] });
+    expect(lost).toMatchObject({ ...REJECTED, player_id: null, league_ids: [], error_code: "L005" });
+    expect(await players()).toEqual([0, 0]);
+  });
+
+  it("because its league runs changes nobody's seat", async () => {
+    await manager.register("P01", "P02", "REF01");
+    await start("rps");
+    const late = { display_name: "Late", contact_endpoint: manager.endpointOf("Late") };
+    expect(await asPlayer({ ...late, league_ids: ["rps"] })).toMatchObject({ ...REJECTED, error_code: "L001" });
+    expect(await asPlayer(late)).toMatchObject({ ...REJECTED, error_code: "L001" });
+    expect(await players()).toEqual([2, 2]);
+    expect(await tool("get_standings", { league_id: "rps" })).toMatchObject({
+      standings: [{ player_id: "P01" }, { player_id: "P02" }],
+    });
+  });
+});

@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { playerId } from "#shared/lib/ids.ts";
+import { ok } from "#shared/lib/result.ts";
+import { createRandom } from "#shared/lib/rng.ts";
+import type { NewLeagueEvent } from "../league/commands.ts";
+import type { League, Match } from "../league/league.ts";
+import { summaryOf } from "../league/outcome.ts";
+import { roundRobin } from "../league/round-robin.ts";
+import { foldStandings } from "../league/standings.ts";
+import type { Decide } from "../ledger.ts";
+import { ledgerOn, opened, profile, registered } from "../store/testing-ledger.ts";
+import { createProjections } from "./projections.ts";
+
+/** What a match of two may end with. */
+const ENDS = [
+  { termination: "normal", points: [3, 0] },
+  { termination: "normal", points: [1, 1] },
+  { termination: "forfeit", points: [0, 3] },
+  { termination: "forfeit", points: [0, 0] },
+  { termination: "aborted", points: [] },
+] as const;
+
+function eventsOf({ matchId: match_id, players }: Match, end: (typeof ENDS)[number]): readonly NewLeagueEvent[] {
+  const about = { match_id, epoch: 1, referee_id: "REF01" };
+  const assigned = { type: "match_assigned", ...about } as const;
+  if (end.termination === "aborted") {
+    return [assigned, { type: "match_aborted", ...about, reason: "any", log_head: "" }];
+  }
+  const match_points = Object.fromEntries(end.points.map((point, seat) => [players[seat] ?? "", point]));
+  const winner = players.find((id) => match_points[id] === 3) ?? null;
+  const rest = { final_scores: {}, faults: [], reason: "any", log_head: "" };
+  return [assigned, { type: "match_completed", ...about, ...rest, winner, match_points, termination: end.termination }];
+}
+
+const append =
+  (...events: readonly NewLeagueEvent[]): Decide<null> =>
+  () =>
+    ok({ leagueEvents: events.map((event) => ({ leagueId: "first", event })), reply: null });
+
+/** A league of so many registered players whose rounds are paired and opened. */
+async function runningLeague(count: number) {
+  const folder = mkdtempSync(join(tmpdir(), "projections-"));
+  const { ledger, db } = ledgerOn(join(folder, "league-manager.sqlite"));
+  onTestFinished(() => {
+    db.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const players = Array.from({ length: count }, (_, index) => playerId(index + 1));
+  const register: Decide<null> = () =>
+    ok({
+      agentEvents: players.map((id) => ({ agentId: id, event: registered(id) })),
+      writes: players.map((id) => profile(id, `name of ${id}`)),
+      reply: null,
+    });
+  await ledger.execute(register);
+  const rounds = roundRobin(players, 2).map((round): NewLeagueEvent => ({ type: "round_paired", ...round }));
+  const entries = players.map(
+    (player_id): NewLeagueEvent => ({ type: "player_entered", player_id, name_commitment: "" }),
+  );
+  await ledger.execute(append(opened("first"), ...entries, { type: "started" }, ...rounds));
+  return ledger;
+}
+
+/** The standings as all recorded matches give them at once. */
+const folded = ({ rounds, entrants }: League) =>
+  foldStandings(
+    [...entrants.keys()].map((player_id) => ({ player_id, display_name: `name of ${player_id}` })),
+    rounds
+      .flatMap(({ matches }) => matches.filter(({ outcome }) => outcome !== null))
+      .map((match) => {
+        const { match_points: points, termination, winner } = summaryOf(match);
+        return { points, termination, winner };
+      }),
+  );
+
+test.each(["a", "b", "c", "d", "e"])(
+  "standings and counts as events come are those of all matches: %s",
+  async (seed) => {
+    const random = createRandom(seed);
+    const ledger = await runningLeague(random.int(2, 9));
+    const projections = createProjections(ledger);
+    ledger.onCommit((commit) => {
+      for (const committed of commit.events) projections.advance(committed, commit);
+    });
+    const league = (): League => ledger.state.leagues.get("first") as League;
+    while (league().currentRound !== null) {
+      const round = league().rounds[(league().currentRound ?? 1) - 1];
+      const opening = round?.isOpened
+        ? []
+        : [{ type: "round_opened", round_id: round?.roundId ?? 1, absent: [] } as const];
+      const open = round?.matches.filter(({ outcome }) => outcome === null) ?? [];
+      const some = open.slice(0, random.int(1, open.length));
+      await ledger.execute(append(...opening, ...some.flatMap((match) => eventsOf(match, random.pick(ENDS)))));
+      const shown = [projections.standings(league()), projections.completed("first")];
+      expect(shown).toEqual([folded(league()), league().completedCount]);
+      const restarted = createProjections(ledger);
+      expect([restarted.standings(league()), restarted.completed("first")]).toEqual(shown);
+    }
+  },
+);
+
+test("the standings are the same array until a result or a player changes them", async () => {
+  const ledger = await runningLeague(4);
+  const projections = createProjections(ledger);
+  ledger.onCommit((commit) => {
+    for (const committed of commit.events) projections.advance(committed, commit);
+  });
+  const league = (): League => ledger.state.leagues.get("first") as League;
+  const before = projections.standings(league());
+  await ledger.execute(append({ type: "round_opened", round_id: 1, absent: [] }));
+  expect(projections.standings(league())).toBe(before);
+  await ledger.execute(append(...eventsOf(league().rounds[0]?.matches[0] as Match, ENDS[0])));
+  expect(projections.standings(league())).not.toBe(before);
+});

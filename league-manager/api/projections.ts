@@ -1,0 +1,112 @@
+import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
+import type { Agent } from "../agents/agent.ts";
+import { evolveAgent } from "../agents/evolve.ts";
+import type { League } from "../league/league.ts";
+import { summaryOf } from "../league/outcome.ts";
+import { createTally, type Standing, type Tally } from "../league/standings.ts";
+import type { Commit, CommittedEvent, ManagerState } from "../ledger.ts";
+import type { StateChange } from "./live.ts";
+
+/** The read side of the manager. Each committed event advances it, so that no request and no event costs a pass over all matches. */
+export interface Projections {
+  /** In the order of the config. */
+  leagues(): readonly League[];
+  league(leagueId: string): League | null;
+  agent(agentId: string): Agent | null;
+  /** The agent with this token. */
+  authenticate(token: string | null): Agent | null;
+  /** Advances by one event of a commit. Returns the change of an agent's lifecycle state, if the event is one. */
+  advance(committed: CommittedEvent, commit: Commit): StateChange | null;
+  /** The standings of a league; the same array until they change. */
+  standings(league: League): readonly Standing[];
+  /** Completed matches of a league as of the last event. */
+  completed(leagueId: string): number;
+}
+
+interface LeagueProjection {
+  readonly tally: Tally;
+  completed: number;
+  /** Null after a change. */
+  rows: readonly Standing[] | null;
+}
+
+export function createProjections(ledger: { readonly state: ManagerState }): Projections {
+  const { state } = ledger;
+  const leagues = new Map([...state.leagues].map(([leagueId, league]) => [leagueId, projectionOf(league)]));
+  /** Agents as of the last event, which may be in the middle of a commit. */
+  const agents = new Map(state.agents);
+  const byTokenHash = new Map([...agents.values()].map(({ tokenHash, id }) => [tokenHash, id]));
+
+  const ofLeague = (leagueId: string): LeagueProjection => {
+    const found = leagues.get(leagueId) ?? { tally: createTally(), completed: 0, rows: null };
+    leagues.set(leagueId, found);
+    return found;
+  };
+  const nameOf = (playerId: string): string => ledger.state.agents.get(playerId)?.name ?? playerId;
+
+  const advanceLeague = ({ leagueId, event }: Extract<CommittedEvent, { kind: "league" }>): void => {
+    const projection = ofLeague(leagueId);
+    if (event.type === "match_completed") {
+      projection.tally.add({ points: event.match_points, termination: event.termination, winner: event.winner });
+    }
+    if (event.type === "match_completed" || event.type === "match_aborted") projection.completed++;
+    if (CHANGES_STANDINGS.has(event.type)) projection.rows = null;
+  };
+
+  const advanceAgent = (
+    { agentId, event, version }: Extract<CommittedEvent, { kind: "agent" }>,
+    commit: Commit,
+  ): StateChange | null => {
+    const before = agents.get(agentId) ?? null;
+    const profile = commit.state.agents.get(agentId) ?? commit.before.agents.get(agentId) ?? before;
+    const agent = profile && evolveAgent(before, event, profile, version);
+    if (before) byTokenHash.delete(before.tokenHash);
+    if (agent) byTokenHash.set(agent.tokenHash, agentId);
+    if (agent) agents.set(agentId, agent);
+    else agents.delete(agentId);
+    return agent && before && agent.state !== before.state ? { agent, was: before.state } : null;
+  };
+
+  return {
+    leagues: () => [...ledger.state.leagues.values()],
+    league: (leagueId) => ledger.state.leagues.get(leagueId) ?? null,
+    agent: (agentId) => ledger.state.agents.get(agentId) ?? null,
+    authenticate(token) {
+      if (!token) return null;
+      const hash = sha256Hex(token);
+      const agent = ledger.state.agents.get(byTokenHash.get(hash) ?? "");
+      return agent && equalSecrets(agent.tokenHash, hash) ? agent : null;
+    },
+    advance(committed, commit) {
+      if (committed.kind === "agent") return advanceAgent(committed, commit);
+      advanceLeague(committed);
+      return null;
+    },
+    standings(league) {
+      const projection = ofLeague(league.leagueId);
+      projection.rows ??= projection.tally.standings(
+        [...league.entrants.keys()].map((player_id) => ({ player_id, display_name: nameOf(player_id) })),
+      );
+      return projection.rows;
+    },
+    completed: (leagueId) => ofLeague(leagueId).completed,
+  };
+}
+
+const CHANGES_STANDINGS = new Set<CommittedEvent["event"]["type"]>([
+  "match_completed",
+  "player_entered",
+  "player_left",
+]);
+
+function projectionOf(league: League): LeagueProjection {
+  const tally = createTally();
+  for (const { matches } of league.rounds) {
+    for (const match of matches) {
+      if (match.outcome === null) continue;
+      const { match_points: points, termination, winner } = summaryOf(match);
+      tally.add({ points, termination, winner });
+    }
+  }
+  return { tally, completed: league.completedCount, rows: null };
+}

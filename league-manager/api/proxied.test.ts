@@ -1,0 +1,81 @@
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { rpcOf, startTestManager, type TestManager } from "../testing/test-manager.ts";
+
+const CALLER = "203.0.113.9";
+
+/** A reverse proxy on loopback, as nginx with `proxy_add_x_forwarded_for`, all of whose callers have one address. */
+async function startProxy(port: number) {
+  const proxy = createServer((incoming, outgoing) => {
+    const { "x-forwarded-for": before, ...rest } = incoming.headers;
+    const headers = { ...rest, "x-forwarded-for": before === undefined ? CALLER : `${before}, ${CALLER}` };
+    const forwarded = request({ port, method: incoming.method, path: incoming.url, headers }, (reply) => {
+      outgoing.writeHead(reply.statusCode ?? 502, reply.headers);
+      reply.pipe(outgoing);
+    });
+    incoming.pipe(forwarded);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, close: () => proxy.close() };
+}
+
+describe("behind a reverse proxy on the same machine", () => {
+  let manager: TestManager;
+  let proxy: Awaited<ReturnType<typeof startProxy>>;
+  beforeEach(async () => {
+    const endpoint = "https://league.example/mcp";
+    manager = await startTestManager([{ league_id: "rps", game: "rps.v1" }], { manager: { endpoint } });
+    proxy = await startProxy(manager.port);
+  });
+  afterEach(async () => {
+    proxy.close();
+    await manager.stop();
+  });
+
+  const post = async (body: string, headers: Record<string, string> = {}) => {
+    const sent = { "content-type": "application/json", ...headers };
+    const reply = await fetch(`${proxy.url}/mcp`, { method: "POST", headers: sent, body });
+    return { status: reply.status, text: await reply.text() };
+  };
+  /** As nginx with `proxy_set_header Host $host`, which fetch cannot set. */
+  const postTo = (host: string, body: string) =>
+    new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+      const headers = { "content-type": "application/json", "x-forwarded-for": CALLER, host };
+      const sent = request({ port: manager.port, method: "POST", path: "/mcp", headers }, async (reply) => {
+        const parts: Buffer[] = await reply.toArray();
+        resolve({ status: reply.statusCode, text: Buffer.concat(parts).toString() });
+      });
+      sent.once("error", reject).end(body);
+    });
+  const register = (headers: Record<string, string> = {}) => {
+    const args = { player_name: "Eve", endpoint: manager.endpointOf("Eve") };
+    return post(rpcOf("tools/call", { name: "register_player", arguments: args }), headers);
+  };
+
+  it("remote callers are not loopback: they may not register an endpoint on the manager's machine", async () => {
+    expect((await register()).text).toContain(`at the address you register from (${CALLER})`);
+  });
+
+  it("the manager is called by the name of its endpoint, and calls no other service of its machine by that name", async () => {
+    expect(await postTo("league.example", rpcOf("ping"))).toMatchObject({ status: 200 });
+    expect(await postTo("other.example", rpcOf("ping"))).toMatchObject({ status: 403 });
+    for (const endpoint of ["http://league.example:22/", "https://league.example/mcp"]) {
+      const args = { player_name: "Eve", endpoint };
+      const { text } = await postTo(
+        "league.example",
+        rpcOf("tools/call", { name: "register_player", arguments: args }),
+      );
+      expect(text, endpoint).toContain("L001");
+    }
+  });
+
+  it("callers cannot pretend to be loopback in X-Forwarded-For", async () => {
+    expect((await register({ "x-forwarded-for": "127.0.0.1" })).text).toContain(`(${CALLER})`);
+  });
+
+  it("remote callers have the rate limit", async () => {
+    const statuses = await Promise.all(Array.from({ length: 101 }, async () => (await post(rpcOf("ping"))).status));
+    expect(statuses.filter((status) => status === 429)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,86 @@
+import { newToken } from "#shared/lib/ids.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import type { ProtocolError } from "#shared/protocol/errors.ts";
+import type { PlayerRegisterRequest, RefereeRegisterRequest, StartGame } from "#shared/protocol/messages.ts";
+import type { Answer, Caller } from "#shared/rpc/operations.ts";
+import type { Question } from "../agents/admission.ts";
+import type { Agent } from "../agents/agent.ts";
+import type { AdmissionPolicy } from "../agents/policy.ts";
+import { type Registered, registerPlayer, registerReferee } from "../commands/register.ts";
+import type { Ledger } from "../ledger.ts";
+
+export interface RegistrationOptions {
+  readonly ledger: Pick<Ledger, "execute">;
+  readonly policy: AdmissionPolicy;
+  /** Whether a registered player has left its endpoint. */
+  readonly hasLeft: (player: Agent) => Promise<boolean>;
+  /** Referees that answer no health probe, the one that has been silent for longest first. */
+  readonly silentReferees: () => readonly string[];
+  /** The matches that are a referee's own, which it learns when it registers. */
+  readonly matchesOf: (refereeId: string) => readonly StartGame[];
+  /** Called after a referee has registered, also when nothing about it has changed. */
+  readonly onReferee: (refereeId: string) => void;
+}
+
+/** Answers registrations. A refused registration is an answer with a reason, not an error. */
+export interface Registration {
+  player(request: PlayerRegisterRequest, caller: Pick<Caller, "authToken" | "remoteAddress">): Promise<Answer>;
+  referee(request: RefereeRegisterRequest, caller: Pick<Caller, "authToken" | "remoteAddress">): Promise<Answer>;
+}
+
+export function createRegistration(options: RegistrationOptions): Registration {
+  const { ledger, policy } = options;
+  return {
+    async player(request, { authToken, remoteAddress }) {
+      const circumstances = { token: authToken, remoteAddress, newToken: newToken(), salt: newToken() };
+      const registered = await registeredPlayer(options, (left) =>
+        ledger.execute(registerPlayer(policy, { request, ...circumstances, left })),
+      );
+      if (!registered.ok) return ok({ player_id: null, ...rejected(registered.error) });
+      const { agentId, token, leagueIds } = registered.value;
+      return ok({ player_id: agentId, ...accepted(token, leagueIds) });
+    },
+
+    async referee(request, { authToken, remoteAddress }) {
+      const circumstances = { token: authToken, remoteAddress, newToken: newToken(), salt: newToken() };
+      const silent = options.silentReferees();
+      const registered = await ledger.execute(registerReferee(policy, { request, ...circumstances, silent }));
+      if (!registered.ok) return ok({ referee_id: null, ...rejected(registered.error) });
+      const { agentId, token, leagueIds } = registered.value;
+      options.onReferee(agentId);
+      return ok({ referee_id: agentId, ...accepted(token, leagueIds), matches: options.matchesOf(agentId) });
+    },
+  };
+}
+
+/** Registers a player. When its endpoint belongs to another player, that one is asked first whether it is still there. */
+async function registeredPlayer(
+  { hasLeft }: Pick<RegistrationOptions, "hasLeft">,
+  attempt: (left: ReadonlySet<string>) => Promise<Result<Registered | Question, ProtocolError>>,
+): Promise<Result<Registered, ProtocolError>> {
+  const left = new Set<string>();
+  while (true) {
+    const result = await attempt(left);
+    if (!result.ok) return result;
+    if (result.value.type === "registered") return ok(result.value);
+    const { player, taken } = result.value;
+    if (left.has(player.id) || !(await hasLeft(player))) return err(taken);
+    left.add(player.id);
+  }
+}
+
+const accepted = (token: string, leagueIds: readonly string[]) => ({
+  status: "ACCEPTED",
+  auth_token: token,
+  league_ids: leagueIds,
+  reason: null,
+  error_code: null,
+});
+
+const rejected = (error: ProtocolError) => ({
+  status: "REJECTED",
+  auth_token: null,
+  league_ids: [],
+  reason: error.message,
+  error_code: error.error_code,
+});

@@ -1,0 +1,67 @@
+import { once } from "node:events";
+import { request as httpRequest, type OutgoingHttpHeaders } from "node:http";
+import { afterEach, describe, expect, it } from "vitest";
+import { newToken } from "#shared/lib/ids.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import { rpcOf, startTestManager, type TestManager } from "../testing/test-manager.ts";
+
+let manager: TestManager;
+afterEach(() => manager?.stop());
+
+const LEAGUES = [{ league_id: "rps", game: "rps.v1" }];
+const JSON_BODY = { "content-type": "application/json" };
+
+/** The status of an answer to a request with these headers, which may come before its body, if it has any. */
+async function statusOf(headers: OutgoingHttpHeaders, method = "POST", path = "/mcp", body?: string): Promise<number> {
+  const { port } = manager;
+  const request = httpRequest({ host: "127.0.0.1", port, method, path, agent: false, headers });
+  request.on("error", () => {}).flushHeaders();
+  if (body !== undefined) request.end(body);
+  const [response] = await once(request, "response");
+  request.destroy();
+  return response.statusCode;
+}
+
+describe("a body of 300 kB", () => {
+  const long = rpcOf("ping").padEnd(300_000, " ");
+  const headersOf = (token?: string) => ({
+    ...JSON_BODY,
+    "content-length": long.length,
+    ...(token && { authorization: `Bearer ${token}` }),
+  });
+
+  it("is taken from referees alone", async () => {
+    manager = await startTestManager(LEAGUES);
+    await manager.register("P01", "REF01");
+    const { P01, REF01 } = manager.tokens;
+    for (const token of [undefined, newToken(), P01, manager.operator]) {
+      expect(await statusOf(headersOf(token))).toBe(413);
+    }
+    expect(await statusOf(headersOf(REF01), "POST", "/mcp", long)).toBe(200);
+  });
+});
+
+it.each(["10.0.0.1", "evil.example"])("a call by the name %s is refused: 403", async (host) => {
+  manager = await startTestManager(LEAGUES);
+  const body = rpcOf("ping");
+  const asked = async (by: string) => [
+    await statusOf({ ...JSON_BODY, host: by }, "POST", "/mcp", body),
+    await statusOf({ host: by }, "GET", "/", ""),
+  ];
+  expect(await asked(`${host}:${manager.port}`)).toEqual([403, 403]);
+  expect(await asked(host)).toEqual([403, 403]);
+  expect(await asked(`127.0.0.1:${manager.port}`)).toEqual([200, 200]);
+});
+
+it("callers without a token of the league are held to a hundred calls a minute, others are not", async () => {
+  manager = await startTestManager(LEAGUES, { limits: { loopback: true } });
+  await manager.register("P01");
+  const ask = async (token?: string): Promise<number> => (await manager.post(rpcOf("ping"), token)).status;
+  const first = await Promise.all(Array.from({ length: 98 }, () => ask()));
+  expect(new Set(first)).toEqual(new Set([200]));
+  expect([await ask(newToken()), await ask(newToken()), await ask()]).toEqual([200, 429, 429]);
+  expect([await ask(manager.tokens.P01), await ask(manager.operator)]).toEqual([200, 200]);
+  const asP01 = newEnvelope("LIST_LEAGUES", "player:P01", {}, { authToken: manager.tokens.P01 });
+  const enveloped = await manager.post(rpcOf("tools/call", { name: "league_message", arguments: asP01 }));
+  expect(enveloped.status).toBe(200);
+});

@@ -1,0 +1,106 @@
+import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
+import { matchOf } from "../league/evolve.ts";
+import type { League, Match } from "../league/league.ts";
+import { summaryOf } from "../league/outcome.ts";
+import type { Projections } from "./projections.ts";
+import { ROUND_TEMPLATE, roundOf, scheduleOf, scheduleOfAll, scheduleOfRound, scheduleRow } from "./schedule.ts";
+
+/** What the read side of the API shows. */
+export interface Views {
+  readonly projections: Projections;
+  /** The session log of a completed match; empty for a match that was not played. */
+  readonly logOf: (leagueId: string, matchId: string) => readonly string[];
+  /** The seed of a match under an epoch, which is secret until the match is completed. */
+  readonly seedOf: (leagueId: string, matchId: string, epoch: number) => string;
+}
+
+/** `{"standings": [...]}` of some leagues. */
+export const standingsShown = ({ projections }: Pick<Views, "projections">, leagues: readonly League[]): object => ({
+  standings: leagues.flatMap((league) =>
+    projections.standings(league).map((row) => ({
+      league_id: league.leagueId,
+      ...row,
+      state: projections.agent(row.player_id)?.state ?? null,
+    })),
+  ),
+});
+
+/** The resources of the league manager: standings and schedule of all leagues. */
+export function managerResources(views: Views): readonly Resource[] {
+  const all = views.projections.leagues;
+  return [
+    {
+      uri: "league://standings",
+      name: "League Standings",
+      description: "Current standings of all leagues",
+      read: () => standingsShown(views, all()),
+    },
+    {
+      uri: "league://schedule",
+      name: "League Schedule",
+      description: `Every match of all leagues with its status and result; of very long schedules the rounds around the current one, the others are at ${ROUND_TEMPLATE}`,
+      read: () => scheduleOfAll(all()),
+    },
+  ];
+}
+
+/** The same for one league, one round of its schedule, and one match with its log and seed once it is completed. */
+export function managerTemplates(views: Views): readonly ResourceTemplate[] {
+  const leagueOf = (leagueId: string | undefined): League | null => views.projections.league(leagueId ?? "");
+  const canExist = ({ league_id }: Readonly<Record<string, string>>): boolean => leagueOf(league_id) !== null;
+  return [
+    {
+      uriTemplate: "league://{league_id}/standings",
+      name: "Standings of one league",
+      description: "Current standings of one league",
+      read({ league_id }) {
+        const league = leagueOf(league_id);
+        return league && standingsShown(views, [league]);
+      },
+      canExist,
+    },
+    {
+      uriTemplate: "league://{league_id}/schedule",
+      name: "Schedule of one league",
+      description: "Every match of one league with its status and result; of a very long schedule the current rounds",
+      read({ league_id }) {
+        const league = leagueOf(league_id);
+        return league && scheduleOf(league);
+      },
+      canExist,
+    },
+    {
+      uriTemplate: ROUND_TEMPLATE,
+      name: "One round of a schedule",
+      description: "Every match of one round of a league with its status and result",
+      read({ league_id, round_id }) {
+        const league = leagueOf(league_id);
+        return league && scheduleOfRound(league, Number(round_id));
+      },
+      canExist({ league_id, round_id }) {
+        const league = leagueOf(league_id);
+        return league !== null && (league.status === "open" || roundOf(league, Number(round_id)) !== null);
+      },
+    },
+    {
+      uriTemplate: "match://{league_id}/{match_id}",
+      name: "One match",
+      description: "A match with its result; once it is over with its seed and its log, which replays to that result",
+      canExist,
+      read({ league_id, match_id = "" }) {
+        const league = leagueOf(league_id);
+        const match = league && matchOf(league, match_id);
+        return match && oneMatch(views, league, match);
+      },
+    },
+  ];
+}
+
+function oneMatch({ logOf, seedOf }: Views, league: League, match: Match): object {
+  const { leagueId: league_id } = league;
+  const { matchId: match_id, roundId: round_id, epoch } = match;
+  const row = scheduleRow(league, match);
+  if (match.outcome === null) return { ...row, result: null, seed: null, log: null };
+  const result = { league_id, round_id, match_id, epoch, ...summaryOf(match) };
+  return { ...row, result, seed: seedOf(league_id, match_id, epoch), log: logOf(league_id, match_id) };
+}

@@ -1,0 +1,54 @@
+import { describe, expect, test } from "vitest";
+import { playerId } from "#shared/lib/ids.ts";
+import type { League } from "../league/league.ts";
+import { afterCommands, running, SETTINGS } from "../league/testing.ts";
+import { scheduleOf, scheduleOfAll, scheduleOfRound, WHOLE_SCHEDULE_MATCHES } from "./schedule.ts";
+
+const leagueOf = (players: number, leagueId = "rps"): League => {
+  const ids = Array.from({ length: players }, (_, index) => playerId(index + 1));
+  return afterCommands(running(ids, { ...SETTINGS, leagueId })).league;
+};
+const roundIds = (schedule: { readonly schedule: readonly { readonly round_id: number }[] }): readonly number[] => [
+  ...new Set(schedule.schedule.map(({ round_id }) => round_id)),
+];
+
+describe("the schedule of a league", () => {
+  test("is whole up to 1,000 matches", () => {
+    const league = leagueOf(45);
+    expect(league.matchCount).toBeLessThanOrEqual(WHOLE_SCHEDULE_MATCHES);
+    const shown = scheduleOf(league);
+    expect(shown.schedule).toHaveLength(league.matchCount);
+    expect(Object.keys(shown)).toEqual(["schedule"]);
+  });
+
+  test("of more matches has the current round and the rounds beside it, with counts and where the others are", () => {
+    const league = leagueOf(46);
+    const { schedule, ...about } = scheduleOf(league);
+    expect(roundIds({ schedule })).toEqual([1, 2]);
+    expect(about).toEqual({
+      truncated: true,
+      total: 1_035,
+      completed: 0,
+      rounds: 45,
+      current_round: 1,
+      rest: "league://{league_id}/schedule/{round_id}",
+    });
+    expect(roundIds(scheduleOf({ ...league, currentRound: 20 }))).toEqual([19, 20, 21]);
+    expect(roundIds(scheduleOf({ ...league, currentRound: null }))).toEqual([44, 45]);
+  });
+
+  test("can be read by rounds, each whole", () => {
+    const league = leagueOf(46);
+    const rounds = league.rounds.map(({ roundId }) => scheduleOfRound(league, roundId));
+    expect(rounds.every((round) => round?.truncated === undefined && round?.schedule.length === 23)).toBe(true);
+    for (const unknown of [0, 46, 1.5, Number.NaN]) expect(scheduleOfRound(league, unknown)).toBeNull();
+  });
+});
+
+test("the schedules of all leagues together are in part when they are more than 1,000 matches", () => {
+  const [small, large] = [leagueOf(30, "a"), leagueOf(40, "b")];
+  expect(scheduleOfAll([small]).schedule).toHaveLength(435);
+  const { schedule, ...about } = scheduleOfAll([small, large]);
+  expect(schedule).toHaveLength(2 * 15 + 2 * 20);
+  expect(about).toMatchObject({ truncated: true, total: 435 + 780 });
+});

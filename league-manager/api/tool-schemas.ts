@@ -1,0 +1,130 @@
+import { z } from "zod";
+import { gameIds } from "#shared/games/registry.ts";
+import { agentStates } from "#shared/protocol/lifecycle.ts";
+import { DisplayName } from "#shared/protocol/names.ts";
+
+/** What the league manager's tools take and answer, in plain form (PROTOCOL.md, section 4). */
+const id = z.string().min(1).max(200);
+const version = z.string().max(100).default("1.0.0");
+
+export const PlainRegisterPlayer = z
+  .object({
+    player_name: DisplayName,
+    endpoint: z.string().max(2000),
+    version,
+    game_types: z.array(id).max(100).optional(),
+    announcements: z.boolean().optional().describe("false: no messages about rounds and standings are sent"),
+    join_code: z.string().max(1000).optional(),
+  })
+  .transform(({ player_name, endpoint, game_types = [...gameIds], ...rest }) => ({
+    ...rest,
+    display_name: player_name,
+    contact_endpoint: endpoint,
+    game_types,
+  }));
+
+export const PlainRegisterReferee = z
+  .object({
+    referee_name: DisplayName,
+    endpoint: z.string().max(2000),
+    version,
+    game_types: z.array(id).max(100).optional(),
+    join_code: z.string().max(1000).optional(),
+    max_concurrent_matches: z.int().min(1).max(100_000).default(64),
+  })
+  .transform(({ referee_name, endpoint, game_types = [...gameIds], ...rest }) => ({
+    ...rest,
+    display_name: referee_name,
+    contact_endpoint: endpoint,
+    game_types,
+  }));
+
+/** What the tools answer. */
+const Role = z.record(z.string(), z.string()).describe("role to player id");
+export const Standings = z.object({
+  standings: z.array(
+    z.object({
+      league_id: z.string(),
+      rank: z.int(),
+      player_id: z.string(),
+      display_name: z.string(),
+      played: z.int(),
+      wins: z.int(),
+      draws: z.int(),
+      losses: z.int(),
+      points: z.number(),
+      state: z.enum(agentStates).nullable().describe("the player's lifecycle state"),
+    }),
+  ),
+});
+export const Schedule = z.object({
+  schedule: z.array(
+    z.object({
+      league_id: z.string(),
+      round_id: z.int(),
+      match_id: z.string(),
+      roles: Role,
+      status: z.string(),
+      referee_id: z.string().nullable(),
+      winner: z.string().nullable().describe("a player id; null for a draw or an open match"),
+      points: z.record(z.string(), z.number()).nullable(),
+      termination: z.string().nullable(),
+      reason: z.string().nullable(),
+    }),
+  ),
+  truncated: z.literal(true).optional().describe("only the rounds around the current one are listed"),
+  total: z.int().optional().describe("matches of the whole schedule, if truncated"),
+  completed: z.int().optional(),
+  rounds: z.int().optional().describe("rounds of the whole schedule, if truncated"),
+  current_round: z.int().nullable().optional(),
+  rest: z.string().optional().describe("the URI template of the resources that show one round each"),
+});
+export const Leagues = z.object({
+  leagues: z.array(
+    z.object({
+      league_id: z.string(),
+      game: z.string(),
+      game_name: z.string().optional(),
+      status: z.string(),
+      players: z.int(),
+      max_players: z.int().nullable(),
+    }),
+  ),
+});
+export const Started = z.looseObject({ status: z.literal("STARTED"), league_id: z.string() });
+export const Scheduled = z.object({
+  status: z.literal("SCHEDULED"),
+  league_id: z.string(),
+  match_id: z.string(),
+  round_id: z.int(),
+  roles: Role,
+});
+export const Removed = z.object({ status: z.literal("REMOVED"), player_id: z.string() });
+
+export const TokenReset = z.object({
+  status: z.literal("RESET"),
+  player_id: z.string(),
+  auth_token: z.string().describe("the player's new token; the old one is no longer valid"),
+});
+
+export const LeagueId = z.object({ league_id: id });
+export const GetSchedule = z.object({
+  league_id: id,
+  round_id: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("one round; default: every round, or the current ones of a long schedule"),
+});
+export const PlayerId = z.object({ player_id: id });
+export const ScheduleMatch = z
+  .object({
+    player1_id: id,
+    player2_id: id,
+    round_id: z.int().min(1).describe("the current round, a later one, or the one after the last"),
+    league_id: id.optional().describe("default: the one running league that both players are in"),
+  })
+  .refine(({ player1_id, player2_id }) => player1_id !== player2_id, {
+    path: ["player2_id"],
+    message: "a player cannot play against itself",
+  });

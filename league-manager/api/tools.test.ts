@@ -1,0 +1,248 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newToken } from "#shared/lib/ids.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import type { MessageType } from "#shared/protocol/messages.ts";
+import type { RunningAgent } from "#shared/runtime/agent.ts";
+import { Config } from "#shared/runtime/config.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
+import { startManager } from "../service.ts";
+import { startProgram } from "../testing/test-manager.ts";
+
+/** A port of its own for each test: fetch keeps connections to the last one. */
+let port = 20_000 + (process.pid % 500) * 20;
+let url = "";
+let dataFolder = "";
+let manager: RunningAgent;
+let operator = "";
+
+beforeEach(async () => {
+  dataFolder = mkdtempSync(join(tmpdir(), "doors-"));
+  port++;
+  url = `http://127.0.0.1:${port}/mcp`;
+  const config = Config.parse({
+    manager: { port },
+    leagues: [
+      { league_id: "rps", game: "rps.v1", max_players: 3 },
+      { league_id: "eo", game: "even_odd.v1" },
+    ],
+    timeouts: { default_ms: 300 },
+  });
+  const quiet = silentProcess("manager");
+  const base = { config, host: "127.0.0.1", port, dataFolder, seed: "s", onEvent: () => {} };
+  manager = await startManager({ ...base, startWhen: "count" }, quiet);
+  operator = readFileSync(join(dataFolder, "operator-token"), "utf8").trim();
+});
+afterEach(async () => {
+  await manager.stop();
+  rmSync(dataFolder, { recursive: true, force: true });
+});
+
+interface Reply {
+  readonly status: number;
+  /** Whatever came over the wire. */
+  readonly body: ReturnType<typeof JSON.parse>;
+}
+
+async function call(method: string, params: object = {}, bearer?: string): Promise<Reply> {
+  const headers = { "content-type": "application/json", ...(bearer && { authorization: `Bearer ${bearer}` }) };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 7, method, params });
+  const response = await fetch(url, { method: "POST", headers, body });
+  return { status: response.status, body: await response.json() };
+}
+
+/** A named tool: what its text says, with `isError` beside it. */
+async function tool(name: string, args: object = {}, bearer?: string) {
+  const { body } = await call("tools/call", { name, arguments: args }, bearer);
+  if (body.error) return body.error;
+  return { isError: body.result.isError ?? false, ...JSON.parse(body.result.content[0].text) };
+}
+
+const message = (type: MessageType, sender: string, payload: object, authToken?: string, name = "league_message") =>
+  tool(name, newEnvelope(type, sender, payload, { authToken }));
+
+const endpoint = (n: number): string => `http://127.0.0.1:${9_000 + n}/mcp`;
+const addPlayer = (n: number, more: object = {}) =>
+  tool("register_player", { player_name: `P${n}`, endpoint: endpoint(n), ...more });
+const addReferee = (n: number) => tool("register_referee", { referee_name: `R${n}`, endpoint: endpoint(50 + n) });
+const asPlayer = (payload: object, token?: string) => {
+  const me = { display_name: "Env", version: "1", game_types: ["rps.v1"], contact_endpoint: endpoint(9) };
+  return message("PLAYER_REGISTER_REQUEST", "player:Env", { ...me, ...payload }, token);
+};
+
+describe("MCP without a session", () => {
+  it("answers initialize, tools/list, resources/list and resources/read", async () => {
+    const params = { protocolVersion: "2024-11-05", capabilities: {}, clientInfo: { name: "x", version: "1" } };
+    expect((await call("initialize", params)).body).toMatchObject({
+      jsonrpc: "2.0",
+      id: 7,
+      result: {
+        protocolVersion: "2024-11-05",
+        capabilities: { tools: {}, resources: {} },
+        serverInfo: { name: "league-manager" },
+      },
+    });
+    const { tools } = (await call("tools/list")).body.result;
+    const names = tools.map((one: { name: string }) => one.name);
+    const wanted = ["register_player", "register_referee", "get_standings", "get_schedule", "schedule_match"];
+    expect(names).toEqual(expect.arrayContaining([...wanted, "start_league", "list_leagues", "league_message"]));
+    const registering = tools.find((one: { name: string }) => one.name === "register_player");
+    expect(registering.inputSchema).toMatchObject({
+      type: "object",
+      properties: { player_name: { type: "string" }, endpoint: { type: "string" } },
+    });
+    expect(registering.inputSchema.required.sort()).toEqual(["endpoint", "player_name"]);
+    const { resources } = (await call("resources/list")).body.result;
+    expect(resources[0]).toMatchObject({ uri: "league://standings", mimeType: "application/json" });
+    expect(resources.map((one: { uri: string }) => one.uri)).toContain("league://schedule");
+  });
+
+  it("reads resources and templates", async () => {
+    expect(await addPlayer(1)).toMatchObject({ status: "ACCEPTED", player_id: "P01" });
+    const read = async (uri: string) => (await call("resources/read", { uri })).body.result.contents[0];
+    const standings = await read("league://standings");
+    expect(standings).toMatchObject({ uri: "league://standings", mimeType: "application/json" });
+    const counts = { played: 0, wins: 0, draws: 0, losses: 0, points: 0 };
+    const row = { rank: 1, player_id: "P01", display_name: "P1", ...counts, state: "REGISTERED" };
+    expect(JSON.parse(standings.text)).toEqual({
+      standings: [
+        { league_id: "rps", ...row },
+        { league_id: "eo", ...row },
+      ],
+    });
+    expect(JSON.parse((await read("league://schedule")).text)).toEqual({ schedule: [] });
+    expect(JSON.parse((await read("league://eo/standings")).text).standings).toEqual([{ league_id: "eo", ...row }]);
+    expect(JSON.parse((await read("league://eo/schedule")).text)).toEqual({ schedule: [] });
+    for (const uri of ["league://nowhere/standings", "match://rps/R9M9", "nonsense"]) {
+      expect((await call("resources/read", { uri })).body.error.code).toBe(-32602);
+    }
+    const { resourceTemplates } = (await call("resources/templates/list")).body.result;
+    expect(resourceTemplates.map((one: { uriTemplate: string }) => one.uriTemplate)).toEqual([
+      "league://{league_id}/standings",
+      "league://{league_id}/schedule",
+      "league://{league_id}/schedule/{round_id}",
+      "match://{league_id}/{match_id}",
+    ]);
+  });
+
+  it("names the error codes with their HTTP status", async () => {
+    expect(await call("no/such")).toMatchObject({ status: 404, body: { error: { code: -32601 } } });
+    expect(await call("tools/call", { name: "nope" })).toMatchObject({
+      status: 200,
+      body: { error: { code: -32602 } },
+    });
+    const missing = await tool("register_player", { endpoint: endpoint(1) });
+    expect(missing).toMatchObject({ code: -32602, data: { faults: [{ path: "player_name" }] } });
+  });
+});
+
+describe("named tools", () => {
+  it("take plain arguments and answer plainly", async () => {
+    await addPlayer(1);
+    expect(await addReferee(1)).toMatchObject({ status: "ACCEPTED", referee_id: "REF01" });
+    expect(await tool("get_standings", { league_id: "eo" })).toMatchObject({
+      standings: [{ rank: 1, player_id: "P01" }],
+    });
+    expect(await tool("get_schedule", { league_id: "eo" })).toMatchObject({ schedule: [] });
+    expect((await tool("list_leagues")).leagues).toMatchObject([
+      { league_id: "rps", status: "open", players: 1, max_players: 3 },
+      { league_id: "eo", status: "open", players: 1, max_players: null },
+    ]);
+    expect(await tool("get_standings", { league_id: "x" })).toMatchObject({ isError: true, error_code: "L005" });
+  });
+
+  it("take envelopes and answer with envelopes", async () => {
+    const asked = newEnvelope("LIST_LEAGUES", "player:me", {});
+    expect(await tool("list_leagues", asked)).toMatchObject({
+      protocol: "league.v2",
+      type: "LIST_LEAGUES_RESPONSE",
+      sender: "league_manager:LM01",
+      correlation_id: asked.message_id,
+      payload: { leagues: [{ league_id: "rps" }, { league_id: "eo" }] },
+    });
+    const lost = await message("GET_STANDINGS", "player:me", { league_id: "x" }, undefined, "get_standings");
+    expect(lost).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L005" } });
+    const wrongDoor = await message("LIST_LEAGUES", "player:me", {}, undefined, "get_standings");
+    expect(wrongDoor).toMatchObject({ code: -32602 });
+  });
+
+  it("take league operations from the operator only", async () => {
+    await addPlayer(1);
+    const { auth_token: token } = await addPlayer(2);
+    const match = { player1_id: "P01", player2_id: "P02", round_id: 1, league_id: "eo" };
+    for (const stranger of [undefined, "wrong", token]) {
+      for (const [name, args] of [
+        ["start_league", { league_id: "eo" }],
+        ["schedule_match", match],
+      ] as const) {
+        expect(await tool(name, args, stranger)).toMatchObject({ isError: true, error_code: "L004" });
+      }
+    }
+    expect((await tool("list_leagues")).leagues[1].status).toBe("open");
+    expect(await tool("start_league", { league_id: "eo" }, operator)).toMatchObject({
+      error_code: "L001",
+      retryable: true,
+    });
+    await addReferee(1);
+    const started = await tool("start_league", { league_id: "eo", auth_token: operator });
+    expect(started).toMatchObject({ isError: false, status: "STARTED", league_id: "eo", matches: 1 });
+    expect(await tool("start_league", { league_id: "eo" }, operator)).toMatchObject({ error_code: "L005" });
+    expect(await tool("schedule_match", match, operator)).toMatchObject({ status: "SCHEDULED", match_id: "R1M2" });
+    expect((await tool("get_schedule", { league_id: "eo" })).schedule).toHaveLength(2);
+  });
+});
+
+describe("registration", () => {
+  it("names what is wrong", async () => {
+    expect(await asPlayer({ league_ids: ["nowhere"] })).toMatchObject({
+      type: "PLAYER_REGISTER_RESPONSE",
+      payload: { status: "REJECTED", player_id: null, auth_token: null, error_code: "L005" },
+    });
+    const foreign = await asPlayer({ contact_endpoint: "http://192.0.2.1:8101/mcp" });
+    expect(foreign).toMatchObject({ payload: { status: "REJECTED", error_code: "L001" } });
+    expect(await asPlayer({ contact_endpoint: "nonsense" })).toMatchObject({ payload: { error_code: "L001" } });
+    expect(await asPlayer({ game_types: ["go.v1"] })).toMatchObject({ payload: { error_code: "L001" } });
+    for (const n of [1, 2, 3]) await addPlayer(n);
+    expect(await asPlayer({ league_ids: ["rps"] })).toMatchObject({ payload: { error_code: "L002" } });
+    expect((await tool("list_leagues")).leagues).toMatchObject([{ players: 3 }, { players: 3 }]);
+  });
+
+  it("gives who comes back with its token its old id, and nobody else", async () => {
+    const contact_endpoint = `http://127.0.0.1:${await startProgram()}/mcp`;
+    const first = (await asPlayer({ contact_endpoint })).payload;
+    expect(first).toMatchObject({ status: "ACCEPTED", player_id: "P01", league_ids: ["rps"], reason: null });
+    expect(Buffer.from(first.auth_token, "base64url")).toHaveLength(32);
+    const refused = { status: "REJECTED", error_code: "L003", player_id: null };
+    expect((await asPlayer({ contact_endpoint })).payload).toMatchObject(refused);
+    expect((await asPlayer({ contact_endpoint: endpoint(10) })).payload).toMatchObject(refused);
+    expect((await asPlayer({ display_name: "Other", contact_endpoint })).payload).toMatchObject(refused);
+    const { host, port: at } = new URL(contact_endpoint);
+    for (const contact_endpoint of [`HTTP://${host}/mcp`, `http://localhost:${at}/mcp`, `http://127.1:${at}/mcp?#a`])
+      expect((await asPlayer({ display_name: "Other", contact_endpoint })).payload).toMatchObject(refused);
+    expect((await asPlayer({ contact_endpoint }, "wrong")).payload).toMatchObject(refused);
+    const again = (await asPlayer({ contact_endpoint: endpoint(10) }, first.auth_token)).payload;
+    expect(again).toMatchObject({ status: "ACCEPTED", player_id: "P01" });
+  });
+
+  it("lets a new one choose its token, so that it can come back if it never heard the answer", async () => {
+    const own = newToken();
+    const first = (await asPlayer({}, own)).payload;
+    expect(first).toMatchObject({ status: "ACCEPTED", player_id: "P01", auth_token: own });
+    expect((await asPlayer({}, own)).payload).toMatchObject({ status: "ACCEPTED", player_id: "P01", auth_token: own });
+    expect((await asPlayer({}, newToken())).payload).toMatchObject({ status: "REJECTED", error_code: "L003" });
+  });
+
+  it.each(["one that can be guessed", "another agent's", "the operator's"])("gives nobody %s", async (whose) => {
+    const others = (await addPlayer(1)).auth_token;
+    const tokens: Record<string, string> = { "another agent's": others, "the operator's": operator };
+    const token = tokens[whose] ?? "hunter2";
+    const { payload } = await asPlayer({}, token);
+    expect(payload).toMatchObject({ status: "ACCEPTED", player_id: "P02" });
+    expect(payload.auth_token).not.toBe(token);
+    const byBearer = await tool("register_player", { player_name: "P3", endpoint: endpoint(3) }, token);
+    expect(byBearer).toMatchObject({ status: "ACCEPTED", player_id: "P03" });
+    expect(byBearer.auth_token).not.toBe(token);
+  });
+});

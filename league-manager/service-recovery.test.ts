@@ -1,0 +1,108 @@
+import { describe, expect, it, vi } from "vitest";
+import type { StartGame } from "#shared/protocol/messages.ts";
+import { isSignedFor } from "#shared/protocol/signing.ts";
+import { PATIENCE, played, type ScriptedLeague, startScriptedLeague, timedOut } from "./testing/scripted-league.ts";
+
+describe.concurrent("a referee that is asked for its health", () => {
+  it("keeps its match when it misses two probes and answers the third", async (test) => {
+    const league = await startScriptedLeague(test, { referees: 2 });
+    await league.begin();
+    await league.order("REF01", "R1M1");
+    const referee = league.referee("REF01");
+    referee.isWell = (time) => time > 2;
+    await vi.waitFor(() => expect(referee.probes()).toBeGreaterThanOrEqual(4), PATIENCE);
+    expect(league.referee("REF02").orders()).toEqual([]);
+    expect(league.matches()).toMatchObject([{ refereeId: "REF01", epoch: 1 }]);
+    expect(referee.told.map(({ type }) => type)).not.toContain("MATCH_WITHDRAWN");
+  });
+
+  it("is told what it has lost when it answers again after three missed probes", async (test) => {
+    const league = await startScriptedLeague(test, { referees: 2 });
+    await league.begin();
+    await league.order("REF01", "R1M1");
+    const referee = league.referee("REF01");
+    referee.isWell = (time) => time > 3;
+    const withdrawn = await vi.waitFor(() => {
+      const found = referee.told.find(({ type }) => type === "MATCH_WITHDRAWN");
+      if (!found) throw new Error("REF01 was told of no withdrawn match");
+      return found;
+    }, PATIENCE);
+    expect(withdrawn.payload).toEqual({ league_id: "rps", match_id: "R1M1", epoch: 1 });
+    expect(isSignedFor(referee.token, "rps/R1M1", withdrawn.auth_token ?? "")).toBe(true);
+    expect(await league.order("REF02", "R1M1")).toMatchObject({ epoch: 2 });
+  });
+});
+
+describe.concurrent("a player that was suspended for a timeout", () => {
+  const stateOf = (league: ScriptedLeague, id: string): unknown => {
+    const { state, fails } = league.kept(id);
+    return { state, fails };
+  };
+
+  /** P01 has lost its match of the first round by timeout; the second round does not begin before the other match is over. */
+  async function suspended(league: ScriptedLeague): Promise<StartGame> {
+    for (const id of ["P01", "P02", "P03", "P04"]) league.player(id).isWell = () => false;
+    await league.begin();
+    const orders = [await league.order("REF01", "R1M1"), await league.order("REF01", "R1M2")];
+    const plays = (order: StartGame): boolean => Object.values(order.roles).some((seat) => seat.player_id === "P01");
+    const [own, other] = orders.sort((a, b) => Number(plays(b)) - Number(plays(a))) as [StartGame, StartGame];
+    await league.report("REF01", timedOut(own, "P01"));
+    expect(stateOf(league, "P01")).toEqual({ state: "SUSPENDED", fails: 1 });
+    return other;
+  }
+
+  it("is active again before its next match when its health answers", async (test) => {
+    const league = await startScriptedLeague(test, { players: 4 });
+    const other = await suspended(league);
+    league.player("P01").isWell = () => true;
+    await vi.waitFor(() => expect(stateOf(league, "P01")).toEqual({ state: "ACTIVE", fails: 1 }), PATIENCE);
+    expect(league.referee("REF01").orders()).toHaveLength(2);
+    await league.report("REF01", played(other));
+    await league.order("REF01", "R2M1");
+  });
+
+  it("is active again before its next match when it has registered again", async (test) => {
+    const league = await startScriptedLeague(test, { players: 4 });
+    const other = await suspended(league);
+    const { url, token } = league.player("P01");
+    const me = { display_name: "P01", version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: url };
+    const answer = await league.say("PLAYER_REGISTER_REQUEST", "player:P01", me, token);
+    expect(answer.payload).toMatchObject({ status: "ACCEPTED", player_id: "P01", auth_token: token });
+    expect(stateOf(league, "P01")).toEqual({ state: "ACTIVE", fails: 1 });
+    expect(league.referee("REF01").orders()).toHaveLength(2);
+    await league.report("REF01", played(other));
+    await league.order("REF01", "R2M1");
+  });
+});
+
+describe("a player that was shut down", () => {
+  const stateOf = (league: ScriptedLeague): unknown => {
+    const { state, fails } = league.kept("P01");
+    return { state, fails };
+  };
+  const enterLater = (league: ScriptedLeague) => {
+    const { url, token } = league.player("P01");
+    const me = { display_name: "P01", version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: url };
+    return league.say("PLAYER_REGISTER_REQUEST", "player:P01", { ...me, league_ids: ["later"] }, token);
+  };
+
+  it("because its league was over plays in the next that it enters", async (test) => {
+    const league = await startScriptedLeague(test, { laterLeagues: ["later"] });
+    await league.begin();
+    await league.report("REF01", played(await league.order("REF01", "R1M1")));
+    await vi.waitFor(() => expect(stateOf(league)).toEqual({ state: "SHUTDOWN", fails: 0 }), PATIENCE);
+    expect((await enterLater(league)).payload).toMatchObject({ status: "ACCEPTED", league_ids: ["later"] });
+    expect(stateOf(league)).toEqual({ state: "REGISTERED", fails: 0 });
+  });
+
+  it("in a league that goes on enters no other: it would forfeit there too", async (test) => {
+    const league = await startScriptedLeague(test, { laterLeagues: ["later"] });
+    await league.begin(3);
+    for (const matchId of ["R1M1", "R1M2", "R1M3"]) {
+      await league.report("REF01", timedOut(await league.order("REF01", matchId), "P01"));
+    }
+    expect(stateOf(league)).toEqual({ state: "SHUTDOWN", fails: 3 });
+    expect((await enterLater(league)).payload).toMatchObject({ status: "REJECTED", error_code: "L001" });
+    expect(stateOf(league)).toEqual({ state: "SHUTDOWN", fails: 3 });
+  });
+});

@@ -1,0 +1,231 @@
+import { describe, expect, it, vi } from "vitest";
+import { removePlayer } from "./commands/players.ts";
+import { recorded, renamedReferees, withoutP02 } from "./testing/decisions.ts";
+import { aborted, PATIENCE, played, startScriptedLeague, timedOut } from "./testing/scripted-league.ts";
+
+const RECORDED = { payload: { status: "RECORDED" } };
+const REFUSED = { isError: true, payload: { error_code: "L004" } };
+const NOT_WELL = (): boolean => false;
+
+describe.concurrent("a manager that starts again on its folder", () => {
+  it("takes a match's result from the referee that has it now, not from the one that lost it", async (test) => {
+    const league = await startScriptedLeague(test, { referees: 2 });
+    await league.begin();
+    const lost = await league.order("REF01", "R1M1");
+    expect(lost.epoch).toBe(1);
+    league.referee("REF01").isWell = NOT_WELL;
+    expect(await league.order("REF02", "R1M1")).toMatchObject({ epoch: 2 });
+    await league.restart();
+    const given = await league.order("REF02", "R1M1");
+    expect(given).toMatchObject({ epoch: 2, run_id: lost.run_id });
+    expect(await league.report("REF01", played(lost))).toMatchObject(REFUSED);
+    expect(await league.report("REF02", played(given))).toMatchObject(RECORDED);
+  });
+
+  it("knows the new epoch of a match that nobody has taken yet", async (test) => {
+    const league = await startScriptedLeague(test);
+    await league.begin();
+    const lost = await league.order("REF01", "R1M1");
+    league.referee("REF01").isWell = NOT_WELL;
+    await vi.waitFor(
+      () => expect(league.matches()).toMatchObject([{ epoch: 2, status: "scheduled", refereeId: null }]),
+      PATIENCE,
+    );
+    await league.restart(() => {
+      league.referee("REF01").isWell = () => true;
+    });
+    const given = await league.order("REF01", "R1M1");
+    expect(given.epoch).toBe(2);
+    expect(await league.report("REF01", played(lost))).toMatchObject(REFUSED);
+    expect(await league.report("REF01", played(given))).toMatchObject(RECORDED);
+  });
+
+  it("leaves a match with its referee, though it would deal it to another now", async (test) => {
+    const league = await startScriptedLeague(test, { referees: 2 });
+    await league.begin();
+    await league.report("REF01", aborted(await league.order("REF01", "R1M1")));
+    expect(await league.order("REF02", "R1M1")).toMatchObject({ epoch: 2 });
+    await league.restart();
+    const given = await league.order("REF02", "R1M1");
+    expect(given.epoch).toBe(2);
+    expect(await league.report("REF02", played(given))).toMatchObject(RECORDED);
+    await league.over();
+    expect(league.referee("REF01").orders()).toEqual([]);
+  });
+
+  it("deals a round to its referees in the order of their numbers, REF99 before REF100", async (test) => {
+    const league = await startScriptedLeague(test, { players: 4, referees: 2 });
+    await league.restart(() => league.change(renamedReferees(league)));
+    await league.begin();
+    await vi.waitFor(
+      () =>
+        expect(league.matches().slice(0, 2)).toMatchObject([
+          { matchId: "R1M1", refereeId: "REF99" },
+          { matchId: "R1M2", refereeId: "REF100" },
+        ]),
+      PATIENCE,
+    );
+  });
+
+  it("goes on counting how often a match was aborted", async (test) => {
+    const league = await startScriptedLeague(test, { maxConcurrent: 1 });
+    await league.begin(1);
+    await league.report("REF01", aborted(await league.order("REF01", "R1M1")));
+    // Its referee has no place for it now: it waits, and the file alone knows of its new epoch.
+    await league.order("REF01", "R1M2");
+    await league.restart();
+    await league.report("REF01", played(await league.order("REF01", "R1M2")));
+    const second = await league.order("REF01", "R1M1");
+    expect(second.epoch).toBe(2);
+    await league.report("REF01", aborted(second));
+    const orders = () => league.referee("REF01").orders();
+    await vi.waitFor(() => expect(orders().at(-1)).toMatchObject({ match_id: "R1M1", epoch: 3 }), PATIENCE);
+    const third = orders().at(-1);
+    expect(await league.report("REF01", aborted(third ?? second))).toMatchObject(RECORDED);
+    const [rps] = (await league.over()).leagues;
+    expect(rps?.matches.map(({ match_id, termination }) => [match_id, termination])).toEqual([
+      ["R1M1", "aborted"],
+      ["R1M2", "normal"],
+    ]);
+  });
+
+  it("keeps the seed that it has chosen itself", async (test) => {
+    const league = await startScriptedLeague(test, { seed: null });
+    await league.begin();
+    const { seed } = await league.order("REF01", "R1M1");
+    await league.restart();
+    expect((await league.order("REF01", "R1M1")).seed).toBe(seed);
+  });
+
+  it("has only those matches of a round played that have no result", async (test) => {
+    const league = await startScriptedLeague(test);
+    await league.begin(1);
+    const [first, second] = [await league.order("REF01", "R1M1"), await league.order("REF01", "R1M2")];
+    expect(await league.report("REF01", played(first))).toMatchObject(RECORDED);
+    await league.restart();
+    expect(await league.order("REF01", "R1M2")).toEqual(second);
+    expect(await league.report("REF01", played(second))).toMatchObject(RECORDED);
+    const [rps] = (await league.over()).leagues;
+    expect(rps?.matches.map(({ match_id }) => match_id)).toEqual(["R1M1", "R1M2"]);
+    const given = league.referee("REF01").orders();
+    expect(given.map(({ match_id }) => match_id)).toEqual(["R1M2"]);
+  });
+
+  it("ends a league whose last result it had written and no more", async (test) => {
+    const league = await startScriptedLeague(test);
+    await league.begin();
+    const last = played(await league.order("REF01", "R1M1"));
+    await league.restart(() => league.change(recorded(last)));
+    expect((await league.over()).leagues).toMatchObject([{ status: "completed", matches: [{ match_id: "R1M1" }] }]);
+    expect(["P01", "P02", "REF01"].map((id) => league.kept(id).state)).toEqual(["SHUTDOWN", "SHUTDOWN", "SHUTDOWN"]);
+  });
+
+  it("goes on counting matches lost by timeout", async (test) => {
+    const league = await startScriptedLeague(test);
+    await league.begin(3);
+    const lose = async (matchId: string): Promise<void> => {
+      const result = timedOut(await league.order("REF01", matchId), "P01");
+      expect(await league.report("REF01", result)).toMatchObject(RECORDED);
+    };
+    const ofP01 = () => league.kept("P01");
+    await lose("R1M1");
+    await lose("R1M2");
+    expect(ofP01()).toMatchObject({ fails: 2 });
+    await league.restart();
+    await lose("R1M3");
+    expect(ofP01()).toMatchObject({ state: "SHUTDOWN", fails: 3 });
+  });
+
+  it("plays a round that had begun to its end, also the matches of a player that is shut down", async (test) => {
+    const league = await startScriptedLeague(test, { maxConcurrent: 1 });
+    await league.begin(1);
+    const assigned = await league.order("REF01", "R1M1");
+    await league.restart(() => league.change(removePlayer("P01")));
+    expect(await league.report("REF01", played(assigned))).toMatchObject(RECORDED);
+    const waiting = await league.order("REF01", "R1M2");
+    expect(await league.report("REF01", played(waiting))).toMatchObject(RECORDED);
+    const [rps] = (await league.over()).leagues;
+    expect(rps?.matches).toMatchObject([{ termination: "normal" }, { termination: "normal" }]);
+  });
+
+  it("forfeits the matches of a player that is shut down in a round that had not begun", async (test) => {
+    const league = await startScriptedLeague(test, { players: 3 });
+    await league.begin();
+    const first = played(await league.order("REF01", "R1M1"));
+    await league.restart(async () => {
+      await league.change(recorded(first));
+      await league.change(removePlayer("P01"));
+    });
+    const [rps] = (await league.over()).leagues;
+    expect(rps?.matches.map(({ reason }) => reason)).toEqual([
+      expect.not.stringMatching("shut"),
+      "shut_down",
+      "shut_down",
+    ]);
+    expect(league.referee("REF01").orders()).toEqual([]);
+  });
+
+  it("goes on with its other leagues when one cannot go on", async (test) => {
+    const league = await startScriptedLeague(test, { players: 3, laterLeagues: ["later"] });
+    await league.begin();
+    await league.order("REF01", "R1M1");
+    await league.restart(async () => {
+      await league.change(withoutP02);
+      await league.change(removePlayer("P01"));
+    });
+    const completed = () => league.events().filter((event) => event.type === "league_completed");
+    await vi.waitFor(() => expect(completed()).toMatchObject([{ league_id: "later" }]), PATIENCE);
+    const message = expect.stringMatching(/^rps cannot go on: .*rps\/R1M1 has a registered player/);
+    await vi.waitFor(() => expect(league.events()).toContainEqual({ type: "notice", message }), PATIENCE);
+  });
+
+  it("deals out no match before its players listen again", async (test) => {
+    const league = await startScriptedLeague(test);
+    await league.begin();
+    await league.order("REF01", "R1M1");
+    const players = [league.player("P01"), league.player("P02")];
+    for (const player of players) await player.close();
+    await league.restart();
+    // They are slow to start; whoever was asked meanwhile would lose the match after join_ms.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(league.referee("REF01").orders()).toEqual([]);
+    for (const player of players) await player.listen();
+    const given = await league.order("REF01", "R1M1");
+    expect(await league.report("REF01", played(given))).toMatchObject(RECORDED);
+    expect((await league.over()).leagues[0]?.matches).toMatchObject([{ termination: "normal" }]);
+  });
+
+  it("tells a referee that registers before its players listen again which matches are its own", async (test) => {
+    const league = await startScriptedLeague(test);
+    await league.begin();
+    const order = await league.order("REF01", "R1M1");
+    const players = [league.player("P01"), league.player("P02")];
+    for (const player of players) await player.close();
+    await league.restart();
+    const { url, token } = league.referee("REF01");
+    const me = { display_name: "REF01", version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: url };
+    const answering = league.say("REFEREE_REGISTER_REQUEST", "referee:REF01", me, token);
+    for (const player of players) await player.listen();
+    expect((await answering).payload).toMatchObject({ status: "ACCEPTED", matches: [order] });
+  });
+
+  it("tells a referee that registers again which matches are its own, and of no others", async (test) => {
+    const league = await startScriptedLeague(test, { referees: 2 });
+    await league.begin(1);
+    await league.order("REF01", "R1M1");
+    await league.order("REF02", "R1M2");
+    await league.restart();
+    const own = [
+      ["REF01", "R1M1"],
+      ["REF02", "R1M2"],
+    ] as const;
+    for (const [id, matchId] of own) {
+      const order = await league.order(id, matchId);
+      const { url, token } = league.referee(id);
+      const me = { display_name: id, version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: url };
+      const answer = await league.say("REFEREE_REGISTER_REQUEST", `referee:${id}`, me, token);
+      expect(answer.payload).toMatchObject({ status: "ACCEPTED", referee_id: id, auth_token: token });
+      expect(answer.payload.matches).toEqual([order]);
+    }
+  });
+});

@@ -1,0 +1,30 @@
+import { newToken } from "#shared/lib/ids.ts";
+import type { ManagerStore } from "./manager-store.ts";
+
+/** The values that are fixed when a run begins. They are rows of the store, because the seed is secret. */
+export interface RunIdentity {
+  /** Random. Tells referees that keep their stores this run's matches from those of the same names in another run. */
+  readonly runId: string;
+  /** The seeds of the leagues follow from it. */
+  readonly seed: string;
+}
+
+/** The identity of the run that a store holds; of a new run with the seed that is given, or a random one. */
+export async function openRun(
+  store: Pick<ManagerStore, "getMeta" | "setMeta">,
+  givenSeed: string | null,
+): Promise<RunIdentity> {
+  const runId = store.getMeta(RUN_ID) ?? newToken();
+  const seed = store.getMeta(SEED) ?? givenSeed ?? newToken();
+  await Promise.all([store.setMeta(RUN_ID, runId), store.setMeta(SEED, seed)]);
+  return { runId, seed };
+}
+
+/** The identity of a run that has begun. */
+export const keptRun = (store: Pick<ManagerStore, "getMeta">): RunIdentity => ({
+  runId: store.getMeta(RUN_ID) ?? "",
+  seed: store.getMeta(SEED) ?? "",
+});
+
+const RUN_ID = "run_id";
+const SEED = "seed";

@@ -1,0 +1,25 @@
+import { openSync } from "node:fs";
+import { pause, systemClock } from "#shared/lib/clock.ts";
+import { createPeers } from "#shared/rpc/peer.ts";
+import { hasLeft } from "../effects/presence.ts";
+
+/** Opens files up to the limit of the process, asks whether the player at the given endpoint has left, and prints the answer. */
+const [endpoint = ""] = process.argv.slice(2);
+const player = { id: "P01", name: "Ann", endpoint, tokenHash: "" };
+const peers = createPeers({ clock: systemClock });
+/** Opens files until no more can be; returns how many. */
+const takeAll = (): number => {
+  for (let taken = 0; ; taken++) {
+    try {
+      openSync("/dev/null", "r");
+    } catch {
+      return taken;
+    }
+  }
+};
+takeAll();
+// Node may close files of its own a moment later. This ends when it has closed none for 50 ms.
+while (await pause(50, new AbortController().signal)) if (takeAll() === 0) break;
+const left = await hasLeft(peers, "rps")(player);
+process.stdout.write(JSON.stringify({ left }));
+await peers.close();

@@ -1,0 +1,268 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, type TestContext, vi } from "vitest";
+import { findGame } from "#shared/games/registry.ts";
+import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
+import type { MatchResult, MessageType, StartGame } from "#shared/protocol/messages.ts";
+import type { RunningAgent } from "#shared/runtime/agent.ts";
+import { Config } from "#shared/runtime/config.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
+import { outcomeOf } from "#shared/session/match-result.ts";
+import { type Command, create, decide } from "#shared/session/session.ts";
+import { rowsOf } from "#shared/session/testing-rows.ts";
+import type { Agent } from "../agents/agent.ts";
+import type { LiveEvent } from "../api/live.ts";
+import type { Match } from "../league/league.ts";
+import type { Decide } from "../ledger.ts";
+import { startManager } from "../service.ts";
+import { changeKept, keptState } from "./kept-state.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
+type Wire = any;
+
+/** An agent that does what its test says: it accepts every match, plays none, and keeps what it was told. */
+export interface ScriptedAgent {
+  readonly url: string;
+  readonly told: Envelope[];
+  token: string;
+  /** Whether it is well, asked the nth time since it was told how to answer. */
+  isWell: (time: number) => boolean;
+  readonly probes: () => number;
+  /** What it was given to referee since the manager was last started. */
+  orders: () => readonly StartGame[];
+  isListening: () => boolean;
+  listen(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A manager in this process with scripted players P01, P02, … and referees REF01, REF02, …, all registered. */
+export interface ScriptedLeague {
+  readonly dataFolder: string;
+  readonly player: (id: string) => ScriptedAgent;
+  readonly referee: (id: string) => ScriptedAgent;
+  /** Of the manager that runs now. */
+  readonly events: () => readonly LiveEvent[];
+  /** Starts the league `rps`; further matches of P01 and P02 in round 1 come on top. */
+  begin(more?: number): Promise<void>;
+  /** Stops the manager, and starts it anew on the same folder. */
+  restart(meanwhile?: () => unknown): Promise<void>;
+  say(type: MessageType, sender: string, payload: object, authToken: string): Promise<Wire>;
+  /** Says what came of a match, in the name of its referee. */
+  report(refereeId: string, result: MatchResult): Promise<Wire>;
+  /** The first order for a match that the referee has had from the manager that runs now; waits for it. */
+  order(refereeId: string, matchId: string): Promise<StartGame>;
+  /** Waits until every league is over. */
+  over(): Promise<Extract<LiveEvent, { type: "all_completed" }>["document"]>;
+  /** The matches of the league in the manager's file. */
+  matches(): readonly Match[];
+  /** A registered agent in the manager's file. */
+  kept(id: string): Agent;
+  /** Commits a decision to the manager's file; the manager must not run. */
+  change(decide: Decide<unknown>): Promise<void>;
+}
+
+/** Far longer than anything takes, for a machine that has much else to do. */
+export const PATIENCE = { timeout: 20_000, interval: 20 };
+
+/** `test` is the one that it is for: several may run at a time. */
+export async function startScriptedLeague(
+  test: TestContext,
+  { players = 2, referees = 1, maxConcurrent = 64, seed = "s" as string | null, laterLeagues = [] as string[] } = {},
+): Promise<ScriptedLeague> {
+  const dataFolder = mkdtempSync(join(tmpdir(), "scripted-"));
+  const leagues = ["rps", ...laterLeagues].map((league_id) => ({ league_id, game: "rps.v1" }));
+  const config = Config.parse({ leagues, timeouts: { default_ms: 2_000, join_ms: 500 } });
+  const agents = new Map<string, ScriptedAgent>();
+  let manager: RunningAgent | undefined;
+  let url = "";
+  let events: LiveEvent[] = [];
+  test.onTestFinished(async () => {
+    await manager?.stop();
+    for (const agent of agents.values()) await agent.close();
+    rmSync(dataFolder, { recursive: true, force: true });
+  });
+
+  const start = async (): Promise<void> => {
+    const mine: LiveEvent[] = [];
+    events = mine;
+    manager = await startManager(
+      {
+        ...{ config, host: "127.0.0.1", port: 0, dataFolder, seed, startWhen: "count" },
+        onEvent: (event) => mine.push(event),
+      },
+      silentProcess("manager", {
+        report: (report) => {
+          if (report.type === "ready") url = `${report.url}/mcp`;
+        },
+      }),
+    );
+  };
+  const tool = async (name: string, args: object, bearer?: string): Promise<Wire> => {
+    const headers = { "content-type": "application/json", ...(bearer && { authorization: `Bearer ${bearer}` }) };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
+    const { result, error } = (await (await fetch(url, { method: "POST", headers, body })).json()) as Wire;
+    return error ?? { isError: result.isError ?? false, ...JSON.parse(result.content[0].text) };
+  };
+  const say: ScriptedLeague["say"] = (type, sender, payload, authToken) =>
+    tool("league_message", newEnvelope(type, sender, payload, { authToken }));
+  const agent = (id: string): ScriptedAgent => {
+    const found = agents.get(id);
+    if (!found) throw new Error(`no agent ${id}`);
+    return found;
+  };
+  const leagueIds = leagues.map(({ league_id }) => league_id);
+  const state = () => keptState(dataFolder, leagueIds);
+
+  await start();
+  const ids = (prefix: string, count: number): string[] =>
+    Array.from({ length: count }, (_, index) => `${prefix}0${index + 1}`);
+  for (const id of [...ids("P", players), ...ids("REF", referees)]) {
+    const one = await scriptedAgent();
+    agents.set(id, one);
+    const player = { display_name: id, version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: one.url };
+    const registered = id.startsWith("P")
+      ? (await say("PLAYER_REGISTER_REQUEST", `player:${id}`, { ...player, league_ids: ["rps"] }, "")).payload
+      : await tool("register_referee", {
+          ...{ referee_name: id, endpoint: one.url, max_concurrent_matches: maxConcurrent },
+        });
+    expect(registered).toMatchObject({ status: "ACCEPTED" });
+    one.token = registered.auth_token;
+  }
+
+  return {
+    dataFolder,
+    player: agent,
+    referee: agent,
+    events: () => events,
+    async begin(more = 0) {
+      const operator = readFileSync(join(dataFolder, "operator-token"), "utf8").trim();
+      expect(await tool("start_league", { league_id: "rps" }, operator)).toMatchObject({ status: "STARTED" });
+      for (let count = 0; count < more; count++) {
+        const match = { league_id: "rps", player1_id: "P01", player2_id: "P02", round_id: 1 };
+        expect(await tool("schedule_match", match, operator)).toMatchObject({ status: "SCHEDULED" });
+      }
+    },
+    async restart(meanwhile) {
+      await manager?.stop();
+      manager = undefined;
+      for (const one of agents.values()) one.told.length = 0;
+      await meanwhile?.();
+      await start();
+    },
+    say,
+    report: (id, result) => say("MATCH_RESULT", `referee:${id}`, result, agent(id).token),
+    order: (id, matchId) =>
+      vi.waitFor(() => {
+        const found = agent(id)
+          .orders()
+          .find((one) => one.match_id === matchId);
+        if (!found) throw new Error(`${id} was not given ${matchId}`);
+        return found;
+      }, PATIENCE),
+    over: () =>
+      vi.waitFor(() => {
+        const found = events.find((event) => event.type === "all_completed");
+        if (!found) throw new Error("the leagues are not over");
+        return found.document;
+      }, PATIENCE),
+    matches: () =>
+      state()
+        .leagues.get("rps")
+        ?.rounds.flatMap(({ matches }) => matches) ?? [],
+    kept(id) {
+      const found = state().agents.get(id);
+      if (!found) throw new Error(`${id} is not registered`);
+      return found;
+    },
+    change: (decide) => changeKept(dataFolder, leagueIds, decide),
+  };
+}
+
+async function scriptedAgent(): Promise<ScriptedAgent> {
+  const told: Envelope[] = [];
+  let probes = 0;
+  let isWell = (_time: number): boolean => true;
+  const server = createServer(async (request, response) => {
+    if (request.method !== "POST") return void response.writeHead(isWell(++probes) ? 200 : 503).end("");
+    let text = "";
+    for await (const chunk of request.setEncoding("utf8")) text += chunk;
+    const { id, params } = JSON.parse(text);
+    told.push(params.arguments);
+    const reply = newEnvelope("START_GAME_RESPONSE", "referee:x", { status: "ACCEPTED" });
+    const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  });
+  const listen = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    told,
+    token: "",
+    set isWell(how) {
+      probes = 0;
+      isWell = how;
+    },
+    get isWell() {
+      return isWell;
+    },
+    probes: () => probes,
+    orders: () => told.flatMap(({ type, payload }) => (type === "START_GAME" ? [payload as StartGame] : [])),
+    isListening: () => server.listening,
+    listen: () => listen(port),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const AT = "2026-01-01T00:00:00.000Z";
+
+/** The result of a match that was ordered, when these things happen in it. */
+function resultOf(order: StartGame, happens: readonly Command[]): MatchResult {
+  const game = findGame(order.game);
+  if (!game) throw new Error(`no game ${order.game}`);
+  const players = Object.fromEntries(Object.entries(order.roles).map(([role, seat]) => [role, seat.player_id]));
+  const options = game.options.parse(order.options);
+  const created = create({ id: "s", game, options, participants: players, seed: order.seed, at: AT });
+  const log = [JSON.stringify(created.entry)];
+  let session = created.next;
+  for (const command of happens) {
+    const decided = decide(session, command, AT);
+    if (!decided.ok) throw new Error(decided.error.message);
+    session = decided.value.next;
+    log.push(JSON.stringify(decided.value.entry));
+  }
+  const { league_id, round_id, match_id, epoch } = order;
+  return {
+    league_id,
+    round_id,
+    match_id,
+    epoch,
+    ...outcomeOf(session, rowsOf("s", log).at(-1)?.hash ?? "", players),
+    log,
+  };
+}
+
+const act = (role: string, action: string): Command => ({ type: "act", role, action, expectedTick: null });
+
+/** Rock against scissors. */
+export const played = (order: StartGame): MatchResult =>
+  resultOf(order, [act("player_1", "rock"), act("player_2", "scissors")]);
+
+/** Aborted through no fault of its players. */
+export const aborted = (order: StartGame): MatchResult => resultOf(order, [{ type: "abort", reason: "our fault" }]);
+
+/** Lost by a player that did not answer. */
+export function timedOut(order: StartGame, playerId: string): MatchResult {
+  const role = Object.entries(order.roles).find(([, seat]) => seat.player_id === playerId)?.[0] ?? "";
+  return resultOf(order, [
+    { type: "forfeit", faults: [{ role, code: "G002", cause: "timeout", detail: "no answer" }] },
+  ]);
+}

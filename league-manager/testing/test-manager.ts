@@ -1,0 +1,185 @@
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { onTestFinished, vi } from "vitest";
+import { rps } from "#shared/games/rps.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import type { MessageType } from "#shared/protocol/messages.ts";
+import { Config } from "#shared/runtime/config.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
+import { create, decide } from "#shared/session/session.ts";
+import { rowsOf } from "#shared/session/testing-rows.ts";
+import type { LiveEvent } from "../api/live.ts";
+import { matchSeeds } from "../league/seeds.ts";
+import { startManager } from "../service.ts";
+import { PATIENCE } from "./scripted-league.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
+export type Wire = any;
+
+/** A league manager in this process, with a place at which all its players and referees answer whatever they are asked. */
+export interface TestManager {
+  readonly url: string;
+  readonly port: number;
+  readonly operator: string;
+  /** Every token that was given, by the name that it was given to; names are also the ids when they come in order. */
+  readonly tokens: Readonly<Record<string, string>>;
+  /** Where a player or referee of that name answers. */
+  endpointOf(name: string): string;
+  post(body: string, bearer?: string): Promise<{ readonly status: number; readonly body: Wire }>;
+  /** A named tool: what its text says, with `isError` beside it. */
+  tool(name: string, args?: object, bearer?: string): Promise<Wire>;
+  /** An envelope through `league_message`, or through a named tool. */
+  message(type: MessageType, sender: string, payload: object, token?: string, tool?: string): Promise<Wire>;
+  /** Registers by the plain tools, the names in order. */
+  register(...names: readonly string[]): Promise<void>;
+  leagues(): Promise<Wire[]>;
+  schedule(leagueId: string): Promise<Wire[]>;
+  /** Waits until a match is assigned to a referee. */
+  assigned(leagueId: string, matchId: string): Promise<Wire>;
+  /** The endpoint of each agent in the store's own file. */
+  endpointsKept(): Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** Starts a program for the test that runs, which answers `{}` to every request; resolves with its port. */
+export async function startProgram(): Promise<number> {
+  const program = createServer((_, response) => response.end("{}"));
+  onTestFinished(() => void program.close().closeAllConnections());
+  await once(program.listen(0, "127.0.0.1"), "listening");
+  return (program.address() as AddressInfo).port;
+}
+
+/** Starts a manager with these leagues on a port of the system's choice; more of its config after that. */
+export async function startTestManager(
+  leagues: readonly object[],
+  more: object = {},
+  onEvent: (event: LiveEvent) => void = () => {},
+): Promise<TestManager> {
+  const dataFolder = mkdtempSync(join(tmpdir(), "doors-"));
+  const others = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request.setEncoding("utf8")) text += chunk;
+    const reply = newEnvelope("START_GAME_RESPONSE", "referee:x", {});
+    const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: text === "" ? 0 : JSON.parse(text).id, result }));
+  });
+  await new Promise<void>((resolve) => others.listen(0, "127.0.0.1", resolve));
+  const { port: place } = others.address() as AddressInfo;
+  const config = Config.parse({ leagues, timeouts: { default_ms: 300 }, ...more });
+  let origin = "";
+  const quiet = silentProcess("manager", {
+    report: (report: object) => {
+      if ("url" in report) origin = String(report.url);
+    },
+  });
+  const base = { config, host: "127.0.0.1", port: 0, dataFolder, seed: "s", onEvent };
+  const manager = await startManager({ ...base, startWhen: "count" }, quiet);
+  const url = `${origin}/mcp`;
+  const tokens: Record<string, string> = {};
+
+  const post: TestManager["post"] = async (body, bearer) => {
+    const headers = { "content-type": "application/json", ...(bearer && { authorization: `Bearer ${bearer}` }) };
+    const response = await fetch(url, { method: "POST", headers, body });
+    return { status: response.status, body: await response.json() };
+  };
+  const tool: TestManager["tool"] = async (name, args = {}, bearer) => {
+    const { body } = await post(rpcOf("tools/call", { name, arguments: args }), bearer);
+    if (body.error) return body.error;
+    return { isError: body.result.isError ?? false, ...JSON.parse(body.result.content[0].text) };
+  };
+  const schedule = async (league_id: string): Promise<Wire[]> => (await tool("get_schedule", { league_id })).schedule;
+  const endpointOf = (name: string): string => `http://127.0.0.1:${place}/${name}`;
+  return {
+    url,
+    port: Number(new URL(url).port),
+    operator: readFileSync(join(dataFolder, "operator-token"), "utf8").trim(),
+    tokens,
+    endpointOf,
+    post,
+    tool,
+    message: (type, sender, payload, authToken, name = "league_message") =>
+      tool(name, newEnvelope(type, sender, payload, { authToken })),
+    async register(...names) {
+      for (const name of names) {
+        const kind = name.startsWith("REF") ? "referee" : "player";
+        const given = await tool(`register_${kind}`, { [`${kind}_name`]: name, endpoint: endpointOf(name) });
+        tokens[name] = given.auth_token;
+      }
+    },
+    leagues: async () => (await tool("list_leagues")).leagues,
+    schedule,
+    assigned: (leagueId, matchId) =>
+      vi.waitFor(async () => {
+        const match = (await schedule(leagueId)).find(({ match_id }) => match_id === matchId);
+        if (match?.status !== "assigned") throw new Error(`${leagueId}/${matchId} is ${match?.status}`);
+        return match;
+      }, PATIENCE),
+    endpointsKept() {
+      const db = new DatabaseSync(join(dataFolder, "league-manager.sqlite"), { readOnly: true, timeout: 5_000 });
+      const rows = db.prepare("SELECT agent_id, endpoint FROM profiles").all();
+      db.close();
+      return Object.fromEntries(rows.map(({ agent_id, endpoint }) => [String(agent_id), String(endpoint)]));
+    },
+    async stop() {
+      await manager.stop();
+      others.close().closeAllConnections();
+      rmSync(dataFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+export const rpcOf = (method: string, params: object = {}): string =>
+  JSON.stringify({ jsonrpc: "2.0", id: 7, method, params });
+
+const AT = "2026-01-01T00:00:00.000Z";
+export const ROLES = { player_1: "P01", player_2: "P02" };
+/** The seed of a match of the league `rps`. */
+export const seedOf = (matchId: string, epoch = 1): string => matchSeeds("s")("rps", matchId, epoch);
+
+/** The log of R1M1 in which P01 wins with rock; with fewer of its entries, another seed or other options. */
+export function logOf({ entries = 3, seed = seedOf("R1M1"), options = {} } = {}): readonly string[] {
+  const participants = { player_1: "a", player_2: "b" };
+  const created = create({ id: "s", game: rps, options: rps.options.parse(options), participants, seed, at: AT });
+  let { next } = created;
+  const rest = [["player_1", "rock"] as const, ["player_2", "scissors"] as const].map(([role, action]) => {
+    const decided = decide(next, { type: "act", role, action, expectedTick: null }, AT);
+    if (!decided.ok) throw new Error(decided.error.message);
+    next = decided.value.next;
+    return decided.value.entry;
+  });
+  return [created.entry, ...rest].slice(0, entries).map((entry) => JSON.stringify(entry));
+}
+
+export const withLog = (log: readonly string[]) => ({ log: [...log], log_head: rowsOf("s", log).at(-1)?.hash ?? "" });
+
+/** The result of R1M1, which P01 has won. */
+export const won = (more: object = {}) => ({
+  league_id: "rps",
+  round_id: 1,
+  match_id: "R1M1",
+  epoch: 1,
+  winner: "P01",
+  final_scores: { P01: 1, P02: 0 },
+  match_points: { P01: 3, P02: 0 },
+  termination: "normal" as const,
+  reason: "rounds_won",
+  faults: [],
+  ...withLog(logOf()),
+  ...more,
+});
+
+/** The same of R2M1. */
+export const wonR2M1 = () => won({ round_id: 2, match_id: "R2M1", ...withLog(logOf({ seed: seedOf("R2M1") })) });
+
+/** What a referee tells of R1M1 when it cannot play it. */
+export const abortedR1M1 = (more: object = {}) => ({
+  ...won({ winner: null, match_points: {}, final_scores: {}, log: [], log_head: "" }),
+  termination: "aborted" as const,
+  reason: "our fault",
+  ...more,
+});
