@@ -56,6 +56,15 @@ describe("after a session has been read again from its log", () => {
   });
 });
 
+it("a session whose entry is being written is not idle", async () => {
+  const id = await begin(chess);
+  now += 60 * MINUTE;
+  const acted = submit(id, "white", "e2e4", 0);
+  await host.expireIdle(30 * MINUTE);
+  await acted;
+  expect(host.read(id)?.session).toMatchObject({ status: "active", tick: 1 });
+});
+
 it("an action that comes between a session's commit and its acknowledgement is kept", async () => {
   const acknowledge = Promise.withResolvers<void>();
   const committed = Promise.withResolvers<string>();
