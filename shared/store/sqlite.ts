@@ -2,7 +2,6 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { Kysely } from "kysely";
-import { isBroken } from "./broken.ts";
 
 /** The format of the databases of this version. Increase it with every change of their tables that an earlier file would not fit. */
 const FORMAT = 2;
@@ -108,13 +107,9 @@ export function appendOnly(table: string, key: readonly string[]): string {
 /**
  * Kysely over an open database: all queries that are not on the way of every match go through it, so that PostgreSQL can take them as
  * they are. It is loaded here and not with this file: that is a quarter of a second's work, and a referee that only plays matches needs none.
- * Parameters must be primitives: node:sqlite would take an object for named parameters and shift every column. `onBroken` is told when the file
- * can no longer be read or written.
+ * Parameters must be primitives: node:sqlite would take an object for named parameters and shift every column.
  */
-export async function kyselyOver<Tables>(
-  db: DatabaseSync,
-  onBroken: (error: Error) => void = () => {},
-): Promise<Kysely<Tables>> {
+export async function kyselyOver<Tables>(db: DatabaseSync): Promise<Kysely<Tables>> {
   const { Kysely, SqliteDialect } = await import("kysely");
   const statements = new Map<string, StatementSync>();
   return new Kysely<Tables>({
@@ -123,7 +118,7 @@ export async function kyselyOver<Tables>(
         prepare(sql: string) {
           const statement = statements.get(sql) ?? db.prepare(sql);
           statements.set(sql, statement);
-          return adapt(statement, onBroken);
+          return adapt(statement);
         },
         close: () => db.close(),
       },
@@ -131,22 +126,12 @@ export async function kyselyOver<Tables>(
   });
 }
 
-function adapt(statement: StatementSync, onBroken: (error: Error) => void) {
-  const watched = <T>(body: () => T): T => {
-    try {
-      return body();
-    } catch (thrown) {
-      if (isBroken(thrown)) onBroken(thrown);
-      throw thrown;
-    }
-  };
-  return {
-    reader: statement.columns().length > 0,
-    all: (parameters: readonly unknown[]) => watched(() => statement.all(...primitives(parameters))),
-    run: (parameters: readonly unknown[]) => watched(() => statement.run(...primitives(parameters))),
-    iterate: (parameters: readonly unknown[]) => statement.iterate(...primitives(parameters)),
-  };
-}
+const adapt = (statement: StatementSync) => ({
+  reader: statement.columns().length > 0,
+  all: (parameters: readonly unknown[]) => statement.all(...primitives(parameters)),
+  run: (parameters: readonly unknown[]) => statement.run(...primitives(parameters)),
+  iterate: (parameters: readonly unknown[]) => statement.iterate(...primitives(parameters)),
+});
 
 function primitives(parameters: readonly unknown[]): SQLInputValue[] {
   return parameters.map((value) => {
