@@ -74,9 +74,10 @@ export function admitPlayer(
   const identified = identify(state, policy, "player", attempt, attempt.left);
   if (!identified.ok || identified.value.type === "has_left") return identified as Result<Question, ProtocolError>;
   const { displaced, ...admitted } = identified.value;
+  const { id } = admitted;
   const leagueIds = seatsFor(state, policy, { ...attempt, ...admitted, displaced });
   if (!leagueIds.ok) return leagueIds;
-  return ok({ ...admitted, leagueIds: leagueIds.value, displaced, forgotten: tooManyAbsent(state, displaced) });
+  return ok({ ...admitted, leagueIds: leagueIds.value, displaced, forgotten: tooManyAbsent(state, id, displaced) });
 }
 
 /** Decides whether a referee may enter, as whom, and in whose place. */
@@ -161,11 +162,14 @@ function takenBy(other: Agent, { name, endpoint }: Attempt): ProtocolError {
   return protocolError("L003", why, { display_name: name, endpoint });
 }
 
-/** Absent players beyond the limit, those with the lowest ids first. Without the limit, one endpoint could be registered under endless names. */
-function tooManyAbsent(state: ManagerState, displaced: readonly Agent[]): readonly Agent[] {
+/**
+ * Absent players beyond the limit once `present` is registered, those with the lowest ids first. Without the limit, one endpoint could be
+ * registered under endless names.
+ */
+function tooManyAbsent(state: ManagerState, present: string, displaced: readonly Agent[]): readonly Agent[] {
   if (displaced.length === 0) return [];
   const absent = [...state.agents.values()].filter(
-    (one) => one.kind === "player" && one.endpoint === "" && !isInSomeLeague(state, one.id),
+    (one) => one.kind === "player" && one.id !== present && one.endpoint === "" && !isInSomeLeague(state, one.id),
   );
   const excess = absent.length + displaced.length - MOST_ABSENT;
   return excess <= 0 ? [] : absent.sort((a, b) => compareIds(a.id, b.id)).slice(0, excess);

@@ -147,4 +147,14 @@ describe("a player whose endpoint another one wants", () => {
       );
     expect(state.agents.size).toBe(MOST_ABSENT + 1);
   });
+
+  it("is neither counted nor forgotten when it comes back to an endpoint that another player has left", () => {
+    const names = Array.from({ length: MOST_ABSENT + 1 }, (_, n) => `N${n}`);
+    const before = names.map((name, n) => player(name, { port: 1, ...left(`P${String(n).padStart(2, "0")}`) }));
+    const { state } = given(open("rps"), ...before)
+      .when(player("N0", { port: 1, ...left(`P${MOST_ABSENT + 1}`) }))
+      .leadsTo("rps player_left", "rps player_entered", `P${MOST_ABSENT + 1} endpoint_lost`, "P01 returned")
+      .replies({ agentId: "P01" });
+    expect(state.agents.size).toBe(MOST_ABSENT + 1);
+  });
 });
