@@ -116,6 +116,19 @@ describe("a match that is taken from its referee", () => {
       .isRejected("G005", "rps/R1M1 is assigned under epoch 2");
   });
 
+  it("is released with the beginning of a referee's long refusal", () => {
+    given(...started, ASSIGN)
+      .when({ ...release(1, "refused"), detail: "no".repeat(30_000) })
+      .leadsTo({
+        type: "match_released",
+        match_id: "R1M1",
+        epoch: 1,
+        referee_id: "REF01",
+        reason: "refused",
+        detail: "no".repeat(150),
+      });
+  });
+
   it("is aborted for good when it is overdue for the third time, and never for referees that are unreachable or refuse", () => {
     const twice = [...started, ASSIGN, release(1, "overdue"), assigned(2), release(2, "overdue"), assigned(3)];
     given(...twice)

@@ -3,6 +3,7 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "./commands.ts";
+import { QUOTED_CHARACTERS } from "./events.ts";
 import { matchOf } from "./evolve.ts";
 import type { League, Match } from "./league.ts";
 import { forfeitOf, SHUT_DOWN } from "./outcome.ts";
@@ -163,8 +164,9 @@ function decideAssign(league: League, { matchId, epoch, refereeId }: CommandOf<"
   return ok([{ type: "match_assigned", match_id: matchId, epoch, referee_id: refereeId }]);
 }
 
-/** Takes a match from its referee. A match that was aborted or overdue too often is aborted for good. */
-function decideRelease(league: League, { matchId, epoch, reason, detail }: CommandOf<"release">): Decided {
+/** Takes a match from its referee. A match that was aborted or overdue too often is aborted for good. The detail may quote the referee. */
+function decideRelease(league: League, { matchId, epoch, reason, ...command }: CommandOf<"release">): Decided {
+  const detail = command.detail.slice(0, QUOTED_CHARACTERS);
   const match = matchOf(league, matchId);
   if (!match) return rejectMatch(league, matchId);
   const { status, refereeId, aborts } = match;

@@ -15,6 +15,11 @@ const common = { v: z.literal(FORMAT_VERSION), at: z.string() };
 /** Player ids in the order of the game's roles. */
 const players = z.array(id).min(1).readonly();
 
+/** The limit of a reason that quotes a referee. */
+export const QUOTED_CHARACTERS = 300;
+/** Limited as the reason of MATCH_RESULT is. */
+const reason = z.string().max(2_000);
+
 /** Why a match was taken from the referee that it was assigned to. `aborted` and `overdue` count as aborts of the match. */
 export const releaseReasons = ["aborted", "overdue", "unreachable", "refused"] as const;
 export type ReleaseReason = (typeof releaseReasons)[number];
@@ -25,7 +30,7 @@ const MatchSummary = z.strictObject({
   final_scores: z.record(z.string(), z.number()),
   match_points: z.record(z.string(), z.number()),
   termination: z.enum(["normal", "forfeit", "aborted"]),
-  reason: z.string(),
+  reason,
   faults: z.array(WireFault).readonly(),
   /** The hash of the last entry of the match's session log; empty for a match without a log. */
   log_head: z.string(),
@@ -95,7 +100,7 @@ export const LeagueEvent = z.compile(
       epoch,
       referee_id: id,
       reason: z.enum(releaseReasons),
-      detail: z.string(),
+      detail: reason,
     }),
     /**
      * A referee that lost a match has acknowledged that, or is no longer registered. Until then the match occupies one of its places.
@@ -117,7 +122,7 @@ export const LeagueEvent = z.compile(
       match_id: id,
       epoch,
       referee_id: id.nullable(),
-      reason: z.string(),
+      reason,
       log_head: z.string(),
     }),
     z.strictObject({ ...common, type: z.literal("completed") }),

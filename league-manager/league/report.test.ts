@@ -76,7 +76,7 @@ describe("a result is rejected", () => {
       .isRejected("L004", "rps/R1M1 is not yours under epoch 1", { context: { match_id: "R1M1", epoch: 1 } });
     given(...first, ...release(1))
       .when(report(result))
-      .isRejected("L004", "rps/R1M1 is not yours under epoch 1");
+      .isRejected("L004", "rps/R1M1 is not yours under epoch 1", { context: { match_id: "R1M1", epoch: 2 } });
   });
 });
 

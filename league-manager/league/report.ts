@@ -4,6 +4,7 @@ import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import type { LeagueCommand, NewLeagueEvent } from "./commands.ts";
+import { QUOTED_CHARACTERS } from "./events.ts";
 import { matchOf } from "./evolve.ts";
 import type { League, Match } from "./league.ts";
 import { summaryOf } from "./outcome.ts";
@@ -11,9 +12,6 @@ import { faultOfResult } from "./result-check.ts";
 
 /** A match that has been aborted so often, through no fault of its players, ends aborted, without points. */
 export const MAX_ABORTS = 3;
-
-/** Limit of the reason that quotes a fault, because a fault may quote the referee's text. */
-const REASON_CHARACTERS = 300;
 
 /** What an accepted report leads to. */
 export interface Report {
@@ -36,13 +34,14 @@ export function decideReport(
   const match = matchOf(league, match_id);
   if (!match) return err(protocolError("G003", `no match ${name}`, { match_id }));
   if (match.refereeId !== refereeId || match.epoch !== epoch) {
-    return err(protocolError("L004", `${name} is not yours under epoch ${epoch}`, { match_id, epoch }));
+    const why = `${name} is not yours under epoch ${epoch}`;
+    return err(protocolError("L004", why, { match_id, epoch: match.epoch }));
   }
   if (match.status === "completed") return isRecorded(match, result) ? ok(NOTHING) : err(otherResult(name, match));
   const fault = faultOfResult(league, match, seed, result);
   if (fault !== null) {
     const error = protocolError("G001", `result of ${name}: ${fault}`, { match_id });
-    const reason = `bad result: ${fault}`.slice(0, REASON_CHARACTERS);
+    const reason = `bad result: ${fault}`.slice(0, QUOTED_CHARACTERS);
     return ok({ events: [abortedBy(match, refereeId, reason, "")], fault: error });
   }
   if (result.termination === "aborted") {
