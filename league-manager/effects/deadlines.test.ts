@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Ledger } from "../ledger.ts";
 import { startTestLeague } from "./testing-league.ts";
 import { played } from "./testing-results.ts";
 
@@ -14,16 +15,57 @@ test("a referee that answers its probes and does not end a match in time loses i
   await league.eventually(() => expect(league.agent("REF01").of("MATCH_WITHDRAWN")).toHaveLength(1));
 });
 
-test("the time counts from the assignment, also across a restart", async () => {
-  const league = await startTestLeague(OVERDUE);
+test("the time counts from the assignment, also across a restart, if a minute of it is left at the start", async () => {
+  const league = await startTestLeague({ ...OVERDUE, timeouts: { match_ms: 200_000 } });
   await league.order("REF01", "R1M1");
+  const begun = Date.parse(league.round()[0]?.assignedAt ?? "");
   await league.clock.advance(40_000);
   await league.restart();
-  await league.clock.advance(10_000);
+  await league.clock.advance(begun + 199_000 - league.clock.now());
   expect(league.round()).toMatchObject([{ epoch: 1 }]);
-  await league.clock.advance(10_000);
+  await league.clock.advance(1_000);
   await league.ledger().settled();
   expect(league.round()).toMatchObject([{ epoch: 2 }]);
+});
+
+test("the time in which the manager is down takes no match from a referee: it has a minute from the start", async () => {
+  const league = await startTestLeague({ ...OVERDUE, timeouts: { match_ms: 200_000 } });
+  const order = await league.order("REF01", "R1M1");
+  await league.restart(() => league.clock.advance(1_000_000));
+  await league.clock.advance(59_000);
+  expect(league.round()).toMatchObject([{ epoch: 1 }]);
+  expect(await league.report("REF01", played(order))).toMatchObject({ value: { status: "RECORDED" } });
+});
+
+test("a match that is not reported within a minute after the start is taken from its referee", async () => {
+  const league = await startTestLeague({ ...OVERDUE, timeouts: { match_ms: 200_000 } });
+  await league.order("REF01", "R1M1");
+  await league.restart(() => league.clock.advance(1_000_000));
+  await league.clock.advance(59_000);
+  expect(league.round()).toMatchObject([{ epoch: 1 }]);
+  await league.clock.advance(1_000);
+  await league.ledger().settled();
+  expect(league.round()).toMatchObject([{ epoch: 2 }]);
+});
+
+test("a release that the store has not taken is repeated", async () => {
+  let isBusy = false;
+  const ledger = (real: Ledger): Ledger => ({
+    get state() {
+      return real.state;
+    },
+    execute: (decide) => (isBusy ? Promise.reject(new Error("database is locked")) : real.execute(decide)),
+    onCommit: (listener) => real.onCommit(listener),
+    settled: () => real.settled(),
+  });
+  const league = await startTestLeague({ ...OVERDUE, ledger });
+  await league.order("REF01", "R1M1");
+  isBusy = true;
+  await league.clock.advance(60_000);
+  expect(league.notices).toEqual(["rps cannot go on: database is locked"]);
+  expect(league.round()).toMatchObject([{ epoch: 1 }]);
+  isBusy = false;
+  await league.eventually(() => expect(league.round()).toMatchObject([{ epoch: 2 }]));
 });
 
 test("a change of the machine's date does not end a match", async () => {

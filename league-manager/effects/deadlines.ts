@@ -3,26 +3,33 @@ import { releaseMatch } from "../commands/matches.ts";
 import type { League, Match } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
 import type { EffectsContext, Part } from "./part.ts";
+import { Tasks } from "./tasks.ts";
+
+/** After a start of the manager a referee has this time, or `match_ms` if that is less, to report a match that ended while the manager was down. */
+const AFTER_START_MS = 60_000;
 
 /**
- * Takes a match from a referee that has not ended it in time. The time counts from the assignment, also across restarts. Timers run on the
- * monotonic clock, so that a change of the machine's date neither ends a match nor prolongs it by more than `match_ms`.
+ * Takes a match from a referee that has not ended it in time. The time counts from the assignment, but it does not end within a minute after
+ * the manager's start. Timers run on the monotonic clock, so that a change of the machine's date neither ends a match nor prolongs it by more
+ * than `match_ms`.
  */
 export class Deadlines implements Part {
   readonly #context: EffectsContext;
-  /** By league, then by match and epoch. */
+  readonly #startedAt: number;
+  /** By league, then by match and epoch. A timer that has fired is not in it, so that the next pass repeats a release that has failed. */
   readonly #timers = new Map<string, Map<string, Cancel>>();
-  readonly #releasing = new Set<Promise<void>>();
+  readonly #releases = new Tasks();
 
   constructor(context: EffectsContext) {
     this.#context = context;
+    this.#startedAt = context.clock.monotonic();
   }
 
   reconcile({ leagueId }: League, { assigned }: OpenWork): void {
     const before = this.#timers.get(leagueId) ?? new Map<string, Cancel>();
     const timers = new Map<string, Cancel>();
     for (const match of assigned.values()) {
-      const key = `${match.matchId}/${match.epoch}`;
+      const key = keyOf(match);
       timers.set(key, before.get(key) ?? this.#timer(leagueId, match));
       before.delete(key);
     }
@@ -36,17 +43,22 @@ export class Deadlines implements Part {
       for (const cancel of timers.values()) cancel();
     }
     this.#timers.clear();
-    await Promise.all(this.#releasing);
+    await this.#releases.stop();
   }
 
   #timer(leagueId: string, match: Match): Cancel {
-    const { clock, timeouts } = this.#context;
-    const passedMs = clock.now() - Date.parse(match.assignedAt ?? clock.iso());
-    const leftMs = Math.min(Math.max(timeouts.match_ms - passedMs, 0), timeouts.match_ms);
-    return clock.after(leftMs, () => {
-      const releasing: Promise<void> = this.#release(leagueId, match).finally(() => this.#releasing.delete(releasing));
-      this.#releasing.add(releasing);
+    return this.#context.clock.after(this.#leftMs(match), () => {
+      const key = keyOf(match);
+      this.#timers.get(leagueId)?.delete(key);
+      this.#releases.start(`${leagueId}/${key}`, () => this.#release(leagueId, match));
     });
+  }
+
+  #leftMs({ assignedAt }: Match): number {
+    const { clock, timeouts } = this.#context;
+    const ofMatch = timeouts.match_ms - (clock.now() - Date.parse(assignedAt ?? clock.iso()));
+    const ofStart = Math.min(timeouts.match_ms, AFTER_START_MS) - (clock.monotonic() - this.#startedAt);
+    return Math.min(Math.max(ofMatch, ofStart, 0), timeouts.match_ms);
   }
 
   #release(leagueId: string, { matchId, epoch }: Match): Promise<void> {
@@ -55,3 +67,5 @@ export class Deadlines implements Part {
     return this.#context.execute(leagueId, command);
   }
 }
+
+const keyOf = ({ matchId, epoch }: Match): string => `${matchId}/${epoch}`;
