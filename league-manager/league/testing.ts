@@ -80,12 +80,12 @@ export const given = (...commands: readonly LeagueCommand[]) => ({
 export const SEED = "seed of the match";
 
 /** The result of a match that is played by these commands of its session, which must end it. */
-export function resultOf(league: League, match: Match, commands: readonly Command[]): MatchResult {
+export function resultOf(league: League, match: Match, commands: readonly Command[], seed = SEED): MatchResult {
   const game = findGame(league.game);
   if (!game) throw new Error(`no game ${league.game}`);
   const participants = rolesOf(league, match);
   const options = game.options.parse(league.options);
-  const created = create({ id: "session", game, options, participants, seed: SEED, at: AT });
+  const created = create({ id: "session", game, options, participants, seed, at: AT });
   const entries = [created.entry];
   let session = created.next;
   for (const command of commands) {

@@ -1,0 +1,101 @@
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { GENESIS } from "#shared/lib/hash-chain.ts";
+import { readingStore } from "#shared/runtime/store-file.ts";
+import type { RecordedEvent } from "#shared/store/event-log.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { agentStream } from "../../league-manager/agents/events.ts";
+import { leagueStream, parseLeagueEvent } from "../../league-manager/league/events.ts";
+import { foldLeague } from "../../league-manager/league/evolve.ts";
+import type { League, Match } from "../../league-manager/league/league.ts";
+import { rolesOf, summaryOf } from "../../league-manager/league/outcome.ts";
+import { leagueSeed, seedOfMatch } from "../../league-manager/league/seeds.ts";
+import { tallyOf } from "../../league-manager/league/standings.ts";
+import { type ManagerStore, managerStore } from "../../league-manager/store/manager-store.ts";
+import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
+import { agentLogFile, canonical, leagueLogFile, linesOf, matchFile, RUN_FILE } from "./files.ts";
+import { ExportedMatch, LoggedRun } from "./format.ts";
+
+type Files = Map<string, string>;
+
+/** Every file of an export, by name, from a manager's store. Throws StartError if the store cannot be read. */
+export const exportedFiles = (storeFile: string): Promise<ReadonlyMap<string, string>> =>
+  readingStore(storeFile, () => {
+    const db = openSqlite(storeFile, MANAGER_SCHEMA);
+    try {
+      return filesOf(managerStore(db));
+    } finally {
+      db.close();
+    }
+  });
+
+function filesOf(store: ManagerStore): Files {
+  const files: Files = new Map();
+  const seed = store.getMeta("seed") ?? "";
+  const profiles = store.loadProfiles();
+  const leagues = store.log.streams(leagueStream("")).flatMap((stream) => {
+    const events = store.log.read(stream);
+    const league = foldLeague(events.map(({ body }) => parseLeagueEvent(body)));
+    if (!league) return [];
+    files.set(leagueLogFile(league.leagueId), linesOf(events.map(({ body }) => body)));
+    for (const match of completedMatches(league)) addMatch(files, store, league, match, seed);
+    return [{ league, logHead: headOf(events) }];
+  });
+  const playerIds = new Set(leagues.flatMap(({ league }) => [...league.entrants.keys()]));
+  const agents = [...playerIds].map((agent_id) => {
+    const events = store.log.read(agentStream(agent_id));
+    files.set(agentLogFile(agent_id), linesOf(events.map(({ body }) => body)));
+    return { agent_id, log_head: headOf(events) };
+  });
+  const isOver = leagues.every(({ league }) => league.status === "completed");
+  const run: LoggedRun = {
+    format: "agent-league.export.v3",
+    run_id: store.getMeta("run_id") ?? "",
+    seed: isOver ? seed : null,
+    seed_commitment: sha256Hex(seed),
+    leagues: leagues.map(({ league, logHead }) => exportedLeague(league, logHead, profiles, seed)),
+    agents,
+  };
+  files.set(RUN_FILE, canonical(LoggedRun.parse(run)));
+  return files;
+}
+
+const headOf = (events: readonly RecordedEvent[]): string => events.at(-1)?.hash ?? GENESIS;
+
+export const completedMatches = ({ rounds }: League): readonly Match[] =>
+  rounds.flatMap(({ matches }) => matches.filter(({ status }) => status === "completed"));
+
+function exportedLeague(
+  league: League,
+  log_head: string,
+  profiles: ReturnType<ManagerStore["loadProfiles"]>,
+  runSeed: string,
+): LoggedRun["leagues"][number] {
+  const { leagueId: league_id, game, options, status, entrants, seedCommitment: seed_commitment } = league;
+  const players = [...entrants.keys()].map((player_id) => {
+    const profile = profiles.get(player_id);
+    return { player_id, display_name: profile?.name ?? player_id, salt: profile?.salt ?? null };
+  });
+  return {
+    ...{ league_id, game, options, status, players, seed_commitment, log_head },
+    matches: completedMatches(league).map(({ matchId }) => matchId),
+    standings: tallyOf(league)
+      .standings(players.map(({ player_id, display_name }) => ({ player_id, display_name })))
+      .map((row) => ({ ...row })),
+    seed: status === "completed" ? leagueSeed(runSeed, league_id) : null,
+  };
+}
+
+function addMatch(files: Files, store: ManagerStore, league: League, match: Match, runSeed: string): void {
+  const { leagueId: league_id, game, options } = league;
+  const { matchId: match_id, roundId: round_id, refereeId: referee_id, epoch } = match;
+  const seed = seedOfMatch(leagueSeed(runSeed, league_id), league_id, match_id, epoch);
+  const recorded = store.sessionLogOf(league_id, match_id);
+  const exported: ExportedMatch = {
+    ...{ league_id, match_id, round_id, game, options, roles: rolesOf(league, match), referee_id, epoch },
+    ...summaryOf(match),
+    faults: [...summaryOf(match).faults],
+    seed,
+    log: recorded?.epoch === epoch ? [...recorded.log] : [],
+  };
+  files.set(matchFile(league_id, match_id), canonical(ExportedMatch.parse(exported)));
+}

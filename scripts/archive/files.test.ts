@@ -1,0 +1,42 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { agentLogFile, filesIn, MANIFEST, matchFile, RUN_FILE, writeExport } from "./files.ts";
+import { type TestExports, testExports } from "./testing-exports.ts";
+
+const FILES = new Map([
+  [RUN_FILE, "{}\n"],
+  [matchFile("rps", "R1M1"), "{}\n"],
+  [agentLogFile("P01"), "{}\n"],
+]);
+
+let exports: TestExports;
+beforeAll(() => {
+  exports = testExports();
+});
+afterAll(() => exports.remove());
+
+it("an export replaces one that is there, also an incomplete one", () => {
+  const folder = join(exports.newFolder(), "export");
+  const digest = writeExport(folder, FILES);
+  expect(JSON.parse(readFileSync(join(folder, MANIFEST), "utf8")).digest).toBe(digest);
+  rmSync(join(folder, RUN_FILE));
+  const fewer = new Map([[RUN_FILE, "[]\n"]]);
+  expect(writeExport(folder, fewer)).not.toBe(digest);
+  expect(filesIn(folder).toSorted()).toEqual([RUN_FILE, MANIFEST].toSorted());
+});
+
+it("an export replaces no other files", () => {
+  const folder = join(exports.newFolder(), "export");
+  writeExport(folder, FILES);
+  writeFileSync(join(folder, "homework.txt"), "mine");
+  expect(() => writeExport(folder, FILES)).toThrow(`${folder} holds homework.txt, which is no part of an export`);
+  expect(filesIn(folder)).toHaveLength(5);
+});
+
+it("a manifest of another program makes no export", () => {
+  const folder = exports.newFolder();
+  writeFileSync(join(folder, MANIFEST), '{"name":"a web application","icons":[]}');
+  expect(() => writeExport(folder, FILES)).toThrow(`holds ${MANIFEST}, which is no part`);
+  expect(filesIn(folder)).toEqual([MANIFEST]);
+});

@@ -1,0 +1,92 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { z } from "zod";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { inOneLine } from "#shared/lib/text.ts";
+import { StartError } from "#shared/runtime/exit.ts";
+
+export const MANIFEST = "manifest.json";
+export const SIGNATURE = "signature.json";
+export const RUN_FILE = "league.json";
+export const matchFile = (leagueId: string, matchId: string): string => join("matches", leagueId, `${matchId}.json`);
+/** The events of a league, one stored text a line. */
+export const leagueLogFile = (leagueId: string): string => join("leagues", `${leagueId}.jsonl`);
+/** The events of an agent, one stored text a line. */
+export const agentLogFile = (agentId: string): string => join("agents", `${agentId}.jsonl`);
+
+export const Manifest = z.strictObject({
+  /** File to the SHA-256 of its bytes, sorted by name. */
+  files: z.record(z.string(), z.string()),
+  /** SHA-256 over the lines `hash  file` of all of them: one figure for the whole export. */
+  digest: z.string(),
+});
+export type Manifest = z.infer<typeof Manifest>;
+
+/** The one form in which exported JSON files are written: any other byte is a change. */
+export const canonical = (value: unknown): string => `${JSON.stringify(value, null, 1)}\n`;
+
+/** Texts without line breaks as a file of lines. */
+export const linesOf = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join("");
+
+export function manifestOf(files: ReadonlyMap<string, string>): Manifest {
+  const hashes = [...files]
+    .map(([name, text]) => [name, sha256Hex(text)] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return { files: Object.fromEntries(hashes), digest: digestOf(Object.fromEntries(hashes)) };
+}
+
+/** The digest of the files of a manifest, in its order. */
+export function digestOf(files: Manifest["files"]): string {
+  const lines = Object.entries(files).map(([name, hash]) => `${hash}  ${name}\n`);
+  return sha256Hex(lines.join(""));
+}
+
+/**
+ * Writes an export and its manifest into a folder and replaces an export that is there. Returns the digest. Throws StartError if the folder has
+ * other files, because they would be taken for a part of the export. `sign` returns the text of the signature file for a digest.
+ */
+export function writeExport(
+  folder: string,
+  files: ReadonlyMap<string, string>,
+  sign: (digest: string) => string | null = () => null,
+): string {
+  const manifest = manifestOf(files);
+  const signature = sign(manifest.digest);
+  removeExport(folder);
+  // The manifest is written first, so that an incomplete export is recognised and can be replaced.
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, MANIFEST), canonical(manifest));
+  for (const below of new Set([...files.keys()].map(dirname))) mkdirSync(join(folder, below), { recursive: true });
+  for (const [name, text] of files) writeFileSync(join(folder, name), text);
+  if (signature !== null) writeFileSync(join(folder, SIGNATURE), signature);
+  return manifest.digest;
+}
+
+/** The files below a folder, named from it; none if there is no such folder. */
+export const filesIn = (folder: string): readonly string[] =>
+  existsSync(folder) && statSync(folder).isDirectory()
+    ? readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    : [];
+
+function removeExport(folder: string): void {
+  const found = filesIn(folder);
+  const known = new Set(found.includes(MANIFEST) ? listedIn(readFileSync(join(folder, MANIFEST), "utf8")) : []);
+  const other = found.find((name) => !known.has(name));
+  if (other !== undefined) {
+    throw new StartError(
+      `${folder} holds ${inOneLine(other)}, which is no part of an export: name an empty folder with --out`,
+    );
+  }
+  for (const name of found) unlinkSync(join(folder, name));
+}
+
+/** The files of the export with this manifest; none if it is the manifest of another program. */
+function listedIn(manifest: string): readonly string[] {
+  try {
+    return [MANIFEST, SIGNATURE, ...Object.keys(Manifest.parse(JSON.parse(manifest)).files)];
+  } catch {
+    return [];
+  }
+}

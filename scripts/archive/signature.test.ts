@@ -1,0 +1,128 @@
+import { generateKeyPairSync } from "node:crypto";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { StartError } from "#shared/runtime/exit.ts";
+import { filesIn, MANIFEST, matchFile, SIGNATURE, writeExport } from "./files.ts";
+import { fingerprintOf, publicKeyIn, signer } from "./signature.ts";
+import { type TestExports, testExports } from "./testing-exports.ts";
+import { forgeFile } from "./testing-forgery.ts";
+import { plainRun } from "./testing-store.ts";
+import { verifyExport } from "./verify.ts";
+
+let exports: TestExports;
+let files: ReadonlyMap<string, string>;
+/** Key files: two private keys, and the public key of the first. */
+let key: string;
+let publicKey: string;
+let otherKey: string;
+
+const newKeyFile = (): string => {
+  const file = join(exports.newFolder(), "key.pem");
+  const { privateKey } = generateKeyPairSync("ed25519");
+  writeFileSync(file, privateKey.export({ type: "pkcs8", format: "pem" }));
+  return file;
+};
+
+beforeAll(async () => {
+  exports = testExports();
+  const folder = await exports.exported(plainRun);
+  const names = filesIn(folder).filter((name) => name !== MANIFEST);
+  files = new Map(names.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
+  [key, otherKey] = [newKeyFile(), newKeyFile()];
+  publicKey = join(exports.newFolder(), "key.pub");
+  writeFileSync(publicKey, publicKeyIn(key).export({ type: "spki", format: "pem" }));
+});
+afterAll(() => exports.remove());
+
+function signedExport(): string {
+  const folder = join(exports.newFolder(), "export");
+  writeExport(folder, files, signer(key));
+  return folder;
+}
+
+describe("a signed export", () => {
+  it("is verified with the public key or the private key, and names the key without one", () => {
+    const folder = signedExport();
+    const fingerprint = fingerprintOf(publicKeyIn(publicKey));
+    expect(fingerprint).toMatch(/^SHA256:[0-9a-f]{64}$/);
+    for (const file of [publicKey, key]) {
+      const checked = { verdict: "verified", signature: { fingerprint, isChecked: true } };
+      expect(verifyExport(folder, publicKeyIn(file))).toMatchObject(checked);
+    }
+    expect(verifyExport(folder)).toMatchObject({ verdict: "verified", signature: { fingerprint, isChecked: false } });
+  });
+
+  it("is not sound by another key than the expected one", () => {
+    const { verdict, faults } = verifyExport(signedExport(), publicKeyIn(otherKey));
+    const message = `is by another key, ${fingerprintOf(publicKeyIn(key))}`;
+    expect({ verdict, faults }).toEqual({ verdict: "not sound", faults: [{ file: SIGNATURE, message }] });
+  });
+
+  it("is not sound when anything is changed, even if the manifest fits", () => {
+    const folder = signedExport();
+    forgeFile(folder, matchFile("rps", "R1M1"), (match) => (match.reason = "luck"));
+    const { faults, signature } = verifyExport(folder);
+    expect(faults).toContainEqual({ file: SIGNATURE, message: "is no signature of this digest by its key" });
+    expect(signature).toBe(null);
+  });
+
+  it("is not sound when the key in it is not an Ed25519 key", () => {
+    const folder = signedExport();
+    const { publicKey: rsa } = generateKeyPairSync("rsa", { modulusLength: 1024 });
+    for (const public_key of ["no key", rsa.export({ type: "spki", format: "pem" }).toString()]) {
+      forgeFile(folder, SIGNATURE, (signature) => (signature.public_key = public_key));
+      expect(verifyExport(folder).faults).toContainEqual({
+        file: SIGNATURE,
+        message: "is no signature of this digest by its key",
+      });
+    }
+  });
+
+  it("is replaced by an unsigned one without leaving its signature behind", () => {
+    const folder = signedExport();
+    writeExport(folder, files);
+    expect(filesIn(folder)).not.toContain(SIGNATURE);
+    expect(verifyExport(folder)).toMatchObject({ verdict: "verified", signature: null });
+  });
+});
+
+it("an export without a signature is not sound when a key is expected", () => {
+  const folder = signedExport();
+  rmSync(join(folder, SIGNATURE));
+  const message = "is missing: the export is not signed";
+  expect(verifyExport(folder, publicKeyIn(key)).faults).toEqual([{ file: SIGNATURE, message }]);
+});
+
+describe("a key file", () => {
+  it.each(["", "no key", "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n"])(
+    "must be an Ed25519 key: %j",
+    (text) => {
+      const file = join(exports.newFolder(), "bad.pem");
+      writeFileSync(file, text);
+      expect(() => signer(file)).toThrow(StartError);
+      expect(() => signer(file)).toThrow(`${file} holds no Ed25519 private key in PEM form; make one with: openssl`);
+      expect(() => publicKeyIn(file)).toThrow(`${file} holds no Ed25519 key in PEM form`);
+    },
+  );
+
+  it("must be of Ed25519, not of another kind", () => {
+    const file = join(exports.newFolder(), "rsa.pem");
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
+    writeFileSync(file, privateKey.export({ type: "pkcs8", format: "pem" }));
+    expect(() => signer(file)).toThrow("holds no Ed25519 private key");
+  });
+
+  it("that signs must be private", () => {
+    expect(() => signer(publicKey)).toThrow("holds no Ed25519 private key");
+  });
+});
+
+it("nothing is written when the export cannot be signed", () => {
+  const folder = join(exports.newFolder(), "export");
+  const failing = (): string => {
+    throw new Error("no key");
+  };
+  expect(() => writeExport(folder, files, failing)).toThrow("no key");
+  expect(filesIn(folder)).toEqual([]);
+});

@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { z } from "zod";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { messageOf, TOO_DEEP } from "#shared/lib/result.ts";
+import { faultLine } from "#shared/lib/schema-messages.ts";
+import { isDeeperThan } from "#shared/lib/text.ts";
+import { canonical, digestOf, filesIn, MANIFEST, Manifest, SIGNATURE } from "./files.ts";
+import type { Findings } from "./findings.ts";
+
+/** The files of an export that is checked. They are untrusted input. */
+export interface Source {
+  readonly folder: string;
+  readonly texts: ReadonlyMap<string, string>;
+  readonly findings: Findings;
+}
+
+export const openSource = (folder: string, findings: Findings): Source => ({
+  folder,
+  texts: new Map(filesIn(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")])),
+  findings,
+});
+
+/** Compares every file with the manifest, and the manifest with its digest. Returns the digest. */
+export function checkBytes(source: Source): string {
+  const { folder, texts, findings } = source;
+  const manifest = readDocument(source, MANIFEST, Manifest);
+  if (!manifest) return "";
+  const found = new Set([...texts.keys()].filter((name) => name !== MANIFEST && name !== SIGNATURE));
+  for (const name of new Set([...Object.keys(manifest.files), ...found])) {
+    if (!found.has(name)) findings.blame(name, "is missing");
+    else if (!Object.hasOwn(manifest.files, name)) findings.blame(name, "is not in the manifest");
+    // The hash is of the bytes: reading text replaces bytes that are not UTF-8.
+    else if (manifest.files[name] !== sha256Hex(readFileSync(join(folder, name))))
+      findings.blame(name, "its bytes are not those of the manifest");
+  }
+  if (digestOf(manifest.files) !== manifest.digest) findings.blame(MANIFEST, "its digest is not that of its files");
+  return manifest.digest;
+}
+
+/** Exports have less nesting. Comparing values that are nested by thousands exceeds the stack. */
+const MAX_NESTING = 100;
+
+/** A JSON file of an export; null if it is missing or is not what it should be. */
+export function readDocument<T>({ texts, findings }: Source, file: string, schema: z.ZodType<T>): T | null {
+  const text = texts.get(file);
+  if (text === undefined) {
+    findings.blame(file, "is missing");
+    return null;
+  }
+  try {
+    const value = parseJson(text);
+    if (canonical(value) !== text) findings.blame(file, "is not written as it was exported");
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+    for (const issue of parsed.error.issues.slice(0, 1)) findings.blame(file, faultLine(issue));
+  } catch (thrown) {
+    findings.blame(file, messageOf(thrown));
+  }
+  return null;
+}
+
+/** Parses untrusted JSON. Throws if it is nested too deeply. */
+export function parseJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  if (isDeeperThan(MAX_NESTING, value)) throw new Error(TOO_DEEP);
+  return value;
+}
+
+/** The lines of a file of an export; none if it is missing. */
+export function readLines({ texts, findings }: Source, file: string): readonly string[] {
+  const text = texts.get(file);
+  if (text === undefined) findings.blame(file, "is missing");
+  const lines = (text ?? "").split("\n");
+  if (lines.pop() !== "") findings.blame(file, "its last line is cut off");
+  return lines;
+}

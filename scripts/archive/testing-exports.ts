@@ -1,0 +1,34 @@
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { exportedFiles } from "./export-store.ts";
+import { writeExport } from "./files.ts";
+
+/** A folder for the exports of one test file. */
+export interface TestExports {
+  /** Exports the store that `fill` writes. Returns the folder of the export. */
+  exported(fill: (folder: string) => Promise<string>): Promise<string>;
+  /** A copy of an export. */
+  copyOf(folder: string): string;
+  newFolder(): string;
+  remove(): void;
+}
+
+export function testExports(): TestExports {
+  const root = mkdtempSync(join(tmpdir(), "archive-"));
+  const newFolder = (): string => mkdtempSync(join(root, "export-"));
+  return {
+    newFolder,
+    async exported(fill) {
+      const folder = newFolder();
+      writeExport(join(folder, "export"), await exportedFiles(await fill(folder)));
+      return join(folder, "export");
+    },
+    copyOf(folder) {
+      const copy = newFolder();
+      cpSync(folder, copy, { recursive: true });
+      return copy;
+    },
+    remove: () => rmSync(root, { recursive: true, force: true }),
+  };
+}

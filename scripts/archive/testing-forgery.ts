@@ -1,0 +1,92 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { chainHash, GENESIS } from "#shared/lib/hash-chain.ts";
+import { foldStandings } from "../../league-manager/league/standings.ts";
+import {
+  agentLogFile,
+  canonical,
+  filesIn,
+  leagueLogFile,
+  linesOf,
+  MANIFEST,
+  manifestOf,
+  matchFile,
+  RUN_FILE,
+  SIGNATURE,
+} from "./files.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: a forger writes whatever it likes
+export type Json = any;
+
+/** An export that is being forged. */
+export interface Forgery {
+  readonly run: Json;
+  readonly rps: Json;
+  /** The events of the league rps. */
+  readonly events: Json[];
+  /** The events of each player. */
+  readonly agents: Readonly<Record<string, Json[]>>;
+  /** The matches of rps by id. A match that is deleted loses its file. */
+  readonly matches: Record<string, Json>;
+}
+
+const read = (folder: string, file: string): string => readFileSync(join(folder, file), "utf8");
+const eventsIn = (folder: string, file: string): Json[] =>
+  read(folder, file)
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+
+/**
+ * Changes an export with the league rps as a forger does who makes everything else fit again: the chains, the standings and the manifest.
+ */
+export function forgeRun(folder: string, change: (forgery: Forgery) => void): void {
+  const run = JSON.parse(read(folder, RUN_FILE));
+  const rps = run.leagues[0];
+  const matches = Object.fromEntries(
+    rps.matches.map((id: string) => [id, JSON.parse(read(folder, matchFile("rps", id)))]),
+  );
+  const agents = Object.fromEntries(
+    run.agents.map(({ agent_id }: Json) => [agent_id, eventsIn(folder, agentLogFile(agent_id))]),
+  );
+  const forgery = { run, rps, events: eventsIn(folder, leagueLogFile("rps")), agents, matches };
+  const files = Object.keys(matches).map((id) => matchFile("rps", id));
+  change(forgery);
+  for (const file of files) rmSync(join(folder, file));
+  for (const [id, match] of Object.entries(matches))
+    writeFileSync(join(folder, matchFile("rps", id)), canonical(match));
+  rps.log_head = writeLog(folder, leagueLogFile("rps"), forgery.events);
+  for (const agent of run.agents) {
+    agent.log_head = writeLog(folder, agentLogFile(agent.agent_id), agents[agent.agent_id] as Json[]);
+  }
+  const players = rps.players.map(({ player_id, display_name }: Json) => ({ player_id, display_name }));
+  const results = rps.matches.flatMap((id: string) => {
+    const match = matches[id];
+    return match ? [{ ...match, points: match.match_points }] : [];
+  });
+  rps.standings = foldStandings(players, results);
+  writeFileSync(join(folder, RUN_FILE), canonical(run));
+  restamp(folder);
+}
+
+/** Writes the events of a log. Returns the hash of the last one. */
+function writeLog(folder: string, file: string, events: readonly Json[]): string {
+  const texts = events.map((event) => JSON.stringify(event));
+  writeFileSync(join(folder, file), linesOf(texts));
+  return texts.reduce(chainHash, GENESIS);
+}
+
+/** Changes a JSON file of an export and nothing else but the manifest. */
+export function forgeFile(folder: string, file: string, change: (value: Json) => void): void {
+  const value = JSON.parse(read(folder, file));
+  change(value);
+  writeFileSync(join(folder, file), canonical(value));
+  restamp(folder);
+}
+
+/** Makes the manifest fit the files. */
+export function restamp(folder: string): void {
+  const names = filesIn(folder).filter((name) => name !== MANIFEST && name !== SIGNATURE);
+  const files = new Map(names.map((name) => [name, read(folder, name)]));
+  writeFileSync(join(folder, MANIFEST), canonical(manifestOf(files)));
+}

@@ -1,0 +1,152 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "#shared/lib/clock.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import type { Command } from "#shared/session/session.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { completeLeague, openLeagues, startLeague } from "../../league-manager/commands/leagues.ts";
+import { assignMatch, releaseMatch } from "../../league-manager/commands/matches.ts";
+import { removePlayer } from "../../league-manager/commands/players.ts";
+import { reportResult } from "../../league-manager/commands/report.ts";
+import { announceRound, openRound, scheduleMatch } from "../../league-manager/commands/rounds.ts";
+import { player, referee } from "../../league-manager/commands/testing.ts";
+import { matchOf } from "../../league-manager/league/evolve.ts";
+import type { League, Match } from "../../league-manager/league/league.ts";
+import { leagueSeed, seedOfMatch } from "../../league-manager/league/seeds.ts";
+import { AT, forfeitBy, resultOf, SETTINGS, unplayed, WON } from "../../league-manager/league/testing.ts";
+import type { Decide, Ledger } from "../../league-manager/ledger.ts";
+import { openLedger } from "../../league-manager/store/ledger.ts";
+import { managerStore } from "../../league-manager/store/manager-store.ts";
+import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
+
+export const RUN_SEED = "the seed of the run";
+
+/** A manager's store that is filled by the manager's own commands. */
+export interface TestRun {
+  league(leagueId: string): League;
+  /** Gives a command, which must be accepted. */
+  execute(command: Decide<unknown>): Promise<void>;
+  /** Registers players P01, P02, … of these names and REF01, and starts the leagues. */
+  start(...names: readonly string[]): Promise<void>;
+  /** Plays a match to the end by these commands of its session. */
+  play(leagueId: string, matchId: string, commands?: readonly Command[]): Promise<void>;
+  /** Aborts a match as often as it takes to end it, without a session log. */
+  abort(leagueId: string, matchId: string): Promise<void>;
+  /** Opens the current round and plays it: `commandsOf` gives the commands of each match, null to leave it. */
+  round(leagueId: string, commandsOf?: (match: Match) => readonly Command[] | null): Promise<void>;
+  schedule(leagueId: string, roundId: number, players: readonly string[]): Promise<void>;
+  remove(playerId: string): Promise<void>;
+  complete(leagueId: string): Promise<void>;
+}
+
+/** Writes a store with leagues of rock, paper, scissors into a folder; `fill` gives the commands. Returns the file of the store. */
+export async function writeStore(
+  folder: string,
+  leagueIds: readonly string[],
+  fill: (run: TestRun) => Promise<void>,
+): Promise<string> {
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, "league-manager.sqlite");
+  const db = openSqlite(file, MANAGER_SCHEMA);
+  const store = managerStore(db);
+  await Promise.all([store.setMeta("run_id", "run"), store.setMeta("seed", RUN_SEED)]);
+  const ledger = openLedger({ store, leagueIds, clock: { iso: () => AT, nextTurn: systemClock.nextTurn } });
+  const run = testRun(ledger, leagueIds);
+  const settings = leagueIds.map((leagueId) => {
+    return { ...SETTINGS, leagueId, seedCommitment: sha256Hex(leagueSeed(RUN_SEED, leagueId)) };
+  });
+  await run.execute(openLeagues(settings));
+  await fill(run);
+  await store.close();
+  db.close();
+  return file;
+}
+
+function testRun(ledger: Ledger, leagueIds: readonly string[]): TestRun {
+  const league = (leagueId: string): League => ledger.state.leagues.get(leagueId) as League;
+  const execute: TestRun["execute"] = async (command) => {
+    const decided = await ledger.execute(command);
+    if (!decided.ok) throw new Error(decided.error.message);
+  };
+  const seedOf = (leagueId: string, { matchId, epoch }: Match): string =>
+    seedOfMatch(leagueSeed(RUN_SEED, leagueId), leagueId, matchId, epoch);
+  const assign = async (leagueId: string, matchId: string): Promise<Match> => {
+    const { epoch } = matchOf(league(leagueId), matchId) as Match;
+    await execute(assignMatch({ leagueId, matchId, epoch, refereeId: "REF01" }));
+    return matchOf(league(leagueId), matchId) as Match;
+  };
+  const run: TestRun = {
+    league,
+    execute,
+    async start(...names) {
+      for (const [index, name] of names.entries()) await execute(player(name, { port: 9001 + index }));
+      await execute(referee("referee", { port: 9000 }));
+      for (const leagueId of leagueIds) await execute(startLeague(leagueId));
+    },
+    async play(leagueId, matchId, commands = WON) {
+      const match = await assign(leagueId, matchId);
+      const seed = seedOf(leagueId, match);
+      await execute(reportResult(resultOf(league(leagueId), match, commands, seed), "REF01", seed));
+    },
+    async abort(leagueId, matchId) {
+      const { epoch } = await assign(leagueId, matchId);
+      await execute(releaseMatch({ leagueId, matchId, epoch, reason: "overdue", detail: "not ended in time" }));
+      for (const _ of [2, 3]) {
+        const match = await assign(leagueId, matchId);
+        const result = unplayed(league(leagueId), match, "the referee could not play");
+        await execute(reportResult(result, "REF01", seedOf(leagueId, match)));
+      }
+    },
+    async round(leagueId, commandsOf = () => WON) {
+      const roundId = league(leagueId).currentRound as number;
+      await execute(openRound(leagueId, roundId));
+      await execute(announceRound(leagueId, roundId));
+      for (const match of league(leagueId).rounds[roundId - 1]?.matches ?? []) {
+        const commands = match.status === "scheduled" ? commandsOf(match) : null;
+        if (commands) await run.play(leagueId, match.matchId, commands);
+      }
+    },
+    schedule: (leagueId, roundId, players) => execute(scheduleMatch(leagueId, players, roundId)),
+    remove: (playerId) => execute(removePlayer(playerId)),
+    complete: (leagueId) => execute(completeLeague(leagueId)),
+  };
+  return run;
+}
+
+/** The commands of a match that this player loses because it does not answer, and that the other wins. */
+export const lostBy = (playerId: string, { players }: Match): readonly Command[] =>
+  players.includes(playerId) ? forfeitBy(`player_${players.indexOf(playerId) + 1}`) : WON;
+
+/** Two completed leagues of three players, in which every match was played. */
+export const plainRun = (folder: string): Promise<string> =>
+  writeStore(folder, ["rps", "second"], async (run) => {
+    await run.start("Ann", "Bob", "Cid");
+    for (const leagueId of ["rps", "second"]) {
+      for (const _ of [1, 2, 3]) await run.round(leagueId);
+      await run.complete(leagueId);
+    }
+  });
+
+/**
+ * A completed league of five players. P05 does not answer in its first three matches, so that its last one is forfeited. Its players are in the order
+ * of their ids.
+ */
+export const timedOutRun = (folder: string): Promise<string> =>
+  writeStore(folder, ["rps"], async (run) => {
+    await run.start("Ann", "Bob", "Cid", "Dee", "Eve");
+    for (const _ of [1, 2, 3, 4, 5]) await run.round("rps", (match) => lostBy("P05", match));
+    await run.complete("rps");
+  });
+
+/** A completed league of three players with a match that is aborted, one that the operator adds, and one that a removed player forfeits. */
+export const eventfulRun = (folder: string): Promise<string> =>
+  writeStore(folder, ["rps"], async (run) => {
+    await run.start("Ann", "Bob", "Cid");
+    await run.round("rps", () => null);
+    await run.abort("rps", "R1M1");
+    await run.schedule("rps", 2, ["P01", "P02"]);
+    await run.round("rps");
+    await run.remove("P03");
+    await run.round("rps");
+    await run.complete("rps");
+  });

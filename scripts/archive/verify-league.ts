@@ -1,0 +1,106 @@
+import { isDeepStrictEqual } from "node:util";
+import { findGame } from "#shared/games/registry.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { matchRef } from "#shared/lib/ids.ts";
+import { nameCommitment } from "../../league-manager/agents/decide.ts";
+import { matchOf } from "../../league-manager/league/evolve.ts";
+import type { League } from "../../league-manager/league/league.ts";
+import { rolesOf, summaryOf } from "../../league-manager/league/outcome.ts";
+import { leagueSeed, seedOfMatch } from "../../league-manager/league/seeds.ts";
+import { completedMatches } from "./export-store.ts";
+import { RUN_FILE } from "./files.ts";
+import type { Findings } from "./findings.ts";
+import type { LoggedLeague, LoggedRun } from "./format.ts";
+import type { LeagueLog } from "./league-log.ts";
+import type { Source } from "./source.ts";
+import { checkCourse } from "./verify-course.ts";
+import { type CheckedLeague, type CheckedMatch, checkMatches } from "./verify-match.ts";
+
+/** Checks a league against its log: every field of the league and of its matches follows from the log, and the log obeys the format. */
+export function checkLogged(source: Source, run: LoggedRun, told: LoggedLeague, log: LeagueLog): CheckedLeague {
+  const { findings } = source;
+  const matches = checkMatches(source, told, RUN_FILE);
+  const { league } = log;
+  if (!league) return { matches, unplayed: null };
+  for (const message of leagueFaults(run, told, league)) findings.blame(RUN_FILE, `${told.league_id}: ${message}`);
+  checkNames(findings, told, league);
+  checkCourse(findings, log);
+  for (const one of matches) checkResult(findings, told, league, one);
+  const unplayed = league.status === "completed" ? null : league.matchCount - league.completedCount;
+  return { matches, unplayed };
+}
+
+/** What of a league's own fields does not follow from its log. */
+function leagueFaults(run: LoggedRun, told: LoggedLeague, league: League): readonly string[] {
+  const expected = {
+    league_id: league.leagueId,
+    game: league.game,
+    options: league.options,
+    status: league.status,
+    seed_commitment: league.seedCommitment,
+    matches: completedMatches(league).map(({ matchId }) => matchId),
+    players: [...league.entrants.keys()],
+  };
+  const { league_id, game, options, status, seed_commitment, matches } = told;
+  const players = told.players.map(({ player_id }) => player_id);
+  const given = { league_id, game, options, status, seed_commitment, matches, players };
+  const faults = Object.entries(expected).flatMap(([field, value]) =>
+    isDeepStrictEqual(given[field as keyof typeof given], value) ? [] : [`its ${field} are not those of its log`],
+  );
+  if (league.runId !== run.run_id) faults.push("its log is of another run");
+  if (!isDeepStrictEqual(findGame(league.game)?.roles, league.roles))
+    faults.push(`its roles are not those of ${league.game}`);
+  return [...faults, ...seedFaults(run, told)];
+}
+
+function seedFaults(run: LoggedRun, { league_id, status, seed, seed_commitment }: LoggedLeague): readonly string[] {
+  if (seed === null) return status === "completed" ? ["it is completed, and its seed is not told"] : [];
+  const faults: string[] = [];
+  if (sha256Hex(seed) !== seed_commitment) faults.push("its seed does not match its commitment");
+  if (run.seed !== null && seed !== leagueSeed(run.seed, league_id))
+    faults.push("its seed does not follow from the run's");
+  return faults;
+}
+
+/** Every name against the commitment of its player's entry. */
+function checkNames(findings: Findings, { league_id, players }: LoggedLeague, { entrants }: League): void {
+  for (const { player_id, display_name: name, salt } of players) {
+    if (salt === null) {
+      if (name === player_id) findings.except(RUN_FILE, `the name of ${player_id} in ${league_id} is erased`);
+      else findings.blame(RUN_FILE, `the name of ${player_id} in ${league_id} is told without its salt`);
+    } else if (nameCommitment({ name, salt }) !== entrants.get(player_id)) {
+      findings.blame(RUN_FILE, `the name of ${player_id} in ${league_id} does not match its commitment`);
+    }
+  }
+}
+
+/** A match against the result that the log has of it. */
+function checkResult(findings: Findings, told: LoggedLeague, league: League, { file, match }: CheckedMatch): void {
+  const logged = matchOf(league, match.match_id);
+  if (!logged?.outcome) {
+    findings.blame(file, "the log of the league has no result of it");
+    return;
+  }
+  const expected = {
+    round_id: logged.roundId,
+    epoch: logged.epoch,
+    referee_id: logged.refereeId,
+    roles: rolesOf(league, logged),
+    ...summaryOf(logged),
+  };
+  for (const [field, value] of Object.entries(expected)) {
+    const given = match[field as keyof typeof expected];
+    if (isDeepStrictEqual(given, value)) continue;
+    const shown = `${field} is ${JSON.stringify(given)}, but the log of the league has ${JSON.stringify(value)}`;
+    findings.blame(file, shown);
+  }
+  if (told.seed !== null && match.seed !== seedOfMatch(told.seed, league.leagueId, match.match_id, match.epoch)) {
+    findings.blame(file, "the seed does not follow from the league's");
+  }
+  if (match.log.length > 0) return;
+  const { termination, logHead } = logged.outcome;
+  // The manager gives no result but forfeits of players who are shut down, which `checkCourse` explains.
+  const isAborted = termination === "aborted" && logHead === "";
+  if (isAborted) findings.except(file, `${matchRef(league.leagueId, match.match_id)} was aborted without a log`);
+  else if (logged.refereeId !== null || logHead !== "") findings.blame(file, "a result without its log");
+}

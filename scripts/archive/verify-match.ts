@@ -1,0 +1,50 @@
+import { isDeepStrictEqual } from "node:util";
+import { matchRef } from "#shared/lib/ids.ts";
+import { faultsOfMatch } from "#shared/session/match-result.ts";
+import { matchFile } from "./files.ts";
+import { ExportedMatch, type LoggedLeague, type UnloggedLeague } from "./format.ts";
+import { readDocument, type Source } from "./source.ts";
+
+type ExportedLeague = UnloggedLeague | LoggedLeague;
+
+/** What the check of one league gives. */
+export interface CheckedLeague {
+  readonly matches: readonly CheckedMatch[];
+  /** How many matches are still to be played; null if the league is over. */
+  readonly unplayed: number | null;
+}
+
+/** A match of an export with its file. */
+export interface CheckedMatch {
+  readonly file: string;
+  readonly match: ExportedMatch;
+}
+
+/** Reads the matches that a league lists and checks what each of them says of itself: its place, its options and its log. */
+export function checkMatches(source: Source, league: ExportedLeague, runFile: string): readonly CheckedMatch[] {
+  const { findings } = source;
+  const listed = new Set<string>();
+  return league.matches.flatMap((matchId) => {
+    if (listed.has(matchId)) {
+      findings.blame(runFile, `lists ${matchRef(league.league_id, matchId)} twice`);
+      return [];
+    }
+    listed.add(matchId);
+    const file = matchFile(league.league_id, matchId);
+    const match = readDocument(source, file, ExportedMatch);
+    if (!match) return [];
+    for (const message of faultsIn(league, matchId, match)) findings.blame(file, message);
+    return [{ file, match }];
+  });
+}
+
+function faultsIn(league: ExportedLeague, matchId: string, match: ExportedMatch): readonly string[] {
+  const faults: string[] = [];
+  const isSame = match.league_id === league.league_id && match.match_id === matchId && match.game === league.game;
+  if (!isSame) faults.push(`holds ${matchRef(match.league_id, match.match_id)} of ${match.game}`);
+  if (!isDeepStrictEqual(match.options, league.options)) faults.push("its options are not the league's");
+  const playerIds = new Set(league.players.map(({ player_id }) => player_id));
+  const strangers = Object.values(match.roles).filter((id) => !playerIds.has(id));
+  for (const id of strangers) faults.push(`${id} is no player of ${league.league_id}`);
+  return match.log.length > 0 ? [...faults, ...faultsOfMatch(match)] : faults;
+}

@@ -1,0 +1,106 @@
+/** Exports that earlier versions wrote. `testing-export-v2.json` is one of them, file by file. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { matchFile, RUN_FILE } from "./files.ts";
+import { type TestExports, testExports } from "./testing-exports.ts";
+import { forgeFile, type Json, restamp } from "./testing-forgery.ts";
+import { verifyExport } from "./verify.ts";
+
+const V2: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(new URL("testing-export-v2.json", import.meta.url), "utf8"),
+);
+const R1M1 = matchFile("rps", "R1M1");
+
+let exports: TestExports;
+beforeAll(() => {
+  exports = testExports();
+});
+afterAll(() => exports.remove());
+
+/** The folder of the old export, after changes. */
+function unpacked(...changes: readonly ((folder: string) => void)[]): string {
+  const folder = exports.newFolder();
+  for (const [file, text] of Object.entries(V2)) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  }
+  restamp(folder);
+  for (const change of changes) change(folder);
+  return folder;
+}
+
+const inRun = (change: (run: Json) => void) => (folder: string) => forgeFile(folder, RUN_FILE, change);
+const inMatch = (change: (match: Json) => void) => (folder: string) => forgeFile(folder, R1M1, change);
+const asV1 = inRun((run) => (run.format = "agent-league.export.v1"));
+/** R1M1 was the second try of the match, with the seed that v1 gave it: that of the first. */
+const secondTry = inMatch((match) => (match.epoch = 2));
+
+describe("an export of an earlier version", () => {
+  it("is verified except that it has no league log", () => {
+    const { standings, digest, ...verified } = verifyExport(unpacked());
+    expect(verified).toEqual({
+      ...{ verdict: "verified except", faults: [], matches: 6, withoutLog: [], unplayed: new Map(), signature: null },
+      exceptions: [{ file: RUN_FILE, message: "no league log" }],
+    });
+    expect([...standings.keys()]).toEqual(["rps", "even-odd"]);
+  });
+
+  it("of v1 has one seed for all epochs of a match, one of v2 another seed for each", () => {
+    const message = "the seed does not follow from the run's";
+    expect(verifyExport(unpacked(asV1, secondTry)).faults).toEqual([]);
+    expect(verifyExport(unpacked(secondTry)).faults).toEqual([{ file: R1M1, message }]);
+  });
+
+  it("of a league that was not over says how many of its scheduled matches were not played", () => {
+    const running = (matches: readonly string[]) =>
+      inRun((run) => Object.assign(run.leagues[0], { status: "running", matches }));
+    expect(verifyExport(unpacked(running(["R1M1"]))).unplayed).toEqual(new Map([["rps", 2]]));
+    // A match that the operator added is not one of those.
+    expect(verifyExport(unpacked(running(["R1M1", "R1M2"]))).unplayed).toEqual(new Map([["rps", 2]]));
+  });
+
+  it("names each match without a log", () => {
+    const nothing = { winner: null, final_scores: {}, match_points: {}, faults: [], log: [], log_head: "" };
+    const { faults, exceptions, withoutLog } = verifyExport(
+      unpacked(
+        inMatch((match) => Object.assign(match, nothing, { termination: "aborted" })),
+        inRun((run) => (run.leagues[0].standings = [])),
+      ),
+    );
+    expect(faults.map(({ file }) => file)).toEqual([RUN_FILE]);
+    expect(withoutLog).toEqual(["rps/R1M1"]);
+    expect(exceptions).toContainEqual({ file: R1M1, message: "rps/R1M1 has no log (aborted)" });
+  });
+
+  it.each<[string, (match: Json) => void, string]>([
+    ["a forfeit with points for both", (match) => (match.termination = "forfeit"), "lost by who was absent"],
+    ["a winner of an aborted match", (match) => (match.termination = "aborted"), "neither winner nor points"],
+    ["a normal end", () => {}, "a result without its log"],
+  ])("has no match without a log that has %s", (_, change, message) => {
+    const without = inMatch((match) => {
+      Object.assign(match, { log: [], log_head: "", faults: [] });
+      change(match);
+    });
+    const faults = verifyExport(unpacked(without)).faults.filter(({ file }) => file === R1M1);
+    expect(faults.map((fault) => fault.message)).toEqual([expect.stringContaining(message)]);
+  });
+
+  it.each<[string, (folder: string) => void, string, RegExp]>([
+    ["a winner", inMatch((match) => (match.winner = "P09")), R1M1, /^winner is "P09"/],
+    ["a player", inMatch((match) => (match.roles.player_1 = "P09")), R1M1, /^P09 is no player of rps$/],
+    ["a round", inMatch((match) => (match.round_id = 3)), RUN_FILE, /^rps is completed without R1M1$/],
+    ["another match", inMatch((match) => (match.match_id = "R9M9")), R1M1, /^holds rps\/R9M9 of rps.v1$/],
+    ["options", inMatch((match) => (match.options.best_of = 5)), R1M1, /^its options are not the league's$/],
+    ["the seed of the run", inRun((run) => (run.seed = "x")), R1M1, /^the seed does not follow from the run's$/],
+    ["a match left out", inRun((run) => run.leagues[0].matches.shift()), R1M1, /^is not listed in league.json$/],
+    ["a match less", inRun((run) => run.leagues[0].matches.shift()), RUN_FILE, /^rps is completed without R1M1$/],
+    ["a name", inRun((run) => (run.leagues[0].players[0].display_name = "Zoe")), RUN_FILE, /^standings of rps are not/],
+    ["a log of its own", inRun((run) => (run.leagues[0].log_head = "x")), RUN_FILE, /unknown field/],
+  ])("is not sound with %s changed", (_, change, file, message) => {
+    const { verdict, faults } = verifyExport(unpacked(change));
+    expect(verdict).toBe("not sound");
+    const messages = faults.filter((fault) => fault.file === file).map((fault) => fault.message);
+    expect(messages).toContainEqual(expect.stringMatching(message));
+  });
+});

@@ -1,0 +1,71 @@
+import { isDeepStrictEqual } from "node:util";
+import { findGame } from "#shared/games/registry.ts";
+import { matchRef } from "#shared/lib/ids.ts";
+import { matchSeed, type SeedRule } from "#shared/session/match-seed.ts";
+import { rolesOf } from "../../league-manager/league/outcome.ts";
+import { faultOfUnplayed } from "../../league-manager/league/result-check.ts";
+import { roundRobin } from "../../league-manager/league/round-robin.ts";
+import { RUN_FILE } from "./files.ts";
+import { type ExportedMatch, MAX_PLAYERS, type UnloggedLeague, type UnloggedRun } from "./format.ts";
+import type { Source } from "./source.ts";
+import { type CheckedLeague, checkMatches } from "./verify-match.ts";
+
+/** Checks a league of an export of an earlier version: its matches, their seeds, and that a completed league has all of them. */
+export function checkUnlogged(source: Source, run: UnloggedRun, league: UnloggedLeague): CheckedLeague {
+  const { findings } = source;
+  const matches = checkMatches(source, league, RUN_FILE);
+  const seedRule = SEED_RULES[run.format];
+  for (const { file, match } of matches) {
+    const { seed } = run;
+    if (seed !== null && match.seed !== matchSeed({ seed, seedRule }, league.league_id, match.match_id, match.epoch))
+      findings.blame(file, "the seed does not follow from the run's");
+    if (match.log.length > 0) continue;
+    const fault = faultWithoutLog(match);
+    if (fault !== null) findings.blame(file, fault);
+    else findings.except(file, `${matchRef(match.league_id, match.match_id)} has no log (${match.termination})`);
+  }
+  const played = matches.map(({ match }) => match);
+  if (league.status === "completed") {
+    for (const missing of missingFrom(league, played))
+      findings.blame(RUN_FILE, `${league.league_id} is completed without ${missing}`);
+  }
+  const listed = new Set(league.matches);
+  const unplayed = scheduleOf(league).filter(({ match_id }) => !listed.has(match_id)).length;
+  return { matches, unplayed: league.status === "completed" ? null : unplayed };
+}
+
+const SEED_RULES: Readonly<Record<UnloggedRun["format"], SeedRule>> = {
+  "agent-league.export.v1": "per_match",
+  "agent-league.export.v2": "per_epoch",
+};
+
+function faultWithoutLog(match: ExportedMatch): string | null {
+  const roles = findGame(match.game)?.roles ?? Object.keys(match.roles);
+  const players = roles.map((role) => match.roles[role] ?? "");
+  return faultOfUnplayed({ game: match.game, roles }, players, match);
+}
+
+interface ScheduledMatch {
+  readonly match_id: string;
+  readonly round_id: number;
+  readonly roles: Readonly<Record<string, string>>;
+}
+
+/** Every match that a league's players are to play. An operator may have added others. */
+function scheduleOf({ game, players }: UnloggedLeague): readonly ScheduledMatch[] {
+  const roles = findGame(game)?.roles ?? [];
+  const ids = [...new Set(players.map(({ player_id }) => player_id))];
+  if (roles.length === 0 || ids.length > MAX_PLAYERS) return [];
+  return roundRobin(ids, roles.length).flatMap(({ round_id, pairings }) =>
+    pairings.map((pairing) => ({ match_id: pairing.match_id, round_id, roles: rolesOf({ roles }, pairing) })),
+  );
+}
+
+/** The scheduled matches that a completed league lacks. */
+function missingFrom(league: UnloggedLeague, played: readonly ExportedMatch[]): readonly string[] {
+  const byId = new Map(played.toReversed().map((match) => [match.match_id, match]));
+  return scheduleOf(league).flatMap(({ match_id, round_id, roles }) => {
+    const found = byId.get(match_id);
+    return found?.round_id === round_id && isDeepStrictEqual(found.roles, roles) ? [] : [match_id];
+  });
+}

@@ -1,0 +1,179 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { createRandom } from "#shared/lib/rng.ts";
+import { leagueSeed } from "../../league-manager/league/seeds.ts";
+import { agentLogFile, filesIn, leagueLogFile, MANIFEST, matchFile, RUN_FILE } from "./files.ts";
+import { type TestExports, testExports } from "./testing-exports.ts";
+import { forgeFile, type Json, restamp } from "./testing-forgery.ts";
+import { eventfulRun, plainRun, RUN_SEED, timedOutRun, writeStore } from "./testing-store.ts";
+import { verifyExport } from "./verify.ts";
+
+let exports: TestExports;
+let sound: string;
+beforeAll(async () => {
+  exports = testExports();
+  sound = await exports.exported(plainRun);
+});
+afterAll(() => exports.remove());
+
+const faultsAfter = (change: (folder: string) => void) => {
+  const folder = exports.copyOf(sound);
+  change(folder);
+  return verifyExport(folder).faults;
+};
+const RPS = matchFile("rps", "R1M1");
+
+describe("a sound export", () => {
+  it("is verified: every match replayed, the standings recomputed", () => {
+    const verified = verifyExport(sound);
+    expect(verified).toMatchObject({ verdict: "verified", faults: [], exceptions: [], matches: 6, withoutLog: [] });
+    expect([...verified.standings].map(([id, rows]) => [id, rows.length])).toEqual([
+      ["rps", 3],
+      ["second", 3],
+    ]);
+    expect(verified.unplayed).toEqual(new Map());
+  });
+
+  it("has the log of each league and player, the names with their salts, and the seeds of what is over", () => {
+    const run = JSON.parse(readFileSync(join(sound, RUN_FILE), "utf8"));
+    expect(filesIn(sound)).toEqual(
+      expect.arrayContaining([
+        leagueLogFile("rps"),
+        leagueLogFile("second"),
+        ...["P01", "P02", "P03"].map(agentLogFile),
+      ]),
+    );
+    expect(run).toMatchObject({
+      format: "agent-league.export.v3",
+      seed: RUN_SEED,
+      seed_commitment: sha256Hex(RUN_SEED),
+    });
+    expect(run.leagues[0]).toMatchObject({
+      seed: leagueSeed(RUN_SEED, "rps"),
+      players: [{ player_id: "P01", display_name: "Ann", salt: "salt Ann" }, {}, {}],
+    });
+  });
+
+  it("counts forfeits that rest on timeouts as matches without a log, and is verified with them", async () => {
+    const verified = verifyExport(await exports.exported(timedOutRun));
+    expect(verified).toMatchObject({ verdict: "verified", exceptions: [], matches: 9, withoutLog: ["rps/R5M2"] });
+  });
+
+  it("is verified except for what rests on the word of the operator or of a referee", async () => {
+    const { verdict, faults, exceptions, matches, withoutLog } = verifyExport(await exports.exported(eventfulRun));
+    expect({ verdict, faults, matches, withoutLog }).toEqual({
+      ...{ verdict: "verified except", faults: [], matches: 2 },
+      withoutLog: ["rps/R1M1", "rps/R3M1"],
+    });
+    expect(exceptions).toEqual([
+      { file: leagueLogFile("rps"), message: "P03 is absent from round 3 of rps: the operator removed it" },
+      { file: leagueLogFile("rps"), message: "rps/R2M2 was added by the operator" },
+      { file: matchFile("rps", "R1M1"), message: "rps/R1M1 was aborted without a log" },
+    ]);
+  });
+
+  it("of a league that is not over says how much is still to be played, and tells no seed that is still secret", async () => {
+    const folder = await exports.exported((folder) =>
+      writeStore(folder, ["rps", "second"], async (run) => {
+        await run.start("Ann", "Bob", "Cid");
+        await run.round("rps");
+        for (const _ of [1, 2, 3]) await run.round("second");
+        await run.complete("second");
+      }),
+    );
+    expect(verifyExport(folder)).toMatchObject({ verdict: "verified", matches: 4 });
+    expect(verifyExport(folder).unplayed).toEqual(new Map([["rps", 2]]));
+    const { seed, leagues } = JSON.parse(readFileSync(join(folder, RUN_FILE), "utf8"));
+    expect([seed, ...leagues.map((one: Json) => one.seed)]).toEqual([null, null, leagueSeed(RUN_SEED, "second")]);
+    for (const file of filesIn(folder)) {
+      const text = readFileSync(join(folder, file), "utf8");
+      for (const secret of [RUN_SEED, leagueSeed(RUN_SEED, "rps")]) expect(text, file).not.toContain(secret);
+    }
+  });
+});
+
+describe("the bytes of an export", () => {
+  it("a changed byte anywhere is found and its file named", () => {
+    const random = createRandom("bytes");
+    for (const file of filesIn(sound)) {
+      for (let trial = 0; trial < 3; trial++) {
+        const faults = faultsAfter((folder) => {
+          const bytes = readFileSync(join(folder, file));
+          const place = random.int(0, bytes.length - 1);
+          bytes[place] = (bytes[place] ?? 0) ^ (1 << random.int(0, 7));
+          writeFileSync(join(folder, file), bytes);
+        });
+        if (file === MANIFEST) expect(faults).not.toEqual([]);
+        else expect(faults.map((fault) => fault.file)).toContain(file);
+      }
+    }
+  });
+
+  it.each([RPS, RUN_FILE, leagueLogFile("rps"), agentLogFile("P02")])("a file that is gone is missed: %s", (file) => {
+    const faults = faultsAfter((folder) => rmSync(join(folder, file)));
+    expect(faults).toContainEqual({ file, message: "is missing" });
+    const restamped = faultsAfter((folder) => {
+      rmSync(join(folder, file));
+      restamp(folder);
+    });
+    expect(restamped).toContainEqual({ file, message: "is missing" });
+  });
+
+  it("a file that belongs to nothing is named", () => {
+    const faults = faultsAfter((folder) => {
+      writeFileSync(join(folder, "agents", "P09.jsonl"), "{}\n");
+      restamp(folder);
+    });
+    expect(faults).toEqual([{ file: agentLogFile("P09"), message: "is not listed in league.json" }]);
+    const unlisted = faultsAfter((folder) => writeFileSync(join(folder, "constructor"), "{}"));
+    expect(unlisted).toEqual([{ file: "constructor", message: "is not in the manifest" }]);
+  });
+
+  const deep = `${"[".repeat(3_000)}${"]".repeat(3_000)}`;
+  it.each<[string, string, string, RegExp]>([
+    ["a document that is cut off", RPS, "{", /^not JSON/],
+    ["a document with other spaces", RPS, "{}", /^is not written as it was exported$/],
+    ["a document of another form", RPS, "{}\n", /is required|must be|missing/],
+    ["a document that is nested too deeply", RPS, deep, /^nested too deeply$/],
+    ["a log that is cut off", leagueLogFile("rps"), "{", /^its last line is cut off$/],
+    ["a log with text that is no event", leagueLogFile("rps"), "{}\n", /^event 0: /],
+    [
+      "a log with an event that is nested too deeply",
+      leagueLogFile("rps"),
+      `${deep}\n`,
+      /^event 0: nested too deeply$/,
+    ],
+    ["a log without events", leagueLogFile("rps"), "", /^has no events$/],
+    ["an agent's log with text that is no event", agentLogFile("P01"), "[]\n", /^event 0: /],
+    ["an agent's log with another chain", agentLogFile("P01"), "", /^its chain does not end in its log_head$/],
+  ])("%s is a fault of its file", (_, file, text, message) => {
+    const faults = faultsAfter((folder) => {
+      writeFileSync(join(folder, file), text);
+      restamp(folder);
+    });
+    const messages = faults.filter((fault) => fault.file === file).map((fault) => fault.message);
+    expect(messages).toContainEqual(expect.stringMatching(message));
+  });
+
+  it.each<[string, (run: Json) => void, string]>([
+    [
+      "the standings",
+      (run: Json) => run.leagues[0].standings[0].points++,
+      "standings of rps are not those of its matches",
+    ],
+    ["the seed of the run", (run: Json) => (run.seed = "another"), "the run's seed does not match its commitment"],
+    [
+      "no seed of the run",
+      (run: Json) => (run.seed = null),
+      "every league is completed, and the run's seed is not told",
+    ],
+    ["a league twice", (run: Json) => run.leagues.push(run.leagues[0]), "lists a league twice"],
+    ["a match twice", (run: Json) => run.leagues[0].matches.push("R1M1"), "lists rps/R1M1 twice"],
+    ["another agent", (run: Json) => run.agents.reverse(), "its agents are not its players"],
+  ])("%s in the league file is a fault", (_, change, message) => {
+    const faults = faultsAfter((folder) => forgeFile(folder, RUN_FILE, change));
+    expect(faults).toContainEqual({ file: RUN_FILE, message });
+  });
+});

@@ -1,0 +1,134 @@
+import type { KeyObject } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { matchRef } from "#shared/lib/ids.ts";
+import { foldStandings, type Standing } from "../../league-manager/league/standings.ts";
+import { agentLogFile, leagueLogFile, MANIFEST, RUN_FILE, SIGNATURE } from "./files.ts";
+import { createFindings, type Finding } from "./findings.ts";
+import { ExportedRun, type LoggedRun } from "./format.ts";
+import { readLeagueLog } from "./league-log.ts";
+import { fingerprintOf, Signature, signingKey } from "./signature.ts";
+import { checkBytes, openSource, readDocument, type Source } from "./source.ts";
+import { checkAbsences } from "./verify-absences.ts";
+import { checkLogged } from "./verify-league.ts";
+import type { CheckedLeague, CheckedMatch } from "./verify-match.ts";
+import { checkUnlogged } from "./verify-unlogged.ts";
+
+export type Verdict = "verified" | "verified except" | "not sound";
+
+export interface Verified {
+  readonly verdict: Verdict;
+  /** What does not hold. */
+  readonly faults: readonly Finding[];
+  /** What holds by the word of the operator or a referee alone, so that nothing in the export shows it. */
+  readonly exceptions: readonly Finding[];
+  /** How many matches were replayed. */
+  readonly matches: number;
+  /** The matches without a session log, as LEAGUE/MATCH. */
+  readonly withoutLog: readonly string[];
+  readonly digest: string;
+  /** The key of a valid signature, and whether it is the one that was expected; null for an export without a valid signature. */
+  readonly signature: { readonly fingerprint: string; readonly isChecked: boolean } | null;
+  /** Recomputed from the matches alone. */
+  readonly standings: ReadonlyMap<string, readonly Standing[]>;
+  /** Of each league that was not over: how many matches were still to be played. */
+  readonly unplayed: ReadonlyMap<string, number>;
+}
+
+/**
+ * Checks an export from its files alone: every byte against the manifest, every session log by replay (chain, seed, commitment, each action by the
+ * rules), every result against its log, every seed against its league's, the course of each league against its format, and the standings anew.
+ * `key` is the public key that must have signed it.
+ */
+export function verifyExport(folder: string, key: KeyObject | null = null): Verified {
+  const findings = createFindings();
+  const { faults, exceptions } = findings;
+  const source = openSource(folder, findings);
+  const digest = checkBytes(source);
+  const signature = checkSignature(source, digest, key);
+  const run = readDocument(source, RUN_FILE, ExportedRun);
+  const leagues = run ? checkRun(source, run) : new Map<string, CheckedLeague>();
+  const standings = new Map(run?.leagues.map((league) => [league.league_id, checkStandings(source, league, leagues)]));
+  const all = [...leagues.values()].flatMap(({ matches }) => matches);
+  if (run) checkNoOthers(source, run, all);
+  const unlogged = all.filter(({ match }) => match.log.length === 0);
+  return {
+    verdict: faults.length > 0 ? "not sound" : exceptions.length > 0 ? "verified except" : "verified",
+    ...{ faults, exceptions, digest, signature, standings },
+    matches: all.length - unlogged.length,
+    withoutLog: unlogged.map(({ match }) => matchRef(match.league_id, match.match_id)),
+    unplayed: new Map(
+      [...leagues].flatMap(([id, { unplayed }]) => (unplayed === null ? [] : [[id, unplayed] as const])),
+    ),
+  };
+}
+
+function checkSignature(source: Source, digest: string, key: KeyObject | null): Verified["signature"] {
+  const { texts, findings } = source;
+  if (!texts.has(SIGNATURE)) {
+    if (key) findings.blame(SIGNATURE, "is missing: the export is not signed");
+    return null;
+  }
+  const signature = readDocument(source, SIGNATURE, Signature);
+  const signedBy = signature && signingKey(signature, digest);
+  if (signature && !signedBy) findings.blame(SIGNATURE, "is no signature of this digest by its key");
+  if (!signedBy) return null;
+  const fingerprint = fingerprintOf(signedBy);
+  if (key && !key.equals(signedBy)) findings.blame(SIGNATURE, `is by another key, ${fingerprint}`);
+  return { fingerprint, isChecked: key !== null };
+}
+
+function checkRun(source: Source, run: ExportedRun): ReadonlyMap<string, CheckedLeague> {
+  const { findings } = source;
+  const ids = run.leagues.map(({ league_id }) => league_id);
+  if (new Set(ids).size < ids.length) findings.blame(RUN_FILE, "lists a league twice");
+  if (run.seed === null && run.leagues.every(({ status }) => status === "completed"))
+    findings.blame(RUN_FILE, "every league is completed, and the run's seed is not told");
+  if (run.seed !== null && sha256Hex(run.seed) !== run.seed_commitment)
+    findings.blame(RUN_FILE, "the run's seed does not match its commitment");
+  if (run.format === "agent-league.export.v3") return checkLoggedRun(source, run);
+  findings.except(RUN_FILE, "no league log");
+  return new Map(run.leagues.map((league) => [league.league_id, checkUnlogged(source, run, league)]));
+}
+
+function checkLoggedRun(source: Source, run: LoggedRun): ReadonlyMap<string, CheckedLeague> {
+  const logs = run.leagues.map((league) => readLeagueLog(source, league));
+  checkAbsences(source, run, logs);
+  const playerIds = new Set(run.leagues.flatMap(({ players }) => players.map(({ player_id }) => player_id)));
+  const agentIds = run.agents.map(({ agent_id }) => agent_id);
+  if (!isDeepStrictEqual(agentIds, [...playerIds])) source.findings.blame(RUN_FILE, "its agents are not its players");
+  return new Map(
+    run.leagues.map((league, index) => [
+      league.league_id,
+      checkLogged(source, run, league, logs[index] as (typeof logs)[number]),
+    ]),
+  );
+}
+
+function checkStandings(
+  { findings }: Source,
+  { league_id, players, standings }: ExportedRun["leagues"][number],
+  leagues: ReadonlyMap<string, CheckedLeague>,
+): readonly Standing[] {
+  const results = (leagues.get(league_id)?.matches ?? []).map(({ match }) => ({
+    ...match,
+    points: match.match_points,
+  }));
+  const names = players.map(({ player_id, display_name }) => ({ player_id, display_name }));
+  const recomputed = foldStandings(names, results);
+  if (!isDeepStrictEqual(standings, recomputed))
+    findings.blame(RUN_FILE, `standings of ${league_id} are not those of its matches`);
+  return recomputed;
+}
+
+/** An export has no files besides those that its league file lists. */
+function checkNoOthers({ texts, findings }: Source, run: ExportedRun, matches: readonly CheckedMatch[]): void {
+  const known = new Set([RUN_FILE, MANIFEST, SIGNATURE, ...matches.map(({ file }) => file)]);
+  if (run.format === "agent-league.export.v3") {
+    for (const { league_id } of run.leagues) known.add(leagueLogFile(league_id));
+    for (const { agent_id } of run.agents) known.add(agentLogFile(agent_id));
+  }
+  for (const file of texts.keys()) {
+    if (!known.has(file) && !findings.isBlamed(file)) findings.blame(file, `is not listed in ${RUN_FILE}`);
+  }
+}
