@@ -1,10 +1,12 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { exportOf } from "./archive/export-store.ts";
+import { writeExport } from "./archive/files.ts";
+import { findStore } from "./archive/find-store.ts";
+import { verifyExport } from "./archive/verify.ts";
 import { launch, type Rate, temporaryFolder } from "./bench-process.ts";
 import { writeSyntheticRun } from "./bench-run.ts";
-import { exportedFiles, findStore, writeExport } from "./export.ts";
-import { verifyExport } from "./verify.ts";
 
 /** The cost of exporting one run, of replacing that export and of verifying it, each in a separate process. */
 export interface ExportCost {
@@ -43,9 +45,9 @@ export async function exportCost(players: number): Promise<ExportCost> {
 
 async function take(step: string, folder: string, out: string): Promise<number> {
   if (step === "verify") return verifyExport(out).matches;
-  const files = await exportedFiles(findStore(folder));
+  const { files, matches } = await exportOf(findStore(folder));
   writeExport(out, files);
-  return files.size - 1;
+  return matches;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

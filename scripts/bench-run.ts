@@ -12,6 +12,8 @@ import { outcomeOf } from "#shared/session/match-result.ts";
 import { create, decide, type Session } from "#shared/session/session.ts";
 import { chainOf } from "#shared/session/testing-rows.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import type { Profile } from "../league-manager/agents/agent.ts";
+import { nameCommitment } from "../league-manager/agents/decide.ts";
 import type { NewAgentEvent } from "../league-manager/agents/events.ts";
 import { agentStream } from "../league-manager/agents/events.ts";
 import type { NewLeagueEvent } from "../league-manager/league/commands.ts";
@@ -42,11 +44,11 @@ export async function writeSyntheticRun(folder: string, playerCount: number, unp
   writeFileSync(join(folder, "config.json"), JSON.stringify({ leagues: [config] }));
   const db = openSqlite(join(folder, "league-manager.sqlite"), MANAGER_SCHEMA);
   const store = managerStore(db);
-  await openRun(store, RUN_SEED);
+  const { runId } = await openRun(store, RUN_SEED);
   for (const id of players) await writePlayer(store, id);
   const rounds = roundRobin(players.toSorted(), game.roles.length);
   let version = await append(store, 0, [
-    ...opening(game, players),
+    ...opening(runId, game, players),
     ...rounds.map((round): NewLeagueEvent => ({ type: "round_paired", ...round })),
   ]);
   let matches = 0;
@@ -86,27 +88,36 @@ async function append(
 
 const body = (event: NewLeagueEvent | NewAgentEvent): string => JSON.stringify({ v: FORMAT_VERSION, at: AT, ...event });
 
+const profileOf = (id: string): Profile => ({ name: `Player ${id}`, salt: "salt", endpoint: "", tokenHash: id });
+
 async function writePlayer(store: ManagerStore, id: string): Promise<void> {
   const capabilities = {
     ...{ game_types: [GAME], legal_actions: true, round_results: true, batch: true, announcements: true },
     ...{ max_concurrent: 0, dialect: "native" },
   };
   const events: readonly NewAgentEvent[] = [
-    { type: "registered", agent_id: id, kind: "player", name_commitment: "", ...capabilities },
+    {
+      type: "registered",
+      agent_id: id,
+      kind: "player",
+      name_commitment: nameCommitment(profileOf(id)),
+      ...capabilities,
+    },
     { type: "activated" },
   ];
   const stored = events.map((event) => ({ type: event.type, body: body(event) }));
-  const profile = { name: `Player ${id}`, salt: "", endpoint: "", tokenHash: id };
-  const write = store.writing({ type: "profile", agentId: id, profile }, AT);
+  const write = store.writing({ type: "profile", agentId: id, profile: profileOf(id) }, AT);
   await store.log.append([{ stream: agentStream(id), expectedVersion: 0, events: stored }], write);
 }
 
-const opening = (game: Game, players: readonly string[]): readonly NewLeagueEvent[] => [
+const opening = (run_id: string, game: Game, players: readonly string[]): readonly NewLeagueEvent[] => [
   {
-    ...{ type: "opened", league_id: LEAGUE, run_id: "run", game: GAME, roles: game.roles, options: {} },
+    ...{ type: "opened", league_id: LEAGUE, run_id, game: GAME, roles: game.roles, options: {} },
     ...{ format: "round-robin", seed_commitment: sha256Hex(leagueSeed(RUN_SEED, LEAGUE)) },
   },
-  ...players.map((player_id): NewLeagueEvent => ({ type: "player_entered", player_id, name_commitment: "" })),
+  ...players.map((player_id): NewLeagueEvent => {
+    return { type: "player_entered", player_id, name_commitment: nameCommitment(profileOf(player_id)) };
+  }),
   { type: "started" },
 ];
 

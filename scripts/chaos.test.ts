@@ -5,9 +5,9 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Config } from "#shared/runtime/config.ts";
+import { matchFile } from "./archive/files.ts";
 import { check } from "./chaos.ts";
 import type { Seen } from "./chaos-bot.ts";
-import { matchFile } from "./export.ts";
 import { cleanUp, start } from "./testing.ts";
 import { startTestLeague } from "./testing-league.ts";
 

@@ -16,10 +16,13 @@ import { type Entry, parseEntry } from "#shared/session/entry.ts";
 import { evolve, evolveCreated, type Session } from "#shared/session/session.ts";
 import type { LiveEvent } from "../league-manager/api/live.ts";
 import { managerUrlOf, startAgents } from "./agents.ts";
+import { exportOf } from "./archive/export-store.ts";
+import { writeExport } from "./archive/files.ts";
+import { findStore } from "./archive/find-store.ts";
+import type { ExportedMatch } from "./archive/format.ts";
+import { verifyExport } from "./archive/verify.ts";
 import type { Seen } from "./chaos-bot.ts";
-import { type ExportedMatch, exportedFiles, findStore, writeExport } from "./export.ts";
 import { beginRun, type RunFolder } from "./run-folder.ts";
-import { verifyExport } from "./verify.ts";
 
 /** Pauses between two kills, so that agents are hit while they start, register, play and report. */
 const MIN_PAUSE_MS = 20;
@@ -141,7 +144,7 @@ async function playUnderFire(
 /** What does not hold of a league that has come to its end: of its results, its logs, its standings and of what players were shown. */
 export async function check(folder: Pick<RunFolder, "path" | "config">, seenFile: string) {
   const out = join(folder.path, "export");
-  const files = await exportedFiles(findStore(folder.path));
+  const { files } = await exportOf(findStore(folder.path));
   writeExport(out, files);
   const verified = verifyExport(out);
   const faults = verified.faults.map(({ file, message }) => `${file}: ${message}`);

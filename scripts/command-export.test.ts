@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { MANIFEST, matchFile } from "./export.ts";
+import { MANIFEST, matchFile } from "./archive/files.ts";
 import { cleanUp, type Ended, league, RPS, run, STACK_LINE, testLeague } from "./testing.ts";
 
 afterEach(cleanUp);
@@ -21,9 +21,20 @@ it("a run is exported and verified; a changed byte makes verify fail and name it
 
   const [plain, json] = await Promise.all([league(["verify", out]), league(["verify", out, "--json"])]);
   expect(plain.code, plain.stderr).toBe(0);
-  expect(plain.stdout).toContain(`sound: 3 matches replayed, digest ${digest}`);
+  expect(plain.stdout).toContain(`\nverified\n3 matches replayed, digest ${digest}\n`);
   expect(json.code, json.stderr).toBe(0);
-  expect(JSON.parse(json.stdout)).toMatchObject({ ok: true, matches: 3, digest, faults: [] });
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    ...{
+      ok: true,
+      verdict: "verified",
+      matches: 3,
+      digest,
+      faults: [],
+      exceptions: [],
+      without_log: [],
+      signature: null,
+    },
+  });
 
   const file = matchFile("rps", "R2M1");
   const bytes = readFileSync(join(out, file));
@@ -36,7 +47,7 @@ it("a run is exported and verified; a changed byte makes verify fail and name it
   expect(badPlain.stderr).toContain(`${file}: ${message}`);
   expect(badPlain.stderr).toMatch(/^not sound: \d+ faults?$/m);
   expect(badPlain.stderr).not.toMatch(STACK_LINE);
-  expect(badPlain.stdout).not.toContain("sound");
+  expect(badPlain.stdout).not.toContain("verified");
   expect(badJson.code).toBe(1);
   const told = JSON.parse(badJson.stdout);
   expect(told.ok).toBe(false);

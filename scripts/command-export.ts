@@ -3,51 +3,96 @@ import { dirname, join, resolve } from "node:path";
 import { counted, inOneLine } from "#shared/lib/text.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import type { Standing } from "../league-manager/league/standings.ts";
-import { ExportedRun, exportedFiles, findStore, MANIFEST, RUN_FILE, unplayedIn, writeExport } from "./export.ts";
+import { exportOf } from "./archive/export-store.ts";
+import { MANIFEST, writeExport } from "./archive/files.ts";
+import { findStore } from "./archive/find-store.ts";
+import { publicKeyIn, signer } from "./archive/signature.ts";
+import { type Verified, verifyExport } from "./archive/verify.ts";
 import { standingsTable } from "./progress.ts";
-import { verifyExport } from "./verify.ts";
 
-/** `league export`: writes a run's matches, logs and seeds into a folder that can be checked anywhere. */
-export async function exportRun(folder: string, flags: { readonly out: string }): Promise<number> {
+/** `league export`: writes a run's logs, matches and seeds into a folder that can be checked anywhere. */
+export async function exportRun(
+  folder: string,
+  flags: { readonly out: string; readonly sign?: string },
+): Promise<number> {
+  const sign = flags.sign === undefined ? () => null : signer(resolve(flags.sign));
   const store = findStore(resolve(folder));
-  const files = await exportedFiles(store);
+  const { files, matches, unplayed } = await exportOf(store);
   const out = resolve(flags.out);
-  const digest = writeExport(out, files);
-  const unplayed = unplayedIn(ExportedRun.parse(JSON.parse(files.get(RUN_FILE) ?? "")));
+  const digest = writeExport(out, files, sign);
   const lines = [
-    `${counted(files.size - 1, "match", "matches")} of ${dirname(store)} written to ${out}`,
+    `${counted(matches, "match", "matches")} of ${dirname(store)} written to ${out}`,
     ...openLines(unplayed),
+    ...(flags.sign === undefined ? [] : [`signed with ${resolve(flags.sign)}`]),
   ];
   process.stdout.write(`${lines.join("\n")}\ndigest ${digest}\n`);
   return EXIT.ok;
 }
 
-/** `league verify`: 0 when everything in an export holds, 1 with one line for each fault, 2 for a folder that is not an export. */
-export async function verify(folder: string, flags: { readonly json?: boolean }): Promise<number> {
+/** `league verify`: 0 for an export that holds, 1 with one line for each fault, 2 for a folder that is not an export. */
+export async function verify(
+  folder: string,
+  flags: { readonly json?: boolean; readonly key?: string },
+): Promise<number> {
   if (!existsSync(folder)) throw new StartError(`${folder}: no such folder`, EXIT.usage);
   if (!existsSync(join(folder, MANIFEST))) {
     throw new StartError(`${folder} is not an export: it has no ${MANIFEST}. "league export" writes one.`, EXIT.usage);
   }
-  const verified = verifyExport(resolve(folder));
-  const { faults, matches, digest, standings } = verified;
+  const key = flags.key === undefined ? null : publicKeyIn(resolve(flags.key));
+  const verified = verifyExport(resolve(folder), key);
+  const { faults } = verified;
   if (flags.json) {
-    const unplayed = Object.fromEntries(verified.unplayed);
-    const known = { matches, unplayed, digest, faults, standings: Object.fromEntries(standings) };
-    const document = { ok: faults.length === 0, ...known };
-    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify(documentOf(verified), null, 2)}\n`);
     return faults.length === 0 ? EXIT.ok : EXIT.failed;
   }
   if (faults.length > 0) {
     const lines = faults.map(({ file, message }) => inOneLine(`${file}: ${message}`));
     throw new StartError([...lines, `not sound: ${counted(faults.length, "fault")}`].join("\n"), EXIT.failed);
   }
-  const tables = [...standings].map(([leagueId, rows]) => standingsTable(inOneLine(leagueId), rows.map(printable)));
-  const lines = [
-    ...openLines(verified.unplayed),
-    `sound: ${counted(matches, "match", "matches")} replayed, digest ${digest}`,
-  ];
+  const tables = [...verified.standings].map(([leagueId, rows]) =>
+    standingsTable(inOneLine(leagueId), rows.map(printable)),
+  );
+  const lines = [...openLines(verified.unplayed), ...verdictLines(verified)];
   process.stdout.write(`${tables.join("\n\n")}\n\n${lines.join("\n")}\n`);
   return EXIT.ok;
+}
+
+/** What `verify --json` prints. */
+function documentOf(verified: Verified): object {
+  const { verdict, faults, exceptions, matches, withoutLog, digest, signature } = verified;
+  return {
+    ok: faults.length === 0,
+    verdict,
+    matches,
+    without_log: withoutLog,
+    unplayed: Object.fromEntries(verified.unplayed),
+    digest,
+    signature: signature && { fingerprint: signature.fingerprint, key_checked: signature.isChecked },
+    faults,
+    exceptions,
+    standings: Object.fromEntries(verified.standings),
+  };
+}
+
+/** The most items of a list that are printed; the JSON document has all. */
+const MOST_PRINTED = 10;
+
+const listed = (items: readonly string[], separator: string): string => {
+  const more = items.length > MOST_PRINTED ? [`and ${items.length - MOST_PRINTED} more`] : [];
+  return inOneLine([...items.slice(0, MOST_PRINTED), ...more].join(separator));
+};
+
+function verdictLines({ exceptions, matches, withoutLog, digest, signature }: Verified): readonly string[] {
+  const messages = exceptions.map(({ message }) => message);
+  const unlogged = withoutLog.length > 0 ? `, ${withoutLog.length} without a log (${listed(withoutLog, ", ")})` : "";
+  const signed = signature && `signed by the key ${signature.fingerprint}`;
+  return [
+    ...(signature
+      ? [signature.isChecked ? `${signed}, as expected` : `${signed}, which was not checked: give --key`]
+      : []),
+    messages.length > 0 ? `verified except: ${listed(messages, "; ")}` : "verified",
+    `${counted(matches, "match", "matches")} replayed${unlogged}, digest ${digest}`,
+  ];
 }
 
 /** What was still to be played when the export was made. */
@@ -56,7 +101,7 @@ const openLines = (unplayed: ReadonlyMap<string, number>): readonly string[] =>
     inOneLine(`${leagueId} was not over: ${left} of its matches were still to be played`),
   );
 
-/** A row with the ids and names of somebody else's export, as a terminal may show it. */
+/** A row with the ids and names of an untrusted export, as a terminal may show it. */
 const printable = (row: Standing): Standing => ({
   ...row,
   player_id: inOneLine(row.player_id),

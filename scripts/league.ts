@@ -94,16 +94,18 @@ subcommand("codenames", "Play Codenames here: people at this terminal, an OpenAI
   .option("--continue [token]", "go on with a game that was left; without a token the newest")
   .action(async (options) => exitWith((await import("./command-codenames.ts")).codenames(options)));
 
-subcommand("export", "Write the matches, logs and seeds of a run into a folder that can be checked anywhere.")
+subcommand("export", "Write the logs, matches and seeds of a run into a folder that can be checked anywhere.")
   .argument("[folder]", "a run's folder, or a data folder, whose newest run is meant", "data")
   .addOption(new Option("--format <format>", "how").choices(["json"]).default("json"))
   .option("--out <folder>", "where to", "league-export")
+  .option("--sign <keyfile>", "sign it with an Ed25519 private key (PEM)")
   .action(async (folder: string, options) =>
     exitWith((await import("./command-export.ts")).exportRun(folder, options)),
   );
 
-subcommand("verify", "Check an export: replay every log, check chains, seeds and results, recompute the standings.")
+subcommand("verify", "Check an export: replay every log, check seeds, pairings and results, recompute the standings.")
   .argument("<folder>", "what league export wrote")
+  .option("--key <keyfile>", "the Ed25519 key (PEM) that must have signed it")
   .option("--json", "print one JSON document on stdout")
   .action(async (folder: string, options) => exitWith((await import("./command-export.ts")).verify(folder, options)));
 

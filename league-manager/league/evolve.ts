@@ -3,6 +3,7 @@ import type { LeagueEvent } from "./events.ts";
 import { changedMatch } from "./evolve-match.ts";
 import { changedRounds } from "./evolve-rounds.ts";
 import type { League, Match, Withdrawal } from "./league.ts";
+import { placeOf } from "./round-robin.ts";
 
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 type Changes = Partial<League>;
@@ -26,8 +27,8 @@ export function foldLeague(events: Iterable<LeagueEvent>): League | null {
 
 /** A match by its id; null when the league has no such match. */
 export function matchOf(league: League, matchId: string): Match | null {
-  const [, roundId, place] = /^R([1-9]\d*)M([1-9]\d*)$/.exec(matchId) ?? [];
-  return league.rounds[Number(roundId) - 1]?.matches[Number(place) - 1] ?? null;
+  const place = placeOf(matchId);
+  return (place && league.rounds[place.roundId - 1]?.matches[place.index]) ?? null;
 }
 
 const openedLeague = (event: EventOf<"opened">): League => ({

@@ -19,6 +19,12 @@ export interface Pairing {
 /** Match ids are unique within a league. `index` is the place in the round, from 0. */
 export const matchIdOf = (roundId: number, index: number): string => `R${roundId}M${index + 1}`;
 
+/** The place of a match by its id; null for another text. */
+export function placeOf(matchId: string): { readonly roundId: number; readonly index: number } | null {
+  const [, roundId, number] = /^R([1-9]\d*)M([1-9]\d*)$/.exec(matchId) ?? [];
+  return number === undefined ? null : { roundId: Number(roundId), index: Number(number) - 1 };
+}
+
 /**
  * The whole schedule of these players, who are numbered as listed. A game of two roles is played by the Berger tables: every player meets every
  * other once. A game of more roles is played by `rotation`. Fewer players than roles have no rounds.

@@ -11,26 +11,37 @@ import { rolesOf, summaryOf } from "../../league-manager/league/outcome.ts";
 import { leagueSeed, seedOfMatch } from "../../league-manager/league/seeds.ts";
 import { tallyOf } from "../../league-manager/league/standings.ts";
 import { type ManagerStore, managerStore } from "../../league-manager/store/manager-store.ts";
+import { keptRun } from "../../league-manager/store/run-identity.ts";
 import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
 import { agentLogFile, canonical, leagueLogFile, linesOf, matchFile, RUN_FILE } from "./files.ts";
 import { ExportedMatch, LoggedRun } from "./format.ts";
 
 type Files = Map<string, string>;
 
-/** Every file of an export, by name, from a manager's store. Throws StartError if the store cannot be read. */
-export const exportedFiles = (storeFile: string): Promise<ReadonlyMap<string, string>> =>
+/** An export before it is written. */
+export interface Export {
+  /** By name. */
+  readonly files: ReadonlyMap<string, string>;
+  /** How many matches are completed. */
+  readonly matches: number;
+  /** Of each league that is not over: how many matches are still to be played. */
+  readonly unplayed: ReadonlyMap<string, number>;
+}
+
+/** The export of a manager's store. Throws StartError if the store cannot be read. */
+export const exportOf = (storeFile: string): Promise<Export> =>
   readingStore(storeFile, () => {
     const db = openSqlite(storeFile, MANAGER_SCHEMA);
     try {
-      return filesOf(managerStore(db));
+      return exportFrom(managerStore(db));
     } finally {
       db.close();
     }
   });
 
-function filesOf(store: ManagerStore): Files {
+function exportFrom(store: ManagerStore): Export {
   const files: Files = new Map();
-  const seed = store.getMeta("seed") ?? "";
+  const { runId, seed } = keptRun(store);
   const profiles = store.loadProfiles();
   const leagues = store.log.streams(leagueStream("")).flatMap((stream) => {
     const events = store.log.read(stream);
@@ -49,14 +60,19 @@ function filesOf(store: ManagerStore): Files {
   const isOver = leagues.every(({ league }) => league.status === "completed");
   const run: LoggedRun = {
     format: "agent-league.export.v3",
-    run_id: store.getMeta("run_id") ?? "",
+    run_id: runId,
     seed: isOver ? seed : null,
     seed_commitment: sha256Hex(seed),
     leagues: leagues.map(({ league, logHead }) => exportedLeague(league, logHead, profiles, seed)),
     agents,
   };
   files.set(RUN_FILE, canonical(LoggedRun.parse(run)));
-  return files;
+  const open = leagues.filter(({ league }) => league.status !== "completed");
+  return {
+    files,
+    matches: leagues.reduce((sum, { league }) => sum + league.completedCount, 0),
+    unplayed: new Map(open.map(({ league }) => [league.leagueId, league.matchCount - league.completedCount])),
+  };
 }
 
 const headOf = (events: readonly RecordedEvent[]): string => events.at(-1)?.hash ?? GENESIS;

@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { exportedFiles } from "./export-store.ts";
+import { exportOf } from "./export-store.ts";
 import { writeExport } from "./files.ts";
 
 /** A folder for the exports of one test file. */
@@ -21,7 +21,7 @@ export function testExports(): TestExports {
     newFolder,
     async exported(fill) {
       const folder = newFolder();
-      writeExport(join(folder, "export"), await exportedFiles(await fill(folder)));
+      writeExport(join(folder, "export"), (await exportOf(await fill(folder))).files);
       return join(folder, "export");
     },
     copyOf(folder) {

@@ -18,15 +18,15 @@ import {
 // biome-ignore lint/suspicious/noExplicitAny: a forger writes whatever it likes
 export type Json = any;
 
-/** An export that is being forged. */
+/** An export that is being forged, in its first league. */
 export interface Forgery {
   readonly run: Json;
-  readonly rps: Json;
-  /** The events of the league rps. */
+  readonly league: Json;
+  /** The events of the league. */
   readonly events: Json[];
   /** The events of each player. */
   readonly agents: Readonly<Record<string, Json[]>>;
-  /** The matches of rps by id. A match that is deleted loses its file. */
+  /** The matches of the league by id. A match that is deleted loses its file. */
   readonly matches: Record<string, Json>;
 }
 
@@ -38,33 +38,34 @@ const eventsIn = (folder: string, file: string): Json[] =>
     .map((line) => JSON.parse(line));
 
 /**
- * Changes an export with the league rps as a forger does who makes everything else fit again: the chains, the standings and the manifest.
+ * Changes the first league of an export as a forger does who makes everything else fit again: the chains, the standings and the manifest.
  */
 export function forgeRun(folder: string, change: (forgery: Forgery) => void): void {
   const run = JSON.parse(read(folder, RUN_FILE));
-  const rps = run.leagues[0];
+  const league = run.leagues[0];
+  const id = league.league_id;
   const matches = Object.fromEntries(
-    rps.matches.map((id: string) => [id, JSON.parse(read(folder, matchFile("rps", id)))]),
+    league.matches.map((matchId: string) => [matchId, JSON.parse(read(folder, matchFile(id, matchId)))]),
   );
   const agents = Object.fromEntries(
     run.agents.map(({ agent_id }: Json) => [agent_id, eventsIn(folder, agentLogFile(agent_id))]),
   );
-  const forgery = { run, rps, events: eventsIn(folder, leagueLogFile("rps")), agents, matches };
-  const files = Object.keys(matches).map((id) => matchFile("rps", id));
+  const forgery = { run, league, events: eventsIn(folder, leagueLogFile(id)), agents, matches };
+  const files = Object.keys(matches).map((matchId) => matchFile(id, matchId));
   change(forgery);
   for (const file of files) rmSync(join(folder, file));
-  for (const [id, match] of Object.entries(matches))
-    writeFileSync(join(folder, matchFile("rps", id)), canonical(match));
-  rps.log_head = writeLog(folder, leagueLogFile("rps"), forgery.events);
+  for (const [matchId, match] of Object.entries(matches))
+    writeFileSync(join(folder, matchFile(id, matchId)), canonical(match));
+  league.log_head = writeLog(folder, leagueLogFile(id), forgery.events);
   for (const agent of run.agents) {
     agent.log_head = writeLog(folder, agentLogFile(agent.agent_id), agents[agent.agent_id] as Json[]);
   }
-  const players = rps.players.map(({ player_id, display_name }: Json) => ({ player_id, display_name }));
-  const results = rps.matches.flatMap((id: string) => {
-    const match = matches[id];
+  const players = league.players.map(({ player_id, display_name }: Json) => ({ player_id, display_name }));
+  const results = league.matches.flatMap((matchId: string) => {
+    const match = matches[matchId];
     return match ? [{ ...match, points: match.match_points }] : [];
   });
-  rps.standings = foldStandings(players, results);
+  league.standings = foldStandings(players, results);
   writeFileSync(join(folder, RUN_FILE), canonical(run));
   restamp(folder);
 }

@@ -17,6 +17,7 @@ import { AT, forfeitBy, resultOf, SETTINGS, unplayed, WON } from "../../league-m
 import type { Decide, Ledger } from "../../league-manager/ledger.ts";
 import { openLedger } from "../../league-manager/store/ledger.ts";
 import { managerStore } from "../../league-manager/store/manager-store.ts";
+import { openRun } from "../../league-manager/store/run-identity.ts";
 import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
 
 export const RUN_SEED = "the seed of the run";
@@ -49,11 +50,11 @@ export async function writeStore(
   const file = join(folder, "league-manager.sqlite");
   const db = openSqlite(file, MANAGER_SCHEMA);
   const store = managerStore(db);
-  await Promise.all([store.setMeta("run_id", "run"), store.setMeta("seed", RUN_SEED)]);
+  const { runId } = await openRun(store, RUN_SEED);
   const ledger = openLedger({ store, leagueIds, clock: { iso: () => AT, nextTurn: systemClock.nextTurn } });
   const run = testRun(ledger, leagueIds);
   const settings = leagueIds.map((leagueId) => {
-    return { ...SETTINGS, leagueId, seedCommitment: sha256Hex(leagueSeed(RUN_SEED, leagueId)) };
+    return { ...SETTINGS, leagueId, runId, seedCommitment: sha256Hex(leagueSeed(RUN_SEED, leagueId)) };
   });
   await run.execute(openLeagues(settings));
   await fill(run);

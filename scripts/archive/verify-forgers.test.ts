@@ -91,19 +91,19 @@ const FORGERIES: readonly (readonly [
   ],
   [
     "adds a match with its file alone",
-    ({ matches, rps }) => {
+    ({ matches, league }) => {
       matches.R3M2 = { ...matches.R3M1, match_id: "R3M2" };
-      rps.matches.push("R3M2");
+      league.matches.push("R3M2");
     },
     matchFile("rps", "R3M2"),
     /^the log of the league has no result of it$/,
   ],
   [
     "adds a match behind the end of the log",
-    ({ events, matches, rps }) => {
+    ({ events, matches, league }) => {
       const [assigned, completed] = events.filter(({ match_id }) => match_id === "R3M1");
       matches.R3M2 = { ...matches.R3M1, match_id: "R3M2" };
-      rps.matches.push("R3M2");
+      league.matches.push("R3M2");
       events.push({ ...assigned, match_id: "R3M2" }, { ...completed, match_id: "R3M2" });
     },
     LOG,
@@ -111,16 +111,16 @@ const FORGERIES: readonly (readonly [
   ],
   [
     "swaps two names with their salts",
-    ({ rps }) => {
-      const [a, b] = rps.players;
-      rps.players = [{ ...b, player_id: a.player_id }, { ...a, player_id: b.player_id }, rps.players[2]];
+    ({ league }) => {
+      const [a, b] = league.players;
+      league.players = [{ ...b, player_id: a.player_id }, { ...a, player_id: b.player_id }, league.players[2]];
     },
     RUN_FILE,
     /^the name of P01 in rps does not match its commitment$/,
   ],
   [
     "tells a name without its salt",
-    ({ rps }) => Object.assign(rps.players[0], { display_name: "Zoe", salt: null }),
+    ({ league }) => Object.assign(league.players[0], { display_name: "Zoe", salt: null }),
     RUN_FILE,
     /^the name of P01 in rps is told without its salt$/,
   ],
@@ -153,19 +153,29 @@ const FORGERIES: readonly (readonly [
   ],
   [
     "drops a match and calls the league running",
-    ({ matches, rps }) => {
+    ({ matches, league }) => {
       delete matches.R3M1;
-      rps.matches.pop();
-      rps.status = "running";
+      league.matches.pop();
+      league.status = "running";
     },
     RUN_FILE,
     /^rps: its matches are not those of its log$/,
   ],
-  ["reorders the matches", ({ rps }) => rps.matches.reverse(), RUN_FILE, /^rps: its matches are not those of its log$/],
-  ["reorders the players", ({ rps }) => rps.players.reverse(), RUN_FILE, /^rps: its players are not those of its log$/],
+  [
+    "reorders the matches",
+    ({ league }) => league.matches.reverse(),
+    RUN_FILE,
+    /^rps: its matches are not those of its log$/,
+  ],
+  [
+    "reorders the players",
+    ({ league }) => league.players.reverse(),
+    RUN_FILE,
+    /^rps: its players are not those of its log$/,
+  ],
   [
     "changes the options",
-    ({ rps }) => (rps.options.best_of = 3),
+    ({ league }) => (league.options.best_of = 3),
     RUN_FILE,
     /^rps: its options are not those of its log$/,
   ],
@@ -178,13 +188,13 @@ const FORGERIES: readonly (readonly [
   ["names another run", ({ run }) => (run.run_id = "other"), RUN_FILE, /^rps: its log is of another run$/],
   [
     "tells another seed of the league",
-    ({ rps }) => (rps.seed = "other"),
+    ({ league }) => (league.seed = "other"),
     RUN_FILE,
     /^rps: its seed does not match its commitment$/,
   ],
   [
     "tells no seed of a completed league",
-    ({ rps }) => (rps.seed = null),
+    ({ league }) => (league.seed = null),
     RUN_FILE,
     /^rps: it is completed, and its seed is not/,
   ],
@@ -250,7 +260,7 @@ describe("a forger who makes everything else fit is found out: one who", () => {
 describe("what a forger of all files can do is named", () => {
   it("a match that is added in the log as by the operator is an exception", () => {
     const { verdict, exceptions } = forged(plain, (forgery) => {
-      const { events, matches, rps } = forgery;
+      const { events, matches, league } = forgery;
       const { v, at } = events[0];
       const added = { v, at, type: "match_scheduled", match_id: "R3M2", round_id: 3, players: ["P01", "P02"] };
       events.splice(indexOf(forgery, "match_assigned", "R3M1"), 0, added);
@@ -262,10 +272,10 @@ describe("what a forger of all files can do is named", () => {
       events.push({ ...about, type: "match_aborted", epoch: 3, reason: "full", log_head: "" }, end);
       const nothing = { winner: null, final_scores: {}, match_points: {}, faults: [], log: [], log_head: "" };
       const roles = { player_1: "P01", player_2: "P02" };
-      const seed = seedOfMatch(rps.seed, "rps", "R3M2", 3);
+      const seed = seedOfMatch(league.seed, "rps", "R3M2", 3);
       matches.R3M2 = { ...matches.R3M1, ...nothing, match_id: "R3M2", roles, epoch: 3, seed };
       Object.assign(matches.R3M2, { termination: "aborted", reason: "full" });
-      rps.matches.push("R3M2");
+      league.matches.push("R3M2");
     });
     expect(verdict).toBe("verified except");
     expect(exceptions.map(({ message }) => message)).toEqual([
@@ -276,11 +286,11 @@ describe("what a forger of all files can do is named", () => {
 
   it("a log that is cut off is that of an earlier moment, which the published digest alone disproves", () => {
     const { verdict, unplayed } = forged(plain, (forgery) => {
-      const { events, matches, rps, run } = forgery;
+      const { events, matches, league, run } = forgery;
       events.splice(indexOf(forgery, "match_completed", "R3M1"));
       delete matches.R3M1;
-      rps.matches.pop();
-      Object.assign(rps, { status: "running", seed: null });
+      league.matches.pop();
+      Object.assign(league, { status: "running", seed: null });
       run.seed = null;
     });
     expect(verdict).toBe("verified");

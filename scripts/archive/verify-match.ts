@@ -24,6 +24,7 @@ export interface CheckedMatch {
 export function checkMatches(source: Source, league: ExportedLeague, runFile: string): readonly CheckedMatch[] {
   const { findings } = source;
   const listed = new Set<string>();
+  const playerIds = new Set(league.players.map(({ player_id }) => player_id));
   return league.matches.flatMap((matchId) => {
     if (listed.has(matchId)) {
       findings.blame(runFile, `lists ${matchRef(league.league_id, matchId)} twice`);
@@ -33,17 +34,21 @@ export function checkMatches(source: Source, league: ExportedLeague, runFile: st
     const file = matchFile(league.league_id, matchId);
     const match = readDocument(source, file, ExportedMatch);
     if (!match) return [];
-    for (const message of faultsIn(league, matchId, match)) findings.blame(file, message);
+    for (const message of faultsIn(league, playerIds, matchId, match)) findings.blame(file, message);
     return [{ file, match }];
   });
 }
 
-function faultsIn(league: ExportedLeague, matchId: string, match: ExportedMatch): readonly string[] {
+function faultsIn(
+  league: ExportedLeague,
+  playerIds: ReadonlySet<string>,
+  matchId: string,
+  match: ExportedMatch,
+): readonly string[] {
   const faults: string[] = [];
   const isSame = match.league_id === league.league_id && match.match_id === matchId && match.game === league.game;
   if (!isSame) faults.push(`holds ${matchRef(match.league_id, match.match_id)} of ${match.game}`);
   if (!isDeepStrictEqual(match.options, league.options)) faults.push("its options are not the league's");
-  const playerIds = new Set(league.players.map(({ player_id }) => player_id));
   const strangers = Object.values(match.roles).filter((id) => !playerIds.has(id));
   for (const id of strangers) faults.push(`${id} is no player of ${league.league_id}`);
   return match.log.length > 0 ? [...faults, ...faultsOfMatch(match)] : faults;

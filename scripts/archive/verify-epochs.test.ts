@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, type TestContext } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
@@ -8,9 +7,11 @@ import {
   played,
   type ScriptedLeague,
   startScriptedLeague,
-} from "../league-manager/testing/scripted-league.ts";
-import { exportedFiles, findStore, matchFile, writeExport } from "./export.ts";
-import { forge } from "./testing-export.ts";
+} from "../../league-manager/testing/scripted-league.ts";
+import { exportOf } from "./export-store.ts";
+import { matchFile, writeExport } from "./files.ts";
+import { findStore } from "./find-store.ts";
+import { forgeFile } from "./testing-forgery.ts";
 import { verifyExport } from "./verify.ts";
 
 const RECORDED = { payload: { status: "RECORDED" } };
@@ -32,10 +33,8 @@ async function playedTwice(
 /** The folder of a finished league's export. */
 async function exported({ dataFolder, over }: ScriptedLeague): Promise<string> {
   await over();
-  const leagues = [{ league_id: "rps", game: "rps.v1", options: {} }];
-  writeFileSync(join(dataFolder, "config.json"), JSON.stringify({ leagues }));
   const folder = join(dataFolder, "export");
-  writeExport(folder, await exportedFiles(findStore(dataFolder)));
+  writeExport(folder, (await exportOf(findStore(dataFolder))).files);
   return folder;
 }
 
@@ -50,10 +49,10 @@ describe("a match that is played again", () => {
     const folder = await exported(league);
     expect(verifyExport(folder)).toMatchObject({ faults: [], matches: 1 });
     // A result that claims to be of epoch 1 is detected.
-    forge(matchFile("rps", "R1M1"), (match: { epoch: number }) => (match.epoch = 1))(folder);
+    forgeFile(folder, matchFile("rps", "R1M1"), (match) => (match.epoch = 1));
     expect(verifyExport(folder).faults).toContainEqual({
       file: matchFile("rps", "R1M1"),
-      message: "the seed does not follow from the run's",
+      message: "the seed does not follow from the league's",
     });
   });
 

@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { writeSyntheticRun } from "./bench-run.ts";
-import { exportedFiles, findStore, writeExport } from "./export.ts";
+import { writeSyntheticRun } from "../bench-run.ts";
+import { exportOf } from "./export-store.ts";
+import { writeExport } from "./files.ts";
+import { findStore } from "./find-store.ts";
 import { verifyExport } from "./verify.ts";
 
 const root = mkdtempSync(join(tmpdir(), "export-size-"));
@@ -39,7 +41,7 @@ async function searchedPerMatch(playerCount: number): Promise<Readonly<Record<st
   let files: ReadonlyMap<string, string> = new Map();
   const counts = {
     exported: await searched(async () => {
-      files = await exportedFiles(findStore(folder));
+      files = (await exportOf(findStore(folder))).files;
     }),
     written: await searched(() => writeExport(out, files)),
     replaced: await searched(() => writeExport(out, files)),
@@ -63,6 +65,6 @@ test("export, its replacement and verify do the same work for each match, howeve
 test("an export of more than 99 players is sound: its players are in the order in which the manager drew them up", async () => {
   const folder = join(root, "hundred");
   const matches = await writeSyntheticRun(folder, 101);
-  writeExport(join(folder, "export"), await exportedFiles(findStore(folder)));
+  writeExport(join(folder, "export"), (await exportOf(findStore(folder))).files);
   expect(verifyExport(join(folder, "export"))).toMatchObject({ faults: [], matches });
 });
