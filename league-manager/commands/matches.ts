@@ -1,6 +1,7 @@
 import { err } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import type { LeagueCommand } from "../league/commands.ts";
+import { matchOf } from "../league/evolve.ts";
 import type { Decide } from "../ledger.ts";
 import { Draft } from "./draft.ts";
 
@@ -34,12 +35,22 @@ export const releaseMatch =
     return released.ok ? draft.decision(null) : released;
   };
 
-/** Takes matches from their referees in one append. A match that has been released or completed in the meantime is left as it is. */
+/**
+ * Takes matches from their referees in one append. A match that has been released or completed in the meantime is left as it is. The withdrawal
+ * from a referee that is not registered any more is settled, because nothing can be sent to it.
+ */
 export const releaseMatches =
   (releases: readonly Release[]): Decide<null> =>
   (state, at) => {
     const draft = new Draft(state, at);
-    for (const { leagueId, ...command } of releases) draft.league(leagueId, { type: "release", ...command });
+    for (const { leagueId, ...command } of releases) {
+      const { matchId, epoch } = command;
+      const league = state.leagues.get(leagueId);
+      const refereeId = (league && matchOf(league, matchId)?.refereeId) ?? null;
+      const released = draft.league(leagueId, { type: "release", ...command });
+      if (!released.ok || refereeId === null || state.agents.has(refereeId)) continue;
+      draft.mustLeague(leagueId, { type: "settle_withdrawal", matchId, epoch, refereeId });
+    }
     return draft.decision(null);
   };
 

@@ -10,7 +10,7 @@ import type { Health } from "./health.ts";
 import type { EffectsContext, Part } from "./part.ts";
 import { occupiedPlaces, type Referees } from "./referees.ts";
 
-/** Assigns the scheduled matches of opened rounds to referees, and takes them from referees that are down. */
+/** Assigns the scheduled matches of opened rounds to referees, and takes them from referees that are down or not registered any more. */
 export class Dispatch implements Part {
   readonly #context: EffectsContext;
   readonly #health: Health;
@@ -126,8 +126,9 @@ export class Dispatch implements Part {
 
   /** Repeated in each pass until it is committed: matches that are released already are left as they are. */
   #release(leagueId: string, lost: readonly Match[]): void {
+    const { agents } = this.#context.ledger.state;
     const releases = lost.map(({ matchId, epoch, refereeId }) => {
-      const detail = `referee ${refereeId} does not answer`;
+      const detail = `referee ${refereeId} ${agents.has(refereeId ?? "") ? "does not answer" : "is not registered any more"}`;
       return { leagueId, matchId, epoch, reason: "unreachable", detail } as const;
     });
     this.#track(leagueId, this.#context.execute(leagueId, releaseMatches(releases)));

@@ -54,6 +54,21 @@ test("referees that are down are listed with the longest silent first", async ()
   await league.eventually(() => expect(league.effects().silent()).toEqual(["REF03", "REF01"]));
 });
 
+test("a referee without a usable endpoint is down", async () => {
+  const league = await startTestLeague({ players: 0, minPlayers: 2 });
+  await league.ledger().execute(() => ({
+    ok: true,
+    value: {
+      agentEvents: [{ agentId: "REF01", event: { type: "endpoint_lost" } }],
+      writes: [
+        { type: "profile", agentId: "REF01", profile: { name: "REF01", salt: "s", endpoint: "", tokenHash: "h" } },
+      ],
+      reply: null,
+    },
+  }));
+  await league.eventually(() => expect(league.effects().silent()).toEqual(["REF01"]));
+});
+
 test("nothing runs after the effects have stopped", async () => {
   const league = await startTestLeague({ players: 4, referees: 2 });
   const order = await league.order("REF01", "R1M1");

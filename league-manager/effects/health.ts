@@ -29,9 +29,10 @@ export class Health {
     ];
   }
 
-  /** Whether a referee answers its probes. One that has not been probed yet counts as up. */
+  /** Whether a referee is registered and answers its probes. One that has not been probed yet counts as up. */
   isUp(refereeId: string): boolean {
-    return (this.#misses.get(refereeId) ?? 0) < MAX_MISSES;
+    const isRegistered = this.#context.ledger.state.agents.get(refereeId)?.kind === "referee";
+    return isRegistered && (this.#misses.get(refereeId) ?? 0) < MAX_MISSES;
   }
 
   /** The ids of referees that are down, the longest silent first. */
@@ -72,9 +73,10 @@ export class Health {
     this.#probes.add(tracked);
   }
 
-  #answers(endpoint: string): Promise<boolean> {
-    const url = new URL("/health", endpoint).href;
-    return this.#context.peers.isAlive(url, PROBE_TIMEOUT_MS, this.#stopped.signal);
+  /** Nothing answers at an endpoint that is no URL, e.g. the empty one of an agent that has lost it to another agent. */
+  async #answers(endpoint: string): Promise<boolean> {
+    const url = URL.parse("/health", endpoint);
+    return url !== null && this.#context.peers.isAlive(url.href, PROBE_TIMEOUT_MS, this.#stopped.signal);
   }
 
   async #probeReferee({ id, endpoint }: Agent): Promise<void> {

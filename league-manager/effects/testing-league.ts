@@ -74,8 +74,8 @@ export interface TestLeague {
   playRound(roundId: number): Promise<void>;
   registerPlayer(id: string, agent?: TestAgent, more?: object): Promise<void>;
   registerReferee(id: string, maxConcurrent?: number, gameTypes?: readonly string[]): Promise<void>;
-  /** Stops the manager and starts it again on the same file. */
-  restart(meanwhile?: () => unknown): Promise<void>;
+  /** Stops the manager and starts it again on the same file, with a config of these leagues. */
+  restart(meanwhile?: () => unknown, leagueIds?: readonly string[]): Promise<void>;
 }
 
 export async function startTestLeague(options: TestLeagueOptions = {}): Promise<TestLeague> {
@@ -85,19 +85,19 @@ export async function startTestLeague(options: TestLeagueOptions = {}): Promise<
   const clock = manualClock();
   const notices: string[] = [];
   const agents = new Map<string, TestAgent>();
-  let manager = await startManager();
+  let manager = await startManager(leagues);
   onTestFinished(async () => {
     await manager.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function startManager() {
+  async function startManager(leagueIds: readonly string[]) {
     const db = openSqlite(file, MANAGER_SCHEMA);
     const store = managerStore(db);
-    const ledger = openLedger({ store, clock, leagueIds: leagues });
+    const ledger = openLedger({ store, clock, leagueIds });
     const peers = (options.network ?? ((network) => network))(createPeers({ clock: systemClock }));
     await ledger.execute(
-      openLeagues(leagues.map((leagueId) => ({ leagueId, runId: "run", ...GAME, seedCommitment: "commitment" }))),
+      openLeagues(leagueIds.map((leagueId) => ({ leagueId, runId: "run", ...GAME, seedCommitment: "commitment" }))),
     );
     const effects = createEffects({
       ...{
@@ -199,12 +199,12 @@ export async function startTestLeague(options: TestLeagueOptions = {}): Promise<
       const command = registerReferee(POLICY, { ...registration, silent: manager.effects.silent() });
       known.token = accepted(id, await manager.ledger.execute(command));
     },
-    async restart(meanwhile) {
+    async restart(meanwhile, leagueIds = leagues) {
       await manager.stop();
       for (const agent of agents.values()) agent.received.length = 0;
       notices.length = 0;
       await meanwhile?.();
-      manager = await startManager();
+      manager = await startManager(leagueIds);
     },
   };
   const ids = (prefix: string, count: number): string[] =>

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isSignedFor } from "#shared/protocol/signing.ts";
+import { forgetReferee } from "../commands/referees.ts";
 import { startTestLeague, type TestLeague } from "./testing-league.ts";
 import { played } from "./testing-results.ts";
 
@@ -85,4 +86,29 @@ test("when the only referee is down the league waits for it", async () => {
   expect(league.notices).toEqual(["referee REF01 does not answer; no referee is left: the league waits for one"]);
   league.agent("REF01").isWell = true;
   await league.order("REF01", "R1M1", 2);
+});
+
+describe("a referee that was forgotten while its league was not in the config", () => {
+  /** Restarts the manager without the league, forgets REF01, and restarts it with the league. */
+  async function withoutLeague(league: TestLeague): Promise<void> {
+    await league.restart(undefined, ["other"]);
+    expect(await league.ledger().execute(forgetReferee("REF01"))).toMatchObject({ ok: true });
+    await league.restart();
+  }
+
+  test("loses its matches to the others, and no withdrawal is left", async () => {
+    const league = await startTestLeague({ referees: 2 });
+    await league.order("REF01", "R1M1");
+    await withoutLeague(league);
+    expect(await league.order("REF02", "R1M1", 2)).toMatchObject({ epoch: 2 });
+    expect(league.league().withdrawals).toEqual([]);
+  });
+
+  test("is not informed of a match that it had lost before", async () => {
+    const league = await lostMatch();
+    await league.order("REF02", "R1M1", 2);
+    await withoutLeague(league);
+    await league.eventually(() => expect(league.league().withdrawals).toEqual([]));
+    expect(withdrawn(league)).toEqual([]);
+  });
 });

@@ -15,7 +15,8 @@ const TOO_MANY_REQUESTS = 429;
 
 /**
  * Informs referees of matches that they have lost and may still play: MATCH_WITHDRAWN is sent to a referee that answers its probes until it
- * acknowledges. Until then the match occupies one of its places (referees.ts).
+ * acknowledges. Until then the match occupies one of its places (referees.ts). A withdrawal from a referee that is not registered any more is
+ * settled: the referee was forgotten while the league was not in the config.
  */
 export class Withdrawals implements Part {
   readonly #context: EffectsContext;
@@ -28,12 +29,15 @@ export class Withdrawals implements Part {
   }
 
   reconcile(league: League, { withdrawals }: OpenWork): void {
+    const { failures, ledger } = this.#context;
     for (const withdrawal of withdrawals) {
       const { matchId, epoch, refereeId } = withdrawal;
-      if (!this.#isDue(league.leagueId, withdrawal)) continue;
-      const { failures } = this.#context;
+      const isRegistered = ledger.state.agents.has(refereeId);
+      if (isRegistered && !this.#isDue(league.leagueId, withdrawal)) continue;
       this.#tasks.start(`${league.leagueId}/${matchId}/${epoch}/${refereeId}`, (signal) =>
-        this.#inform(league, withdrawal, signal).catch((thrown) => failures.ofLeague(league.leagueId, thrown)),
+        isRegistered
+          ? this.#inform(league, withdrawal, signal).catch((thrown) => failures.ofLeague(league.leagueId, thrown))
+          : this.#settle(league.leagueId, withdrawal),
       );
     }
   }
@@ -42,22 +46,23 @@ export class Withdrawals implements Part {
     return this.#tasks.stop();
   }
 
-  /** Whether the referee has yet to acknowledge and answers its probes. A referee that is not registered any more cannot be informed. */
+  #settle(leagueId: string, { matchId, epoch, refereeId }: Withdrawal): Promise<void> {
+    return this.#context.execute(leagueId, settleWithdrawal({ leagueId, matchId, epoch, refereeId }));
+  }
+
+  /** Whether the referee has yet to acknowledge, is registered and answers its probes. */
   #isDue(leagueId: string, { matchId, epoch, refereeId }: Withdrawal): boolean {
-    const { leagues, agents } = this.#context.ledger.state;
-    const isOpen = leagues
+    const isOpen = this.#context.ledger.state.leagues
       .get(leagueId)
       ?.withdrawals.some((one) => one.matchId === matchId && one.epoch === epoch && one.refereeId === refereeId);
-    return isOpen === true && agents.has(refereeId) && this.#health.isUp(refereeId);
+    return isOpen === true && this.#health.isUp(refereeId);
   }
 
   async #inform({ leagueId, runId }: League, withdrawal: Withdrawal, signal: AbortSignal): Promise<void> {
-    const { execute, clock } = this.#context;
-    const { matchId, epoch, refereeId } = withdrawal;
+    const { clock } = this.#context;
     while (!signal.aborted && this.#isDue(leagueId, withdrawal)) {
       if (await this.#isAcknowledged(leagueId, runId, withdrawal, signal)) {
-        await execute(leagueId, settleWithdrawal({ leagueId, matchId, epoch, refereeId }));
-        return;
+        return this.#settle(leagueId, withdrawal);
       }
       await clock.pause(RESEND_MS, signal);
     }
