@@ -6,6 +6,7 @@ import { StartError } from "#shared/runtime/exit.ts";
 import { listen } from "#shared/runtime/listen.ts";
 import { ownStore } from "#shared/runtime/own-store.ts";
 import { readingStore } from "#shared/runtime/store-file.ts";
+import { localWriter } from "#shared/store/writer.ts";
 import { createApi } from "./api/api.ts";
 import { type LiveEvent, liveEventsAtStart } from "./api/live.ts";
 import { liveFeed } from "./api/live-feed.ts";
@@ -56,12 +57,13 @@ async function startOn(file: string, options: ManagerServiceOptions, self: Agent
   const { config } = options;
   const { clock, network, log } = self;
   const own = ownStore(file, MANAGER_SCHEMA, clock);
-  const store = managerStore(own.db, (error) => {
-    // What is in memory is ahead of the file now: a manager that is started again reads the file.
-    setImmediate(() => {
+  const onBroken = (error: Error): void => {
+    // The state in memory is ahead of the file now. The process ends; the next start reads the file.
+    clock.defer(() => {
       throw new StartError(`cannot write to ${file}: ${error.message}`);
     });
-  });
+  };
+  const store = managerStore(own.db, localWriter(own.db, clock, onBroken), onBroken);
   const run = await openRun(store, options.seed);
   const ledger = openLedger({ store, clock, leagueIds: config.leagues.map(({ league_id }) => league_id) });
   await ledger.execute(openLeagues(leagueSettings(config, run)));
@@ -121,7 +123,7 @@ function compose(core: Core, self: AgentProcess) {
   const registration = createRegistration({
     ledger,
     policy,
-    hasLeft: hasLeft(peers, config.leagues[0]?.league_id ?? ""),
+    hasLeft: hasLeft(peers, clock, config.leagues[0]?.league_id ?? ""),
     silentReferees: effects.silent,
     matchesOf: effects.matchesOf,
     onReferee: effects.welcome,

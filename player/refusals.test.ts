@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
+import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { startPlayer } from "./service.ts";
 

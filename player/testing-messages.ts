@@ -1,7 +1,8 @@
 /** Messages to a player about a match of rock-paper-scissors, as a referee or an attacker sends them. */
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
+import type { Envelope } from "#shared/protocol/envelope.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
+import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 
 const MATCH = { league_id: "rps", match_id: "R1M1" };
 

@@ -8,7 +8,7 @@ import type { StartGame } from "#shared/protocol/messages.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { localWriter } from "#shared/store/writer.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import { agentDirectory } from "./agents.ts";
 import { createReferee } from "./referee.ts";
 import { createHost } from "./sessions/host.ts";
@@ -42,7 +42,7 @@ afterEach(async () => {
 async function open() {
   await close?.();
   const db = openSqlite(join(folder, "referee.sqlite"), SESSION_SCHEMA + MATCH_SCHEMA);
-  const writer = localWriter(db);
+  const writer = testWriter(db);
   const peers = createPeers({ clock: systemClock });
   const host = createHost(sessionStore(db, writer), systemClock);
   const agents = agentDirectory(db, writer);

@@ -2,9 +2,10 @@ import { afterEach, expect, it } from "vitest";
 import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { err, ok } from "#shared/lib/result.ts";
-import { newEnvelope } from "#shared/protocol/envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import type { Seated } from "./ask.ts";
 import { publishedFault } from "./ask-fault.ts";
 import { askForMove } from "./ask-move.ts";
@@ -31,7 +32,8 @@ async function ask(answer: (asked: Heard) => object | Promise<never>, limitMs = 
   const peers = createPeers({ clock: systemClock });
   ends.push(() => peers.close());
   const order = others.order({ timeouts: { join_ms: 5_000, move_ms: limitMs, game_over_ms: 5_000 } });
-  const host = createHost(sessionStore(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
+  const db = openSqlite(":memory:", SESSION_SCHEMA);
+  const host = createHost(sessionStore(db, testWriter(db)), systemClock);
   const options = rps.options.parse({ best_of: 5 });
   const { id } = await host.create({ game: rps as never, options, seed: order.seed, seats: seatsOf(order) });
   for (const [role, action] of [...TWO_TURNS, ...TWO_TURNS])

@@ -7,7 +7,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { localWriter } from "#shared/store/writer.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import { createAsker } from "./ask.ts";
 import { publishedFault } from "./ask-fault.ts";
 import { createReferee } from "./referee.ts";
@@ -66,8 +66,8 @@ it("an order that comes while a referee stops is nobody's forfeit: it is played 
     const db = openSqlite(join(folder, "referee.sqlite"), SESSION_SCHEMA + MATCH_SCHEMA);
     const peers = createPeers({ clock: systemClock });
     const referee = createReferee({
-      driver: testDriver(createHost(sessionStore(db, localWriter(db)), systemClock), peers),
-      ...{ matches: matchTable(db), peers },
+      driver: testDriver(createHost(sessionStore(db, testWriter(db)), systemClock), peers),
+      ...{ matches: matchTable(db, testWriter(db)), peers },
       ...{ log: openLog(null, "referee"), manager: others.manager, reportTimeoutMs: 10_000 },
       identity: { id: "REF01", token: TOKEN },
     });

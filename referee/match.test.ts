@@ -5,6 +5,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import { type MatchDriver, MatchWithdrawn } from "./driven-match.ts";
 import { playMatch, playSeats } from "./match.ts";
 import { seatsOf } from "./match-messages.ts";
@@ -22,7 +23,8 @@ const running = new AbortController();
 
 beforeEach(async () => {
   peers = createPeers({ clock: systemClock });
-  const host = createHost(sessionStore(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
+  const db = openSqlite(":memory:", SESSION_SCHEMA);
+  const host = createHost(sessionStore(db, testWriter(db)), systemClock);
   driver = { ...testDriver(host, peers), waits: createWaits(host, systemClock) };
   thought = Promise.withResolvers();
   others = await startOthers({

@@ -5,7 +5,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { localWriter } from "#shared/store/writer.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import { playSeats } from "./match.ts";
 import { seatsOf } from "./match-messages.ts";
 import { createReferee, type Referee } from "./referee.ts";
@@ -23,13 +23,13 @@ let referee: Referee;
 beforeEach(() => {
   db = openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA + SEAT_SCHEMA);
   peers = createPeers({ clock: systemClock });
-  host = createHost(sessionStore(db, localWriter(db)), systemClock);
+  host = createHost(sessionStore(db, testWriter(db)), systemClock);
   referee = newReferee();
 });
 const newReferee = (): Referee =>
   createReferee({
     driver: testDriver(host, peers),
-    matches: matchTable(db),
+    matches: matchTable(db, testWriter(db)),
     peers,
     log: openLog(null, "referee"),
     manager: NOBODY,

@@ -5,7 +5,7 @@ import { type ManualClock, manualClock } from "#shared/lib/testing-clock.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { localWriter } from "#shared/store/writer.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import { createReferee } from "./referee.ts";
 import { ACKNOWLEDGE_WITHIN_MS } from "./report.ts";
 import { createHost } from "./sessions/host.ts";
@@ -23,8 +23,8 @@ function refereeOn(db: DatabaseSync, others: Others, clock: ManualClock) {
   const peers = createPeers({ clock: systemClock });
   const referee = createReferee({
     ...{
-      driver: testDriver(createHost(sessionStore(db, localWriter(db)), clock), peers, clock),
-      matches: matchTable(db),
+      driver: testDriver(createHost(sessionStore(db, testWriter(db)), clock), peers, clock),
+      matches: matchTable(db, testWriter(db)),
     },
     ...{ peers, log: openLog(null, "referee"), manager: others.manager, reportTimeoutMs: 10_000 },
     identity: { id: "REF01", token: TOKEN },

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
-import { newEnvelope } from "#shared/protocol/envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { localWriter } from "#shared/store/writer.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import { clients } from "../scripts/testing-mcp-clients.ts";
 import { createReferee } from "./referee.ts";
 import { createHost, type SessionHost } from "./sessions/host.ts";
@@ -127,7 +127,7 @@ describe("the seed of a match that may be played again", () => {
     const db = openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA);
     const peers = createPeers({ clock: systemClock });
     ends.push(() => peers.close());
-    const host = createHost(sessionStore(db, localWriter(db)), systemClock);
+    const host = createHost(sessionStore(db, testWriter(db)), systemClock);
     const failing = new Set<string>();
     const failingHost: SessionHost = {
       ...host,
@@ -142,7 +142,7 @@ describe("the seed of a match that may be played again", () => {
       },
     };
     const referee = createReferee({
-      ...{ driver: testDriver(failingHost, peers), matches: matchTable(db), peers },
+      ...{ driver: testDriver(failingHost, peers), matches: matchTable(db, testWriter(db)), peers },
       ...{ log: openLog(null, "referee"), manager: others.manager, reportTimeoutMs: 10_000 },
       identity: { id: "REF01", token: TOKEN },
     });

@@ -2,6 +2,7 @@ import { expect, it, vi } from "vitest";
 import { type Entry, eventOf } from "#shared/session/entry.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import { SEAT_SCHEMA } from "./sessions/seats.ts";
 import { SESSION_SCHEMA } from "./sessions/session-store.ts";
 import { sessionTable } from "./tables.ts";
@@ -10,7 +11,7 @@ const AT = "2026-11-21T20:00:00.000Z";
 
 /** Adds streams, numbered from 1, with one entry each. */
 const addStreams = (db: ReturnType<typeof openSqlite>, entries: Readonly<Record<string, unknown>>) =>
-  sqliteEventLog(db).append(
+  sqliteEventLog(db, testWriter(db)).append(
     Object.entries(entries).map(([stream, entry]) => ({
       ...{ stream, expectedVersion: 0, events: [eventOf(entry as Entry)] },
     })),

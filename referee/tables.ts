@@ -8,7 +8,7 @@ import { endingOf } from "#shared/session/session.ts";
 import { resultOf } from "#shared/session/verdict.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 import { kyselyOver } from "#shared/store/sqlite.ts";
-import { localWriter, type Writer } from "#shared/store/writer.ts";
+import type { Writer } from "#shared/store/writer.ts";
 import type { GameResult } from "#shared/web/game-view.ts";
 
 /** Which session plays which match of which league, under which epoch. */
@@ -69,7 +69,7 @@ export interface MatchTable {
 }
 
 /** Prepared statements, and no Kysely: every match begins with a look here, and Kysely is a quarter of a second's loading. */
-export function matchTable(db: DatabaseSync, writer: Writer = localWriter(db)): MatchTable {
+export function matchTable(db: DatabaseSync, writer: Writer): MatchTable {
   const newest = db.prepare(
     `SELECT league_id, match_id, epoch, session_id, run_id FROM matches LEFT JOIN match_runs USING (league_id, match_id)
      WHERE league_id = ? AND match_id = ? ORDER BY epoch DESC LIMIT 1`,

@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import { afterEach, expect, it } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
-import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
+import type { Envelope } from "#shared/protocol/envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { startTestLeague, type TestLeague } from "./testing-league.ts";
 

@@ -91,7 +91,10 @@ export async function startBenchManager(
       roles: { ODD: seat(odd, ref), EVEN: seat(even, ref) },
       timeouts: TIMEOUTS,
     };
-    const envelope = newEnvelope("START_GAME", SENDER, order, { authToken: signFor(referee.tokenHash, ref) });
+    const envelope = newEnvelope("START_GAME", SENDER, order, {
+      authToken: signFor(referee.tokenHash, ref),
+      at: systemClock.iso(),
+    });
     const reply = await peers.message(referee.endpoint, envelope, { timeoutMs: 30_000 });
     if (!reply.ok) faults.push(`START_GAME: ${reply.error.detail}`);
     else if (reply.value.type !== "START_GAME_RESPONSE") faults.push(JSON.stringify(reply.value.payload));

@@ -3,6 +3,7 @@ import { afterEach, expect, it } from "vitest";
 import { freePort } from "#shared/runtime/free-ports.ts";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import {
   type Asked,
   answerTo,
@@ -87,7 +88,7 @@ it("a game goes on after a SIGKILL exactly there, by the state of its last round
   await host.ended;
 
   const db = openSqlite(join(data, `referee-${port}.sqlite`), SESSION_SCHEMA);
-  const store = sessionStore(db);
+  const store = sessionStore(db, testWriter(db));
   const rows = store.log.read(end.game_id);
   const replayed = replay(rows, store.about(end.game_id)?.seed ?? "");
   expect(replayed).toMatchObject({ ok: true, value: { tick: rows.length - 1, status: "completed" } });

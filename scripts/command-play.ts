@@ -12,6 +12,7 @@ import { freePorts } from "#shared/runtime/free-ports.ts";
 import type { Entry, Fault } from "#shared/session/entry.ts";
 import { replayTexts } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { noWriter } from "#shared/store/writer.ts";
 import type { ResultsDocument } from "../league-manager/api/document.ts";
 import { resultLine } from "../league-manager/api/lines.ts";
 import { managerStore } from "../league-manager/store/manager-store.ts";
@@ -104,7 +105,7 @@ function optionsOf(pairs: readonly string[]): Record<string, unknown> {
 
 function report(document: ResultsDocument, folder: string, flags: PlayFlags): string {
   const db = openSqlite(join(folder, "league-manager.sqlite"), MANAGER_SCHEMA);
-  const kept = managerStore(db).sessionLogOf("play", "R1M1");
+  const kept = managerStore(db, noWriter).sessionLogOf("play", "R1M1");
   db.close();
   const entries = (kept?.log ?? []).map((body) => JSON.parse(body) as Entry);
   const acted = entries.flatMap((entry) =>

@@ -4,6 +4,7 @@ import { afterEach, expect, it } from "vitest";
 import { freePort } from "#shared/runtime/free-ports.ts";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import { SESSION_SCHEMA, sessionStore } from "../referee/sessions/session-store.ts";
 import { cleanUp, newFolder, type Running, start } from "./testing.ts";
 
@@ -57,7 +58,7 @@ it("a host that is killed has every action that it acknowledged, once, and its c
   await host.ended;
 
   const db: DatabaseSync = openSqlite(join(data, `referee-${port}.sqlite`), SESSION_SCHEMA);
-  const store = sessionStore(db);
+  const store = sessionStore(db, testWriter(db));
   const rows = store.log.read(created.json.session_id);
   expect(rows).toHaveLength(1 + 80);
   expect([...acknowledged.values()].sort((a, b) => a - b)).toEqual(Array.from({ length: 80 }, (_, index) => index + 1));

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { newEnvelope } from "#shared/protocol/envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { lastPlayer, startTestLeague, type TestLeague } from "./testing-league.ts";
 import { clients, type TestClient } from "./testing-mcp-clients.ts";
 

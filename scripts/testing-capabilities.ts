@@ -26,9 +26,8 @@ const capabilities: readonly Capability[] = [
     instead: "take a Clock as an argument; only what composes a process passes systemClock",
     calls: /\bsystemClock\b/g,
     modules: /^$/,
-    // The entry of an agent, the commands, and two defaults: the timestamp of an envelope and the turns of a writer for tests.
-    implementedBy:
-      /^(shared\/lib\/clock|shared\/runtime\/agent|scripts\/command-[\w-]+|shared\/protocol\/envelope|shared\/store\/writer)\.ts$/,
+    // The entry of an agent and the commands.
+    implementedBy: /^(shared\/lib\/clock|shared\/runtime\/agent|scripts\/command-[\w-]+)\.ts$/,
   },
   {
     name: "randomness",
@@ -48,6 +47,7 @@ const capabilities: readonly Capability[] = [
 
 /** Programs and files outside of the system that a simulation runs, each with the reason. */
 const OUTSIDE: readonly (readonly [files: RegExp, reason: string])[] = [
+  [/^league-manager\/api\/page-script\.ts$/, "runs in a browser, on the manager's page"],
   [/^shared\/web\/client\//, "runs in a browser, as a client of the session host"],
   [/^shared\/rpc\/conformance-tools\.ts$/, "tools that the MCP conformance suite calls, loaded for its runs only"],
   [/^shared\/runtime\/orphan\.ts$/, "kills a process whose parent has ended, on a thread of its own"],
@@ -60,20 +60,13 @@ const OUTSIDE: readonly (readonly [files: RegExp, reason: string])[] = [
   [/^scripts\/codenames-model\.ts$/, "a client of an LLM provider"],
 ];
 
-/** Modules that do not take their capabilities as arguments yet. */
-const notYet: readonly string[] = ["league-manager/"];
-
 /** Whether a file, by its path from the root, gets its capabilities as arguments. */
 export const takesCapabilities = (path: string): boolean =>
-  !/\.test\.ts$|(^|\/)testing[^/]*\.ts$/.test(path) &&
-  !OUTSIDE.some(([files]) => files.test(path)) &&
-  !notYet.some((start) => path.startsWith(start));
+  !/\.test\.ts$|(^|\/)testing(\/|[^/]*\.ts$)/.test(path) && !OUTSIDE.some(([files]) => files.test(path));
 
 /** Each rule that is given up on paths that do not exist any more. */
-export const unusedExceptions = (paths: readonly string[]): readonly string[] => [
-  ...OUTSIDE.flatMap(([files]) => (paths.some((path) => files.test(path)) ? [] : [String(files)])),
-  ...notYet.filter((start) => !paths.some((path) => path.startsWith(start))),
-];
+export const unusedExceptions = (paths: readonly string[]): readonly string[] =>
+  OUTSIDE.flatMap(([files]) => (paths.some((path) => files.test(path)) ? [] : [String(files)]));
 
 /** The code of a file without comments and strings, except the names of imported modules. */
 const codeOf = (text: string): string =>

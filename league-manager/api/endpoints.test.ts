@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newToken } from "#shared/lib/ids.ts";
-import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
+import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { startTestManager, type TestManager, type Wire } from "../testing/test-manager.ts";
 
 let manager: TestManager;

@@ -1,5 +1,6 @@
 import type { Config } from "#shared/runtime/config.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { noWriter } from "#shared/store/writer.ts";
 import { loadState } from "../store/load-state.ts";
 import { managerStore } from "../store/manager-store.ts";
 import { MANAGER_SCHEMA } from "../store/schema.ts";
@@ -11,7 +12,7 @@ export function keptDocument(config: Config, storeFile: string): ResultsDocument
   const db = openSqlite(storeFile, MANAGER_SCHEMA);
   try {
     const leagueIds = config.leagues.map(({ league_id }) => league_id);
-    const projections = createProjections(loadState(managerStore(db), leagueIds));
+    const projections = createProjections(loadState(managerStore(db, noWriter), leagueIds));
     return resultsDocument(projections.leagues(), projections.standings);
   } finally {
     db.close();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { newEnvelope } from "#shared/protocol/envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import {
   abortedR1M1,
   logOf,

@@ -106,6 +106,7 @@ export class AnnouncementQueues {
     if (!agent || !payload || agent.endpoint === "") return;
     const runId = ledger.state.leagues.get(leagueId)?.runId ?? "";
     const envelope = newEnvelope(type, MANAGER_SENDER, payload, {
+      at: clock.iso(),
       authToken: signFor(agent.tokenHash, leagueId),
       messageId: derivedMessageId(runId, leagueStream(leagueId), `${roundId}`, type, agentId),
     });

@@ -102,12 +102,13 @@ export class HandOver implements Part {
   }
 
   async #send(league: League, match: Match, signal: AbortSignal): Promise<Result<Envelope, CallFault>> {
-    const { ledger, peers, timeouts } = this.#context;
+    const { ledger, peers, clock, timeouts } = this.#context;
     const { leagueId, runId } = league;
     const referee = ledger.state.agents.get(match.refereeId ?? "");
     if (!referee) return asRefused(new Error(`${match.refereeId} is not registered`));
     const payload = startGameOf(ledger.state, league, match, this.#options.seedOf, timeouts);
     const envelope = newEnvelope("START_GAME", MANAGER_SENDER, payload, {
+      at: clock.iso(),
       authToken: signFor(referee.tokenHash, matchRef(leagueId, match.matchId)),
       messageId: derivedMessageId(
         runId,

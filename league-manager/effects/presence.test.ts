@@ -3,9 +3,9 @@ import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
+import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { freePort } from "#shared/runtime/free-ports.ts";
 import { hasLeft } from "./presence.ts";
@@ -34,6 +34,7 @@ async function leftWhen(type: MessageType, sender: string, payload: object): Pro
 const leftAt = (port: number): Promise<boolean> =>
   hasLeft(
     peers,
+    systemClock,
     "rps",
   )({ id: "P01", name: "Ann", endpoint: `http://127.0.0.1:${port}/mcp`, tokenHash: sha256Hex("token") });
 
@@ -65,5 +66,5 @@ test("a player has not left if its machine could not be asked", async () => {
     message: () => Promise.reject(Object.assign(new Error("too many open files"), { code: "EMFILE" })),
   };
   const player = { id: "P01", name: "Ann", endpoint: "http://127.0.0.1:1/mcp", tokenHash: "" };
-  expect(await hasLeft(failing, "rps")(player)).toBe(false);
+  expect(await hasLeft(failing, systemClock, "rps")(player)).toBe(false);
 });

@@ -1,3 +1,4 @@
+import type { Clock } from "#shared/lib/clock.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
@@ -15,11 +16,11 @@ const UNREGISTERED = "player:new";
  * player's: a player without a secret cannot check the signature, and a connection that is reset or times out proves nothing.
  */
 export const hasLeft =
-  (peers: Pick<Peers, "message">, leagueId: string) =>
+  (peers: Pick<Peers, "message">, clock: Clock, leagueId: string) =>
   async (player: Pick<Agent, "id" | "name" | "endpoint" | "tokenHash">): Promise<boolean> => {
     const authToken = signFor(player.tokenHash, leagueId);
     const nothing = { league_id: leagueId, round_id: 0, matches: [] };
-    const envelope = newEnvelope("ROUND_ANNOUNCEMENT", MANAGER_SENDER, nothing, { authToken });
+    const envelope = newEnvelope("ROUND_ANNOUNCEMENT", MANAGER_SENDER, nothing, { authToken, at: clock.iso() });
     const reply = await peers.message(player.endpoint, envelope, { timeoutMs: TIMEOUT_MS }).catch(() => null);
     if (reply === null) return false; // this machine had no files or memory to send it
     if (!reply.ok) return reply.error.isNothingListening === true;

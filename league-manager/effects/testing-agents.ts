@@ -1,8 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
+import type { Envelope } from "#shared/protocol/envelope.ts";
 import type { MessageType, StartGame } from "#shared/protocol/messages.ts";
+import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 
 /**
  * How an agent answers a message: `accepted` is what the message asks for, `full` and `foreign` are errors of the protocol, `plain` is a tool

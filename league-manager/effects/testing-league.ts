@@ -12,6 +12,7 @@ import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer.ts";
 import { type Logger, openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";
 import { openLeagues } from "../commands/leagues.ts";
 import { registerPlayer, registerReferee } from "../commands/register.ts";
@@ -93,7 +94,7 @@ export async function startTestLeague(options: TestLeagueOptions = {}): Promise<
 
   async function startManager(leagueIds: readonly string[]) {
     const db = openSqlite(file, MANAGER_SCHEMA);
-    const store = managerStore(db);
+    const store = managerStore(db, testWriter(db));
     const ledger = openLedger({ store, clock, leagueIds });
     const peers = (options.network ?? ((network) => network))(createPeers({ clock: systemClock }));
     await ledger.execute(

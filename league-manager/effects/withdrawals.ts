@@ -74,11 +74,12 @@ export class Withdrawals implements Part {
     { matchId, epoch, refereeId }: Withdrawal,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { ledger, peers, timeouts } = this.#context;
+    const { ledger, peers, clock, timeouts } = this.#context;
     const referee = ledger.state.agents.get(refereeId);
     if (!referee) return false;
     const payload = { league_id: leagueId, match_id: matchId, epoch };
     const envelope = newEnvelope("MATCH_WITHDRAWN", MANAGER_SENDER, payload, {
+      at: clock.iso(),
       authToken: signFor(referee.tokenHash, matchRef(leagueId, matchId)),
       messageId: derivedMessageId(runId, leagueStream(leagueId), matchId, `${epoch}`, "MATCH_WITHDRAWN", refereeId),
     });

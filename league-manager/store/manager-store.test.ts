@@ -2,7 +2,9 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { localWriter, noWriter } from "#shared/store/writer.ts";
 import { AT } from "../league/testing.ts";
 import type { Write } from "../ledger.ts";
 import { type ManagerStore, managerStore } from "./manager-store.ts";
@@ -24,7 +26,8 @@ const sessionLog = (matchId: string, epoch: number, log: readonly string[]): Wri
 beforeEach(() => {
   broken.length = 0;
   db = openSqlite(":memory:", MANAGER_SCHEMA);
-  store = managerStore(db, (error) => broken.push(error));
+  const onBroken = (error: Error) => broken.push(error);
+  store = managerStore(db, localWriter(db, systemClock, onBroken), onBroken);
 });
 afterEach(() => db.close());
 
@@ -104,7 +107,7 @@ describe("the manager's store", () => {
     for (const page of pages) writeSync(descriptor, Buffer.alloc(size, 0xff), 0, size, (page - 1) * size);
     closeSync(descriptor);
     const damaged = openSqlite(file, "");
-    const damagedStore = managerStore(damaged, (error) => broken.push(error));
+    const damagedStore = managerStore(damaged, noWriter, (error) => broken.push(error));
     expect(() => damagedStore.loadProfiles()).toThrow("malformed");
     expect(() => damagedStore.log.streams()).toThrow("malformed");
     expect(broken).toHaveLength(2);

@@ -1,10 +1,9 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import { type Clock, systemClock } from "#shared/lib/clock.ts";
 import { isBroken } from "#shared/store/broken.ts";
 import type { EventLog } from "#shared/store/event-log.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 import { sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
-import { localWriter } from "#shared/store/writer.ts";
+import type { Writer } from "#shared/store/writer.ts";
 import type { Profile } from "../agents/agent.ts";
 import type { Write } from "../ledger.ts";
 
@@ -47,13 +46,15 @@ export interface ManagerStore {
   close(): Promise<void>;
 }
 
-/** The store on a database with the tables of `MANAGER_SCHEMA`. `onBroken` is called when the file can no longer be read or written. */
+/**
+ * The store on a database with the tables of `MANAGER_SCHEMA`. It writes with `writer`, which writes to the same database; `noWriter` if the
+ * store is only read. `onBroken` is called when a read shows that the file is damaged.
+ */
 export function managerStore(
   db: DatabaseSync,
+  writer: Writer,
   onBroken: (error: Error) => void = () => {},
-  clock: Clock = systemClock,
 ): ManagerStore {
-  const writer = localWriter(db, { onBroken, clock });
   const watched = <T>(read: () => T): T => {
     try {
       return read();

@@ -3,6 +3,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import type { Agent } from "../agents/agent.ts";
 import type { NewAgentEvent } from "../agents/events.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
@@ -28,7 +29,7 @@ export interface OpenedLedger {
 
 export function ledgerOn(file: string, { snapshotAfter = 5_000, leagueIds = LEAGUE_IDS } = {}): OpenedLedger {
   const db = openSqlite(file, MANAGER_SCHEMA);
-  const store = managerStore(db);
+  const store = managerStore(db, testWriter(db));
   let appends = 0;
   const append: typeof store.log.append = (...args) => {
     appends++;

@@ -1,5 +1,5 @@
 import { openSync } from "node:fs";
-import { pause, systemClock } from "#shared/lib/clock.ts";
+import { systemClock } from "#shared/lib/clock.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { hasLeft } from "../effects/presence.ts";
 
@@ -19,7 +19,8 @@ const takeAll = (): number => {
 };
 takeAll();
 // Node may close files of its own a moment later. This ends when it has closed none for 50 ms.
-while (await pause(50, new AbortController().signal)) if (takeAll() === 0) break;
-const left = await hasLeft(peers, "rps")(player);
+do await systemClock.pause(50);
+while (takeAll() > 0);
+const left = await hasLeft(peers, systemClock, "rps")(player);
 process.stdout.write(JSON.stringify({ left }));
 await peers.close();

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "#shared/lib/clock.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { localWriter, noWriter } from "#shared/store/writer.ts";
 import type { Decide, ManagerState } from "../ledger.ts";
 import { openLedger } from "../store/ledger.ts";
 import { loadState } from "../store/load-state.ts";
@@ -14,7 +15,7 @@ const fileOf = (dataFolder: string): string => join(dataFolder, "league-manager.
 function reading<T>(dataFolder: string, read: (store: ManagerStore) => T): T {
   const db = new DatabaseSync(fileOf(dataFolder), { readOnly: true, timeout: 5_000 });
   try {
-    return read(managerStore(db));
+    return read(managerStore(db, noWriter));
   } finally {
     db.close();
   }
@@ -38,7 +39,7 @@ export async function changeKept(
   decide: Decide<unknown>,
 ): Promise<void> {
   const db = openSqlite(fileOf(dataFolder), MANAGER_SCHEMA);
-  const store = managerStore(db);
+  const store = managerStore(db, localWriter(db, systemClock));
   const decided = await openLedger({ store, clock: systemClock, leagueIds }).execute(decide);
   await store.close();
   db.close();

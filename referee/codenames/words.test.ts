@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
+import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
 import { type Asked, accept, logOfRefused, MODELS, people, players, USERS } from "./testing-answers.ts";
 import { connectHost, eras } from "./testing-host.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { localWriter } from "#shared/store/writer.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import { agentDirectory } from "../agents.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
 import { createHost } from "../sessions/host.ts";
@@ -78,7 +78,7 @@ describe("a claim about the position after a move", () => {
 
   it("is not made on a move that is just being committed, which it was not checked on", async () => {
     const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA + REPLY_SCHEMA);
-    const writer = localWriter(db);
+    const writer = testWriter(db);
     const own = createHost(sessionStore(db, writer), systemClock);
     const bots = { names: [], play: () => {} };
     const desk = { host: own, agents: agentDirectory(db, writer), seats: seatTable(db), writer, bots };
@@ -87,7 +87,7 @@ describe("a claim about the position after a move", () => {
       own,
       play,
       createWaits(own, systemClock),
-      sqliteReplies(db, localWriter(db), systemClock),
+      sqliteReplies(db, testWriter(db), systemClock),
       systemClock,
     );
     const creator = { kind: "agent" } as const;

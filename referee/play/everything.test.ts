@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newEnvelope } from "#shared/protocol/envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { clients } from "../../scripts/testing-mcp-clients.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
 

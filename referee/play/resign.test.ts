@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
 import { databaseOf } from "../rest/testing-rest.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
@@ -29,7 +30,7 @@ describe("a resignation", () => {
     expect((await black.wait()).text).toContain("black wins by resignation. You have won.");
     expect((await white.wait()).text).toContain("black wins by resignation. You have lost.");
     const db = openSqlite(databaseOf(host), SESSION_SCHEMA);
-    const store = sessionStore(db);
+    const store = sessionStore(db, testWriter(db));
     const replayed = replay(store.log.read(white.gameId), store.about(white.gameId)?.seed ?? "");
     db.close();
     expect(replayed).toMatchObject({

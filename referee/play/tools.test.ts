@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type GameId, gameIds, games } from "#shared/games/registry.ts";
 import { createRandom } from "#shared/lib/rng.ts";
-import { newEnvelope } from "#shared/protocol/envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
 import { databaseOf } from "../rest/testing-rest.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
@@ -34,7 +35,7 @@ describe.each(gameIds)("%s, by whoever knows nothing of it", (template) => {
     }
     expect(ended[0]?.value.result).toEqual(ended[1]?.value.result);
     const db = openSqlite(databaseOf(host), SESSION_SCHEMA);
-    const store = sessionStore(db);
+    const store = sessionStore(db, testWriter(db));
     const replayed = replay(store.log.read(one.gameId), store.about(one.gameId)?.seed ?? "");
     db.close();
     if (!replayed.ok) throw new Error(replayed.error.message);

@@ -5,13 +5,15 @@ import { expect, it } from "vitest";
 import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import { createHost } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { restState } from "../views/rest-views.ts";
 import { createStreams } from "./streams.ts";
 
 it("a client that left before its stream was opened leaves no stream behind", async () => {
-  const host = createHost(sessionStore(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
+  const db = openSqlite(":memory:", SESSION_SCHEMA);
+  const host = createHost(sessionStore(db, testWriter(db)), systemClock);
   const seats = rps.roles.map((role) => ({ role, agentId: role, tokenHash: role }));
   const session = await host.create({
     game: rps as never,

@@ -95,7 +95,7 @@ export interface SessionStore {
 }
 
 /** The store on a database with the tables of `SESSION_SCHEMA`. */
-export function sessionStore(db: DatabaseSync, writer?: Writer): SessionStore {
+export function sessionStore(db: DatabaseSync, writer: Writer): SessionStore {
   const selectAbout = db.prepare("SELECT seed, acted_by AS actedBy, spectators FROM sessions WHERE session_id = ?");
   const selectQuiet = db.prepare(
     "SELECT session_id FROM sessions WHERE status = 'active' AND acted_by = 'seats' AND updated_at < datetime(? / 1000, 'unixepoch')",

@@ -1,5 +1,6 @@
 import { type Clock, isoAt, systemClock } from "#shared/lib/clock.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import { createHost, type SessionHost } from "./host.ts";
 import { SESSION_SCHEMA, type SessionStore, sessionStore } from "./session-store.ts";
 
@@ -14,6 +15,6 @@ export interface HostInMemory {
 export function hostInMemory(now: () => number): HostInMemory {
   const clock = { ...systemClock, now, monotonic: now, iso: () => isoAt(now()) };
   const db = openSqlite(":memory:", SESSION_SCHEMA);
-  const store = sessionStore(db);
+  const store = sessionStore(db, testWriter(db));
   return { clock, db, store, host: createHost(store, clock) };
 }

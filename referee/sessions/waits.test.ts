@@ -6,6 +6,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { manualClock } from "#shared/lib/testing-clock.ts";
 import type { Session } from "#shared/session/session.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import { createHost, type SessionHost } from "./host.ts";
 import { SESSION_SCHEMA, sessionStore } from "./session-store.ts";
 import { createWaits, type Waits } from "./waits.ts";
@@ -14,7 +15,8 @@ let host: SessionHost;
 let waits: Waits;
 let session: Session;
 beforeEach(async () => {
-  host = createHost(sessionStore(openSqlite(":memory:", SESSION_SCHEMA)), systemClock);
+  const db = openSqlite(":memory:", SESSION_SCHEMA);
+  host = createHost(sessionStore(db, testWriter(db)), systemClock);
   waits = createWaits(host, systemClock);
   const { roles, options } = chess as unknown as Game;
   const seats = roles.map((role) => ({ role, agentId: role, tokenHash: role }));

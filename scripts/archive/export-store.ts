@@ -3,6 +3,7 @@ import { GENESIS } from "#shared/lib/hash-chain.ts";
 import { readingStore } from "#shared/runtime/store-file.ts";
 import type { RecordedEvent } from "#shared/store/event-log.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { noWriter } from "#shared/store/writer.ts";
 import { agentStream } from "../../league-manager/agents/events.ts";
 import { leagueStream, parseLeagueEvent } from "../../league-manager/league/events.ts";
 import { foldLeague } from "../../league-manager/league/evolve.ts";
@@ -33,7 +34,7 @@ export const exportOf = (storeFile: string): Promise<Export> =>
   readingStore(storeFile, () => {
     const db = openSqlite(storeFile, MANAGER_SCHEMA);
     try {
-      return exportFrom(managerStore(db));
+      return exportFrom(managerStore(db, noWriter));
     } finally {
       db.close();
     }

@@ -4,6 +4,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { Command } from "#shared/session/session.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
 import { completeLeague, openLeagues, startLeague } from "../../league-manager/commands/leagues.ts";
 import { assignMatch, releaseMatch } from "../../league-manager/commands/matches.ts";
 import { removePlayer } from "../../league-manager/commands/players.ts";
@@ -49,7 +50,7 @@ export async function writeStore(
   mkdirSync(folder, { recursive: true });
   const file = join(folder, "league-manager.sqlite");
   const db = openSqlite(file, MANAGER_SCHEMA);
-  const store = managerStore(db);
+  const store = managerStore(db, testWriter(db));
   const { runId } = await openRun(store, RUN_SEED);
   const ledger = openLedger({ store, leagueIds, clock: { iso: () => AT, nextTurn: systemClock.nextTurn } });
   const run = testRun(ledger, leagueIds);

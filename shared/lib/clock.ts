@@ -71,6 +71,3 @@ function withoutHold(timer: NodeJS.Timeout): NodeJS.Timeout {
   timer.unref?.();
   return timer;
 }
-
-/** `systemClock.pause`; for callers that do not take a `Clock` yet. */
-export const pause = systemClock.pause;

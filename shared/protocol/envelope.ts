@@ -1,6 +1,5 @@
 import { z } from "zod";
 import "../lib/schema-messages.ts";
-import { systemClock } from "../lib/clock.ts";
 import { newMessageId } from "../lib/ids.ts";
 import { type MessageType, messageTypes } from "./messages.ts";
 
@@ -49,23 +48,18 @@ export interface EnvelopeOptions {
   readonly correlationId?: string | undefined;
   /** A random id if absent. A message that may be sent again has a `derivedMessageId`. */
   readonly messageId?: string | undefined;
-  /** The timestamp, ISO 8601 UTC; the system's time if absent. */
-  readonly at?: string | undefined;
+  /** The timestamp, ISO 8601 UTC: `Clock.iso()`. */
+  readonly at: string;
 }
 
 /** A new envelope. */
-export function newEnvelope(
-  type: MessageType,
-  sender: string,
-  payload: object,
-  options: EnvelopeOptions = {},
-): Envelope {
+export function newEnvelope(type: MessageType, sender: string, payload: object, options: EnvelopeOptions): Envelope {
   return {
     protocol: PROTOCOL,
     message_id: options.messageId ?? newMessageId(),
     type,
     sender,
-    timestamp: options.at ?? systemClock.iso(),
+    timestamp: options.at,
     payload: payload as Record<string, unknown>,
     ...(options.authToken !== undefined && { auth_token: options.authToken }),
     ...(options.correlationId !== undefined && { correlation_id: options.correlationId }),

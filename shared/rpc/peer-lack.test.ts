@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { newEnvelope } from "../protocol/envelope.ts";
+import { newEnvelope } from "../protocol/testing-envelope.ts";
 
 /** Files that the caller may have open: some forty are its own. */
 const FILES = 128;

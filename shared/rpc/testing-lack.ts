@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import { systemClock } from "../lib/clock.ts";
-import { newEnvelope } from "../protocol/envelope.ts";
+import { newEnvelope } from "../protocol/testing-envelope.ts";
 import { createPeers } from "./peer.ts";
 
 /** Calls the endpoint that it is given when this process may open no more files, and again while it waits for some to be closed; prints what became of the calls. */

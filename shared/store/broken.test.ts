@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { systemClock } from "../lib/clock.ts";
 import { isBroken } from "./broken.ts";
 import { openSqlite } from "./sqlite.ts";
 import { localWriter } from "./writer.ts";
@@ -6,7 +7,7 @@ import { localWriter } from "./writer.ts";
 test("a local writer reports that the file can take no more, and no lesser fault", async () => {
   const db = openSqlite(":memory:", "CREATE TABLE one (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT");
   const reported: string[] = [];
-  const writer = localWriter(db, { onBroken: ({ message }) => reported.push(message) });
+  const writer = localWriter(db, systemClock, ({ message }) => reported.push(message));
   const insert = (id: number, text: string) =>
     writer.commit([{ sql: "INSERT INTO one (id, text) VALUES (?, ?)", parameters: [id, text] }]);
   await insert(1, "a");

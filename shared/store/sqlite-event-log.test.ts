@@ -8,6 +8,7 @@ import type { EventLog, RecordedEvent } from "./event-log.ts";
 import { openSqlite } from "./sqlite.ts";
 import { EVENT_LOG_SCHEMA, sqliteEventLog } from "./sqlite-event-log.ts";
 import { events } from "./testing-event-log.ts";
+import { testWriter } from "./testing-writer.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sqlite-event-log-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -28,7 +29,7 @@ describe("the event log in a SQLite file, seen from another connection", () => {
   const open = (): void => {
     db = openSqlite(file, EVENT_LOG_SCHEMA);
     other = new DatabaseSync(file);
-    log = sqliteEventLog(db);
+    log = sqliteEventLog(db, testWriter(db));
   };
 
   beforeEach(async () => {

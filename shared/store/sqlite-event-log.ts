@@ -4,7 +4,7 @@ import { type EventLog, type NewEvent, type StreamAppend, VersionConflict } from
 import type { Statement } from "./group-commit.ts";
 import { appendOnly } from "./sqlite.ts";
 import { createHeads, type Head } from "./stream-heads.ts";
-import { localWriter, type Writer } from "./writer.ts";
+import type { Writer } from "./writer.ts";
 
 /**
  * The log names a stream by its number: the streams in use write to a few pages that lie side by side, where random names would
@@ -38,11 +38,7 @@ const INSERT_EVENT = "INSERT INTO log (stream, seq, type, body, prev_hash, hash)
 const HEADS_KEPT = 4_096;
 
 /** The event log in SQLite's tables: read from `db`, written by `writer` to the same database, which no other process may write. */
-export function sqliteEventLog(
-  db: DatabaseSync,
-  writer: Writer = localWriter(db),
-  { headsKept = HEADS_KEPT } = {},
-): EventLog {
+export function sqliteEventLog(db: DatabaseSync, writer: Writer, { headsKept = HEADS_KEPT } = {}): EventLog {
   const selectEvents = db.prepare(
     `SELECT seq, type, body, prev_hash, hash FROM log
      WHERE stream = (SELECT number FROM streams WHERE name = ?) AND seq >= ? ORDER BY seq LIMIT ?`,

@@ -3,6 +3,7 @@ import { openSqlite } from "./sqlite.ts";
 import { EVENT_LOG_SCHEMA, sqliteEventLog } from "./sqlite-event-log.ts";
 import { createHeads, type Head } from "./stream-heads.ts";
 import { events } from "./testing-event-log.ts";
+import { testWriter } from "./testing-writer.ts";
 
 function heads(capacity: number) {
   const reads: string[] = [];
@@ -43,7 +44,7 @@ test("a dropped head is read again, unless it has been already", () => {
 
 test("a log whose appends touch more streams than it keeps heads loses none that is under way", async () => {
   const db = openSqlite(":memory:", EVENT_LOG_SCHEMA);
-  const log = sqliteEventLog(db, undefined, { headsKept: 1 });
+  const log = sqliteEventLog(db, testWriter(db), { headsKept: 1 });
   const streams = ["a", "b", "c"];
   const appendAll = (expectedVersion: number) =>
     log.append(streams.map((stream) => ({ stream, expectedVersion, events: events(2) })));

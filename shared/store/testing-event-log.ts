@@ -5,6 +5,7 @@ import { systemClock } from "../lib/clock.ts";
 import type { EventLog, NewEvent } from "./event-log.ts";
 import { openSqlite } from "./sqlite.ts";
 import { sqliteEventLog } from "./sqlite-event-log.ts";
+import { testWriter } from "./testing-writer.ts";
 import { threadWriter } from "./writer.ts";
 
 /** A log under test. */
@@ -28,7 +29,7 @@ export function openLog(folder: string, schema: string, medium: Medium): OpenedL
   const db = openSqlite(file, schema);
   if (medium !== "a file, written by a thread") {
     const commits = () => (medium === "memory" ? null : commitsIn(file));
-    return { log: sqliteEventLog(db), db, commits, close: () => db.close() };
+    return { log: sqliteEventLog(db, testWriter(db)), db, commits, close: () => db.close() };
   }
   const writer = threadWriter(
     file,

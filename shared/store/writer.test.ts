@@ -20,7 +20,9 @@ describe.each(["local", "thread"] as const)("a writer, %s", (kind) => {
     const db = openSqlite(file, SCHEMA);
     const deaths: Error[] = [];
     const writer: Writer =
-      kind === "local" ? localWriter(db) : threadWriter(file, (reason) => deaths.push(reason), systemClock);
+      kind === "local"
+        ? localWriter(db, systemClock)
+        : threadWriter(file, (reason) => deaths.push(reason), systemClock);
     const numbers = () =>
       db
         .prepare("SELECT n FROM t ORDER BY n")

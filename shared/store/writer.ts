@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
-import { type Clock, systemClock } from "../lib/clock.ts";
+import type { Clock } from "../lib/clock.ts";
 import { groupCommit, type Outcomes, type Unit } from "./group-commit.ts";
 
 /** Writes units to a database, many in one transaction. */
@@ -11,14 +11,17 @@ export interface Writer {
   close(): Promise<void>;
 }
 
+/** The writer of a database that is only read: every commit rejects. */
+export const noWriter: Writer = {
+  commit: () => Promise.reject(new Error("the database was opened for reading")),
+  close: async () => {},
+};
+
 /**
- * Writes on this thread. An open transaction of other code on the connection is waited for. `onBroken` is called when the file can no
+ * A writer on this thread. It waits until no other code has a transaction open on the connection. `onBroken` is called when the file can no
  * longer be written.
  */
-export function localWriter(
-  db: DatabaseSync,
-  { onBroken, clock = systemClock }: { readonly onBroken?: (error: Error) => void; readonly clock?: Clock } = {},
-): Writer {
+export function localWriter(db: DatabaseSync, clock: Clock, onBroken?: (error: Error) => void): Writer {
   const commit = groupCommit(db, onBroken);
   return inGroups(
     async (group) => {
