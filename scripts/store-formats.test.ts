@@ -23,7 +23,7 @@ const refusal = (file: string): string =>
 
 it("the database of a manager of an earlier format ends manager and export with one line that names both formats", async () => {
   const folder = newFolder();
-  writeSyntheticRun(folder, 2);
+  await writeSyntheticRun(folder, 2);
   const file = join(folder, "league-manager.sqlite");
   toFormat1(file);
   const bytes = readFileSync(file);
