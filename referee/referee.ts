@@ -5,10 +5,10 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf, ok, type Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
-import { MatchWithdrawn } from "./driven-match.ts";
-import { playMatch } from "./match.ts";
-import { matchResult, seatsOf } from "./match-messages.ts";
-import { type ReportOptions, reportResult } from "./report.ts";
+import { MatchWithdrawn } from "./match/driven-match.ts";
+import { matchResult, seatsOf } from "./match/messages.ts";
+import { playMatch } from "./match/play-match.ts";
+import { type ReportOptions, reportResult } from "./match/report.ts";
 import { protocolRejected } from "./sessions/rejections.ts";
 import type { MatchRow, MatchTable } from "./tables.ts";
 

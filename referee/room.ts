@@ -10,7 +10,7 @@ import { createDirector } from "./codenames/director.ts";
 import { codenamesChanged, codenamesResources } from "./codenames/resources.ts";
 import { codenamesTable } from "./codenames/table.ts";
 import { codenamesOperations } from "./codenames/tools.ts";
-import type { MatchDriver } from "./driven-match.ts";
+import type { MatchDriver } from "./match/driven-match.ts";
 import { type BotsDesk, createBots } from "./play/bots.ts";
 import { openBrowser } from "./play/browser.ts";
 import { createPlay, type Play } from "./play/play.ts";

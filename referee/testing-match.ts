@@ -14,8 +14,8 @@ import type { Peers } from "#shared/rpc/peer.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { type Logger, openLog } from "#shared/runtime/logger.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
-import { createAsker } from "./ask.ts";
-import type { MatchDriver } from "./driven-match.ts";
+import { createAsker } from "./match/ask.ts";
+import type { MatchDriver } from "./match/driven-match.ts";
 import { startReferee } from "./service.ts";
 import type { SessionHost } from "./sessions/host.ts";
 

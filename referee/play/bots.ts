@@ -12,8 +12,8 @@ import { freePort } from "#shared/runtime/free-ports.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { createSupervisor, type Supervisor } from "#shared/runtime/supervisor.ts";
-import { type MatchDriver, MatchWithdrawn } from "../driven-match.ts";
-import { playSeats } from "../match.ts";
+import { type MatchDriver, MatchWithdrawn } from "../match/driven-match.ts";
+import { playSeats } from "../match/play-match.ts";
 import type { BotHouse } from "./play.ts";
 
 /** The files of the player's built-in bots, by name; a referee knows players by their programs and addresses alone. */

@@ -6,12 +6,12 @@ import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
-import { createReferee } from "./referee.ts";
+import { createReferee } from "../referee.ts";
+import { createHost } from "../sessions/host.ts";
+import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
+import { MATCH_SCHEMA, matchTable } from "../tables.ts";
+import { type Heard, type Others, startOthers, TOKEN, testDriver } from "../testing-match.ts";
 import { ACKNOWLEDGE_WITHIN_MS } from "./report.ts";
-import { createHost } from "./sessions/host.ts";
-import { SESSION_SCHEMA, sessionStore } from "./sessions/session-store.ts";
-import { MATCH_SCHEMA, matchTable } from "./tables.ts";
-import { type Heard, type Others, startOthers, TOKEN, testDriver } from "./testing-match.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {

@@ -5,7 +5,7 @@ import type { Session } from "#shared/session/session.ts";
 import type { Seated } from "./ask.ts";
 import type { AskFault } from "./ask-fault.ts";
 import { type Match, type MatchDriver, sessionOf, stopIfWithdrawn } from "./driven-match.ts";
-import { invitationFor, turnFor } from "./match-messages.ts";
+import { invitationFor, turnFor } from "./messages.ts";
 
 /** How many answers a player may give in one turn (PROTOCOL.md, section 2). */
 const MAX_ANSWERS = 3;

@@ -8,13 +8,13 @@ import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
+import { createReferee } from "../referee.ts";
+import { createHost } from "../sessions/host.ts";
+import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
+import { MATCH_SCHEMA, matchTable } from "../tables.ts";
+import { signed, startOthers, startTable, type Table, TOKEN, testDriver, tokenOf } from "../testing-match.ts";
 import { createAsker } from "./ask.ts";
 import { publishedFault } from "./ask-fault.ts";
-import { createReferee } from "./referee.ts";
-import { createHost } from "./sessions/host.ts";
-import { SESSION_SCHEMA, sessionStore } from "./sessions/session-store.ts";
-import { MATCH_SCHEMA, matchTable } from "./tables.ts";
-import { signed, startOthers, startTable, type Table, TOKEN, testDriver, tokenOf } from "./testing-match.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {

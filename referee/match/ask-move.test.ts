@@ -6,14 +6,14 @@ import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
+import { createHost, type SessionHost } from "../sessions/host.ts";
+import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
+import { type Heard, startOthers, testDriver } from "../testing-match.ts";
 import type { Seated } from "./ask.ts";
 import { publishedFault } from "./ask-fault.ts";
 import { askForMove } from "./ask-move.ts";
 import { type Match, sessionOf } from "./driven-match.ts";
-import { seatedPlayers, seatsOf } from "./match-messages.ts";
-import { createHost, type SessionHost } from "./sessions/host.ts";
-import { SESSION_SCHEMA, sessionStore } from "./sessions/session-store.ts";
-import { type Heard, startOthers, testDriver } from "./testing-match.ts";
+import { seatedPlayers, seatsOf } from "./messages.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {

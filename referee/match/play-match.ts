@@ -14,7 +14,7 @@ import {
   notifyStart,
   notifyTimeout,
   seatedPlayers,
-} from "./match-messages.ts";
+} from "./messages.ts";
 
 /**
  * Plays a match to its end by asking its players, and returns its result for the manager. A session that has begun goes on where it is.

@@ -3,9 +3,9 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import type { Session } from "#shared/session/session.ts";
+import type { SessionHost } from "../sessions/host.ts";
 import type { Asker, Seated } from "./ask.ts";
 import type { AskFault } from "./ask-fault.ts";
-import type { SessionHost } from "./sessions/host.ts";
 
 /** What the functions that play matches share. */
 export interface MatchDriver {

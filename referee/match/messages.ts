@@ -7,6 +7,7 @@ import type { GameInvite, GameResult, MatchResult, StartGame } from "#shared/pro
 import type { Fault } from "#shared/session/entry.ts";
 import { outcomeOf } from "#shared/session/match-result.ts";
 import type { Session } from "#shared/session/session.ts";
+import { seatView } from "../views/session-views.ts";
 import type { Seated } from "./ask.ts";
 import type { Match, MatchDriver } from "./driven-match.ts";
 
@@ -59,7 +60,8 @@ export function turnFor(
   { role, wantsLegalActions }: Seated,
   deadline: string,
 ) {
-  const { turnTick, state } = session;
+  const { turnTick } = session;
+  const view = seatView(session, role);
   return {
     league_id: order.league_id,
     match_id: order.match_id,
@@ -67,8 +69,8 @@ export function turnFor(
     tick: turnTick,
     game_round: (game.rounds ? closedRounds : turnTick) + 1,
     your_role: role,
-    game_state: game.viewState(state, role),
-    ...(wantsLegalActions && { legal_actions: game.legalActions(state, role) }),
+    game_state: view.state,
+    ...(wantsLegalActions && { legal_actions: view.legalActions }),
     deadline,
   };
 }

@@ -6,7 +6,7 @@ import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { asRefused, type Peers } from "#shared/rpc/peer.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { MatchDriver } from "./driven-match.ts";
-import { notifyResult } from "./match-messages.ts";
+import { notifyResult } from "./messages.ts";
 
 export interface ReportOptions {
   readonly driver: MatchDriver;
