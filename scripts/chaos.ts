@@ -22,11 +22,15 @@ import { findStore } from "./archive/find-store.ts";
 import type { ExportedMatch } from "./archive/format.ts";
 import { verifyExport } from "./archive/verify.ts";
 import type { Seen } from "./chaos-bot.ts";
+import { afterCommits } from "./commit-watch.ts";
 import { beginRun, type RunFolder } from "./run-folder.ts";
 
 /** Pauses between two kills, so that agents are hit while they start, register, play and report. */
 const MIN_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 700;
+/** A league manager is killed after 1 to 5 more events. */
+const MAX_COMMITS = 5;
+const MANAGER = "league manager";
 /** A league that is not over by then hangs. */
 const LEAGUE_LIMIT_MS = 180_000;
 const PLAYERS = 4;
@@ -125,9 +129,15 @@ async function playUnderFire(
   startAgents(supervisor, config, place, ["--seed", folder.seed, "--roster"]);
 
   let timer: NodeJS.Timeout;
-  const strike = (): void => {
-    const [name, pid] = random.pick([...supervisor.pids()].sort());
-    if (more()) {
+  let hasEnded = false;
+  const store = join(folder.path, "league-manager.sqlite");
+  const strike = async (): Promise<void> => {
+    const [name] = random.pick([...supervisor.pids()].sort());
+    // A manager is killed between two of its effects: right after it has committed so many more events.
+    if (name === MANAGER) await afterCommits(store, random.int(1, MAX_COMMITS), AbortSignal.timeout(MAX_PAUSE_MS));
+    if (hasEnded) return;
+    const pid = supervisor.pids().get(name);
+    if (more() && pid !== undefined) {
       process.kill(pid, "SIGKILL");
       onKill(name);
     }
@@ -135,6 +145,7 @@ async function playUnderFire(
   };
   timer = setTimeout(strike, random.int(MIN_PAUSE_MS, MAX_PAUSE_MS));
   const isOver = await over.promise;
+  hasEnded = true;
   clearTimeout(timer);
   clearTimeout(limit);
   await supervisor.stop();

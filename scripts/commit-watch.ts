@@ -1,0 +1,33 @@
+import { DatabaseSync } from "node:sqlite";
+
+const LOOK_EVERY_MS = 3;
+
+/**
+ * Resolves true as soon as a manager has committed `count` more events to its store, false when `signal` is aborted before. The store is looked
+ * at again and again: a watch of its folder would be woken by the looks themselves.
+ */
+export function afterCommits(storeFile: string, count: number, signal: AbortSignal): Promise<boolean> {
+  const wanted = eventCount(storeFile) + count;
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      const isReached = eventCount(storeFile) >= wanted;
+      if (!isReached && !signal.aborted) return;
+      clearInterval(timer);
+      resolve(isReached);
+    }, LOOK_EVERY_MS);
+  });
+}
+
+/** The events in a store; 0 before its tables are there. */
+function eventCount(storeFile: string): number {
+  try {
+    const db = new DatabaseSync(storeFile, { readOnly: true });
+    try {
+      return Number(db.prepare("SELECT count(*) AS count FROM log").get()?.count);
+    } finally {
+      db.close();
+    }
+  } catch {
+    return 0; // it is being created, or locked for a moment
+  }
+}
