@@ -22,8 +22,8 @@ import { findStore } from "./archive/find-store.ts";
 import type { ExportedMatch } from "./archive/format.ts";
 import { verifyExport } from "./archive/verify.ts";
 import type { Seen } from "./chaos-bot.ts";
-import { afterCommits } from "./commit-watch.ts";
 import { beginRun, type RunFolder } from "./run-folder.ts";
+import { afterCommits } from "./testing-commits.ts";
 
 /** Pauses between two kills, so that agents are hit while they start, register, play and report. */
 const MIN_PAUSE_MS = 20;

@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { systemClock } from "#shared/lib/clock.ts";
 
 const LOOK_EVERY_MS = 3;
 
@@ -9,12 +10,12 @@ const LOOK_EVERY_MS = 3;
 export function afterCommits(storeFile: string, count: number, signal: AbortSignal): Promise<boolean> {
   const wanted = eventCount(storeFile) + count;
   return new Promise((resolve) => {
-    const timer = setInterval(() => {
+    const end = systemClock.every(LOOK_EVERY_MS, () => {
       const isReached = eventCount(storeFile) >= wanted;
       if (!isReached && !signal.aborted) return;
-      clearInterval(timer);
+      end();
       resolve(isReached);
-    }, LOOK_EVERY_MS);
+    });
   });
 }
 
