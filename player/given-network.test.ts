@@ -61,11 +61,11 @@ test("a player registers and moves by the network and the clock that it is given
   expect(Date.parse(timestamp) - begun).toBeGreaterThan(0);
   expect(Date.parse(timestamp) - begun).toBeLessThanOrEqual(500);
 
-  const { door } = await endpoint.promise;
+  const { handler } = await endpoint.promise;
   const referee = { bearer: null, remoteAddress: "10.0.0.3" };
   const matchToken = signFor(sha256Hex(token), "rps/R1M1");
   const send = async (envelope: Envelope): Promise<Envelope> =>
-    replyIn((await door(JSON.stringify(bodyOf(envelope)), referee)).body);
+    replyIn((await handler(JSON.stringify(bodyOf(envelope)), referee)).body);
   expect((await send(from(matchToken, "GAME_INVITE", invitation()))).payload).toMatchObject({ accept: true });
   const moved = await send(from(matchToken, "MOVE_REQUEST", moveRequest()));
   expect(moved.payload.move).toMatch(/rock|paper|scissors/);

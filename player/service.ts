@@ -19,7 +19,7 @@ import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { contactEndpoint, placeName } from "#shared/runtime/contact.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { listen } from "#shared/runtime/listen.ts";
-import { endWithParent } from "#shared/runtime/orphan.ts";
+import { endWithParent } from "#shared/runtime/parent-watchdog.ts";
 import { register, takeToken } from "#shared/runtime/registration.ts";
 import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { VERSION } from "#shared/runtime/version.ts";
@@ -100,7 +100,7 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
     host: options.host ?? listenHostFor(options.manager),
     allowedHosts: hostsOf(options.endpoint),
     ports: options.ports,
-    door: mcp.door,
+    handler: mcp.handler,
     sessions: mcp.sessions,
     gate: rateLimit({
       perMinute: REQUESTS_PER_MINUTE.player,

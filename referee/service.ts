@@ -96,7 +96,7 @@ export async function startReferee(
     host: options.host ?? listenHostFor(manager),
     allowedHosts: hostsOf(options.endpoint),
     ports: options.ports,
-    door: (body, http) => mcp.door(body, http),
+    handler: (body, http) => mcp.handler(body, http),
     sessions: () => mcp.sessions(),
     gate: rateLimit({
       perMinute: REQUESTS_PER_MINUTE.referee,

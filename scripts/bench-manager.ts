@@ -153,7 +153,7 @@ export async function startBenchManager(
   const surface = { serverInfo: { name: "bench", version: "1.0.0" }, tools, resources: [], templates: [] };
   const rpc = jsonRpc(mcpMethods(surface), (error) => faults.push(String(error)), systemClock);
   const server = httpEndpoint({
-    door: rpc.answer,
+    handler: rpc.answer,
     web: () => Promise.reject(new Error("no pages here")),
     bodyLimit: () => BODY_BYTES,
     allowedHosts: [],

@@ -65,7 +65,7 @@ export function createApi(options: ApiOptions): Api {
   const streams = leagueStreams({ ledger, read: options.readEvents, clock });
   return {
     serving: {
-      door: mcp.door,
+      handler: mcp.handler,
       sessions: mcp.sessions,
       gate: rateLimit({
         perMinute: REQUESTS_PER_MINUTE.manager,

@@ -48,7 +48,7 @@ describe("league operations", () => {
     (await manager.schedule("eo")).map(({ match_id }) => match_id),
   ];
 
-  it.each(OPERATIONS)("%s is the operator's alone, through every door", async (name, type, args, done) => {
+  it.each(OPERATIONS)("%s is the operator's alone, through every handler", async (name, type, args, done) => {
     await manager.register("P01", "P02", "P03", "REF01");
     expect(await start("rps")).toMatchObject({ status: "STARTED" });
     const before = await shown();
@@ -60,8 +60,8 @@ describe("league operations", () => {
     ] as const;
     for (const [sender, token] of callers) {
       expect(await tool(name, args, token)).toMatchObject({ isError: true, error_code: "L004" });
-      for (const door of ["league_message", name]) {
-        const refused = await manager.message(type, sender, args, token, door);
+      for (const through of ["league_message", name]) {
+        const refused = await manager.message(type, sender, args, token, through);
         expect(refused).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
       }
     }

@@ -19,7 +19,7 @@ let manager: RunningAgent;
 let operator = "";
 
 beforeEach(async () => {
-  dataFolder = mkdtempSync(join(tmpdir(), "doors-"));
+  dataFolder = mkdtempSync(join(tmpdir(), "agent-test-"));
   port++;
   url = `http://127.0.0.1:${port}/mcp`;
   const config = Config.parse({

@@ -17,8 +17,8 @@ import { type SeedOf, startGameOf } from "./start-game.ts";
 import { Tasks } from "./tasks.ts";
 
 const RESEND_MS = 300;
-/** How long a referee may refuse a match: one that was started anew refuses until it is registered again. */
-const REFUSALS_MS = 3_000;
+/** How long a referee may reject a match. A restarted referee rejects matches until it is registered again. */
+const REJECTED_MS = 3_000;
 
 export interface HandOverOptions {
   readonly dispatch: Dispatch;
@@ -91,7 +91,7 @@ export class HandOver implements Part {
         { match: matchRef(leagueId, match.matchId), referee: match.refereeId, why, answer },
         "start_game failed",
       );
-      if (clock.monotonic() - begun > REFUSALS_MS) await this.#onRefusal(leagueId, match, reply, why);
+      if (clock.monotonic() - begun > REJECTED_MS) await this.#onRejection(leagueId, match, reply, why);
       await clock.pause(RESEND_MS, signal);
     }
   }
@@ -123,8 +123,8 @@ export class HandOver implements Part {
     return peers.message(referee.endpoint, envelope, call).catch(asRefused);
   }
 
-  /** A referee has refused a match for too long: the match goes to another one that could have it. */
-  async #onRefusal(leagueId: string, match: Match, reply: Result<Envelope, CallFault>, why: string): Promise<void> {
+  /** Releases a match that its referee has rejected for longer than `REJECTED_MS`, if another referee can take it. */
+  async #onRejection(leagueId: string, match: Match, reply: Result<Envelope, CallFault>, why: string): Promise<void> {
     // Refused connections are handled by the health probes.
     if (!reply.ok && reply.error.cause === "refused") return;
     const league = this.#leagueWhileAssigned(leagueId, match);

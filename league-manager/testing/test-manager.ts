@@ -60,7 +60,7 @@ export async function startTestManager(
   more: object = {},
   onEvent: (event: LiveEvent) => void = () => {},
 ): Promise<TestManager> {
-  const dataFolder = mkdtempSync(join(tmpdir(), "doors-"));
+  const dataFolder = mkdtempSync(join(tmpdir(), "agent-test-"));
   const others = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;

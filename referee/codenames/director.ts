@@ -44,7 +44,7 @@ interface RoundState {
 export type Players = Readonly<Record<Role, PlayerType>>;
 
 /**
- * Leads games of Codenames: asks the role that is to act, hands the answer to the session host like any other door, and tells what
+ * Leads games of Codenames: asks the role that is to act, hands the answer to the session host like any other interface, and tells what
  * happened. Whatever is decided is on disk before the next question, so a call may be cut anywhere and another goes on.
  */
 export interface Director {
@@ -88,7 +88,7 @@ export function createDirector({ host, play, table, writer, log }: DirectorDesk)
   const beginning = new Set<string>();
   const isOpen = ({ sessionId }: LedGame): boolean => session(sessionId).status === "active";
 
-  /** The open question: somebody may have acted through another door since it was written. */
+  /** The open question: somebody may have acted through another interface since it was written. */
   const pendingIn = (game: LedGame): Pending => {
     const now = session(game.sessionId);
     return game.pending.tick === now.tick ? game.pending : firstPending(publicView(now), now.tick);
@@ -97,7 +97,7 @@ export function createDirector({ host, play, table, writer, log }: DirectorDesk)
   const typeToAct = ({ sessionId, players }: LedGame): PlayerType =>
     players[driverView(session(sessionId)).toAct[0] ?? ""] ?? "llm";
 
-  /** A question is moot when somebody has acted through another door, or the game is over. */
+  /** A question is moot when somebody has acted through another interface, or the game is over. */
   const whenMoot =
     (sessionId: string, tick: number): NonNullable<InputNeeded["watchMoot"]> =>
     (tell) => {

@@ -116,7 +116,7 @@ it("a player that has left and whose endpoint belongs to another player forfeits
   expect(heard("GAME_INVITE")).toEqual([]);
 });
 
-describe("a seat that is asked while the other is played through another door", () => {
+describe("a seat that is asked while the other is played through another interface", () => {
   /** P01 is asked, and P02 has no endpoint. */
   async function asking(signal: AbortSignal) {
     const order = others.order();

@@ -205,7 +205,7 @@ describe("the list of games", () => {
   });
 });
 
-/** A game that a person begins over the pages' own door against another agent, who joins by its tool. */
+/** A game that a person begins through the routes of the pages against another agent, who joins by its tool. */
 async function friendly(
   wanted: { template?: string; options?: object; name?: string; at?: TestHost } = {},
 ): Promise<Friendly> {

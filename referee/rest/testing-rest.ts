@@ -1,4 +1,4 @@
-/** What the tests of the REST doors share: a look at the database from outside, and a run of agents whose every answer is held against the model. */
+/** What the tests of the REST routes share: a look at the database from outside, and a run of agents whose every answer is held against the model. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, vi } from "vitest";

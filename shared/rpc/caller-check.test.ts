@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { close, open, port, type Sent, send } from "./testing-requests.ts";
 
 let taken = 0;
-const door = async () => {
+const handler = async () => {
   taken += 1;
   return { status: 200, body: '{"ok":true}' };
 };
@@ -12,7 +12,7 @@ const door = async () => {
 const statusOf = async (headers: OutgoingHttpHeaders, sent: Sent = {}) =>
   (await send("{}", { ...sent, headers })).status;
 
-beforeAll(() => open({ door }));
+beforeAll(() => open({ handler }));
 afterAll(close);
 
 test.each([
@@ -85,7 +85,7 @@ test("a request with an Origin must be JSON, to pages too; one without may be an
 });
 
 test("an endpoint that is open to a network may be called by the addresses and names of its machine, and by no other", async () => {
-  await open({ door, host: "0.0.0.0" });
+  await open({ handler, host: "0.0.0.0" });
   const statusBy = async (host: string) => (await send("{}", { headers: { host } })).status;
   const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
   for (const { address, family } of addresses) {
@@ -95,6 +95,6 @@ test("an endpoint that is open to a network may be called by the addresses and n
   for (const foreign of ["198.51.100.7:8000", "[2001:db8::7]:8000", "evil.example:8000"]) {
     expect(await statusBy(foreign), foreign).toBe(403);
   }
-  await open({ door });
+  await open({ handler });
   expect(await statusBy(hostname())).toBe(hostname() === "localhost" ? 200 : 403);
 });

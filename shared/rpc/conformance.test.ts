@@ -63,10 +63,10 @@ describe("the conformance suite's fixtures, in plain JSON", () => {
 });
 
 it("nothing of it is there unless MCP_CONFORMANCE says so", async () => {
-  const { door } = mcpEndpoint(surface, () => {}, systemClock);
+  const { handler } = mcpEndpoint(surface, () => {}, systemClock);
   const caller = { bearer: null, remoteAddress: "127.0.0.1" };
-  const { body } = await door('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', caller);
+  const { body } = await handler('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', caller);
   expect(JSON.parse(body).result.tools.map(({ name }: { name: string }) => name)).toEqual(["own"]);
-  const prompts = await door('{"jsonrpc":"2.0","id":1,"method":"prompts/list"}', caller);
+  const prompts = await handler('{"jsonrpc":"2.0","id":1,"method":"prompts/list"}', caller);
   expect(JSON.parse(prompts.body).error.code).toBe(-32601);
 });

@@ -8,12 +8,12 @@ import { type EndpointOptions, httpEndpoint } from "./http-endpoint.ts";
 const LIMIT = 256 * 1024;
 const LONG = 1024 * 1024;
 
-/** What reached the door: the length of each body, and what is known of its caller. */
+/** What reached the handler: the length of each body, and what is known of its caller. */
 const taken: [bytes: number, http: HttpContext][] = [];
 let webLoads = 0;
 
 const options: EndpointOptions = {
-  door: async (body, http) => {
+  handler: async (body, http) => {
     taken.push([Buffer.byteLength(body), http]);
     return { status: 200, body: '{"ok":true}' };
   },
@@ -77,7 +77,7 @@ async function send(
   return { status: response.statusCode, headers: response.headers, text: Buffer.concat(chunks).toString("utf8") };
 }
 
-describe("the door (PROTOCOL.md, section 3: body limit, Host and Origin, JSON content type)", () => {
+describe("the endpoint (PROTOCOL.md, section 3: body limit, Host and Origin, JSON content type)", () => {
   const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
   const statusOf = async (headers: OutgoingHttpHeaders, sent: Sent = {}) =>
     (await send(body, { ...sent, headers })).status;
@@ -147,7 +147,7 @@ describe("the door (PROTOCOL.md, section 3: body limit, Host and Origin, JSON co
     expect(await statusOf({})).toBe(200);
   });
 
-  test("a body in many pieces reaches the door whole, its characters not cut apart", async () => {
+  test("a body in many pieces reaches the handler whole, its characters not cut apart", async () => {
     const bytes = Buffer.from(JSON.stringify("é☃😀".repeat(50)));
     const request = httpRequest({
       host: "127.0.0.1",

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { lazily } from "../lib/lazily.ts";
 import { callerCheck, isJson } from "./caller-check.ts";
 import { limitConnections } from "./connection-limit.ts";
-import type { Gate, HttpContext, HttpReply, McpDoor } from "./http.ts";
+import type { Gate, HttpContext, HttpReply, McpHandler } from "./http.ts";
 import { acceptsStream, bearerOf, collect, goneSignal, pathOf, remoteAddressOf } from "./http-request.ts";
 import type { McpSessions } from "./mcp-sessions.ts";
 import type { RejectionLog } from "./rejection-log.ts";
@@ -12,7 +12,7 @@ import type { RejectionLog } from "./rejection-log.ts";
 const { createServer, STATUS_CODES } = process.getBuiltinModule("node:http");
 
 export interface EndpointOptions {
-  readonly door: McpDoor;
+  readonly handler: McpHandler;
   /** Asked before every request but the probes. */
   readonly gate?: Gate;
   /** MCP clients that bring a transport of their own; loaded with the first of them. */
@@ -142,14 +142,14 @@ async function answer(
   response: ServerResponse,
   body: string,
   http: HttpContext,
-  { gate, door, sessions, onError }: EndpointOptions,
+  { gate, handler, sessions, onError }: EndpointOptions,
 ): Promise<void> {
   try {
     const rejection = (gate && (await gate(body, http)))?.rejection ?? null;
     if (rejection) logRejection(http, request, rejection.status, "too many requests");
     const message = rejection || !sessions ? undefined : forMcpClient(request, body);
     if (!sessions || message === undefined) {
-      const reply = rejection ?? (await door(body, http));
+      const reply = rejection ?? (await handler(body, http));
       if (reply.more) await stream(response, reply.status, reply.body, reply.more);
       else sendReply(response, reply);
       return;
@@ -185,7 +185,7 @@ function forMcpClient({ method, headers }: IncomingMessage, body: string): { rea
     const isLeague = message?.method === "tools/call" && message.params?.name === "league_message";
     return isLeague && !isDeclared ? undefined : { body: message };
   } catch {
-    return undefined; // the plain door says what is wrong with it
+    return undefined; // the plain handler says what is wrong with it
   }
 }
 

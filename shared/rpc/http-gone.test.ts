@@ -11,7 +11,7 @@ import { mcpEndpoint } from "./mcp-endpoint.ts";
 test("a caller is known to be gone, whether it goes before or after somebody asks", async () => {
   const signals: AbortSignal[] = [];
   const waiting = httpEndpoint({
-    door: () => new Promise(() => {}),
+    handler: () => new Promise(() => {}),
     web: () => Promise.reject(new Error("no pages here")),
     bodyLimit: () => 1_000,
     allowedHosts: [],
@@ -49,7 +49,7 @@ test.each([
   const serverInfo = { name: "test", version: "1.0.0" };
   const mcp = mcpEndpoint({ serverInfo, tools: [tool], resources: [], templates: [] }, () => {}, systemClock);
   const server = httpEndpoint({
-    door: mcp.door,
+    handler: mcp.handler,
     sessions: mcp.sessions,
     web: () => Promise.reject(new Error("no pages here")),
     bodyLimit: () => 64 * 1024,

@@ -18,7 +18,7 @@ describe("a connection on which nothing moves", () => {
   beforeEach(async () => {
     answer = Promise.withResolvers();
     quick = httpEndpoint({
-      door: async () => ({ status: 200, body: await answer.promise }),
+      handler: async () => ({ status: 200, body: await answer.promise }),
       web: () => Promise.reject(),
       bodyLimit: () => 64 * 1024,
       allowedHosts: [],

@@ -35,7 +35,7 @@ export interface HttpContext {
 }
 
 /** Answers the body of one `POST /mcp` in plain JSON; never rejects. */
-export type McpDoor = (body: string, http: HttpContext) => Promise<HttpReply>;
+export type McpHandler = (body: string, http: HttpContext) => Promise<HttpReply>;
 
 /** What a gate says to one request. */
 export interface GateVerdict {

@@ -3,7 +3,7 @@ import type { RequestListener, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Clock } from "../lib/clock.ts";
 import { err, messageOf, ok, type Result } from "../lib/result.ts";
-import type { Gate, HttpContext, McpDoor } from "./http.ts";
+import type { Gate, HttpContext, McpHandler } from "./http.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import type { McpSessions } from "./mcp-sessions.ts";
 import { isWildcard, localUrl, urlsOf } from "./own-addresses.ts";
@@ -18,7 +18,7 @@ export interface ListenOptions {
   readonly host: string;
   /** Tried in order; 0 lets the system choose. */
   readonly ports: readonly number[];
-  readonly door: McpDoor;
+  readonly handler: McpHandler;
   readonly gate?: Gate;
   readonly sessions?: () => Promise<McpSessions>;
   readonly isReady: () => boolean;
@@ -47,10 +47,10 @@ const LAST_ANSWERS_MS = 300;
 
 /** Opens an agent's HTTP endpoint on the first free port of its list. The error is one line that names the port that is taken. */
 export async function listenHttp(options: ListenOptions, clock: Clock): Promise<Result<Listening, string>> {
-  const { log, host, bodyLimit = () => DEFAULT_BODY_BYTES, allowedHosts = [], ...doors } = options;
+  const { log, host, bodyLimit = () => DEFAULT_BODY_BYTES, allowedHosts = [], ...handlers } = options;
   const rejections = rejectionLog(log, clock);
   const onError = (thrown: unknown): void => log.error({ err: thrown }, "internal error");
-  const server = httpEndpoint({ ...doors, host, bodyLimit, allowedHosts, rejections, onError });
+  const server = httpEndpoint({ ...handlers, host, bodyLimit, allowedHosts, rejections, onError });
   let fault = "";
   for (const port of options.ports) {
     try {

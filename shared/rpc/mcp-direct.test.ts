@@ -38,8 +38,8 @@ const tools = [
   tool("waits", async () => ({ content: [text("waited")] }), { waits: true }),
 ];
 const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools, resources: [], templates: [] };
-const doors = { methods: mcpMethods(surface), direct: directTools(surface), isSubscribable: () => true };
-const service: McpService = { ...surface, ...doors, stateKey: "k".repeat(43) };
+const handlers = { methods: mcpMethods(surface), direct: directTools(surface), isSubscribable: () => true };
+const service: McpService = { ...surface, ...handlers, stateKey: "k".repeat(43) };
 
 /** The same service twice: as it is, and with the SDK for everything. */
 let ways: { fast: Way; sdk: Way };
@@ -62,7 +62,7 @@ async function open(service: McpService): Promise<Way> {
     },
   };
   const server = httpEndpoint({
-    door: () => Promise.reject(),
+    handler: () => Promise.reject(),
     sessions: async () => counting,
     web: () => Promise.reject(),
     bodyLimit: () => 64 * 1024,

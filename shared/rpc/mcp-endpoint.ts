@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { newToken } from "../lib/ids.ts";
 import { lazily } from "../lib/lazily.ts";
-import type { McpDoor } from "./http.ts";
+import type { McpHandler } from "./http.ts";
 import { jsonRpc } from "./json-rpc.ts";
 import { directTools, type McpSurface, mcpMethods, subscriptionCheck } from "./mcp.ts";
 import type { McpService } from "./mcp-server.ts";
@@ -12,7 +12,7 @@ const conformance = process.env.MCP_CONFORMANCE === "1" ? await import("./confor
 
 /** Both ways into one agent's `/mcp`: plain JSON for leagues and curl, the SDK's transports for MCP clients. */
 export interface McpEndpoint {
-  readonly door: McpDoor;
+  readonly handler: McpHandler;
   /** Loaded when the first MCP client comes: a league alone does without. */
   readonly sessions: () => Promise<McpSessions>;
   /**
@@ -49,7 +49,7 @@ export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => vo
     return loaded;
   });
   return {
-    door: jsonRpc(service.methods, onError, clock).answer,
+    handler: jsonRpc(service.methods, onError, clock).answer,
     sessions,
     changed(uris) {
       if (!loaded) return;

@@ -49,7 +49,7 @@ beforeEach(async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout", "Date", "performance"] });
   all = mcpSessions(service, fail, systemClock);
   server = httpEndpoint({
-    door: () => Promise.reject(),
+    handler: () => Promise.reject(),
     sessions: async () => all,
     web: () => Promise.reject(),
     bodyLimit: () => 64 * 1024,

@@ -57,7 +57,13 @@ async function listen(more: { answerWithinMs?: number }): Promise<void> {
   };
   mcp = mcpEndpoint(surface, (error) => errors.push(error), systemClock);
   const web = () => Promise.reject();
-  server = httpEndpoint({ door: mcp.door, sessions: mcp.sessions, web, bodyLimit: () => 64 * 1024, allowedHosts: [] });
+  server = httpEndpoint({
+    handler: mcp.handler,
+    sessions: mcp.sessions,
+    web,
+    bodyLimit: () => 64 * 1024,
+    allowedHosts: [],
+  });
   await once(server.listen(0, "127.0.0.1"), "listening");
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 }

@@ -38,7 +38,7 @@ beforeEach(async () => {
   const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools, resources: [], templates: [numbered] };
   mcp = mcpEndpoint(surface, (error) => errors.push(error), systemClock);
   server = httpEndpoint({
-    door: mcp.door,
+    handler: mcp.handler,
     sessions: mcp.sessions,
     web: () => Promise.reject(),
     bodyLimit: () => 64 * 1024,

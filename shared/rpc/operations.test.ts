@@ -80,7 +80,7 @@ describe("tools/list", () => {
   test("each tool tells its name, what it does and its input as JSON Schema, and nothing of its inside", async () => {
     const { tools } = (await ask("tools/list")).result as { tools: Record<string, unknown>[] };
     expect(tools.map((tool) => tool.name)).toEqual(["register_player", "league_message"]);
-    const [first, door] = tools;
+    const [first, envelopeTool] = tools;
     expect(first).toEqual({
       name: "register_player",
       title: "Register a player",
@@ -93,12 +93,12 @@ describe("tools/list", () => {
         required: ["player_name", "endpoint"],
       }),
     });
-    expect(door).toMatchObject({
+    expect(envelopeTool).toMatchObject({
       description: expect.stringContaining("PLAYER_REGISTER_REQUEST, MATCH_RESULT"),
       inputSchema: { type: "object" },
     });
     const required = ["protocol", "message_id", "type", "sender", "timestamp", "payload"];
-    expect(door).toHaveProperty("inputSchema.required", expect.arrayContaining(required));
+    expect(envelopeTool).toHaveProperty("inputSchema.required", expect.arrayContaining(required));
   });
 });
 

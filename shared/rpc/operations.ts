@@ -10,7 +10,7 @@ import { type CallerInput, type InputNeeded, isInputNeeded } from "./input.ts";
 import { INVALID_PARAMS, rpcError } from "./json-rpc.ts";
 import type { Tool, ToolResult } from "./mcp.ts";
 
-/** Who asks, and with what right, whichever door the request came through. */
+/** Who asks, and with what right, through whichever interface the request came. */
 export interface Caller {
   /** `agent_type:agent_id` as the envelope claims it; null for plain calls. */
   readonly sender: string | null;
@@ -33,7 +33,7 @@ export type Answer = Result<object, ProtocolError>;
 /** What a tool may also say: that it has to ask something first. */
 export type Asking = Answer | InputNeeded;
 
-/** One thing that an agent can be asked, behind both of its doors: `league_message` by type, and perhaps a named tool. */
+/** A request that an agent answers: through `league_message` by its type and, if it has a name, through a tool of its own. */
 export interface Operation<Payload> {
   readonly request: MessageType;
   readonly reply: MessageType;
@@ -115,7 +115,7 @@ export function toolsOf(
     {
       name: "league_message",
       title: "League message",
-      description: `The one door for league.v2 envelopes; takes ${[...byType.keys()].join(", ")}.`,
+      description: `Takes league.v2 envelopes of these types: ${[...byType.keys()].join(", ")}.`,
       get inputSchema() {
         return schemas.input();
       },

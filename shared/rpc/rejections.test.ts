@@ -44,7 +44,7 @@ beforeAll(async () => {
     systemClock,
   );
   server = httpEndpoint({
-    ...{ door: mcp.door, sessions: mcp.sessions, web: () => Promise.reject() },
+    ...{ handler: mcp.handler, sessions: mcp.sessions, web: () => Promise.reject() },
     ...{ bodyLimit: () => 64 * 1024, allowedHosts: [] },
     rejections: { write: (_, rejection) => refused.push(rejection) },
   });

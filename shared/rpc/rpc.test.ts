@@ -30,7 +30,7 @@ let url = "";
 beforeAll(async () => {
   const rpc = jsonRpc(methods, (error) => internalErrors.push(error), systemClock);
   const web = () => Promise.reject(new Error("no pages here"));
-  server = httpEndpoint({ door: rpc.answer, web, bodyLimit: () => 256 * 1024, allowedHosts: [] });
+  server = httpEndpoint({ handler: rpc.answer, web, bodyLimit: () => 256 * 1024, allowedHosts: [] });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;

@@ -15,7 +15,7 @@ export function serve(methods: Readonly<Record<string, Method>>, onInternalError
   beforeAll(async () => {
     const rpc = jsonRpc(methods, onInternalError, systemClock);
     server = httpEndpoint({
-      door: rpc.answer,
+      handler: rpc.answer,
       web: () => Promise.reject(),
       bodyLimit: () => 256 * 1024,
       allowedHosts: [],

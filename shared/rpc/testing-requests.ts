@@ -7,7 +7,7 @@ export const BODY_LIMIT = 64 * 1024;
 
 /** An endpoint of a test that takes bodies up to 64 kB and answers `{"ok":true}`. */
 const options: EndpointOptions = {
-  door: async () => ({ status: 200, body: '{"ok":true}' }),
+  handler: async () => ({ status: 200, body: '{"ok":true}' }),
   web: async () => (request, response) => void response.end(`page ${request.url}`),
   bodyLimit: () => BODY_LIMIT,
   allowedHosts: ["league.example", "fd00::5"],

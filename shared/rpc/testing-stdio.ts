@@ -58,7 +58,7 @@ export async function startTestServer(onError: (error: unknown) => void): Promis
     const service = withFixtures(surface, "k".repeat(43));
     sessions = mcpSessions(service, onError, systemClock);
     server = httpEndpoint({
-      door: jsonRpc(service.methods, onError, systemClock).answer,
+      handler: jsonRpc(service.methods, onError, systemClock).answer,
       sessions: async () => sessions,
       web: () => Promise.reject(),
       bodyLimit: () => 64 * 1024,

@@ -14,7 +14,7 @@ function optionsWith(lines: string[], ports: readonly number[]): ListenOptions {
   return {
     log: pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(line) }),
     ...{ host: "127.0.0.1", ports, isReady: () => true },
-    door: async () => ({ status: 200, body: "{}" }),
+    handler: async () => ({ status: 200, body: "{}" }),
     web: () => Promise.reject(),
   };
 }

@@ -5,9 +5,9 @@ import { groupCommit, type Outcomes, type Unit } from "./group-commit.ts";
 
 /** Writes units to a database, many in one transaction. */
 export interface Writer {
-  /** Resolves once the unit is on disk; rejects when it was refused, and then nothing of it is there. */
+  /** Resolves once the unit is on disk; rejects when the unit failed; none of it is written then. */
   commit(unit: Unit): Promise<void>;
-  /** Resolves when everything that was handed in is settled and the writer is gone. */
+  /** Resolves when every unit handed in is settled and the writer has ended. */
   close(): Promise<void>;
 }
 
@@ -34,8 +34,8 @@ export function localWriter(db: DatabaseSync, clock: Clock, onBroken?: (error: E
 }
 
 /**
- * Writes a file that has its tables already, on a thread of its own: waiting for the disk holds up nobody here. `onDeath` is
- * told when the thread cannot go on; from then on everything is refused.
+ * A writer of a file, on a thread of its own, so that this thread does not wait for the disk. The file must have its tables already.
+ * `onDeath` is called when the thread has ended by an error; every later commit rejects.
  */
 export function threadWriter(file: string, onDeath: (reason: Error) => void, clock: Clock): Writer {
   const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), { workerData: file });
@@ -84,9 +84,9 @@ function inGroups(
       try {
         const outcomes = await write(group.map(({ unit }) => unit));
         for (const [index, { resolve, reject }] of group.entries()) {
-          const refusal = outcomes[index];
-          if (refusal === null) resolve();
-          else reject(new Error(refusal));
+          const failure = outcomes[index];
+          if (failure === null) resolve();
+          else reject(new Error(failure));
         }
       } catch (thrown) {
         for (const { reject } of group) reject(thrown);

@@ -55,7 +55,7 @@ beforeEach(async () => {
   asked = [];
   servers = [];
   release = Promise.withResolvers();
-  dataFolder = mkdtempSync(join(tmpdir(), "doors-"));
+  dataFolder = mkdtempSync(join(tmpdir(), "agent-test-"));
   await agent(1, ({ type, payload }) => {
     asked.push(`manager ${type} ${payload.winner ?? ""}`.trim());
     if (type === "MATCH_RESULT")

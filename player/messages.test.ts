@@ -26,7 +26,7 @@ type Wire = any;
 beforeEach(async () => {
   port += 2;
   url = `http://127.0.0.1:${port}/mcp`;
-  dataFolder = mkdtempSync(join(tmpdir(), "doors-"));
+  dataFolder = mkdtempSync(join(tmpdir(), "agent-test-"));
   manager = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;

@@ -9,7 +9,7 @@ const FILES = 128;
 
 test("a manager that lacks files to ask a player does not take it for one that has left", async () => {
   const port = await freePort();
-  const script = fileURLToPath(new URL("../testing/file-lack.ts", import.meta.url));
+  const script = fileURLToPath(new URL("../testing/file-shortage.ts", import.meta.url));
   const command = `ulimit -n ${FILES} && exec "${process.execPath}" "${script}" http://127.0.0.1:${port}/mcp`;
   const { stdout } = await promisify(execFile)("sh", ["-c", command]);
   expect(JSON.parse(stdout)).toEqual({ left: false });
