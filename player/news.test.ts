@@ -129,12 +129,18 @@ test("a player that does not register itself knows its id from its matches, and 
   ]);
 });
 
-test("a player's owner reads its rank without the number of players when the standings are truncated", () => {
+test("a player's owner reads its rank and the number of players, also of truncated standings if they say it", () => {
   const { lines, news } = told();
   const row = { rank: 17, player_id: "P01", display_name: "Ann", played: 1, wins: 1, draws: 0, losses: 0, points: 3 };
   const update = { league_id: "l", round_id: 1, standings: [row] };
-  news.standings({ ...update, truncated: true, resource: "league://l/standings" });
+  const truncated = { ...update, truncated: true, resource: "league://l/standings" };
+  news.standings({ ...truncated, total: 102 });
+  news.standings(truncated);
   news.standings(update);
-  expect(lines).toEqual(["l after round 1: rank 17, points 3", "l after round 1: rank 17 of 1, points 3"]);
+  expect(lines).toEqual([
+    "l after round 1: rank 17 of 102, points 3",
+    "l after round 1: rank 17, points 3",
+    "l after round 1: rank 17 of 1, points 3",
+  ]);
   expect(news.facts().leagues[0]).toEqual({ league_id: "l", points: 3, rank: 17 });
 });

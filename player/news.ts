@@ -85,7 +85,7 @@ export function createNews(say: (line: string) => void): News {
       if (next_round_id === null) over.add(league_id);
       else over.delete(league_id);
     },
-    standings({ league_id, round_id, standings, truncated }) {
+    standings({ league_id, round_id, standings, truncated, total }) {
       const mine = standings.find((row) => row.player_id === playerId);
       if (!mine) return;
       const { rank, points } = mine;
@@ -93,8 +93,9 @@ export function createNews(say: (line: string) => void): News {
       state = mine.state ?? state;
       if ([...leagues.keys()].every((leagueId) => over.has(leagueId))) step("league_end");
       const when = over.has(league_id) ? "is over" : `after round ${round_id}`;
-      // A truncated list holds the player's own entry only.
-      const of = truncated === true ? "" : ` of ${standings.length}`;
+      // A truncated list holds the player's own entry only. A manager of another program may send it without `total`.
+      const players = truncated === true ? total : standings.length;
+      const of = players === undefined ? "" : ` of ${players}`;
       say(inOneLine(`${league_id} ${when}: rank ${rank}${of}, points ${points}`));
     },
     facts: () => ({

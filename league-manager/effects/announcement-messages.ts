@@ -1,7 +1,7 @@
-import type { AgentKind } from "../agents/agent.ts";
 import type { League, Match } from "../league/league.ts";
-import { createTally, type Standing } from "../league/standings.ts";
+import type { Standing, StandingsPlayer } from "../league/standings.ts";
 import type { ManagerState } from "../ledger.ts";
+import { RoundStandings } from "./round-standings.ts";
 
 export const announcementTypes = ["ROUND_END", "LEAGUE_STANDINGS_UPDATE", "ROUND_ANNOUNCEMENT", "ROUND_START"] as const;
 export type AnnouncementType = (typeof announcementTypes)[number];
@@ -13,33 +13,40 @@ export interface Announcement {
   readonly roundId: number;
 }
 
-interface Recipient {
-  readonly id: string;
-  readonly kind: AgentKind;
-}
-
 /** Lists of more entries are sent as the recipient's own entries. */
 export const MAX_ENTRIES = 100;
 
 /** The last list of each league and type, so that the recipients of one announcement share it. */
 interface Shared {
   readonly roundId: number;
-  readonly list: readonly unknown[];
+  readonly total: number;
   /** The payload with the whole list; null for a list that is too long. */
   readonly payload: object | null;
+  /** The entries of a list that is too long, by the agent that they are sent to. */
+  readonly own: ReadonlyMap<string, readonly unknown[]>;
+}
+
+/** A list that announcements hold. */
+interface List<T> {
+  readonly all: () => readonly T[];
+  /** The agents that an entry concerns. */
+  readonly ownersOf: (entry: T) => readonly string[];
+  readonly payload: (entries: readonly T[]) => object;
+  readonly resource: string;
 }
 
 /** Makes the payloads of announcements from the state at the time they are sent. */
 export class AnnouncementMessages {
   readonly #state: () => ManagerState;
   readonly #shared = new Map<string, Shared>();
+  readonly #standings = new RoundStandings();
 
   constructor(state: () => ManagerState) {
     this.#state = state;
   }
 
   /** The payload for one recipient; null when the league or round is not there. */
-  payload({ type, leagueId, roundId }: Announcement, recipient: Recipient): object | null {
+  payload({ type, leagueId, roundId }: Announcement, recipientId: string): object | null {
     const league = this.#state().leagues.get(leagueId);
     const round = league?.rounds[roundId - 1];
     if (!league || !round) return null;
@@ -48,16 +55,16 @@ export class AnnouncementMessages {
       case "ROUND_START":
         return head;
       case "ROUND_ANNOUNCEMENT":
-        return this.#list(type, league, roundId, {
+        return this.#list({ type, leagueId, roundId }, recipientId, {
           all: () => round.matches,
-          isOwn: ownMatch(recipient),
+          ownersOf: agentsOf,
           payload: (matches) => ({ ...head, matches: matches.map((match) => this.#scheduled(league, match)) }),
           resource: `league://${leagueId}/schedule`,
         });
       case "ROUND_END":
-        return this.#list(type, league, roundId, {
+        return this.#list({ type, leagueId, roundId }, recipientId, {
           all: () => round.matches,
-          isOwn: ownMatch(recipient),
+          ownersOf: agentsOf,
           payload: (matches) => ({
             ...head,
             matches_completed: round.matches.length,
@@ -69,36 +76,25 @@ export class AnnouncementMessages {
           resource: `league://${leagueId}/schedule`,
         });
       case "LEAGUE_STANDINGS_UPDATE":
-        return this.#list(type, league, roundId, {
-          all: () => this.#standings(league, roundId),
-          isOwn: (row: Standing) => row.player_id === recipient.id,
+        return this.#list({ type, leagueId, roundId }, recipientId, {
+          all: () => this.#standings.after(league, roundId, this.#playersOf(league)),
+          ownersOf: ({ player_id }) => [player_id],
           payload: (rows) => ({ ...head, standings: rows.map((row) => this.#withState(row)) }),
           resource: `league://${leagueId}/standings`,
         });
     }
   }
 
-  #list<T>(
-    type: AnnouncementType,
-    { leagueId }: League,
-    roundId: number,
-    list: {
-      readonly all: () => readonly T[];
-      readonly isOwn: (entry: T) => boolean;
-      readonly payload: (entries: readonly T[]) => object;
-      readonly resource: string;
-    },
-  ): object {
+  #list<T>({ type, leagueId, roundId }: Announcement, recipientId: string, list: List<T>): object {
     const key = `${leagueId}/${type}`;
     let shared = this.#shared.get(key);
     if (shared?.roundId !== roundId) {
-      const all = list.all();
-      shared = { roundId, list: all, payload: all.length <= MAX_ENTRIES ? list.payload(all) : null };
+      shared = { roundId, ...sharedOf(list) };
       this.#shared.set(key, shared);
     }
     if (shared.payload) return shared.payload;
-    const own = (shared.list as readonly T[]).filter(list.isOwn);
-    return { ...list.payload(own), truncated: true, resource: list.resource };
+    const own = (shared.own.get(recipientId) ?? []) as readonly T[];
+    return { ...list.payload(own), truncated: true, total: shared.total, resource: list.resource };
   }
 
   #scheduled(league: League, { matchId, players, refereeId }: Match): object {
@@ -114,18 +110,25 @@ export class AnnouncementMessages {
     return { ...row, state: this.#state().agents.get(row.player_id)?.state ?? null };
   }
 
-  /** The standings after a round: without forfeits of the next round, which are in the state already. */
-  #standings({ rounds, entrants }: League, roundId: number): readonly Standing[] {
+  #playersOf({ entrants }: League): readonly StandingsPlayer[] {
     const { agents } = this.#state();
-    const tally = createTally();
-    for (const { matches } of rounds.slice(0, roundId)) for (const match of matches) tally.addMatch(match);
-    return tally.standings(
-      [...entrants.keys()].map((player_id) => ({ player_id, display_name: agents.get(player_id)?.name ?? player_id })),
-    );
+    return [...entrants.keys()].map((player_id) => ({
+      player_id,
+      display_name: agents.get(player_id)?.name ?? player_id,
+    }));
   }
 }
 
-const ownMatch =
-  ({ id, kind }: Recipient) =>
-  ({ players, refereeId }: Match): boolean =>
-    kind === "referee" ? refereeId === id : players.includes(id);
+function sharedOf<T>({ all, ownersOf, payload }: List<T>): Omit<Shared, "roundId"> {
+  const list = all();
+  const total = list.length;
+  if (total <= MAX_ENTRIES) return { total, payload: payload(list), own: new Map() };
+  const own = new Map<string, T[]>();
+  for (const entry of list) {
+    for (const id of ownersOf(entry)) own.set(id, [...(own.get(id) ?? []), entry]);
+  }
+  return { total, payload: null, own };
+}
+
+const agentsOf = ({ players, refereeId }: Match): readonly string[] =>
+  refereeId === null ? players : [...players, refereeId];

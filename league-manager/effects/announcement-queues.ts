@@ -102,7 +102,7 @@ export class AnnouncementQueues {
     const { ledger, peers, clock, timeouts } = this.#context;
     const { type, leagueId, roundId } = announcement;
     const agent = ledger.state.agents.get(agentId);
-    const payload = agent && this.#messages.payload(announcement, agent);
+    const payload = agent && this.#messages.payload(announcement, agentId);
     if (!agent || !payload || agent.endpoint === "") return;
     const runId = ledger.state.leagues.get(leagueId)?.runId ?? "";
     const envelope = newEnvelope(type, MANAGER_SENDER, payload, {

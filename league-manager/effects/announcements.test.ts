@@ -174,6 +174,7 @@ test("a league of more than 100 players sends each agent its own entries and say
   expect(standings).toMatchObject({
     standings: [{ player_id: "P07" }],
     truncated: true,
+    total: 102,
     resource: "league://rps/standings",
   });
   const [announcement] = league.agent("P07").of("ROUND_ANNOUNCEMENT");

@@ -260,8 +260,15 @@ const standing = z.object({
   state: z.enum(agentStates).nullish(),
 });
 
-/** Of a list with more than 100 entries only those of the recipient are sent: then `truncated` is true and `resource` is the whole list. */
-const list = { truncated: z.boolean().optional(), resource: z.string().max(1000).optional() };
+/**
+ * Of a list with more than 100 entries only those of the recipient are sent: then `truncated` is true, `total` is the number of all entries and
+ * `resource` is the whole list.
+ */
+const list = {
+  truncated: z.boolean().optional(),
+  total: z.int().optional(),
+  resource: z.string().max(1000).optional(),
+};
 
 export const RoundAnnouncement = z.object({
   league_id: id,
