@@ -5,6 +5,7 @@ import type { ChessRate } from "./bench-chess.ts";
 import type { CodenamesRate } from "./bench-codenames.ts";
 import { type ExportCost, exportCost } from "./bench-export.ts";
 import { type LeagueRate, leagueRate, type Sizes } from "./bench-league.ts";
+import { type ManagerStart, managerStart } from "./bench-manager-start.ts";
 import { type McpRates, mcpRates } from "./bench-mcp.ts";
 import { type Waiting, waitingCost } from "./bench-mcp-waiting.ts";
 import { launch, measure, type Rate, runCommand, sleep, temporaryFolder } from "./bench-process.ts";
@@ -62,6 +63,7 @@ export interface Round {
   readonly waiting: Readonly<Record<"session" | "stateless", Waiting>>;
   readonly codenames: CodenamesRate;
   readonly exports: readonly ExportCost[];
+  readonly managerStart: ManagerStart;
 }
 
 /** Matches of a, and calls of the limit and of the MCP SDK beside it, that are under way at once. */
@@ -109,11 +111,14 @@ export async function takeRound(
     tell(`export and verify, ${players} players`);
     exports.push(await exportCost(players));
   }
+  const most = Math.max(...pace.exportPlayers);
+  tell(`start of a manager, ${most} players`);
+  const startOfManager = await managerStart(most);
   tell("npm start");
   const starts = await startTimes(pace);
   const leagues = { 1: at1, 64: at64, 1000: at1000 };
   const calls = { limit: limits, pair, sdk: sdks, rest, mcp, waiting };
-  return { league: leagues, ...calls, chess, codenames, exports, starts };
+  return { league: leagues, ...calls, chess, codenames, exports, managerStart: startOfManager, starts };
 }
 
 /** Calls a second of one bare client process to four bare servers. */

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { playerId } from "#shared/lib/ids.ts";
+import { ok } from "#shared/lib/result.ts";
+import { openLog } from "#shared/runtime/logger.ts";
+import { webApp } from "#shared/runtime/web.ts";
+import type { NewLeagueEvent } from "../league/commands.ts";
+import { roundRobin } from "../league/round-robin.ts";
+import { ledgerOn, opened, profile, registered } from "../store/testing-ledger.ts";
+import { leaguePages } from "./pages.ts";
+import { createProjections } from "./projections.ts";
+import { managerResources, managerTemplates, type Views } from "./resources.ts";
+
+/** 1,035 matches in 45 rounds. */
+const PLAYERS = Array.from({ length: 46 }, (_, index) => playerId(index + 1));
+const folder = mkdtempSync(join(tmpdir(), "long-schedule-"));
+const { ledger, db } = ledgerOn(join(folder, "league-manager.sqlite"));
+let views: Views;
+let origin: string;
+let close: () => void;
+
+beforeAll(async () => {
+  const events: readonly NewLeagueEvent[] = [
+    opened("first"),
+    ...PLAYERS.map((player_id): NewLeagueEvent => ({ type: "player_entered", player_id, name_commitment: "" })),
+    { type: "started" },
+    ...roundRobin(PLAYERS, 2).map((round): NewLeagueEvent => ({ type: "round_paired", ...round })),
+  ];
+  await ledger.execute(() =>
+    ok({
+      leagueEvents: [
+        ...events.map((event) => ({ leagueId: "first", event })),
+        { leagueId: "second", event: opened("second") },
+      ],
+      agentEvents: PLAYERS.map((id) => ({ agentId: id, event: registered(id) })),
+      writes: PLAYERS.map((id) => profile(id, `<${id}>`)),
+      reply: null,
+    }),
+  );
+  views = { projections: createProjections(ledger), logOf: () => [], seedOf: () => "a secret" };
+  const server = createServer(await webApp(openLog(null, "test"), leaguePages(views))()).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  close = () => server.close().closeAllConnections();
+});
+afterAll(() => {
+  close();
+  db.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const matchesIn = (html: string): number => [...html.matchAll(/<tr><td>R\d+M\d+<\/td>/g)].length;
+
+describe("a league of more than 1,000 matches", () => {
+  test("has a page with the current rounds, links to the others and its whole standings", async () => {
+    const html = await (await fetch(`${origin}/`)).text();
+    expect(matchesIn(html)).toBe(2 * 23);
+    expect(html).toContain("Rounds 1 to 2 of 45; 0 of 1035 matches are completed.");
+    expect(html).toContain('<a href="/?league=first&amp;round=3">next</a>');
+    expect(html).toContain('<a href="/?league=first&amp;round=45">last</a>');
+    expect([...html.matchAll(/<td class="n">\d+<\/td><td>&#60;P\d+&#62; /g)]).toHaveLength(46);
+  });
+
+  test("has a page for each round", async () => {
+    const html = await (await fetch(`${origin}/?league=first&round=20`)).text();
+    expect(matchesIn(html)).toBe(23);
+    expect(html).toContain("<td>R20M1</td>");
+    expect(html).toContain("Round 20 of 45");
+    for (const round of ["0", "46", "x", ""]) {
+      expect(matchesIn(await (await fetch(`${origin}/?league=first&round=${round}`)).text())).toBe(46);
+    }
+  });
+
+  test("has resources of the current rounds and of each round", async () => {
+    const schedule = managerResources(views).find(({ uri }) => uri === "league://schedule");
+    expect(await schedule?.read({} as never)).toMatchObject({ truncated: true, total: 1_035 });
+    const template = managerTemplates(views).find(({ uriTemplate }) => uriTemplate.endsWith("{round_id}"));
+    const round = (round_id: string) => template?.read({ league_id: "first", round_id });
+    expect(round("45")).toMatchObject({ schedule: { length: 23 } });
+    for (const unknown of ["46", "0", "one"]) expect(round(unknown)).toBeNull();
+    expect(template?.canExist?.({ league_id: "first", round_id: "46" })).toBe(false);
+    expect(template?.canExist?.({ league_id: "second", round_id: "46" })).toBe(true);
+    expect(template?.canExist?.({ league_id: "third", round_id: "1" })).toBe(false);
+  });
+});
+
+test("the page carries the versions that it shows and one script, which its policy allows by a nonce of its own", async () => {
+  const [one, other] = await Promise.all([fetch(origin), fetch(origin)]);
+  const policy = one.headers.get("content-security-policy") ?? "";
+  const [, nonce] = /script-src 'nonce-([\w-]+)'/.exec(policy) ?? [];
+  const html = await one.text();
+  expect(html).toContain(`<script nonce="${nonce}">`);
+  expect(other.headers.get("content-security-policy")).not.toBe(policy);
+  expect(policy).toContain("connect-src 'self'");
+  expect(html).toContain('<section data-league="first" data-version="93" data-status="running">');
+  expect(html).toContain('<noscript><meta http-equiv="refresh" content="5"></noscript>');
+});
