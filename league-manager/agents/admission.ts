@@ -5,6 +5,7 @@ import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import { endpointKey, mayContact, parseEndpoint } from "#shared/rpc/addresses.ts";
 import type { ManagerState } from "../ledger.ts";
 import type { Agent, AgentKind, Capabilities, Profile } from "./agent.ts";
+import { isChange } from "./decide.ts";
 import { hasListedEndpoint, keptForOwn, newIdFor } from "./places.ts";
 import type { AdmissionPolicy } from "./policy.ts";
 import { placeForReferee } from "./referee-places.ts";
@@ -19,6 +20,8 @@ export interface Attempt {
   /** The token of an agent that registers again, or the one that a new agent proposes. */
   readonly token: string | null;
   readonly remoteAddress: string;
+  /** The time of the attempt, ISO 8601. */
+  readonly at: string;
   readonly newToken: string;
   readonly salt: string;
 }
@@ -61,6 +64,9 @@ export interface Question {
   /** Why the new player is rejected if that player has not left. */
   readonly taken: ProtocolError;
 }
+
+/** Registrations with a valid token pass the rate limit, and each change of an agent is an event. */
+const CHANGE_EVERY_MS = 1_000;
 
 /** Players without an endpoint and without a league that stay registered. */
 export const MOST_ABSENT = 500;
@@ -140,7 +146,16 @@ function identify(
     endpoint,
     tokenHash: sha256Hex(token),
   };
-  return ok({ type: "admitted", id, returning, profile, token, displaced });
+  const early = returning && tooEarly(returning, attempt);
+  return early ? err(early) : ok({ type: "admitted", id, returning, profile, token, displaced });
+}
+
+/** Why an agent may not change yet; null when it may, or when nothing changes. */
+function tooEarly(agent: Agent, { capabilities, endpoint, at }: Attempt): ProtocolError | null {
+  if (agent.returnedAt === null || !isChange(agent, { capabilities, profile: { endpoint } })) return null;
+  if (Math.abs(Date.parse(at) - Date.parse(agent.returnedAt)) >= CHANGE_EVERY_MS) return null;
+  const why = `${agent.id} has changed its registration less than a second ago: register again in a second`;
+  return protocolError("L001", why, { agent_id: agent.id }, true);
 }
 
 /** What is wrong with a registration whoever else is registered, or null. */

@@ -4,6 +4,7 @@ export type AgentKind = "player" | "referee";
 
 /** What an agent says of itself when it registers. */
 export interface Capabilities {
+  /** Games of this program, with or without version, in a fixed order. */
   readonly gameTypes: readonly string[];
   /** Whether MOVE_REQUEST carries the list of legal actions. */
   readonly wantsLegalActions: boolean;
@@ -36,4 +37,6 @@ export interface Agent extends Capabilities, Profile {
   readonly state: AgentState;
   /** Matches in a row lost by TIMEOUT. */
   readonly fails: number;
+  /** When it last registered again with a change, ISO 8601; null if it never has. */
+  readonly returnedAt: string | null;
 }

@@ -60,7 +60,7 @@ function eventOf(agent: Agent, command: Exclude<AgentCommand, { type: "register"
   const isPlaying = agent.state === "ACTIVE" || agent.state === "SUSPENDED";
   switch (command.type) {
     case "return":
-      return isChanged(agent, command) ? { type: "returned", ...fieldsOf(command.capabilities) } : null;
+      return isChange(agent, command) ? { type: "returned", ...fieldsOf(command.capabilities) } : null;
     case "lose_endpoint":
       return agent.endpoint === "" ? null : { type: "endpoint_lost" };
     case "reset_token":
@@ -84,10 +84,10 @@ function eventOf(agent: Agent, command: Exclude<AgentCommand, { type: "register"
   }
 }
 
-/** A referee that registers again has started anew, which effects have to know even if nothing else has changed. */
-function isChanged(agent: Agent, { capabilities, profile }: Extract<AgentCommand, { type: "return" }>): boolean {
-  if (agent.kind === "referee" || agent.endpoint !== profile.endpoint) return true;
-  return !isDeepStrictEqual(capabilitiesOf(fieldsOf(agent)), capabilities);
-}
+/** Whether an agent that registers again has another endpoint or other capabilities than before. */
+export const isChange = (
+  agent: Agent,
+  { capabilities, profile }: { readonly capabilities: Capabilities; readonly profile: Pick<Profile, "endpoint"> },
+): boolean => agent.endpoint !== profile.endpoint || !isDeepStrictEqual(capabilitiesOf(fieldsOf(agent)), capabilities);
 
 const keyOf = ({ leagueId: league_id, matchId: match_id, epoch }: MatchKey) => ({ league_id, match_id, epoch });

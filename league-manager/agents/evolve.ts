@@ -19,7 +19,7 @@ export function evolveAgent(
     invariant(agent === null, `${event.agent_id} is registered once`);
     const { agent_id: id, kind } = event;
     const state = stateAfter("INIT", "register_success");
-    return { id, kind, state, fails: 0, ...capabilitiesOf(event), ...rowOf(profile), version };
+    return { id, kind, state, fails: 0, returnedAt: null, ...capabilitiesOf(event), ...rowOf(profile), version };
   }
   invariant(agent !== null, `${event.type} follows the registration of an agent`);
   if (event.type === "forgotten") return null;
@@ -29,7 +29,7 @@ export function evolveAgent(
 function changesOf(agent: Agent, event: Exclude<AgentEvent, { type: "registered" | "forgotten" }>): Partial<Agent> {
   switch (event.type) {
     case "returned":
-      return capabilitiesOf(event);
+      return { ...capabilitiesOf(event), returnedAt: event.at };
     case "endpoint_lost":
     case "token_reset":
       return {}; // the profile has changed

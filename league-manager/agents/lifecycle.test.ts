@@ -48,6 +48,7 @@ it("a registration holds what the agent says of itself and a commitment of its n
     version: 1,
     state: "REGISTERED",
     fails: 0,
+    returnedAt: null,
   });
 });
 
@@ -100,10 +101,9 @@ it.each<[string, readonly AgentCommand[], Partial<Agent>, string[]]>([
   expect(result.types).toEqual(["registered", ...types]);
 });
 
-it("a player that returns unchanged leaves no event; a referee does, because it has started anew", () => {
+it.each(["player", "referee"] as const)("a %s that returns unchanged leaves no event", (kind) => {
   const again: AgentCommand = { type: "return", capabilities: CAPABILITIES, profile: PROFILE };
-  expect(after(register(), again).types).toEqual(["registered"]);
-  expect(after(register("referee"), again).types).toEqual(["registered", "returned"]);
+  expect(after(register(kind), again)).toMatchObject({ types: ["registered"], agent: { returnedAt: null } });
 });
 
 it.each<[string, Partial<Capabilities>, Partial<Profile>]>([
@@ -114,7 +114,7 @@ it.each<[string, Partial<Capabilities>, Partial<Profile>]>([
   const changed = { capabilities: { ...CAPABILITIES, ...capabilities }, profile: { ...PROFILE, ...profile } };
   const { agent, types } = after(register(), { type: "return", ...changed });
   expect(types).toEqual(["registered", "returned"]);
-  expect(agent).toMatchObject({ ...changed.capabilities, ...changed.profile });
+  expect(agent).toMatchObject({ ...changed.capabilities, ...changed.profile, returnedAt: "2026-01-01T00:00:00.000Z" });
 });
 
 it("a player loses its endpoint once", () => {

@@ -130,6 +130,24 @@ describe("a player that returns", () => {
     expect(moved.state.agents.get("P01")?.endpoint).toBe(endpointAt(2));
   });
 
+  it("changes once a second, and returns unchanged at any time", () => {
+    const state = stateAfter([open("rps"), player("Ann", { port: 1 }), player("Ann", { port: 2 })]);
+    const [again, unchanged] = [player("Ann", { port: 1 }), player("Ann", { port: 2 })];
+    const [early, late] = ["2026-01-01T00:00:00.999Z", "2026-01-01T00:00:01.000Z"];
+    expect(again(state, early)).toMatchObject({ ok: false, error: { error_code: "L001", retryable: true } });
+    expect(again(state, late)).toMatchObject({ ok: true, value: { agentEvents: [{ event: { type: "returned" } }] } });
+    expect(unchanged(state, early)).toMatchObject({ ok: true, value: { agentEvents: [] } });
+  });
+
+  it("is remembered with the games of this program, in their order", () => {
+    const asked = { game_types: ["rps.v1", "rps.v1", "chess", "x".repeat(200), "rps"] };
+    const { state } = given(open("rps")).when(player("Ann", asked));
+    expect(state.agents.get("P01")?.gameTypes).toEqual(["rps", "rps.v1", "chess"]);
+    given(open("rps"), player("Ann", asked))
+      .when(player("Ann", { game_types: ["chess", "rps", "rps.v1", "other"] }))
+      .leadsTo();
+  });
+
   it("needs the new token after a reset", () => {
     const reset = resetToken("P01", tokenOf("reset"), []);
     given(open("rps"), player("Ann"), reset).when(player("Ann")).isRejected("L003", alreadyRegistered("the name Ann"));

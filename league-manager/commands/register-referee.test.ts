@@ -55,7 +55,7 @@ it("a referee's name and endpoint are its own: another is not asked whether it h
   }
   given(...both)
     .when(local(1))
-    .leadsTo("REF01 returned")
+    .leadsTo()
     .replies({ agentId: "REF01", isNew: false });
 });
 

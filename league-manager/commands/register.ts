@@ -1,3 +1,5 @@
+import { withoutVersion } from "#shared/games/game.ts";
+import { gameIds } from "#shared/games/registry.ts";
 import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/protocol/messages.ts";
 import { type Admitted, type AdmittedPlayer, admitPlayer, admitReferee, type Question } from "../agents/admission.ts";
 import type { AgentKind, Capabilities } from "../agents/agent.ts";
@@ -47,7 +49,7 @@ export const registerPlayer =
     const { request } = registration;
     const capabilities = playerCapabilities(request);
     const leagueIds = request.league_ids ?? null;
-    const admitted = admitPlayer(state, policy, { ...attemptOf(registration), capabilities, leagueIds });
+    const admitted = admitPlayer(state, policy, { ...attemptOf(registration), at, capabilities, leagueIds });
     if (!admitted.ok) return admitted;
     if (admitted.value.type === "has_left") return new Draft(state, at).decision(admitted.value);
     const draft = new Draft(state, at);
@@ -65,7 +67,7 @@ export const registerReferee =
   ): Decide<Registered & { readonly replaced: string | null }> =>
   (state, at) => {
     const capabilities = refereeCapabilities(registration.request);
-    const admitted = admitReferee(state, policy, { ...attemptOf(registration), capabilities });
+    const admitted = admitReferee(state, policy, { ...attemptOf(registration), at, capabilities });
     if (!admitted.ok) return admitted;
     const { replaced } = admitted.value;
     const draft = new Draft(state, at);
@@ -81,8 +83,16 @@ const attemptOf = <R extends PlayerRegistration | RefereeRegistration>({ request
   joinCode: request.join_code ?? null,
 });
 
+const KNOWN_TYPES = gameIds.flatMap((id) => [withoutVersion(id), id]);
+
+/** The game types that this program has, in its order: what else a request lists is not kept. */
+function knownTypes(asked: readonly string[]): readonly string[] {
+  const types = new Set(asked);
+  return KNOWN_TYPES.filter((type) => types.has(type));
+}
+
 const playerCapabilities = (request: PlayerRegisterRequest): Capabilities => ({
-  gameTypes: request.game_types,
+  gameTypes: knownTypes(request.game_types),
   wantsLegalActions: request.legal_actions ?? true,
   wantsRoundResults: request.round_results ?? true,
   takesBatches: request.batch ?? false,
@@ -92,7 +102,7 @@ const playerCapabilities = (request: PlayerRegisterRequest): Capabilities => ({
 });
 
 const refereeCapabilities = (request: RefereeRegisterRequest): Capabilities => ({
-  gameTypes: request.game_types,
+  gameTypes: knownTypes(request.game_types),
   wantsLegalActions: false,
   wantsRoundResults: false,
   takesBatches: false,

@@ -99,12 +99,9 @@ export class Health {
     await ledger.execute(recoverPlayer(player.id));
   }
 
-  /** A referee that has just registered counts as up. */
   #onCommit({ events }: Commit): void {
-    for (const committed of events) {
-      if (committed.kind !== "agent") continue;
-      const { type } = committed.event;
-      if (type === "registered" || type === "returned" || type === "forgotten") this.#misses.delete(committed.agentId);
+    for (const one of events) {
+      if (one.kind === "agent" && one.event.type === "forgotten") this.#misses.delete(one.agentId);
     }
   }
 }

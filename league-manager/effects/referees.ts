@@ -25,10 +25,8 @@ export class Referees {
     this.#context = context;
     this.#health = health;
     this.#removeListener = context.ledger.onCommit(({ events }) => {
-      for (const committed of events) {
-        if (committed.kind !== "agent") continue;
-        const { type } = committed.event;
-        if (type === "registered" || type === "returned" || type === "forgotten") this.markFit(committed.agentId);
+      for (const one of events) {
+        if (one.kind === "agent" && one.event.type === "forgotten") this.markFit(one.agentId);
       }
     });
   }

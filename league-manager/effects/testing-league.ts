@@ -199,6 +199,7 @@ export async function startTestLeague(options: TestLeagueOptions = {}): Promise<
       const registration = { request: { ...request, max_concurrent_matches: most }, ...circumstances(known.token) };
       const command = registerReferee(POLICY, { ...registration, silent: manager.effects.silent() });
       known.token = accepted(id, await manager.ledger.execute(command));
+      manager.effects.welcome(id);
     },
     async restart(meanwhile, leagueIds = leagues) {
       await manager.stop();
