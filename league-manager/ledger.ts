@@ -61,7 +61,10 @@ export interface Commit {
  */
 export interface Ledger {
   readonly state: ManagerState;
-  /** Rejects only if the store fails; the manager then stops, because what is in memory may not be on disk. */
+  /**
+   * Rejects when `decide` throws, and when the batch of the command could not be appended: nothing of it is in the state then. After StoreBusy the
+   * caller may try again; any other failure of an append ends the manager.
+   */
   execute<Reply>(decide: Decide<Reply>): Promise<Result<Reply, ProtocolError>>;
   /** Called after each commit that has events, in order. Returns the function that removes the listener. */
   onCommit(listener: (commit: Commit) => void): () => void;

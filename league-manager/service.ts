@@ -57,15 +57,16 @@ async function startOn(file: string, options: ManagerServiceOptions, self: Agent
   const { config } = options;
   const { clock, network, log } = self;
   const own = ownStore(file, MANAGER_SCHEMA, clock);
-  const onBroken = (error: Error): void => {
-    // The state in memory is ahead of the file now. The process ends; the next start reads the file.
+  // What is in memory may not be what is in the file. The process ends; the next start reads the file.
+  const onFatal = (error: Error): void => {
     clock.defer(() => {
       throw new StartError(`cannot write to ${file}: ${error.message}`);
     });
   };
-  const store = managerStore(own.db, localWriter(own.db, clock, onBroken), onBroken);
+  const store = managerStore(own.db, localWriter(own.db, clock, onFatal), onFatal);
   const run = await openRun(store, options.seed);
-  const ledger = openLedger({ store, clock, leagueIds: config.leagues.map(({ league_id }) => league_id) });
+  const leagueIds = config.leagues.map(({ league_id }) => league_id);
+  const ledger = openLedger({ store, clock, leagueIds, onFatal });
   await ledger.execute(openLeagues(leagueSettings(config, run)));
   const onError = (thrown: unknown): void => log.error({ err: thrown }, "a snapshot could not be written");
   const snapshots = keepSnapshots({ ledger, store, clock, onError });

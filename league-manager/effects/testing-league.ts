@@ -95,7 +95,7 @@ export async function startTestLeague(options: TestLeagueOptions = {}): Promise<
   async function startManager(leagueIds: readonly string[]) {
     const db = openSqlite(file, MANAGER_SCHEMA);
     const store = managerStore(db, testWriter(db));
-    const ledger = openLedger({ store, clock, leagueIds });
+    const ledger = openLedger({ store, clock, leagueIds, onFatal: () => {} });
     const peers = (options.network ?? ((network) => network))(createPeers({ clock: systemClock }));
     await ledger.execute(
       openLeagues(leagueIds.map((leagueId) => ({ leagueId, runId: "run", ...GAME, seedCommitment: "commitment" }))),

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ok } from "#shared/lib/result.ts";
+import { StoreBusy } from "#shared/store/broken.ts";
+import { VersionConflict } from "#shared/store/event-log.ts";
 import { AT } from "../league/testing.ts";
 import type { Commit, Decide, ManagerState } from "../ledger.ts";
 import {
@@ -162,10 +164,27 @@ describe("the ledger", () => {
         reason: expect.objectContaining({ message: expect.stringContaining("locked") }),
       }),
     );
-    expect([state(), commits]).toEqual([committed, []]);
+    expect(failed.every((one) => one.status === "rejected" && one.reason instanceof StoreBusy)).toBe(true);
+    expect([state(), commits, opened.fatal]).toEqual([committed, [], []]);
     expect(state()).toBe(committed);
     expect(await execute(enter("first"))).toEqual(ok("P1"));
     expect(afterCrash()).toEqual(state());
+  });
+
+  test("a stream that another process has appended to, and a row that breaks a constraint, are fatal", async () => {
+    await execute(openLeague("first"));
+    const taken: Decide<null> = () => {
+      const row = { name: "n", salt: "s", endpoint: "http://n", tokenHash: "one" };
+      return ok({ writes: ["P1", "P2"].map((agentId) => ({ type: "profile", agentId, profile: row })), reply: null });
+    };
+    await expect(execute(taken)).rejects.toThrow("UNIQUE");
+    expect(opened.fatal.map(({ message }) => message)).toEqual([expect.stringContaining("UNIQUE")]);
+    const other = ledgerOn(file);
+    await other.ledger.execute(enter("first"));
+    other.db.close();
+    await expect(execute(enter("first"))).rejects.toThrow(VersionConflict);
+    expect(opened.fatal).toHaveLength(2);
+    expect(opened.fatal[1]).toBeInstanceOf(VersionConflict);
   });
 
   test("settled resolves when every command that was given before is answered", async () => {

@@ -1,6 +1,7 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import type { Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
+import { StoreBusy } from "#shared/store/broken.ts";
 import type { Commit, Decide, Ledger } from "../ledger.ts";
 import { addDecision, type Batch, newBatch } from "./batch.ts";
 import { type Loaded, loadState } from "./load-state.ts";
@@ -11,6 +12,8 @@ export interface LedgerOptions {
   readonly clock: Pick<Clock, "iso" | "nextTurn">;
   /** The leagues of the config, in their order. */
   readonly leagueIds: readonly string[];
+  /** Called when an append is rejected, except with StoreBusy: what is in memory may not be what is on disk. */
+  readonly onFatal: (error: Error) => void;
 }
 
 interface Pending {
@@ -72,6 +75,7 @@ async function executeAll(ledger: Working, commands: readonly Pending[]): Promis
   try {
     await commit(ledger, batch);
   } catch (thrown) {
+    if (!(thrown instanceof StoreBusy)) ledger.onFatal(thrown instanceof Error ? thrown : new Error(String(thrown)));
     // A rejection may be due to an event of the same batch, so it is void too.
     for (const { reject } of commands) reject(thrown);
     return;

@@ -21,6 +21,8 @@ export interface OpenedLedger {
   readonly store: ManagerStore;
   readonly ledger: Ledger;
   readonly snapshots: Snapshots;
+  /** The failures that end a manager. */
+  readonly fatal: readonly Error[];
   /** How often the store's log was appended to. */
   appends(): number;
   /** The reads of streams: name and first sequence number. */
@@ -36,18 +38,19 @@ export function ledgerOn(file: string, { snapshotAfter = 5_000, leagueIds = LEAG
     return store.log.append(...args);
   };
   const reads: string[] = [];
+  const fatal: Error[] = [];
   const read: typeof store.log.read = (stream, from = 0, limit) => {
     reads.push(`${stream} ${from}`);
     return store.log.read(stream, from, limit);
   };
   const counted = { ...store, log: { ...store.log, append, read } };
   const clock = { iso: () => AT, nextTurn: systemClock.nextTurn };
-  const ledger = openLedger({ store: counted, clock, leagueIds });
+  const ledger = openLedger({ store: counted, clock, leagueIds, onFatal: (error) => fatal.push(error) });
   const onError = (thrown: unknown): never => {
     throw thrown;
   };
   const snapshots = keepSnapshots({ ledger, store, clock: systemClock, after: snapshotAfter, onError });
-  return { db, store, ledger, snapshots, appends: () => appends, reads };
+  return { db, store, ledger, snapshots, appends: () => appends, reads, fatal };
 }
 
 export const opened = (league_id: string): NewLeagueEvent => ({

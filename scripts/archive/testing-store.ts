@@ -52,7 +52,12 @@ export async function writeStore(
   const db = openSqlite(file, MANAGER_SCHEMA);
   const store = managerStore(db, testWriter(db));
   const { runId } = await openRun(store, RUN_SEED);
-  const ledger = openLedger({ store, leagueIds, clock: { iso: () => AT, nextTurn: systemClock.nextTurn } });
+  const ledger = openLedger({
+    store,
+    leagueIds,
+    clock: { iso: () => AT, nextTurn: systemClock.nextTurn },
+    onFatal: () => {},
+  });
   const run = testRun(ledger, leagueIds);
   const settings = leagueIds.map((leagueId) => {
     return { ...SETTINGS, leagueId, runId, seedCommitment: sha256Hex(leagueSeed(RUN_SEED, leagueId)) };

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { isBroken } from "./broken.ts";
+import { isBroken, isBusy } from "./broken.ts";
 
 /** SQL with its positional parameters, as plain data: it can cross to another thread. */
 export interface Statement {
@@ -10,8 +10,15 @@ export interface Statement {
 /** Statements that are written together or not at all. */
 export type Unit = readonly Statement[];
 
-/** What became of each unit of a group: null when it is on disk, else why it is not. */
-export type Outcomes = readonly (string | null)[];
+/** Why a unit is not on disk, as plain data. */
+export interface Failure {
+  readonly message: string;
+  /** Another process had the file locked. */
+  readonly isBusy: boolean;
+}
+
+/** What became of each unit of a group: null when it is on disk. */
+export type Outcomes = readonly (Failure | null)[];
 
 /**
  * Commits groups of units on one connection, each group in one transaction. A unit that breaks a constraint is undone and
@@ -46,12 +53,12 @@ export function groupCommit(
       throw thrown;
     }
   };
-  const reasonOf = (thrown: unknown): string => {
+  const failureOf = (thrown: unknown): Failure => {
     if (isBroken(thrown)) onBroken(thrown);
-    return String(thrown);
+    return { message: String(thrown), isBusy: isBusy(thrown) };
   };
   /** A unit in a savepoint of its own; anything graver than a broken constraint throws. */
-  const attempt = (unit: Unit): string | null => {
+  const attempt = (unit: Unit): Failure | null => {
     db.exec("SAVEPOINT unit");
     try {
       write(unit);
@@ -61,7 +68,7 @@ export function groupCommit(
       if (!db.isTransaction) throw thrown; // SQLite gave up the whole transaction (disk full, I/O error)
       db.exec("ROLLBACK TO unit");
       db.exec("RELEASE unit");
-      return reasonOf(thrown);
+      return failureOf(thrown);
     }
   };
 
@@ -75,8 +82,8 @@ export function groupCommit(
       try {
         return transact(() => group.map(attempt));
       } catch (thrown) {
-        const reason = reasonOf(thrown);
-        return group.map(() => reason);
+        const failure = failureOf(thrown);
+        return group.map(() => failure);
       }
     }
   };

@@ -1,11 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../lib/clock.ts";
+import { StoreBusy } from "./broken.ts";
 import { groupCommit, type Outcomes, type Unit } from "./group-commit.ts";
 
 /** Writes units to a database, many in one transaction. */
 export interface Writer {
-  /** Resolves once the unit is on disk; rejects when the unit failed; none of it is written then. */
+  /** Resolves once the unit is on disk; rejects when the unit failed, and none of it is written then. After StoreBusy the caller may try again. */
   commit(unit: Unit): Promise<void>;
   /** Resolves when every unit handed in is settled and the writer has ended. */
   close(): Promise<void>;
@@ -85,8 +86,8 @@ function inGroups(
         const outcomes = await write(group.map(({ unit }) => unit));
         for (const [index, { resolve, reject }] of group.entries()) {
           const failure = outcomes[index];
-          if (failure === null) resolve();
-          else reject(new Error(failure));
+          if (!failure) resolve();
+          else reject(failure.isBusy ? new StoreBusy(failure.message) : new Error(failure.message));
         }
       } catch (thrown) {
         for (const { reject } of group) reject(thrown);
