@@ -7,24 +7,34 @@ const standings = [
   { ...row, player_id: "P02", display_name: "Bravo" },
 ];
 
+const won = (...winners: string[]) => ({
+  points: Object.fromEntries(["P01", "P02", "P03", "P09"].map((id) => [id, winners.includes(id) ? 3 : 0])),
+});
+const drawn = { points: { P01: 1, P02: 1 } };
+
 const normal = { termination: "normal", faults: [] } as const;
 const forfeit = { termination: "forfeit", reason: "illegal_move" } as const;
 
 test.each([
-  ["Alpha wins (rounds won)", { ...normal, winner: "P01", reason: "rounds_won" }],
-  ["draw (move limit)", { ...normal, winner: null, reason: "move_limit" }],
-  ["draw", { ...normal, winner: null, reason: "draw" }],
-  ["P09 wins (score)", { ...normal, winner: "P09", reason: "score" }],
-  ["aborted (log lost)", { termination: "aborted", winner: null, reason: "log lost", faults: [] }],
+  ["Alpha wins (rounds won)", { ...normal, ...won("P01"), reason: "rounds_won" }],
+  ["draw (move limit)", { ...normal, ...drawn, reason: "move_limit" }],
+  ["draw", { ...normal, ...drawn, reason: "draw" }],
+  ["P09 wins (score)", { ...normal, ...won("P09"), reason: "score" }],
+  ["Alpha and Bravo win (assassin)", { ...normal, ...won("P01", "P02"), reason: "assassin" }],
+  [
+    "Alpha and Bravo win (P03: no answer)",
+    { ...forfeit, ...won("P01", "P02"), faults: [{ player_id: "P03", detail: "no answer" }] },
+  ],
+  ["aborted (log lost)", { termination: "aborted", points: {}, reason: "log lost", faults: [] }],
   [
     "Bravo wins (Alpha: choose one_of 1, 2)",
-    { ...forfeit, winner: "P02", faults: [{ player_id: "P01", detail: "choose one_of\n1, 2" }] },
+    { ...forfeit, ...won("P02"), faults: [{ player_id: "P01", detail: "choose one_of\n1, 2" }] },
   ],
   [
     "nobody wins (Alpha: no answer; Bravo: HTTP 500)",
     {
       ...forfeit,
-      winner: null,
+      ...won(),
       faults: [
         { player_id: "P01", detail: "no answer" },
         { player_id: "P02", detail: "HTTP 500" },
@@ -33,7 +43,7 @@ test.each([
   ],
   [
     `Bravo wins (Alpha: ${"x".repeat(193)}…)`,
-    { ...forfeit, winner: "P02", faults: [{ player_id: "P01", detail: "x".repeat(4000) }] },
+    { ...forfeit, ...won("P02"), faults: [{ player_id: "P01", detail: "x".repeat(4000) }] },
   ],
 ] as const)("a result for people: %s", (line, result) => {
   expect(resultLine(result, standings)).toBe(line);

@@ -3,7 +3,7 @@ import { findGame } from "#shared/games/registry.ts";
 import { newToken } from "#shared/lib/ids.ts";
 import { escapeHtml } from "#shared/lib/text.ts";
 import type { League, Match, Round } from "../league/league.ts";
-import { rolesOf } from "../league/outcome.ts";
+import { rolesOf, summaryOf } from "../league/outcome.ts";
 import { resultText } from "./lines.ts";
 import { FOLLOW_SCRIPT } from "./page-script.ts";
 import type { Views } from "./resources.ts";
@@ -77,7 +77,9 @@ function matchRow(league: League, match: Match, nameOf: (playerId: string) => st
   const pairing = Object.entries(rolesOf(league, match)).map(
     ([role, id]) => `${escapeHtml(nameOf(id))} <small>${escapeHtml(role)}</small>`,
   );
-  const result = match.outcome ? escapeHtml(resultText(match.outcome, nameOf)) : "";
+  const result = match.outcome
+    ? escapeHtml(resultText({ ...match.outcome, points: summaryOf(match).match_points }, nameOf))
+    : "";
   return `<tr><td>${escapeHtml(match.matchId)}</td><td>${pairing.join(" – ")}</td><td>${match.status}</td><td>${result}</td></tr>`;
 }
 

@@ -66,7 +66,12 @@ export const Schedule = z.object({
       roles: Role,
       status: z.string(),
       referee_id: z.string().nullable(),
-      winner: z.string().nullable().describe("a player id; null for a draw or an open match"),
+      winner: z
+        .string()
+        .nullable()
+        .describe(
+          "the id of the only winner; null for an open match, a draw and a win of a team, whose players have 3 points each",
+        ),
       points: z.record(z.string(), z.number()).nullable(),
       termination: z.string().nullable(),
       reason: z.string().nullable(),
