@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
+import type { StartGame } from "#shared/protocol/messages.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import type { TestAnswer } from "./testing-agents.ts";
 import { startTestLeague, type TestLeague, type TestLeagueOptions } from "./testing-league.ts";
@@ -82,6 +83,22 @@ test("a START_GAME that is refused is repeated with the same message id", async 
     return sent.map(({ message_id }) => message_id);
   });
   expect(new Set(ids).size).toBe(1);
+});
+
+test("a START_GAME has another message id when a player has registered again with other capabilities", async () => {
+  const league = await leagueWith({ REF01: 503, REF02: 503 });
+  const sent = () => [...league.agent("REF01").of("START_GAME"), ...league.agent("REF02").of("START_GAME")];
+  await league.eventually(() => expect(sent().length).toBeGreaterThan(1));
+  await league.registerPlayer("P01", undefined, { legal_actions: false });
+  await league.eventually(() => {
+    const wanting = sent().map(({ payload }) => (payload as StartGame).roles.player_1?.legal_actions);
+    expect(new Set(wanting)).toEqual(new Set([true, false]));
+  });
+  const idsOf = (isWanted: boolean): Set<string> => {
+    const some = sent().filter(({ payload }) => (payload as StartGame).roles.player_1?.legal_actions === isWanted);
+    return new Set(some.map(({ message_id }) => message_id));
+  };
+  expect([...idsOf(true)].filter((id) => idsOf(false).has(id))).toEqual([]);
 });
 
 test("an answer to START_GAME that is no envelope is explained, in the log too", async () => {

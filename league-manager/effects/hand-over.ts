@@ -107,6 +107,8 @@ export class HandOver implements Part {
     const referee = ledger.state.agents.get(match.refereeId ?? "");
     if (!referee) return asRefused(new Error(`${match.refereeId} is not registered`));
     const payload = startGameOf(ledger.state, league, match, this.#options.seedOf, timeouts);
+    // The payload holds the players' endpoints, capabilities and tokens: a player that has registered again changes the id with it.
+    const versions = match.players.map((id) => `${ledger.state.agents.get(id)?.version}`);
     const envelope = newEnvelope("START_GAME", MANAGER_SENDER, payload, {
       at: clock.iso(),
       authToken: signFor(referee.tokenHash, matchRef(leagueId, match.matchId)),
@@ -117,6 +119,7 @@ export class HandOver implements Part {
         `${match.epoch}`,
         "START_GAME",
         referee.id,
+        ...versions,
       ),
     });
     const call = { timeoutMs: timeouts.default_ms, signal };
