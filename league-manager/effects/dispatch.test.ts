@@ -1,5 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { isSignedFor } from "#shared/protocol/signing.ts";
+import type { Peers } from "#shared/rpc/peer.ts";
 import type { TestLeague } from "./testing-league.ts";
 import { startTestLeague } from "./testing-league.ts";
 import { aborted, played } from "./testing-results.ts";
@@ -54,5 +55,29 @@ describe("dispatch", () => {
     await league.registerReferee("REF02");
     await league.order("REF02", "R1M2");
     expect(refereesOf(league)).toEqual(["REF02", "REF02"]);
+  });
+
+  test("endpoints of players are not parsed anew in each pass, though the free referee reaches none of them", async () => {
+    const network = (peers: Peers): Peers => ({ ...peers, isAlive: async () => true });
+    const league = await startTestLeague({ players: 0, minPlayers: 20, network });
+    const profile = { name: "REF01", salt: "s", endpoint: "http://203.0.113.7:8001/mcp", tokenHash: "h" };
+    await league.ledger().execute(() => ({
+      ok: true,
+      value: {
+        agentEvents: [{ agentId: "REF01", event: { type: "endpoint_lost" } }],
+        writes: [{ type: "profile", agentId: "REF01", profile }],
+        reply: null,
+      },
+    }));
+    for (let n = 1; n <= 20; n++) await league.registerPlayer(`P${String(n).padStart(2, "0")}`);
+    await league.eventually(() =>
+      expect(league.notices.at(-1)).toMatch(/R1M1 \(and 9 more matches\) waits: no referee that answers reaches/),
+    );
+    const parse = vi.spyOn(URL, "parse");
+    onTestFinished(() => parse.mockRestore());
+    league.effects().welcome("REF01");
+    await league.clock.nextTurn();
+    await league.clock.nextTurn();
+    expect(parse.mock.calls).toEqual([[profile.endpoint]]);
   });
 });

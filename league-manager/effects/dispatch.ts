@@ -57,11 +57,8 @@ export class Dispatch implements Part {
   /** The fit referees besides one that could have a match. */
   othersFor(league: League, match: Match, refereeId: string): readonly Agent[] {
     const occupied = this.#occupied();
-    const isOther = (referee: Agent): boolean =>
-      referee.id !== refereeId &&
-      this.#referees.isFit(referee, occupied) &&
-      this.#referees.canJudge(referee, league, match);
-    return this.#referees.up().filter(isOther);
+    const others = this.#referees.up().filter((one) => one.id !== refereeId && this.#referees.isFit(one, occupied));
+    return [...this.#referees.judges(league, others)(match)];
   }
 
   #occupied(): Map<string, number> {
@@ -88,15 +85,17 @@ export class Dispatch implements Part {
     const hasPlace = ({ id, maxConcurrent }: Agent): boolean => (occupied.get(id) ?? 0) < maxConcurrent;
     if (!up.some(hasPlace)) return;
     const turns = turnsOf(league);
+    const judgesOf = this.#referees.judges(league, up);
     const without: Match[] = [];
     for (const match of unassigned) {
       if (this.#pending.has(matchRef(league.leagueId, match.matchId))) continue;
       if (!up.some(hasPlace)) break;
+      const judges = judgesOf(match);
+      if (judges.size === 0) without.push(match);
+      if (![...judges].some(hasPlace)) continue;
       const first = (turns.get(match.matchId) ?? 0) % up.length;
-      const order = [...up.slice(first), ...up.slice(0, first)];
-      const judges = order.filter((one) => this.#referees.canJudge(one, league, match));
-      if (judges.length === 0) without.push(match);
-      const referee = this.#best(league, match, judges, occupied).find(hasPlace);
+      const order = [...up.slice(first), ...up.slice(0, first)].filter((one) => judges.has(one));
+      const referee = this.#best(league, match, order, occupied).find(hasPlace);
       if (!referee) continue;
       occupied.set(referee.id, (occupied.get(referee.id) ?? 0) + 1);
       this.#assign(league, match, referee);

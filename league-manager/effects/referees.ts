@@ -1,6 +1,6 @@
 import { compareIds } from "#shared/lib/ids.ts";
 import { inOneLine } from "#shared/lib/text.ts";
-import { canReach } from "#shared/rpc/addresses.ts";
+import { isOnLoopback, isOnThisMachine } from "#shared/rpc/addresses.ts";
 import type { Agent } from "../agents/agent.ts";
 import type { League, Match } from "../league/league.ts";
 import type { Health } from "./health.ts";
@@ -49,13 +49,26 @@ export class Referees {
     return until === undefined || (this.#context.clock.monotonic() >= until && (places.get(id) ?? 0) === 0);
   }
 
-  /** Whether a referee plays the league's game and reaches the players of a match. */
-  canJudge(referee: Agent, { game }: League, { players }: Match): boolean {
+  /**
+   * Which of these referees can have a match of the league: those that play its game and reach the players. The answer is the same for all
+   * matches with a player on loopback, which is reached from this machine only, and for all others.
+   */
+  judges({ game }: League, among: readonly Agent[]): (match: Match) => ReadonlySet<Agent> {
+    const all = new Set(among.filter(({ gameTypes }) => gameTypes.includes(game)));
+    let here: ReadonlySet<Agent> | null = null;
+    return (match) => {
+      if (!this.#hasPlayerOnLoopback(match)) return all;
+      here ??= new Set([...all].filter(({ endpoint }) => isOnThisMachine(endpoint)));
+      return here;
+    };
+  }
+
+  #hasPlayerOnLoopback({ players }: Match): boolean {
     const { agents } = this.#context.ledger.state;
-    return (
-      referee.gameTypes.includes(game) &&
-      players.every((id) => canReach(referee.endpoint, agents.get(id)?.endpoint ?? ""))
-    );
+    return players.some((id) => {
+      const player = agents.get(id);
+      return player !== undefined && isPlayerOnLoopback(player);
+    });
   }
 
   /** The referee has accepted a match or has registered. */
@@ -73,6 +86,14 @@ export class Referees {
     this.#unfitUntil.set(refereeId, clock.monotonic() + UNFIT_MS);
   }
 }
+
+/** An agent is never changed in place, so its endpoint is parsed once. */
+function isPlayerOnLoopback(player: Agent): boolean {
+  const known = onLoopback.get(player) ?? isOnLoopback(player.endpoint);
+  onLoopback.set(player, known);
+  return known;
+}
+const onLoopback = new WeakMap<Agent, boolean>();
 
 /** Places that matches of a league occupy, by referee: the assigned ones, and withdrawn ones that the referee has not acknowledged. */
 export function occupiedPlaces(league: League): ReadonlyMap<string, number> {

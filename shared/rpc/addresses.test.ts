@@ -2,7 +2,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { networkInterfaces } from "node:os";
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { canReach, mayContact, networkOf, parseEndpoint, sameEndpoint } from "./addresses.ts";
+import { isOnLoopback, isOnThisMachine, mayContact, networkOf, parseEndpoint, sameEndpoint } from "./addresses.ts";
 
 const STRANGER = "203.0.113.7";
 const ALLOWED = {
@@ -11,12 +11,20 @@ const ALLOWED = {
 };
 
 test.each([
-  ["http://127.0.0.1:8001/mcp", "http://127.0.0.1:8101/mcp", true],
-  ["http://203.0.113.7:8001/mcp", "http://127.0.0.1:8101/mcp", false],
-  ["http://203.0.113.7:8001/mcp", "http://203.0.113.8:8101/mcp", true],
-  ["http://127.0.0.1:8001/mcp", "http://203.0.113.8:8101/mcp", true],
-])("an agent at %s can reach %s: %j", (caller, called, isReachable) => {
-  expect(canReach(caller, called)).toBe(isReachable);
+  ["http://127.0.0.1:8001/mcp", true],
+  ["http://localhost:8001/mcp", true],
+  ["http://[::1]:8001/mcp", true],
+  ["http://203.0.113.7:8001/mcp", false],
+  ["", false],
+])("an endpoint at %j is at loopback, and so on this machine: %j", (endpoint, isHere) => {
+  expect(isOnLoopback(endpoint)).toBe(isHere);
+  expect(isOnThisMachine(endpoint)).toBe(isHere);
+});
+
+test("an endpoint at an address of this machine's interfaces is on this machine", () => {
+  const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
+  const own = addresses.find(({ internal, family }) => !internal && family === "IPv4")?.address ?? "127.0.0.1";
+  expect(isOnThisMachine(`http://${own}:8001/mcp`)).toBe(true);
 });
 
 test.each([

@@ -62,10 +62,16 @@ export function mayContact(endpoint: URL, remoteAddress: string, allowed: Allowe
   return allowed.endpoints.some((one) => URL.parse(one)?.href === endpoint.href);
 }
 
-/** Whether an agent at one endpoint can call another. A loopback endpoint is for agents on this machine alone. */
-export function canReach(caller: string, called: string): boolean {
-  const [from, to] = [URL.parse(caller), URL.parse(called)];
-  return !to || !isLoopback(bareHost(to)) || (from !== null && isThisMachine(bareHost(from)));
+/** Whether an endpoint is at loopback: only agents on this machine can call it. */
+export function isOnLoopback(endpoint: string): boolean {
+  const url = URL.parse(endpoint);
+  return url !== null && isLoopback(bareHost(url));
+}
+
+/** Whether an endpoint is at loopback or at another address of this machine. */
+export function isOnThisMachine(endpoint: string): boolean {
+  const url = URL.parse(endpoint);
+  return url !== null && isThisMachine(bareHost(url));
 }
 
 /**
