@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { generateKeyPairSync } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { MANIFEST, matchFile } from "./archive/files.ts";
@@ -36,6 +37,14 @@ it("a run is exported and verified; a changed byte makes verify fail and name it
     },
   });
 
+  const key = join(test.folder, "key.pem");
+  writeFileSync(key, generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }));
+  const signed = await league(["export", join(test.folder, "data"), "--out", out, "--sign", key]);
+  expect([signed.code, digestIn(signed)], signed.stderr).toEqual([0, digest]);
+  const [checked, unchecked] = await Promise.all([league(["verify", out, "--key", key]), league(["verify", out])]);
+  expect(checked.stdout).toMatch(/^signed by the key SHA256:[0-9a-f]{64}, as expected\nverified\n/m);
+  expect(unchecked.stdout).toMatch(/^signed by the key SHA256:[0-9a-f]{64}, which was not checked: give --key\n/m);
+
   const file = matchFile("rps", "R2M1");
   const bytes = readFileSync(join(out, file));
   const place = bytes.indexOf('"seed": "') + '"seed": "'.length;
@@ -54,6 +63,16 @@ it("a run is exported and verified; a changed byte makes verify fail and name it
   expect(told.faults).toContainEqual({ file, message });
   expect(new Set(told.faults.map((fault: { file: string }) => fault.file))).toEqual(new Set([file]));
 }, 90_000);
+
+it("a key file that holds no key is named, and nothing is exported", async () => {
+  const test = await testLeague([], RPS);
+  const key = join(test.folder, "key.pem");
+  writeFileSync(key, "no key");
+  const out = join(test.folder, "out");
+  const { code, stderr } = await league(["export", test.folder, "--out", out, "--sign", key]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`${key} holds no Ed25519 private key in PEM form`)]);
+  expect(existsSync(out)).toBe(false);
+});
 
 it("verify of a folder that is missing, or is not an export, says so", async () => {
   const test = await testLeague([], RPS);

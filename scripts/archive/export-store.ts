@@ -106,13 +106,12 @@ function addMatch(files: Files, store: ManagerStore, league: League, match: Matc
   const { leagueId: league_id, game, options } = league;
   const { matchId: match_id, roundId: round_id, refereeId: referee_id, epoch } = match;
   const seed = seedOfMatch(leagueSeed(runSeed, league_id), league_id, match_id, epoch);
-  const recorded = store.sessionLogOf(league_id, match_id);
   const exported: ExportedMatch = {
     ...{ league_id, match_id, round_id, game, options, roles: rolesOf(league, match), referee_id, epoch },
     ...summaryOf(match),
     faults: [...summaryOf(match).faults],
     seed,
-    log: recorded?.epoch === epoch ? [...recorded.log] : [],
+    log: [...(store.sessionLogOf(league_id, match_id)?.log ?? [])],
   };
   files.set(matchFile(league_id, match_id), canonical(ExportedMatch.parse(exported)));
 }

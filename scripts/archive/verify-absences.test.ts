@@ -55,6 +55,16 @@ describe("the timeouts that shut a player down: a forger is found out who", () =
       /rps\/R5M1 under epoch 1 is no match that it lost because it did not answer/,
     ],
     [
+      "counts the forfeit itself as a timeout",
+      ({ agents }) =>
+        Object.assign(
+          agents.P05?.find(({ type }) => type === "timed_out"),
+          { match_id: "R5M2" },
+        ),
+      P05,
+      /rps\/R5M2 under epoch 1 is no match that it lost because it did not answer/,
+    ],
+    [
       "leaves out a timeout of the player's log",
       ({ agents }) =>
         agents.P05?.splice(

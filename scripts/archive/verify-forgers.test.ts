@@ -159,25 +159,25 @@ const FORGERIES: readonly (readonly [
       league.status = "running";
     },
     RUN_FILE,
-    /^rps: its matches are not those of its log$/,
+    /^rps: its field matches does not follow from its log$/,
   ],
   [
     "reorders the matches",
     ({ league }) => league.matches.reverse(),
     RUN_FILE,
-    /^rps: its matches are not those of its log$/,
+    /^rps: its field matches does not follow from its log$/,
   ],
   [
     "reorders the players",
     ({ league }) => league.players.reverse(),
     RUN_FILE,
-    /^rps: its players are not those of its log$/,
+    /^rps: its field players does not follow from its log$/,
   ],
   [
     "changes the options",
     ({ league }) => (league.options.best_of = 3),
     RUN_FILE,
-    /^rps: its options are not those of its log$/,
+    /^rps: its field options does not follow from its log$/,
   ],
   [
     "changes the roles",

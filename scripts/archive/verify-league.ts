@@ -45,7 +45,9 @@ function leagueFaults(run: LoggedRun, told: LoggedLeague, league: League): reado
   const players = told.players.map(({ player_id }) => player_id);
   const given = { league_id, game, options, status, seed_commitment, matches, players };
   const faults = Object.entries(expected).flatMap(([field, value]) =>
-    isDeepStrictEqual(given[field as keyof typeof given], value) ? [] : [`its ${field} are not those of its log`],
+    isDeepStrictEqual(given[field as keyof typeof given], value)
+      ? []
+      : [`its field ${field} does not follow from its log`],
   );
   if (league.runId !== run.run_id) faults.push("its log is of another run");
   if (!isDeepStrictEqual(findGame(league.game)?.roles, league.roles))
@@ -99,8 +101,9 @@ function checkResult(findings: Findings, told: LoggedLeague, league: League, { f
   }
   if (match.log.length > 0) return;
   const { termination, logHead } = logged.outcome;
-  // The manager gives no result but forfeits of players who are shut down, which `checkCourse` explains.
   const isAborted = termination === "aborted" && logHead === "";
+  // The manager gives no other results than forfeits of players who are shut down, which `checkCourse` explains.
+  const isForfeit = termination === "forfeit" && logged.refereeId === null;
   if (isAborted) findings.except(file, `${matchRef(league.leagueId, match.match_id)} was aborted without a log`);
-  else if (logged.refereeId !== null || logHead !== "") findings.blame(file, "a result without its log");
+  else if (!isForfeit) findings.blame(file, "a result without its log");
 }

@@ -60,6 +60,13 @@ describe("an export of an earlier version", () => {
     expect(verifyExport(unpacked(running(["R1M1", "R1M2"]))).unplayed).toEqual(new Map([["rps", 2]]));
   });
 
+  it("with more players than a league can have is checked without their schedule", () => {
+    const player = (_: unknown, index: number) => ({ player_id: `Q${index}`, display_name: "Q" });
+    const players = Array.from({ length: 50_000 }, player);
+    const change = inRun((run) => Object.assign(run.leagues[0], { players, status: "running" }));
+    expect(verifyExport(unpacked(change)).unplayed).toEqual(new Map([["rps", 0]]));
+  });
+
   it("names each match without a log", () => {
     const nothing = { winner: null, final_scores: {}, match_points: {}, faults: [], log: [], log_head: "" };
     const { faults, exceptions, withoutLog } = verifyExport(

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { leagueSeed } from "../../league-manager/league/seeds.ts";
-import { agentLogFile, filesIn, leagueLogFile, MANIFEST, matchFile, RUN_FILE } from "./files.ts";
+import { agentLogFile, canonical, filesIn, leagueLogFile, MANIFEST, matchFile, RUN_FILE } from "./files.ts";
+import { MAX_PLAYERS } from "./format.ts";
 import { type TestExports, testExports } from "./testing-exports.ts";
-import { forgeFile, type Json, restamp } from "./testing-forgery.ts";
+import { forgeFile, forgeRun, type Json, restamp } from "./testing-forgery.ts";
 import { eventfulRun, plainRun, RUN_SEED, timedOutRun, writeStore } from "./testing-store.ts";
 import { verifyExport } from "./verify.ts";
 
@@ -94,6 +95,63 @@ describe("a sound export", () => {
   });
 });
 
+describe("what every file says", () => {
+  it.each<[string, (match: Json) => void, RegExp]>([
+    [
+      "roles",
+      (match) => (match.roles = { player_1: "P03", player_2: "P02" }),
+      /^roles is .*, but the log of the league has/,
+    ],
+    ["log", (match) => (match.log = []), /^a result without its log$/],
+  ])("a match with other %s is a fault of its file", (_, change, message) => {
+    const faults = faultsAfter((folder) => forgeFile(folder, RPS, change));
+    const messages = faults.filter((fault) => fault.file === RPS).map((fault) => fault.message);
+    expect(messages).toContainEqual(expect.stringMatching(message));
+  });
+
+  it("a seed of a league that does not follow from the seed of the run is a fault", () => {
+    const faults = faultsAfter((folder) =>
+      forgeFile(folder, RUN_FILE, (run) => Object.assign(run, { seed: "x", seed_commitment: sha256Hex("x") })),
+    );
+    expect(faults).toContainEqual({ file: RUN_FILE, message: "rps: its seed does not follow from the run's" });
+  });
+
+  it("a digest that is not that of the files is a fault of the manifest", () => {
+    const faults = faultsAfter((folder) => {
+      const manifest = JSON.parse(readFileSync(join(folder, MANIFEST), "utf8"));
+      writeFileSync(join(folder, MANIFEST), canonical({ ...manifest, digest: sha256Hex("") }));
+    });
+    expect(faults).toEqual([{ file: MANIFEST, message: "its digest is not that of its files" }]);
+  });
+
+  it("a log of a league with another chain than it says is a fault of that log", () => {
+    const faults = faultsAfter((folder) =>
+      forgeFile(folder, RUN_FILE, (run) => (run.leagues[0].log_head = sha256Hex(""))),
+    );
+    expect(faults).toEqual([{ file: leagueLogFile("rps"), message: "its chain does not end in its log_head" }]);
+  });
+
+  it("a log of an agent that registers another is a fault of that log", () => {
+    const faults = faultsAfter((folder) =>
+      forgeRun(folder, ({ agents }) => Object.assign(agents.P01?.[0], { agent_id: "P09" })),
+    );
+    expect(faults).toEqual([{ file: agentLogFile("P01"), message: "event 0: registers P09" }]);
+  });
+
+  it("more players than a league can have are a fault, and their schedule is not computed", () => {
+    const faults = faultsAfter((folder) =>
+      forgeRun(folder, ({ events, league }) => {
+        const entered = events.find(({ type }) => type === "player_entered");
+        const ids = Array.from({ length: MAX_PLAYERS }, (_, index) => `Q${index}`);
+        events.splice(1, 0, ...ids.map((player_id) => ({ ...entered, player_id })));
+        for (const player_id of ids) league.players.unshift({ player_id, display_name: player_id, salt: null });
+      }),
+    );
+    const messages = faults.filter(({ file }) => file === leagueLogFile("rps")).map(({ message }) => message);
+    expect(messages).toEqual([1, 2, 3].map(() => expect.stringContaining("a round that the format does not pair")));
+  });
+});
+
 describe("the bytes of an export", () => {
   it("a changed byte anywhere is found and its file named", () => {
     const random = createRandom("bytes");
@@ -172,6 +230,11 @@ describe("the bytes of an export", () => {
     ["a league twice", (run: Json) => run.leagues.push(run.leagues[0]), "lists a league twice"],
     ["a match twice", (run: Json) => run.leagues[0].matches.push("R1M1"), "lists rps/R1M1 twice"],
     ["another agent", (run: Json) => run.agents.reverse(), "its agents are not its players"],
+    [
+      "another status",
+      (run: Json) => (run.leagues[0].status = "running"),
+      "rps: its field status does not follow from its log",
+    ],
   ])("%s in the league file is a fault", (_, change, message) => {
     const faults = faultsAfter((folder) => forgeFile(folder, RUN_FILE, change));
     expect(faults).toContainEqual({ file: RUN_FILE, message });
