@@ -18,7 +18,7 @@ describe("the lists of a round with more than 100 matches", () => {
   const messages = new AnnouncementMessages(() => stateOf(league));
   const payload = (type: AnnouncementType, recipientId: string) =>
     messages.payload({ type, leagueId: "rps", roundId: 1 }, recipientId);
-  const rest = { truncated: true, total: 102, resource: "league://rps/schedule" };
+  const rest = { truncated: true, total: 102, resource: "league://rps/schedule/1" };
 
   test("hold the match of the player in ROUND_ANNOUNCEMENT, and the number of all", () => {
     expect(payload("ROUND_ANNOUNCEMENT", "P7")).toMatchObject({ matches: [{ match_id: own?.matchId }], ...rest });

@@ -59,7 +59,7 @@ export class AnnouncementMessages {
           all: () => round.matches,
           ownersOf: agentsOf,
           payload: (matches) => ({ ...head, matches: matches.map((match) => this.#scheduled(league, match)) }),
-          resource: `league://${leagueId}/schedule`,
+          resource: `league://${leagueId}/schedule/${roundId}`,
         });
       case "ROUND_END":
         return this.#list({ type, leagueId, roundId }, recipientId, {
@@ -73,7 +73,7 @@ export class AnnouncementMessages {
               winners: Object.fromEntries(matches.map(({ matchId, outcome }) => [matchId, outcome?.winner ?? null])),
             },
           }),
-          resource: `league://${leagueId}/schedule`,
+          resource: `league://${leagueId}/schedule/${roundId}`,
         });
       case "LEAGUE_STANDINGS_UPDATE":
         return this.#list({ type, leagueId, roundId }, recipientId, {
