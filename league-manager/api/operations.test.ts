@@ -103,6 +103,37 @@ describe("league operations", () => {
   });
 });
 
+describe("schedule_match in a league of a game with four roles", () => {
+  const IDS = ["P01", "P02", "P03", "P04"];
+  const schedule = (more: object) =>
+    tool("schedule_match", { league_id: "words", round_id: 1, ...more }, manager.operator);
+  beforeEach(async () => {
+    await manager.stop();
+    manager = await startTestManager([{ league_id: "words", game: "codenames.v1" }]);
+    await manager.register(...IDS, "REF01");
+    expect(await start("words")).toMatchObject({ status: "STARTED" });
+  });
+
+  it("adds a match of the players, in the order of the roles", async () => {
+    const players = ["P03", "P01", "P04", "P02"];
+    const roles = { red_spymaster: "P03", red_team: "P01", blue_spymaster: "P04", blue_team: "P02" };
+    const before = (await manager.schedule("words")).length;
+    expect(await schedule({ players })).toMatchObject({ status: "SCHEDULED", league_id: "words", roles });
+    expect(await manager.schedule("words")).toHaveLength(before + 1);
+  });
+
+  it("rejects two players, a player twice, no players and both ways of naming them", async () => {
+    const two = { player1_id: "P01", player2_id: "P02" };
+    const count = "a match of league words is between 4 different players";
+    expect(await schedule(two)).toMatchObject({ isError: true, error_code: "L004", message: count });
+    const faultOf = async (more: object) => (await schedule(more)).data.faults[0];
+    const itself = "a player cannot play against itself";
+    expect(await faultOf({ players: ["P01", "P01", "P02", "P03"] })).toEqual({ path: "players", message: itself });
+    expect(await faultOf({})).toMatchObject({ path: "player1_id" });
+    expect(await faultOf({ ...two, players: IDS })).toMatchObject({ path: "players" });
+  });
+});
+
 it("remove_player leaves a round that has begun to be played, forfeits the rounds that follow, and says so", async () => {
   await manager.register("P01", "P02", "P03", "REF01");
   await start("rps");

@@ -212,14 +212,15 @@ function leagueOperations({ ledger, views, operatorToken }: ManagerDesk): readon
         name: "schedule_match",
         title: "Schedule a match",
         description:
-          "Adds a match between two players to this or a later round of a running league. Needs the operator token.",
+          "Adds a match to this or a later round of a running league: between player1_id and player2_id, or between players. Needs the operator token.",
         plain: ScheduleMatch,
         result: Scheduled,
         annotations: { readOnlyHint: false, destructiveHint: false },
       },
-      handle: operatorOnly(async ({ player1_id, player2_id, round_id, league_id }: z.infer<typeof ScheduleMatch>) => {
+      handle: operatorOnly(async (match: z.infer<typeof ScheduleMatch>) => {
+        const { round_id, league_id, player1_id = "", player2_id = "" } = match;
         if (league_id !== undefined && !views.projections.league(league_id)) return err(noLeague(league_id));
-        const players = [player1_id, player2_id];
+        const players = match.players ?? [player1_id, player2_id];
         const scheduled = await ledger.execute(scheduleMatch(league_id ?? null, players, round_id));
         if (!scheduled.ok) return scheduled;
         const { leagueId, matchId: match_id, roles } = scheduled.value;

@@ -124,12 +124,26 @@ export const GetSchedule = z.object({
 export const PlayerId = z.object({ player_id: id });
 export const ScheduleMatch = z
   .object({
-    player1_id: id,
-    player2_id: id,
+    player1_id: id.optional().describe("with player2_id: the players of a game of two roles"),
+    player2_id: id.optional(),
+    players: z
+      .array(id)
+      .min(2)
+      .max(100)
+      .optional()
+      .describe("instead of player1_id and player2_id: an id for each role of the game, in the order of its roles"),
     round_id: z.int().min(1).describe("the current round, a later one, or the one after the last"),
-    league_id: id.optional().describe("default: the one running league that both players are in"),
+    league_id: id.optional().describe("default: the one running league that all the players are in"),
   })
-  .refine(({ player1_id, player2_id }) => player1_id !== player2_id, {
-    path: ["player2_id"],
-    message: "a player cannot play against itself",
+  .superRefine(({ player1_id, player2_id, players }, { addIssue }) => {
+    const fault = (path: string, message: string): void => addIssue({ code: "custom", path: [path], message });
+    if (players !== undefined) {
+      if (player1_id !== undefined || player2_id !== undefined)
+        fault("players", "give players, or player1_id and player2_id");
+      else if (new Set(players).size < players.length) fault("players", "a player cannot play against itself");
+      return;
+    }
+    if (player1_id === undefined) fault("player1_id", "is required, unless players is given");
+    if (player2_id === undefined) fault("player2_id", "is required, unless players is given");
+    else if (player1_id === player2_id) fault("player2_id", "a player cannot play against itself");
   });
