@@ -9,10 +9,10 @@ import type { LeagueSettings } from "./league/commands.ts";
 import { leagueSeed } from "./league/seeds.ts";
 import type { RunIdentity } from "./store/run-identity.ts";
 
-/** Whether the leagues are for the agents of the config, or for everybody who comes. */
+/** `roster`: the leagues are for the agents of the config. `count`: they are for every player that registers. */
 export type StartWhen = AdmissionPolicy["startWhen"];
 
-/** The places that a config keeps. In the data folder of a run its own agents find the tokens by which they are known. */
+/** The places that a config keeps. The data folder of a run holds a token for each agent that the run starts. */
 export const keptPlaces = (config: Config, startWhen: StartWhen, dataFolder: string): readonly Place[] =>
   placesOf(
     config,
@@ -46,7 +46,7 @@ export const numbersOf = (config: Config, field: "min_players" | "max_players"):
     }),
   );
 
-/** What the config and the run determine of each league. */
+/** The settings of each league that follow from the config and the run. */
 export const leagueSettings = ({ leagues }: Config, { runId, seed }: RunIdentity): readonly LeagueSettings[] =>
   leagues.map(({ league_id, game: id, options }) => {
     const game = findGame(id);

@@ -66,7 +66,7 @@ await runAgentProcess("league-manager", dataFolder, async (self) => {
   );
 });
 
-/** What a person at the manager's own terminal is told. */
+/** The line that the manager's own terminal shows for an event; null if it shows none. */
 function lineOf(event: LiveEvent): string | null {
   switch (event.type) {
     case "registered":

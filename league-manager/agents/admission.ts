@@ -36,7 +36,7 @@ export interface RefereeAttempt extends Attempt {
   readonly silent: readonly string[];
 }
 
-/** Who an admitted agent is. */
+/** An admitted agent. */
 export interface Admitted {
   readonly type: "admitted";
   readonly id: string;
@@ -102,7 +102,7 @@ export function admitReferee(
 
 type Identified = Admitted & { readonly displaced: readonly Agent[] };
 
-/** Who an agent is by its name, endpoint and token. */
+/** The agent that a registration is for, found by its name, endpoint and token: a registered agent or a new one. */
 function identify(
   state: ManagerState,
   policy: AdmissionPolicy,
@@ -158,7 +158,7 @@ function tooEarly(agent: Agent, { capabilities, endpoint, at }: Attempt): Protoc
   return protocolError("L001", why, { agent_id: agent.id }, true);
 }
 
-/** What is wrong with a registration whoever else is registered, or null. */
+/** The fault of a registration that does not depend on other agents; null if there is none. */
 function faultOf(policy: AdmissionPolicy, attempt: Attempt, known: Agent | null): ProtocolError | null {
   const { endpoint, remoteAddress } = attempt;
   if (policy.joinCode !== null && known === null && !equalSecrets(attempt.joinCode ?? "", policy.joinCode)) {

@@ -2,7 +2,7 @@ import type { AgentState } from "#shared/protocol/lifecycle.ts";
 
 export type AgentKind = "player" | "referee";
 
-/** What an agent says of itself when it registers. */
+/** The properties that an agent declares when it registers. */
 export interface Capabilities {
   /** Games of this program, with or without version, in a fixed order. */
   readonly gameTypes: readonly string[];
@@ -18,7 +18,7 @@ export interface Capabilities {
   readonly dialect: string;
 }
 
-/** What is kept of an agent in tables instead of events. */
+/** The data of an agent that are rows of tables instead of events. */
 export interface Profile {
   readonly name: string;
   /** Random; the commitment of the name is made with it. */

@@ -12,7 +12,7 @@ interface MatchKey {
   readonly epoch: number;
 }
 
-/** What can be asked of one agent. A command that changes nothing is accepted without events. */
+/** The commands to one agent. A command that changes nothing is accepted without events. */
 export type AgentCommand =
   | {
       readonly type: "register";
@@ -21,7 +21,7 @@ export type AgentCommand =
       readonly capabilities: Capabilities;
       readonly profile: Profile;
     }
-  /** The agent registers again. `profile` is what its row is to be. */
+  /** The agent registers again. `profile` is its new row. */
   | { readonly type: "return"; readonly capabilities: Capabilities; readonly profile: Profile }
   | { readonly type: "lose_endpoint" }
   | { readonly type: "reset_token" }
@@ -41,7 +41,7 @@ export type AgentCommand =
 
 type Decided = Result<readonly NewAgentEvent[], ProtocolError>;
 
-/** What a name is committed to in events: the name itself is in the profile, and can be erased. */
+/** The commitment to a name that events contain. The name itself is in the profile and can be erased. */
 export const nameCommitment = ({ name, salt }: Pick<Profile, "name" | "salt">): string => sha256Hex(`${salt}\n${name}`);
 
 export function decideAgent(agent: Agent | null, command: AgentCommand): Decided {

@@ -11,7 +11,7 @@ const id = z.string().min(1).max(200);
 const common = { v: z.literal(FORMAT_VERSION), at: z.string() };
 const match = { league_id: id, match_id: id, epoch: z.int().min(1) };
 
-/** What an agent says of itself when it registers. */
+/** The properties that an agent declares when it registers. */
 const capabilities = {
   game_types: z.array(id).readonly(),
   legal_actions: z.boolean(),

@@ -17,7 +17,7 @@ export interface Place {
   readonly own: { readonly endpoint: string; readonly tokenHash: string } | null;
 }
 
-/** What decides about places of an agent that registers. `key` is the `endpointKey` of its endpoint. */
+/** The properties of a registering agent that decide about its place. `key` is the `endpointKey` of its endpoint. */
 export interface Claim {
   readonly kind: AgentKind;
   readonly name: string;

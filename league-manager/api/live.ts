@@ -10,7 +10,7 @@ import type { Commit, CommittedEvent } from "../ledger.ts";
 import { type CompletedMatch, completedMatch, type ResultsDocument, resultsDocument } from "./document.ts";
 import type { Projections } from "./projections.ts";
 
-/** What the terminal and `league run --json` are told while leagues are played. */
+/** The events that the terminal and `league run --json` show while leagues are played. */
 export type LiveEvent =
   | { readonly type: "registered"; readonly agent_id: string; readonly name: string; readonly kind: string }
   | { readonly type: "league_started"; readonly league_id: string; readonly game: string; readonly matches: number }
@@ -143,7 +143,7 @@ const allCompleted = (projections: Projections): LiveEvent => ({
   document: resultsDocument(projections.leagues(), projections.standings),
 });
 
-/** What is told at the start of a manager about the leagues that its store holds. */
+/** The live events of a manager's start: the leagues that its store holds. */
 export function liveEventsAtStart(projections: Projections): readonly LiveEvent[] {
   const events = projections.leagues().flatMap((league): LiveEvent[] => {
     const { leagueId, status, completedCount, matchCount } = league;

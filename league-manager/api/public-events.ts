@@ -1,6 +1,6 @@
 import type { LeagueEvent } from "../league/events.ts";
 
-/** A league's event as readers of its stream see it: without what is for operators only (PROTOCOL.md, section 4). */
+/** A league's event as readers of its stream see it: without the fields for operators (PROTOCOL.md, section 4). */
 export function publicEvent(leagueId: string, version: number, event: LeagueEvent): Readonly<Record<string, unknown>> {
   const { v: _, at, type, ...fields } = event;
   for (const hidden of HIDDEN[type] ?? []) delete (fields as Record<string, unknown>)[hidden];

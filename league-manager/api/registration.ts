@@ -53,7 +53,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
   };
 }
 
-/** Registers a player. When its endpoint belongs to another player, that one is asked first whether it is still there. */
+/** Registers a player. If its endpoint belongs to another player, the manager first checks whether that player still answers there. */
 async function registeredPlayer(
   { hasLeft }: Pick<RegistrationOptions, "hasLeft">,
   attempt: (left: ReadonlySet<string>) => Promise<Result<Registered | Question, ProtocolError>>,

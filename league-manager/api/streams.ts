@@ -64,7 +64,7 @@ export function leagueStreams({ ledger, read, clock, maxReaders = MAX_READERS }:
     return read(leagueId, version, CHUNK).map((event, index) => textOf(leagueId, version + 1 + index, event));
   };
 
-  /** Sends what the reader lacks until the connection is full; no more than one chunk waits in memory. */
+  /** Sends the events that the reader has not received until the connection is full. At most one chunk waits in memory. */
   const feed = (reader: Reader): void => {
     const { response, leagueId } = reader;
     while (!reader.isFull && !response.destroyed) {

@@ -10,7 +10,7 @@ import type { Decide } from "../ledger.ts";
 import { Draft } from "./draft.ts";
 import { dropReferee, leaveOpenLeagues } from "./leave.ts";
 
-/** What the shell adds to a registration request. */
+/** The facts of a registration that are not in its payload. */
 interface Circumstances {
   /** The token that the request carries. */
   readonly token: string | null;
@@ -21,7 +21,7 @@ interface Circumstances {
 }
 export interface PlayerRegistration extends Circumstances {
   readonly request: PlayerRegisterRequest;
-  /** Players that have left their endpoint, by the shell's own questions. */
+  /** Ids of players at whose endpoints another program or none answers. */
   readonly left: ReadonlySet<string>;
 }
 export interface RefereeRegistration extends Circumstances {
@@ -85,7 +85,7 @@ const attemptOf = <R extends PlayerRegistration | RefereeRegistration>({ request
 
 const KNOWN_TYPES = gameIds.flatMap((id) => [withoutVersion(id), id]);
 
-/** The game types that this program has, in its order: what else a request lists is not kept. */
+/** The known game types of a request, in the order of the registry. Others are dropped. */
 function knownTypes(asked: readonly string[]): readonly string[] {
   const types = new Set(asked);
   return KNOWN_TYPES.filter((type) => types.has(type));

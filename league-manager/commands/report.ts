@@ -7,7 +7,7 @@ import { decideReport } from "../league/report.ts";
 import type { Decide } from "../ledger.ts";
 import { Draft, noLeague } from "./draft.ts";
 
-/** What the referee is told. `fault`: the result cannot be, the match counts as aborted, and the referee is answered with this error. */
+/** The answer to the referee. `fault`: the result contradicts its log. The match is aborted, and the referee receives this error. */
 export type ReportReply =
   | { readonly status: "RECORDED" | "ALREADY_RECORDED" }
   | { readonly status: "FAULTY"; readonly fault: ProtocolError };

@@ -19,7 +19,7 @@ export const openRound =
     return opened.ok ? draft.decision(null) : opened;
   };
 
-/** Each player of the league has received the round's announcement, or has not answered in time. */
+/** Records that each player of the league has received the round's announcement, or has not answered in time. */
 export const announceRound =
   (leagueId: string, roundId: number): Decide<null> =>
   (state, at) => {
@@ -36,7 +36,10 @@ export interface ScheduledMatch {
   readonly roles: Readonly<Record<string, string>>;
 }
 
-/** An operator adds a match. `leagueId` null: to the one running league that both players are in. */
+/**
+ * An operator adds a match. `leagueId` null: to the only running league that all players are in. `players` has one id for each role, in the
+ * order of the roles.
+ */
 export const scheduleMatch =
   (leagueId: string | null, players: readonly string[], roundId: number): Decide<ScheduledMatch> =>
   (state, at) => {

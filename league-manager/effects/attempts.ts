@@ -1,7 +1,7 @@
 import type { Commit } from "../ledger.ts";
 
 /**
- * The referees with which a match has failed: they aborted it, refused it or did not end it in time. A match waits for a referee with which it
+ * The referees with which a match has failed: they aborted it, rejected it or did not end it in time. A match waits for a referee with which it
  * has not failed. A referee that was down and is back has not failed: otherwise a match could wait for a full referee while that one is free.
  * Kept in memory only: after a restart a match may be assigned to such a referee once more. If it fails again, it goes to another one then; how
  * often a match is aborted is counted in the league's state.

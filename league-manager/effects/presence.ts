@@ -30,6 +30,6 @@ export const hasLeft =
     return sender.startsWith("player:") && !own.includes(sender);
   };
 
-/** A player without a secret refuses every message from another machine with L004, and says in the context why. */
+/** A player without a secret rejects every message from another machine with L004 and `has_secret: false`. */
 const hasNoSecret = ({ context }: Readonly<Record<string, unknown>>): boolean =>
   typeof context === "object" && context !== null && "has_secret" in context && context.has_secret === false;

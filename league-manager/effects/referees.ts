@@ -16,7 +16,7 @@ export class Referees {
   readonly #health: Health;
   /**
    * Referees that answer their probes and take no match, e.g. because of a wrong endpoint: until this time they are offered none while there
-   * are others. Kept in memory only: after a restart an unfit referee is offered a match, refuses it and is unfit again.
+   * are others. Kept in memory only: after a restart an unfit referee is offered a match, rejects it and is unfit again.
    */
   readonly #unfitUntil = new Map<string, number>();
   readonly #removeListener: () => void;

@@ -37,7 +37,7 @@ const Entry = z.discriminatedUnion("type", [
     options: z.unknown(),
     /** Role to agent. */
     participants: z.record(z.string(), z.string()),
-    /** SHA-256 of the seed string; the seed itself is told when the session has ended. */
+    /** SHA-256 of the seed string; the seed itself is published when the session has ended. */
     seed_commitment: z.string(),
     at,
   }),

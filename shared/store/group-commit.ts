@@ -17,7 +17,7 @@ export interface Failure {
   readonly isBusy: boolean;
 }
 
-/** What became of each unit of a group: null when it is on disk. */
+/** The outcome of each unit of a group: null if it is on disk, else its failure. */
 export type Outcomes = readonly (Failure | null)[];
 
 /**
@@ -57,7 +57,7 @@ export function groupCommit(
     if (isBroken(thrown)) onBroken(thrown);
     return { message: String(thrown), isBusy: isBusy(thrown) };
   };
-  /** A unit in a savepoint of its own; anything graver than a broken constraint throws. */
+  /** Runs a unit in a savepoint. Returns its failure, or null. Throws if SQLite has rolled back the whole transaction. */
   const attempt = (unit: Unit): Failure | null => {
     db.exec("SAVEPOINT unit");
     try {

@@ -31,12 +31,12 @@ export function openSqlite(file: string, schema: string): DatabaseSync {
     PRAGMA recursive_triggers = ON;
     PRAGMA busy_timeout = 2000;
   `);
-  // One transaction: each table and trigger by itself would wait for the disk.
+  // One transaction, because each statement outside of one would wait for the disk.
   db.exec(`BEGIN; ${schema}; ${isEmpty ? `PRAGMA user_version = ${FORMAT};` : ""} COMMIT;`);
   return db;
 }
 
-/** The format of a database, null for an empty one. Closes a database of another format than this version's, and throws. */
+/** The format number of a database; null for an empty one. Closes the database and throws OtherFormat if the format is not this version's. */
 function formatOf(db: DatabaseSync, file: string): number | null {
   const written = Number(db.prepare("PRAGMA user_version").get()?.user_version);
   // Format 1 was written without a number.
