@@ -52,7 +52,7 @@ export function createEffects(options: EffectsOptions): Effects {
   const execute: EffectsContext["execute"] = async (league, decide) => {
     try {
       const answer = await ledger.execute(decide);
-      if (!answer.ok) log.debug({ league, error: answer.error }, "a command of an effect was rejected");
+      if (!answer.ok) failures.ofCommand(league, answer.error);
     } catch (thrown) {
       failures.ofLeague(league, thrown);
     }

@@ -1,14 +1,20 @@
 import { describe, expect, test } from "vitest";
 import type { Place } from "../agents/places.ts";
+import type { Ledger } from "../ledger.ts";
 import type { EffectsOptions } from "./effects.ts";
-import { startTestLeague, type TestLeague } from "./testing-league.ts";
+import { startTestLeague, type TestLeague, type TestLeagueOptions } from "./testing-league.ts";
 
 const place = (id: string, kind: Place["kind"]): Place => ({ id, kind, name: id, endpoint: null, own: null });
 const ROSTER = [place("P01", "player"), place("P02", "player"), place("P03", "player"), place("REF01", "referee")];
 
+interface RosterOptions extends Pick<TestLeagueOptions, "players" | "referees" | "ledger"> {
+  readonly registrationMs?: number;
+  readonly places?: readonly Place[];
+}
+
 /** A league of a roster of three players and one referee, of whom the first ones have come. */
 async function rosterLeague(
-  { players = 3, referees = 1, registrationMs = 60_000, places = ROSTER } = {},
+  { players = 3, referees = 1, registrationMs = 60_000, places = ROSTER, ...more }: RosterOptions = {},
   stuck: string[] = [],
 ): Promise<TestLeague> {
   const leagueStart: EffectsOptions["leagueStart"] = {
@@ -16,7 +22,7 @@ async function rosterLeague(
     onStuck: (leagueId, why) => stuck.push(`${leagueId}: ${why}`),
   };
   const timeouts = { registration_ms: registrationMs };
-  return startTestLeague({ players, referees, timeouts, effects: { leagueStart } });
+  return startTestLeague({ ...more, players, referees, timeouts, effects: { leagueStart } });
 }
 
 describe("a league of a roster", () => {
@@ -36,6 +42,24 @@ describe("a league of a roster", () => {
     await league.clock.advance(1_000);
     await league.eventually(() => expect(league.league().status).toBe("running"));
     expect(league.notices).toEqual(["league rps starts without P03"]);
+  });
+
+  test("says once whom it starts without, though the start fails until the store is free", async () => {
+    let isBusy = true;
+    const ledger = (real: Ledger): Ledger => ({
+      get state() {
+        return real.state;
+      },
+      execute: (decide) => (isBusy ? Promise.reject(new Error("database is locked")) : real.execute(decide)),
+      onCommit: (listener) => real.onCommit(listener),
+      settled: () => real.settled(),
+    });
+    const league = await rosterLeague({ players: 2, ledger });
+    await league.clock.advance(65_000);
+    expect(league.notices).toEqual(["league rps starts without P03", "rps cannot go on: database is locked"]);
+    isBusy = false;
+    await league.eventually(() => expect(league.league().status).toBe("running"));
+    expect(league.notices).toHaveLength(2);
   });
 
   test("waits three seconds for its other referees", async () => {

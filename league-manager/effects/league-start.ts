@@ -32,6 +32,8 @@ export class LeagueStart implements Part {
   readonly #tasks = new Tasks();
   /** Leagues of which it was reported that they cannot start. */
   readonly #stuck = new Set<string>();
+  /** The players that a league starts without, as its last notice said: a start that fails is repeated in each pass. */
+  readonly #toldAbsent = new Map<string, string>();
   readonly #timers: Cancel[] = [];
   #isWaitingOver = false;
   #isGraceOver: boolean | null = null;
@@ -63,10 +65,10 @@ export class LeagueStart implements Part {
 
   async #start(leagueId: string): Promise<void> {
     const { notice, execute } = this.#context;
-    const absent = this.#missingPlayers();
-    if (this.#options.startWhen === "roster" && absent.length > 0) {
-      notice(`league ${leagueId} starts without ${namesOf(absent)}`);
-    }
+    const absent = this.#options.startWhen === "roster" ? namesOf(this.#missingPlayers()) : "";
+    const told = this.#toldAbsent.get(leagueId) ?? "";
+    this.#toldAbsent.set(leagueId, absent);
+    if (absent !== "" && absent !== told) notice(`league ${leagueId} starts without ${absent}`);
     await execute(leagueId, startLeague(leagueId));
   }
 

@@ -56,6 +56,23 @@ describe("a referee that is down", () => {
     expect(league.notices.at(-1)).toBe("referee REF01 is back");
   });
 
+  test("is informed at growing intervals of up to ten seconds while it does not acknowledge", async () => {
+    const league = await lostMatch();
+    const referee = league.agent("REF01");
+    const sentAt: number[] = [];
+    referee.answer = ({ type }) => {
+      if (type === "MATCH_WITHDRAWN") sentAt.push(league.clock.monotonic());
+      return type === "MATCH_WITHDRAWN" ? 503 : "accepted";
+    };
+    referee.isWell = true;
+    await league.eventually(() => expect(sentAt.length).toBeGreaterThan(9));
+    const pauses = sentAt.slice(1).map((at, index) => at - (sentAt[index] ?? 0));
+    for (const [index, pause] of pauses.entries()) {
+      expect(pause).toBeGreaterThanOrEqual(Math.min(300 * 2 ** index, 10_000));
+      expect(pause).toBeLessThan(Math.min(300 * 2 ** index, 10_000) + 2_000);
+    }
+  });
+
   test("has its place free again if it does not know MATCH_WITHDRAWN", async () => {
     const league = await lostMatch();
     league.agent("REF01").answer = ({ type }) => (type === "MATCH_WITHDRAWN" ? 404 : "accepted");

@@ -10,7 +10,9 @@ import type { Health } from "./health.ts";
 import { type EffectsContext, MANAGER_SENDER, type Part } from "./part.ts";
 import { Tasks } from "./tasks.ts";
 
-const RESEND_MS = 300;
+const FIRST_RESEND_MS = 300;
+/** The pause between two messages is doubled up to this. */
+const LAST_RESEND_MS = 10_000;
 const TOO_MANY_REQUESTS = 429;
 
 /**
@@ -60,11 +62,13 @@ export class Withdrawals implements Part {
 
   async #inform({ leagueId, runId }: League, withdrawal: Withdrawal, signal: AbortSignal): Promise<void> {
     const { clock } = this.#context;
+    let pauseMs = FIRST_RESEND_MS;
     while (!signal.aborted && this.#isDue(leagueId, withdrawal)) {
       if (await this.#isAcknowledged(leagueId, runId, withdrawal, signal)) {
         return this.#settle(leagueId, withdrawal);
       }
-      await clock.pause(RESEND_MS, signal);
+      await clock.pause(pauseMs, signal);
+      pauseMs = Math.min(pauseMs * 2, LAST_RESEND_MS);
     }
   }
 
