@@ -1,3 +1,4 @@
+import type { Cancel } from "#shared/lib/clock.ts";
 import { derivedMessageId } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
@@ -8,14 +9,16 @@ import { Tasks } from "./tasks.ts";
 
 /** Announcements that wait for one agent; further ones are dropped. */
 const MAX_WAITING = 100;
-/** An agent that takes longer than this for one message is slow: nobody waits for it any more. */
-export const SLOW_MS = 250;
+/** Nobody waits longer than this for announcements that were queued together; for an agent that does not listen yet, from when it listens. */
+const SLOW_MS = 250;
 
 /** Announcements that were put into one agent's queue together. */
 interface Batch {
   left: number;
   readonly received: PromiseWithResolvers<void>;
   readonly answered: PromiseWithResolvers<void>;
+  /** Ends the time after which nobody waits for it. */
+  cancel: Cancel;
 }
 
 interface Waiting extends Announcement {
@@ -26,11 +29,12 @@ interface Queue {
   readonly waiting: Waiting[];
   /** Batches that have not been answered. */
   readonly batches: Set<Batch>;
-  isSlow: boolean;
+  /** Resolves when the agent listens, or has had enough time to start. */
+  readonly ready: Promise<void>;
 }
 
 export interface Sending {
-  /** Resolves when the agent has answered all of them, has failed to, or is slow. */
+  /** Resolves when the agent has answered all of them or has failed to, 250 ms after they were queued at the latest. */
   readonly received: Promise<void>;
   /** Resolves when the agent has answered all of them or has failed to. */
   readonly answered: Promise<void>;
@@ -55,7 +59,8 @@ export class AnnouncementQueues {
   push(agentId: string, announcements: readonly Announcement[]): Sending {
     if (this.#tasks.signal.aborted) return { received: Promise.resolve(), answered: Promise.resolve() };
     const queue = this.#queues.get(agentId) ?? this.#open(agentId);
-    const batch: Batch = { left: 0, received: Promise.withResolvers(), answered: Promise.withResolvers() };
+    const [received, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const batch: Batch = { left: 0, received, answered, cancel: () => {} };
     queue.batches.add(batch);
     for (const announcement of announcements) {
       if (announcement.type === "LEAGUE_STANDINGS_UPDATE") removeOlderStandings(queue, announcement);
@@ -64,8 +69,15 @@ export class AnnouncementQueues {
       batch.left++;
     }
     if (batch.left === 0) end(queue, batch);
-    else if (queue.isSlow) batch.received.resolve();
-    return { received: batch.received.promise, answered: batch.answered.promise };
+    else void queue.ready.then(() => this.#limit(queue, batch));
+    return { received: received.promise, answered: answered.promise };
+  }
+
+  #limit({ batches }: Queue, batch: Batch): void {
+    const { clock } = this.#context;
+    if (!batches.has(batch)) return;
+    // An answer that has arrived already is read before the agent counts as slow.
+    batch.cancel = clock.after(SLOW_MS, () => clock.defer(() => batch.received.resolve()));
   }
 
   stop(): Promise<void> {
@@ -74,7 +86,7 @@ export class AnnouncementQueues {
 
   /** A queue exists while its task sends. It ends in the same turn in which the task finds nothing to send. */
   #open(agentId: string): Queue {
-    const queue: Queue = { waiting: [], batches: new Set(), isSlow: false };
+    const queue: Queue = { waiting: [], batches: new Set(), ready: this.#ready(agentId) };
     this.#queues.set(agentId, queue);
     const { failures } = this.#context;
     this.#tasks.start(`${agentId}/${++this.#opened}`, (signal) =>
@@ -85,11 +97,11 @@ export class AnnouncementQueues {
 
   async #sendAll(agentId: string, queue: Queue, signal: AbortSignal): Promise<void> {
     try {
-      await this.#ready(agentId);
+      await queue.ready;
       while (!signal.aborted) {
         const next = queue.waiting.shift();
         if (!next) break;
-        await this.#send(agentId, queue, next, signal);
+        await this.#send(agentId, next, signal);
         if (--next.batch.left === 0) end(queue, next.batch);
       }
     } finally {
@@ -98,7 +110,7 @@ export class AnnouncementQueues {
     }
   }
 
-  async #send(agentId: string, queue: Queue, announcement: Announcement, signal: AbortSignal): Promise<void> {
+  async #send(agentId: string, announcement: Announcement, signal: AbortSignal): Promise<void> {
     const { ledger, peers, clock, timeouts } = this.#context;
     const { type, leagueId, roundId } = announcement;
     const agent = ledger.state.agents.get(agentId);
@@ -110,18 +122,7 @@ export class AnnouncementQueues {
       authToken: signFor(agent.tokenHash, leagueId),
       messageId: derivedMessageId(runId, leagueStream(leagueId), `${roundId}`, type, agentId),
     });
-    // An answer that has arrived already is read before the agent counts as slow.
-    const cancel = clock.after(SLOW_MS, () => clock.defer(() => beSlow()));
-    let isAnswered = false;
-    const beSlow = (): void => {
-      if (isAnswered) return;
-      queue.isSlow = true;
-      for (const batch of queue.batches) batch.received.resolve();
-    };
     await peers.notify(agent.endpoint, envelope, { timeoutMs: timeouts.default_ms, signal });
-    isAnswered = true;
-    cancel();
-    queue.isSlow = false;
   }
 }
 
@@ -135,6 +136,7 @@ function removeOlderStandings(queue: Queue, { leagueId }: Announcement): void {
 
 function end({ batches }: Queue, batch: Batch): void {
   batches.delete(batch);
+  batch.cancel();
   batch.received.resolve();
   batch.answered.resolve();
 }
