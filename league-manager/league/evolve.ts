@@ -95,7 +95,7 @@ function changesOf(league: League, event: Exclude<LeagueEvent, { type: "opened" 
 }
 
 /** Whether an event is about this withdrawal. */
-export const isOf = (withdrawal: Withdrawal, event: EventOf<"withdrawal_settled">): boolean =>
+const isOf = (withdrawal: Withdrawal, event: EventOf<"withdrawal_settled">): boolean =>
   withdrawal.matchId === event.match_id &&
   withdrawal.epoch === event.epoch &&
   withdrawal.refereeId === event.referee_id;

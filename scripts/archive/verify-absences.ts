@@ -28,27 +28,44 @@ type Completed = Completion & { readonly league_id: string };
  * fault, or by the operator.
  */
 export function checkAbsences(source: Source, run: LoggedRun, logs: readonly LeagueLog[]): void {
-  const { findings } = source;
   const completed = completedMatchesOf(logs);
   const histories = new Map(run.agents.map((agent) => [agent.agent_id, readAgentLog(source, agent)]));
-  for (const { file, steps, league } of logs) {
-    for (const { event } of steps) {
-      if (event.type !== "round_opened") continue;
-      for (const { player_id, agent_version } of event.absent) {
-        const where = `${player_id} is absent from round ${event.round_id} of ${league?.leagueId}`;
-        const history = histories.get(player_id)?.slice(0, agent_version) ?? [];
-        const cause = history.length === agent_version ? causeOf(history) : null;
-        if (cause?.type === "removed") findings.except(file, `${where}: the operator removed it`);
-        else if (cause?.type !== "timed_out")
-          findings.blame(file, `${where}, but neither timeouts nor the operator had shut it down`);
-        else {
-          const faults = timeoutFaults(player_id, history, completed.get(player_id) ?? []);
-          for (const fault of faults) findings.blame(agentLogFile(player_id), fault);
-        }
-      }
+  for (const absence of logs.flatMap(absencesIn)) {
+    const { playerId, version } = absence;
+    const history = histories.get(playerId)?.slice(0, version) ?? [];
+    const cause = history.length === version ? causeOf(history) : null;
+    if (cause?.type === "timed_out") {
+      const faults = timeoutFaults(playerId, history, completed.get(playerId) ?? []);
+      for (const fault of faults) source.findings.blame(agentLogFile(playerId), fault);
+    } else if (cause?.type === "removed") {
+      source.findings.except(absence.file, `${absence.text}: the operator removed it`);
+    } else {
+      const why = "neither timeouts nor the operator had shut it down";
+      source.findings.blame(absence.file, `${absence.text}, but ${why}`);
     }
   }
 }
+
+/** A player that was shut down when a round was opened. */
+interface Absence {
+  readonly playerId: string;
+  /** The version of the player's log at which it was shut down. */
+  readonly version: number;
+  /** The file of the league's log. */
+  readonly file: string;
+  readonly text: string;
+}
+
+const absencesIn = ({ file, steps, league }: LeagueLog): readonly Absence[] =>
+  steps.flatMap(({ event }) => {
+    if (event.type !== "round_opened") return [];
+    return event.absent.map(({ player_id, agent_version }) => ({
+      playerId: player_id,
+      version: agent_version,
+      file,
+      text: `${player_id} is absent from round ${event.round_id} of ${league?.leagueId}`,
+    }));
+  });
 
 /** The matches that referees have completed, by player; those of one league are in the order of its log. */
 function completedMatchesOf(logs: readonly LeagueLog[]): ReadonlyMap<string, readonly Completed[]> {
