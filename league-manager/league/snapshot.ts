@@ -43,16 +43,15 @@ export function leagueSnapshot(league: League): string {
 
 /** The league of a snapshot; null when it cannot be read. */
 export function restoreLeague(text: string): League | null {
-  let document: Document;
   try {
-    document = JSON.parse(text);
+    const document: Document = JSON.parse(text);
+    if (document.format !== FORMAT) return null;
+    const { fields, entrants } = document;
+    const rounds = document.rounds.map((row, index) => roundOf(document, row, index + 1));
+    return { ...fields, entrants: new Map(entrants), rounds };
   } catch {
     return null;
   }
-  if (document?.format !== FORMAT) return null;
-  const { fields, entrants } = document;
-  const rounds = document.rounds.map((row, index) => roundOf(document, row, index + 1));
-  return { ...fields, entrants: new Map(entrants), rounds };
 }
 
 interface Document {
@@ -106,7 +105,14 @@ function roundOf(document: Document, [isOpened, isAnnounced, byes, rows]: RoundR
   return { roundId, matches, byes: byes.map((seat) => playerAt(document, seat)), open, isOpened, isAnnounced };
 }
 
-const playerAt = ({ entrants }: Document, seat: number): string => entrants[seat]?.[0] as string;
+const playerAt = ({ entrants }: Document, seat: number): string => entryAt(entrants, seat)[0];
+
+/** The entry of a table; throws when the snapshot has none. */
+function entryAt<T>(table: readonly T[], index: number): T {
+  const entry = table[index];
+  if (entry === undefined) throw new RangeError(`a snapshot names entry ${index} of ${table.length}`);
+  return entry;
+}
 
 const isPlain = (row: MatchRow): row is readonly number[] => typeof row[0] === "number";
 
@@ -120,7 +126,7 @@ function restoredMatch(document: Document, row: MatchRow, roundId: number, index
     players: seats.map((seat) => playerAt(document, seat)),
     status: outcome ? "completed" : isAssigned ? "assigned" : "scheduled",
     epoch,
-    refereeId: referee < 0 ? null : (document.referees[referee] as string),
+    refereeId: referee < 0 ? null : entryAt(document.referees, referee),
     assignedAt: isAssigned ? state : null,
     aborts,
     outcome,
@@ -134,7 +140,7 @@ function outcomeOf(document: Document, row: OutcomeRow): Outcome {
     scores: sharedList(scores),
     points: sharedList(points),
     termination,
-    reason: document.reasons[reason] as string,
+    reason: entryAt(document.reasons, reason),
     faults: faults.length === 0 ? NONE : faults,
     logHead,
   };

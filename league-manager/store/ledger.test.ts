@@ -195,6 +195,18 @@ describe("the ledger", () => {
     await opened.ledger.settled();
   });
 
+  test("settled does not wait for commands that are given later", async () => {
+    await execute(openLeague("first"));
+    let later = 0;
+    const goOn = (): void => {
+      if (later < 100) void execute(() => ok({ reply: ++later })).then(goOn);
+    };
+    goOn();
+    await opened.ledger.settled();
+    expect(later).toBeLessThan(5);
+    while (later < 100) await opened.ledger.settled();
+  });
+
   test("leagues are in the order of the config, whatever the order in which they were opened", async () => {
     for (const id of ["second", "first"]) await execute(openLeague(id));
     expect([...state().leagues.keys()]).toEqual(["first", "second"]);

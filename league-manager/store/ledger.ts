@@ -29,23 +29,32 @@ export function openLedger(options: LedgerOptions): Ledger {
   const { store, leagueIds } = options;
   const ledger: Working = {
     ...options,
-    ...{ loaded: loadState(store, leagueIds), waiting: [], listeners: new Set(), working: null },
+    ...{
+      loaded: loadState(store, leagueIds),
+      waiting: [],
+      listeners: new Set(),
+      isWorking: false,
+      last: Promise.resolve(),
+    },
   };
   return {
     get state() {
       return ledger.loaded.state;
     },
-    execute: <Reply>(decide: Decide<Reply>) =>
-      new Promise<Result<Reply, ProtocolError>>((resolve, reject) => {
+    execute<Reply>(decide: Decide<Reply>) {
+      const answer = new Promise<Result<Reply, ProtocolError>>((resolve, reject) => {
         ledger.waiting.push({ decide, resolve: resolve as Pending["resolve"], reject });
-        ledger.working ??= work(ledger);
-      }),
+      });
+      ledger.last = answer;
+      if (!ledger.isWorking) void work(ledger);
+      return answer;
+    },
     onCommit(listener) {
       ledger.listeners.add(listener);
       return () => void ledger.listeners.delete(listener);
     },
     settled: async () => {
-      await ledger.working;
+      await Promise.allSettled([ledger.last]);
     },
   };
 }
@@ -54,19 +63,21 @@ interface Working extends LedgerOptions {
   loaded: Loaded;
   waiting: Pending[];
   readonly listeners: Set<Listener>;
-  /** Settles when no command is waiting. */
-  working: Promise<void> | null;
+  isWorking: boolean;
+  /** The answer to the last command that was given. Commands are answered in the order in which they are given. */
+  last: Promise<unknown>;
 }
 
 /** Executes commands in batches: all of one turn of the event loop, and all that arrive while a batch is being committed. */
 async function work(ledger: Working): Promise<void> {
+  ledger.isWorking = true;
   await ledger.clock.nextTurn();
   while (ledger.waiting.length > 0) {
     const commands = ledger.waiting;
     ledger.waiting = [];
     await executeAll(ledger, commands);
   }
-  ledger.working = null;
+  ledger.isWorking = false;
 }
 
 async function executeAll(ledger: Working, commands: readonly Pending[]): Promise<void> {

@@ -68,9 +68,13 @@ function* eventsOf({ log }: ManagerStore, stream: string, from: number): Generat
   }
 }
 
-/** A league's snapshot; null when there is none, or one that this version does not read. Every event is read then. */
-function restore({ readSnapshot }: ManagerStore, stream: string): { league: League; version: number } | null {
+/** A league's snapshot; null when there is none, or one that this version cannot use. Every event is read then. */
+function restore({ readSnapshot, log }: ManagerStore, stream: string): { league: League; version: number } | null {
   const snapshot = readSnapshot(stream);
-  const league = snapshot && restoreLeague(snapshot.body);
-  return league && { league, version: snapshot.seq };
+  if (!snapshot) return null;
+  const version = snapshot.seq;
+  const league = restoreLeague(snapshot.body);
+  if (league?.version !== version || leagueStream(league.leagueId) !== stream) return null;
+  const isInLog = log.read(stream, version - 1, 1).length > 0;
+  return isInLog ? { league, version } : null;
 }

@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -92,6 +92,23 @@ describe("the manager's store", () => {
     db.exec("PRAGMA max_page_count = 4");
     await expect(write(sessionLog("R1M1", 1, ["x".repeat(100_000)]))).rejects.toThrow("full");
     expect(broken.map(({ message }) => message)).toContainEqual(expect.stringContaining("full"));
+  });
+
+  test("an erased profile is not in the file any more", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "manager-store-"));
+    const file = join(folder, "store.sqlite");
+    const onDisk = openSqlite(file, MANAGER_SCHEMA);
+    store = managerStore(onDisk, localWriter(onDisk, systemClock));
+    const isInFile = (): boolean => {
+      onDisk.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      return readFileSync(file).includes("Ann of Somewhere");
+    };
+    await write(profile("P01", "Ann of Somewhere"), profile("P02"));
+    expect(isInFile()).toBe(true);
+    await write({ type: "erase_profile", agentId: "P01" });
+    expect(isInFile()).toBe(false);
+    onDisk.close();
+    rmSync(folder, { recursive: true });
   });
 
   test("a file that cannot be read any more is reported", async () => {

@@ -55,6 +55,8 @@ export function managerStore(
   writer: Writer,
   onBroken: (error: Error) => void = () => {},
 ): ManagerStore {
+  // An erased profile is overwritten with zeros, and does not stay in a free page of the file.
+  db.exec("PRAGMA secure_delete = ON");
   const watched = <T>(read: () => T): T => {
     try {
       return read();

@@ -9,7 +9,7 @@ export interface SnapshotOptions {
   readonly ledger: Pick<Ledger, "state" | "onCommit">;
   readonly store: Pick<ManagerStore, "log" | "snapshotting" | "snapshotVersion">;
   readonly clock: Pick<Clock, "defer">;
-  /** A league is snapshotted after so many events. */
+  /** A league is snapshotted after so many events at least. */
   readonly after?: number;
   readonly onError: (thrown: unknown) => void;
 }
@@ -18,54 +18,64 @@ export interface SnapshotOptions {
 export interface Snapshots {
   /** Resolves when every snapshot that is due is on disk. */
   settled(): Promise<void>;
-  /** Writes a snapshot of each league that has events since its last one, and ends. */
+  /** Writes a snapshot of each league that has events since its last one, and ends. An error goes to `onError`. */
   stop(): Promise<void>;
 }
 
 const EVENTS = 5_000;
+/** A league is snapshotted again when its log has grown by this part, so that all snapshots of a long league cost a multiple of its last one. */
+const GROWTH = 1 / 4;
 
 /** A snapshot is written in a turn of its own after the commit that makes it due, so that no answer waits for it. */
 export function keepSnapshots({ ledger, store, clock, after = EVENTS, onError }: SnapshotOptions): Snapshots {
-  const versions = new Map<string, number>();
+  /** The version of each league's last snapshot, or of the last one that could not be written. */
+  const tried = new Map<string, number>();
   const due = new Set<string>();
-  let writing: Promise<void> = Promise.resolve();
+  let writing: Promise<void> | null = null;
 
-  const versionOf = (leagueId: string): number => {
-    const known = versions.get(leagueId) ?? store.snapshotVersion(leagueStream(leagueId));
-    versions.set(leagueId, known);
+  const triedVersion = (leagueId: string): number => {
+    const known = tried.get(leagueId) ?? store.snapshotVersion(leagueStream(leagueId));
+    tried.set(leagueId, known);
     return known;
   };
-  const write = async (league: League): Promise<void> => {
+  const write = async (league: League | undefined): Promise<void> => {
+    if (!league) return;
     const { leagueId, version } = league;
-    if (version === versionOf(leagueId)) return;
-    const snapshot = { stream: leagueStream(leagueId), seq: version, body: leagueSnapshot(league) };
-    await store.log.append([], [store.snapshotting(snapshot)]);
-    versions.set(leagueId, version);
+    const stream = leagueStream(leagueId);
+    tried.set(leagueId, version);
+    try {
+      if (version === store.snapshotVersion(stream)) return;
+      await store.log.append([], [store.snapshotting({ stream, seq: version, body: leagueSnapshot(league) })]);
+    } catch (thrown) {
+      onError(thrown);
+    }
   };
   const writeDue = async (): Promise<void> => {
     await new Promise<void>((resolve) => clock.defer(resolve));
     for (const leagueId of due) {
       due.delete(leagueId);
-      const league = ledger.state.leagues.get(leagueId);
-      if (league) await write(league);
+      await write(ledger.state.leagues.get(leagueId));
     }
+    writing = null;
   };
-  const request = (leagueId: string): void => {
-    due.add(leagueId);
-    if (due.size === 1) writing = writing.then(writeDue).catch(onError);
+  const isDue = (leagueId: string, version: number): boolean => {
+    const last = triedVersion(leagueId);
+    return version - last >= Math.max(after, last * GROWTH);
   };
 
   const removeListener = ledger.onCommit(({ events, state }) => {
     for (const one of events) {
       if (one.kind !== "league") continue;
       const version = state.leagues.get(one.leagueId)?.version ?? 0;
-      const isDue = one.event.type === "completed" || version - versionOf(one.leagueId) >= after;
-      if (isDue) request(one.leagueId);
+      if (one.event.type === "completed" || isDue(one.leagueId, version)) due.add(one.leagueId);
     }
+    if (due.size > 0) writing ??= writeDue();
   });
 
   return {
-    settled: () => writing,
+    settled: async () => {
+      await writing;
+    },
     async stop() {
       removeListener();
       await writing;

@@ -23,6 +23,8 @@ export interface OpenedLedger {
   readonly snapshots: Snapshots;
   /** The failures that end a manager. */
   readonly fatal: readonly Error[];
+  /** Why snapshots were not written. */
+  readonly snapshotErrors: readonly unknown[];
   /** How often the store's log was appended to. */
   appends(): number;
   /** The reads of streams: name and first sequence number. */
@@ -46,11 +48,10 @@ export function ledgerOn(file: string, { snapshotAfter = 5_000, leagueIds = LEAG
   const counted = { ...store, log: { ...store.log, append, read } };
   const clock = { iso: () => AT, nextTurn: systemClock.nextTurn };
   const ledger = openLedger({ store: counted, clock, leagueIds, onFatal: (error) => fatal.push(error) });
-  const onError = (thrown: unknown): never => {
-    throw thrown;
-  };
+  const snapshotErrors: unknown[] = [];
+  const onError = (thrown: unknown): void => void snapshotErrors.push(thrown);
   const snapshots = keepSnapshots({ ledger, store, clock: systemClock, after: snapshotAfter, onError });
-  return { db, store, ledger, snapshots, appends: () => appends, reads, fatal };
+  return { db, store, ledger, snapshots, appends: () => appends, reads, fatal, snapshotErrors };
 }
 
 export const opened = (league_id: string): NewLeagueEvent => ({
