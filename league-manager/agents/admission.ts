@@ -2,7 +2,14 @@ import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { compareIds, isToken } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
-import { endpointKey, mayContact, parseEndpoint } from "#shared/rpc/addresses.ts";
+import {
+  type EndpointParts,
+  endpointKey,
+  endpointKeyOf,
+  endpointParts,
+  mayContact,
+  parseEndpoint,
+} from "#shared/rpc/addresses.ts";
 import type { ManagerState } from "../ledger.ts";
 import type { Agent, AgentKind, Capabilities, Profile } from "./agent.ts";
 import { isChange } from "./decide.ts";
@@ -68,6 +75,9 @@ export interface Question {
 /** Registrations with a valid token pass the rate limit, and each change of an agent is an event. */
 const CHANGE_EVERY_MS = 1_000;
 
+/** The limit of an endpoint in messages to other agents. Escaped characters count as they are sent. */
+const ENDPOINT_CHARACTERS = 2_000;
+
 /** Players without an endpoint and without a league that stay registered. */
 export const MOST_ABSENT = 500;
 
@@ -117,11 +127,13 @@ function identify(
   const fault = faultOf(policy, attempt, known);
   if (fault) return err(fault);
   const key = endpointKey(endpoint);
+  // The text of a URL survives the store; what an agent sends may not, e.g. half of a surrogate pair.
+  const href = new URL(endpoint).href;
   const kept = keptForOwn(policy.places, { kind, name, endpoint, key, tokenHash });
   if (kept) return err(kept);
 
   const sameKind = agents.filter((one) => one.kind === kind);
-  const atEndpoint = new Set(sameKind.filter((one) => endpointKey(one.endpoint) === key));
+  const atEndpoint = new Set(sameKind.filter((one) => keyOf(one) === key));
   // A player may have stopped and freed its port. An endpoint that the config lists is given to no other player.
   const mayHaveLeft = (one: Agent): boolean =>
     kind === "player" && one !== known && one.name !== name && !hasListedEndpoint(policy.places, one.id);
@@ -143,20 +155,28 @@ function identify(
   const profile = {
     name: returning?.name ?? name,
     salt: returning?.salt ?? attempt.salt,
-    endpoint,
+    endpoint: href,
     tokenHash: sha256Hex(token),
   };
-  const early = returning && tooEarly(returning, attempt);
+  const early = returning && tooEarly(returning, profile, attempt);
   return early ? err(early) : ok({ type: "admitted", id, returning, profile, token, displaced });
 }
 
 /** Why an agent may not change yet; null when it may, or when nothing changes. */
-function tooEarly(agent: Agent, { capabilities, endpoint, at }: Attempt): ProtocolError | null {
-  if (agent.returnedAt === null || !isChange(agent, { capabilities, profile: { endpoint } })) return null;
+function tooEarly(agent: Agent, profile: Profile, { capabilities, at }: Attempt): ProtocolError | null {
+  if (agent.returnedAt === null || !isChange(agent, { capabilities, profile })) return null;
   if (Math.abs(Date.parse(at) - Date.parse(agent.returnedAt)) >= CHANGE_EVERY_MS) return null;
   const why = `${agent.id} has changed its registration less than a second ago: register again in a second`;
   return protocolError("L001", why, { agent_id: agent.id }, true);
 }
+
+/** The `endpointKey` of an agent. Its URL is parsed once for each state of the agent: a registration is compared with every agent. */
+function keyOf(agent: Agent): string {
+  const parts = parsed.get(agent) ?? endpointParts(agent.endpoint);
+  parsed.set(agent, parts);
+  return endpointKeyOf(parts);
+}
+const parsed = new WeakMap<Agent, EndpointParts>();
 
 /** The fault of a registration that does not depend on other agents; null if there is none. */
 function faultOf(policy: AdmissionPolicy, attempt: Attempt, known: Agent | null): ProtocolError | null {
@@ -166,6 +186,11 @@ function faultOf(policy: AdmissionPolicy, attempt: Attempt, known: Agent | null)
   }
   const url = parseEndpoint(endpoint);
   if (!url) return protocolError("L001", "contact_endpoint is not an http URL", { endpoint });
+  if (url.href.length > ENDPOINT_CHARACTERS) {
+    return protocolError("L001", `contact_endpoint is longer than ${ENDPOINT_CHARACTERS} characters as a URL`, {
+      endpoint,
+    });
+  }
   if (mayContact(url, remoteAddress, policy.allowedContacts)) return null;
   const why = `contact_endpoint must be at the address you register from (${remoteAddress}) or allowed by the config`;
   return protocolError("L001", why, { endpoint });

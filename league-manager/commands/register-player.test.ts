@@ -130,6 +130,18 @@ describe("a player that returns", () => {
     expect(moved.state.agents.get("P01")?.endpoint).toBe(endpointAt(2));
   });
 
+  it("is unchanged when it spells its endpoint in another way, and has the endpoint that the store gives back", () => {
+    const odd = player("Ann", { contact_endpoint: "HTTP://127.0.0.1:80/\ud800" });
+    const { state } = given(open("rps")).when(odd);
+    const endpoint = "http://127.0.0.1/%EF%BF%BD";
+    expect(state.agents.get("P01")?.endpoint).toBe(endpoint);
+    givenState(state)
+      .when(player("Ann", { contact_endpoint: endpoint }))
+      .leadsTo();
+    const long = player("Ann", { contact_endpoint: `http://127.0.0.1/${"é".repeat(400)}` });
+    given(open("rps")).when(long).isRejected("L001", "contact_endpoint is longer than 2000 characters as a URL");
+  });
+
   it("changes once a second, and returns unchanged at any time", () => {
     const state = stateAfter([open("rps"), player("Ann", { port: 1 }), player("Ann", { port: 2 })]);
     const [again, unchanged] = [player("Ann", { port: 1 }), player("Ann", { port: 2 })];

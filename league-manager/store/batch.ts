@@ -1,7 +1,7 @@
 import type { NewEvent, StreamAppend } from "#shared/store/event-log.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
-import { FORMAT_VERSION as AGENT_FORMAT, agentStream, parseAgentEvent } from "../agents/events.ts";
-import { FORMAT_VERSION as LEAGUE_FORMAT, leagueStream, parseLeagueEvent } from "../league/events.ts";
+import { FORMAT_VERSION as AGENT_FORMAT, AgentEvent, agentStream } from "../agents/events.ts";
+import { FORMAT_VERSION as LEAGUE_FORMAT, LeagueEvent, leagueStream } from "../league/events.ts";
 import type { CommittedEvent, Decision, ManagerState } from "../ledger.ts";
 import { evolveState } from "./manager-state.ts";
 import type { ManagerStore } from "./manager-store.ts";
@@ -57,7 +57,7 @@ interface Added {
   readonly committed: CommittedEvent;
 }
 
-/** The events as they are read from the log later: parsed from their texts, so that the state in memory is that of a restart. */
+/** The events as they are read from the log later. An event that could not be read throws: the next start would fail. */
 function recordedOf(
   { leagueEvents = [], agentEvents = [] }: Decision<unknown>,
   at: string,
@@ -65,20 +65,15 @@ function recordedOf(
 ): Added[] {
   const ofLeagues = leagueEvents.map(({ leagueId, event }): Added => {
     const stream = leagueStream(leagueId);
-    const body = JSON.stringify({ v: LEAGUE_FORMAT, at, ...event });
-    const committed = {
-      kind: "league",
-      leagueId,
-      version: nextVersion(stream),
-      event: parseLeagueEvent(body),
-    } as const;
-    return { stream, body, committed };
+    const checked = LeagueEvent.parse({ v: LEAGUE_FORMAT, at, ...event });
+    const committed = { kind: "league", leagueId, version: nextVersion(stream), event: checked } as const;
+    return { stream, body: JSON.stringify(checked), committed };
   });
   const ofAgents = agentEvents.map(({ agentId, event }): Added => {
     const stream = agentStream(agentId);
-    const body = JSON.stringify({ v: AGENT_FORMAT, at, ...event });
-    const committed = { kind: "agent", agentId, version: nextVersion(stream), event: parseAgentEvent(body) } as const;
-    return { stream, body, committed };
+    const checked = AgentEvent.parse({ v: AGENT_FORMAT, at, ...event });
+    const committed = { kind: "agent", agentId, version: nextVersion(stream), event: checked } as const;
+    return { stream, body: JSON.stringify(checked), committed };
   });
   return [...ofLeagues, ...ofAgents];
 }

@@ -195,6 +195,21 @@ describe("the ledger", () => {
     await opened.ledger.settled();
   });
 
+  test("a batch has at most 100 commands, and other work gets its turn between batches", async () => {
+    await execute(openLeague("first"));
+    const seen: number[] = [];
+    let decided = 0;
+    const count: Decide<number> = () => ok({ reply: ++decided });
+    setImmediate(function look() {
+      seen.push(decided);
+      if (decided < 250) setImmediate(look);
+    });
+    const answers = await Promise.all(Array.from({ length: 250 }, () => execute(count)));
+    expect(answers).toHaveLength(250);
+    expect(seen.filter((n) => n > 0 && n < 250).length).toBeGreaterThanOrEqual(2);
+    expect(seen.every((n) => n % 100 === 0 || n === 250)).toBe(true);
+  });
+
   test("settled does not wait for commands that are given later", async () => {
     await execute(openLeague("first"));
     let later = 0;

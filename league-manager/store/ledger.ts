@@ -16,6 +16,9 @@ export interface LedgerOptions {
   readonly onFatal: (error: Error) => void;
 }
 
+/** Commands of one batch. They are decided without a break, so other work waits for them. */
+const BATCH_COMMANDS = 100;
+
 interface Pending {
   readonly decide: Decide<unknown>;
   readonly resolve: (result: Result<unknown, ProtocolError>) => void;
@@ -61,21 +64,20 @@ export function openLedger(options: LedgerOptions): Ledger {
 
 interface Working extends LedgerOptions {
   loaded: Loaded;
-  waiting: Pending[];
+  readonly waiting: Pending[];
   readonly listeners: Set<Listener>;
   isWorking: boolean;
   /** The answer to the last command that was given. Commands are answered in the order in which they are given. */
   last: Promise<unknown>;
 }
 
-/** Executes commands in batches: all of one turn of the event loop, and all that arrive while a batch is being committed. */
+/** Executes commands in batches: those of one turn of the event loop, and those that arrive while a batch is being committed. */
 async function work(ledger: Working): Promise<void> {
   ledger.isWorking = true;
   await ledger.clock.nextTurn();
   while (ledger.waiting.length > 0) {
-    const commands = ledger.waiting;
-    ledger.waiting = [];
-    await executeAll(ledger, commands);
+    await executeAll(ledger, ledger.waiting.splice(0, BATCH_COMMANDS));
+    await ledger.clock.nextTurn();
   }
   ledger.isWorking = false;
 }

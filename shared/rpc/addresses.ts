@@ -78,14 +78,27 @@ export function isOnThisMachine(endpoint: string): boolean {
  * The same text for every spelling of one endpoint: host, port and path in lower case, without query, fragment and trailing slash.
  * All addresses of this machine are one, since a server may listen on all of them.
  */
-export function endpointKey(endpoint: string): string {
+export const endpointKey = (endpoint: string): string => endpointKeyOf(endpointParts(endpoint));
+
+/** What the key of an endpoint is made of. The key changes with the addresses of this machine, its parts do not. */
+export interface EndpointParts {
+  /** Null for a text that is no URL. */
+  readonly host: string | null;
+  /** Port and path; a text that is no URL as it is. */
+  readonly place: string;
+}
+
+export function endpointParts(endpoint: string): EndpointParts {
   const url = URL.parse(endpoint);
-  if (!url) return endpoint;
+  if (!url) return { host: null, place: endpoint };
   const host = bareHost(url).replace(/\.$/, "");
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
   const path = decoded(url.pathname).toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
-  return `${isThisMachine(host) ? "loopback" : host}:${port}${path}`;
+  return { host, place: `${port}${path}` };
 }
+
+export const endpointKeyOf = ({ host, place }: EndpointParts): string =>
+  host === null ? place : `${isThisMachine(host) ? "loopback" : host}:${place}`;
 
 /** Whether two texts name one endpoint, however they are spelled. */
 export const sameEndpoint = (a: string, b: string): boolean => endpointKey(a) === endpointKey(b);
