@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { gameIds } from "#shared/games/registry.ts";
 import { newToken } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { rpcOf, startTestManager, type TestManager, type Wire } from "../testing/test-manager.ts";
@@ -31,12 +32,13 @@ const refereeCall = (name: string, address: string, port: number) => ({
   name: "register_referee",
   arguments: { referee_name: name, endpoint: `http://${address}:${port}/mcp` },
 });
+/** The same registration as that of the tool, which changes nothing when it is repeated. */
 const envelopeCall = (sender: string, display_name: string, auth_token: string) => ({
   name: "league_message",
   arguments: newEnvelope(
     "PLAYER_REGISTER_REQUEST",
     sender,
-    { display_name, version: "1", game_types: ["rps"], contact_endpoint: `http://${REMOTE}:9000/mcp` },
+    { display_name, version: "1", game_types: [...gameIds], contact_endpoint: `http://${REMOTE}:9000/mcp` },
     { authToken: auth_token },
   ),
 });
