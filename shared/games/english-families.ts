@@ -1,3 +1,5 @@
+import { memoized } from "../lib/lazily.ts";
+
 /**
  * Tables of clue rule 2 for what the rules of English spelling do not cover. Frozen: an old log must verify for ever, so a change needs a new version of the
  * rule. (That is why no package is used for them: its next release could refuse a clue that a log holds.)
@@ -60,14 +62,14 @@ WATER WAY WEED WEEK WHITE WIND WING WOMAN WOMEN WOOD WORK WORM WRECK YARD`;
 const wordsOf = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 /** A form to the bases that it may be of, itself among them where it is one: SAW to SAW and SEE. */
-export const irregularBases: ReadonlyMap<string, readonly string[]> = FAMILIES.trim()
-  .split(/[|\n]/)
-  .map(wordsOf)
-  .reduce((known, family) => {
+export const irregularBases = memoized((): ReadonlyMap<string, readonly string[]> => {
+  const known = new Map<string, string[]>();
+  for (const family of FAMILIES.trim().split(/[|\n]/).map(wordsOf)) {
     const [base = ""] = family;
     for (const form of family) known.set(form, [...(known.get(form) ?? []), base]);
-    return known;
-  }, new Map<string, string[]>());
+  }
+  return known;
+});
 
-export const unrelatedWords: ReadonlySet<string> = new Set(wordsOf(UNRELATED));
-export const compoundingWords: ReadonlySet<string> = new Set(wordsOf(COMPOUNDING));
+export const unrelatedWords = memoized((): ReadonlySet<string> => new Set(wordsOf(UNRELATED)));
+export const compoundingWords = memoized((): ReadonlySet<string> => new Set(wordsOf(COMPOUNDING)));

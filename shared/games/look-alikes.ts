@@ -1,3 +1,5 @@
+import { memoized } from "../lib/lazily.ts";
+
 /**
  * Letters that look like a capital of the Latin alphabet, from Unicode's confusables.txt (UTS 39, version 13), as `fold` leaves them; right-to-left
  * scripts are left out, and small capitals are added. Frozen: it belongs to clue rule 2, so a change needs a new version of the rule.
@@ -33,10 +35,15 @@ const ROWS: Readonly<Record<string, string>> = {
   OE: "Œ",
 };
 
-const LATIN: ReadonlyMap<string, string> = new Map(
-  Object.entries(ROWS).flatMap(([latin, letters]) => Array.from(letters, (letter) => [letter, latin] as const)),
+const latinOf = memoized(
+  (): ReadonlyMap<string, string> =>
+    new Map(
+      Object.entries(ROWS).flatMap(([latin, letters]) => Array.from(letters, (letter) => [letter, latin] as const)),
+    ),
 );
 
 /** A folded text with each letter that looks like a Latin one replaced by it. */
-export const latinLook = (folded: string): string =>
-  Array.from(folded, (letter) => LATIN.get(letter) ?? letter).join("");
+export function latinLook(folded: string): string {
+  const latin = latinOf();
+  return Array.from(folded, (letter) => latin.get(letter) ?? letter).join("");
+}

@@ -1,3 +1,4 @@
+import { memoized } from "../lib/lazily.ts";
 import { WORDS } from "./codenames-words.ts";
 import { compoundingWords, irregularBases, unrelatedWords } from "./english-families.ts";
 
@@ -17,7 +18,7 @@ export const areForms = (one: Word, other: Word): boolean => other.bases.some((b
 export function isCompoundWith({ bases }: Word, { text: part }: Word): boolean {
   if (part.length < SHORTEST) return false;
   return bases.some((base) => {
-    if (base.length < part.length + SHORTEST || unrelatedWords.has(base)) return false;
+    if (base.length < part.length + SHORTEST || unrelatedWords().has(base)) return false;
     const isMade = (rest: string): boolean =>
       makesCompounds(rest) || (rest.startsWith("S") && makesCompounds(rest.slice(1)));
     return (
@@ -57,15 +58,15 @@ const DERIVATIONS = [
   "HOOD",
 ];
 
-const builtIn: ReadonlySet<string> = new Set(WORDS);
+const builtIn = memoized((): ReadonlySet<string> => new Set(WORDS));
 const makesCompounds = (word: string): boolean =>
-  word.length >= SHORTEST && (compoundingWords.has(word) || builtIn.has(word));
+  word.length >= SHORTEST && (compoundingWords().has(word) || builtIn().has(word));
 
 export function englishWord(text: string): Word {
-  const regular = unrelatedWords.has(text) ? [] : [...plurals(text), ...endings(text)];
+  const regular = unrelatedWords().has(text) ? [] : [...plurals(text), ...endings(text)];
   return {
     text,
-    bases: [...new Set([text, ...regular].flatMap((base) => [base, ...(irregularBases.get(base) ?? [])]))],
+    bases: [...new Set([text, ...regular].flatMap((base) => [base, ...(irregularBases().get(base) ?? [])]))],
   };
 }
 

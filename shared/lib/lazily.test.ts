@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lazily } from "./lazily.ts";
+import { lazily, memoized } from "./lazily.ts";
 
 /** A load that fails so many times first, and how often it was begun. */
 function failing(times: number) {
@@ -25,4 +25,15 @@ test("a load that failed is told to all who waited for it, and begun anew by who
   expect([told, begun()]).toEqual([[failed, failed], 1]);
   expect(await load()).toEqual({ loaded: 2 });
   expect(await load()).toEqual({ loaded: 2 });
+});
+
+test("a value is made at the first call, and once for all calls", () => {
+  let made = 0;
+  const value = memoized(() => {
+    made++;
+    return undefined;
+  });
+  expect(made).toBe(0);
+  expect([value(), value()]).toEqual([undefined, undefined]);
+  expect(made).toBe(1);
 });

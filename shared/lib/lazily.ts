@@ -9,3 +9,12 @@ export function lazily<T>(load: () => Promise<T>): () => Promise<T> {
     return loading;
   };
 }
+
+/** Makes a value at the first call, for tables that few processes need. */
+export function memoized<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

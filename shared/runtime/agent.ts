@@ -3,11 +3,10 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import { messageOf } from "../lib/result.ts";
 import { httpNetwork, type Network } from "../rpc/network.ts";
 import type { AgentReport } from "./agent-report.ts";
-import { EXIT, fileFault, StartError } from "./exit.ts";
+import { EXIT, fileFault, StartError, StoreLost } from "./exit.ts";
 import { fileNameOf } from "./file-name.ts";
 import { released } from "./held.ts";
 import { type Logger, openLog } from "./logger.ts";
-import { StoreLost } from "./store-file.ts";
 
 /** The process around an agent: its log, what it reports, and the time and network that it is given. */
 export interface AgentProcess {

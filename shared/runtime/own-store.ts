@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { foreignTable, openSqlite, takeFile } from "../store/sqlite.ts";
-import { StartError } from "./exit.ts";
-import { type StoreLost, storeFault, watchStoreFile } from "./store-file.ts";
+import { StartError, type StoreLost } from "./exit.ts";
+import { storeFault, watchStoreFile } from "./store-file.ts";
 
 export class StoreInUse extends StartError {}
 

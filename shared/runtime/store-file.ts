@@ -4,10 +4,7 @@ import { z } from "zod";
 import type { Clock } from "../lib/clock.ts";
 import { messageOf } from "../lib/result.ts";
 import { OtherFormat } from "../store/sqlite.ts";
-import { StartError } from "./exit.ts";
-
-/** The database file of a running agent has been deleted or replaced: what is written from now on is lost, and a restart finds no file. */
-export class StoreLost extends StartError {}
+import { StartError, StoreLost } from "./exit.ts";
 
 const LOOK_EVERY_MS = 1_000;
 /** SQLite's result codes for a file that may not be written (8) and one that cannot be opened (14). */
