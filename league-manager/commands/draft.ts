@@ -20,6 +20,8 @@ export class Draft {
   readonly #before: ManagerState;
   readonly #leagues: Map<string, League>;
   readonly #agents: Map<string, Agent>;
+  /** Events by league that are not in `#leagues` yet: most commands need no state after them, and the start of a large league has many. */
+  readonly #unfolded = new Map<string, readonly NewLeagueEvent[]>();
   readonly #leagueEvents: NonNullable<Decision<null>["leagueEvents"]>[number][] = [];
   readonly #agentEvents: NonNullable<Decision<null>["agentEvents"]>[number][] = [];
   readonly #writes: Write[] = [];
@@ -33,16 +35,17 @@ export class Draft {
 
   /** The state with the events so far. */
   get state(): ManagerState {
+    for (const leagueId of this.#unfolded.keys()) this.#leagueOf(leagueId);
     return { ...this.#before, leagues: this.#leagues, agents: this.#agents };
   }
 
-  /** Gives a command to a league. */
-  league(leagueId: string, command: LeagueCommand): Result<null, ProtocolError> {
-    const league = this.#leagues.get(leagueId) ?? null;
+  /** Gives a command to a league; its events if it accepts. */
+  league(leagueId: string, command: LeagueCommand): Result<readonly NewLeagueEvent[], ProtocolError> {
+    const league = this.#leagueOf(leagueId);
     if (!league && command.type !== "open") return err(noLeague(leagueId));
     const decided = decideLeague(league, command);
     if (decided.ok) this.append(leagueId, decided.value);
-    return decided.ok ? ok(null) : decided;
+    return decided;
   }
 
   /** Gives a league a command that it accepts in its state: a rejection is a bug. */
@@ -53,12 +56,18 @@ export class Draft {
 
   /** Appends events that were decided on the league as it is in `state`. */
   append(leagueId: string, events: readonly NewLeagueEvent[]): void {
+    for (const event of events) this.#leagueEvents.push({ leagueId, event });
+    this.#unfolded.set(leagueId, [...(this.#unfolded.get(leagueId) ?? []), ...events]);
+  }
+
+  #leagueOf(leagueId: string): League | null {
     let league = this.#leagues.get(leagueId) ?? null;
-    for (const event of events) {
-      this.#leagueEvents.push({ leagueId, event });
+    for (const event of this.#unfolded.get(leagueId) ?? []) {
       league = evolveLeague(league, { ...event, v: LEAGUE_FORMAT, at: this.#at } as LeagueEvent);
     }
+    this.#unfolded.delete(leagueId);
     if (league) this.#leagues.set(leagueId, league);
+    return league;
   }
 
   /**

@@ -25,10 +25,11 @@ export const startLeague =
     if (!started.ok) return started;
     const referees = refereesOf(state);
     if (referees.length === 0) return err(protocolError("L001", "no referee is registered yet", {}, true));
-    const league = draft.state.leagues.get(leagueId);
-    const players = [...(league?.entrants.keys() ?? [])].filter((id) => state.agents.has(id));
+    const entrants = state.leagues.get(leagueId)?.entrants ?? new Map<string, string>();
+    const players = [...entrants.keys()].filter((id) => state.agents.has(id));
     for (const id of [...players, ...referees]) draft.agent(id, { type: "activate" });
-    return draft.decision({ matches: league?.matchCount ?? 0 });
+    const rounds = started.value.map((event) => (event.type === "round_paired" ? event.pairings.length : 0));
+    return draft.decision({ matches: rounds.reduce((sum, matches) => sum + matches, 0) });
   };
 
 /** Ends a league whose matches are completed. Players whose leagues are all over are dismissed; referees when every league is over. */

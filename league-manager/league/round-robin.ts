@@ -56,10 +56,10 @@ const DUMMY = null;
 function bergerRounds(playerIds: readonly string[]): readonly Tables[] {
   const seats: (string | null)[] = playerIds.length % 2 === 0 ? [...playerIds] : [...playerIds, DUMMY];
   return Array.from({ length: seats.length - 1 }, (_, index) => {
-    const pairs = bergerRound(seats, index).map((pair) => pair.filter((player) => player !== DUMMY));
+    const pairs = bergerRound(seats, index);
     return {
-      tables: pairs.filter((pair) => pair.length === 2),
-      byes: pairs.filter((pair) => pair.length === 1).flat(),
+      tables: pairs.filter((pair): pair is readonly [string, string] => !pair.includes(DUMMY)),
+      byes: pairs.filter((pair) => pair.includes(DUMMY)).flatMap((pair) => pair.filter((player) => player !== DUMMY)),
     };
   });
 }
