@@ -22,6 +22,7 @@ export type LiveEvent =
       readonly faults: readonly MatchFault[];
       readonly completed: number;
       readonly matches: number;
+      /** The leaders and the players of the match: the whole table for each match of a large league is too much for the process that reads it. */
       readonly standings: readonly Standing[];
     }
   | { readonly type: "league_stuck"; readonly league_id: string; readonly why: string }
@@ -81,7 +82,7 @@ function liveOfLeague(league: League, event: LeagueEvent, projections: Projectio
           faults: match.outcome?.faults ?? [],
           completed: projections.completed(league_id),
           matches: league.matchCount,
-          standings: projections.standings(league),
+          standings: leadersAnd(match.players, projections.standings(league)),
         },
       ];
     }
@@ -128,6 +129,12 @@ const playerState = ({ agent, was }: StateChange, projections: Projections): Liv
   state: agent.state,
   league_ids: projections.leagues().flatMap(({ leagueId, entrants }) => (entrants.has(agent.id) ? [leagueId] : [])),
 });
+
+/** So many rows of the standings are in the live event of each match. */
+const LEADERS = 10;
+
+const leadersAnd = (players: readonly string[], standings: readonly Standing[]): readonly Standing[] =>
+  standings.filter(({ player_id }, place) => place < LEADERS || players.includes(player_id));
 
 const leagueCompleted = (league: League, projections: Projections): LiveEvent => ({
   type: "league_completed",
