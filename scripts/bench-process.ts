@@ -152,7 +152,8 @@ function fieldsOf(pid: number): readonly string[] | null {
   }
 }
 
-function peakKb(pid: number): number {
+/** The most memory that a process has held so far; 0 when it has gone. */
+export function peakKb(pid: number): number {
   try {
     return Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
   } catch {

@@ -1,0 +1,197 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { Command } from "commander";
+import { findGame } from "#shared/games/registry.ts";
+import { systemClock } from "#shared/lib/clock.ts";
+
+import { chainHash, GENESIS } from "#shared/lib/hash-chain.ts";
+import { newToken } from "#shared/lib/ids.ts";
+import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
+import type { MatchResult, MessageType, StartGame } from "#shared/protocol/messages.ts";
+
+import { createPeers } from "#shared/rpc/peer.ts";
+import { freePorts } from "#shared/runtime/free-ports.ts";
+import { countOption, withUsageExit } from "#shared/runtime/options.ts";
+import { outcomeOf } from "#shared/session/match-result.ts";
+import { type Command as Action, create, decide } from "#shared/session/session.ts";
+import { launch, type Measured, peakKb, sleep, temporaryFolder } from "./bench-process.ts";
+
+/** `node scripts/bench-memory.ts`: the most memory that a manager takes for one large league, while it plays and after a restart. */
+const { players, rounds } = withUsageExit(new Command("bench-memory"))
+  .description("Peak memory of a league manager with one league. Players and referee are one server in this process.")
+  .option("--players <n>", "players of the league", countOption, 1_000)
+  .option("--rounds <n>", "rounds to play", countOption, 3)
+  .parse()
+  .opts<{ players: number; rounds: number }>();
+
+const LEAGUE = "large";
+const CALL = { timeoutMs: 60_000 };
+/** Enough for every match of a round. */
+const MAX_CONCURRENT = 100_000;
+
+const [managerPort = 0, agentPort = 0] = await freePorts(2);
+const managerUrl = `http://127.0.0.1:${managerPort}/mcp`;
+const folder = temporaryFolder();
+const peers = createPeers({ clock: systemClock });
+let recorded = 0;
+const faults: string[] = [];
+const refereeToken = newToken();
+
+const endpointOf = (name: string): string => `http://127.0.0.1:${agentPort}/${name}/mcp`;
+
+/** Sends the manager a message and returns the payload of its answer. */
+async function send(
+  type: MessageType,
+  sender: string,
+  payload: object,
+  authToken: string,
+): Promise<Envelope["payload"]> {
+  const reply = await peers.message(
+    managerUrl,
+    newEnvelope(type, sender, payload, { at: systemClock.iso(), authToken }),
+    CALL,
+  );
+  if (!reply.ok) throw new Error(`${type}: ${reply.error.detail}`);
+  if (reply.value.type === "LEAGUE_ERROR" && type !== "MATCH_RESULT")
+    throw new Error(JSON.stringify(reply.value.payload));
+  return reply.value.payload;
+}
+
+/** The result of a match in which rock meets scissors. */
+function resultOf({
+  league_id,
+  round_id,
+  match_id,
+  epoch,
+  game: id,
+  options: given,
+  roles,
+  seed,
+}: StartGame): MatchResult {
+  const game = findGame(id);
+  if (!game) throw new Error(`no game ${id}`);
+  const participants = Object.fromEntries(Object.entries(roles).map(([role, seat]) => [role, seat.player_id]));
+  const options = game.options.parse(given);
+  const created = create({ id: match_id, game, options, participants, seed, at: systemClock.iso() });
+  const entries = [created.entry];
+  let session = created.next;
+  const actions = ["rock", "scissors"].map((action, seat): Action => {
+    return { type: "act", role: `player_${seat + 1}`, action, expectedTick: null };
+  });
+  for (const action of actions) {
+    const decided = decide(session, action, systemClock.iso());
+    if (!decided.ok) throw new Error(decided.error.message);
+    entries.push(decided.value.entry);
+    session = decided.value.next;
+  }
+  const log = entries.map((entry) => JSON.stringify(entry));
+  return {
+    league_id,
+    round_id,
+    match_id,
+    epoch,
+    ...outcomeOf(session, log.reduce(chainHash, GENESIS), participants),
+    log,
+  };
+}
+
+/** A match that was taken from the referee in the meantime, e.g. because this process was too busy to answer a probe, comes again. */
+async function report(order: StartGame): Promise<void> {
+  const answer = await send("MATCH_RESULT", "referee:REF01", resultOf(order), refereeToken);
+  if (answer.error_code === undefined) recorded++;
+  else if (answer.error_code !== "L004") throw new Error(JSON.stringify(answer));
+}
+
+/** Accepts everything; reports a result for each START_GAME. */
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.method === "GET") return void response.writeHead(200).end();
+  const { id, params } = JSON.parse(await text(request));
+  const envelope: Envelope = params.arguments;
+  const at = systemClock.iso();
+  const isOrder = envelope.type === "START_GAME";
+  const reply = isOrder
+    ? newEnvelope("START_GAME_RESPONSE", "referee:REF01", { status: "ACCEPTED" }, { at })
+    : newEnvelope("ACK", "player:P01", {}, { at });
+  const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
+  response.setHeader("content-type", "application/json");
+  response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  // The first matches are reported when the round is under way; more than the rounds that are wanted are not played.
+  const order = envelope.payload as StartGame;
+  if (isOrder && order.round_id <= rounds) report(order).catch((thrown) => faults.push(String(thrown)));
+}
+
+const start = (): Promise<Measured> =>
+  launch("league-manager/main.ts", ["--config", configFile, "--data", folder, "--port", String(managerPort)]);
+
+async function until(check: () => boolean, isWatched: () => string): Promise<void> {
+  for (let waited = 0; !check(); waited++) {
+    if (faults.length > 0) throw new Error(faults[0]);
+    if (waited % 50 === 49) process.stderr.write(`${isWatched()}\n`);
+    await sleep(100);
+  }
+}
+
+const configFile = join(folder, "league.json");
+const league = {
+  league_id: LEAGUE,
+  game: "rps.v1",
+  options: { best_of: 1 },
+  max_players: players,
+  min_players: players,
+};
+writeFileSync(configFile, JSON.stringify({ leagues: [league], players: [] }));
+const server = createServer((request, response) => {
+  answer(request, response).catch((thrown) => faults.push(String(thrown)));
+});
+server.listen(agentPort, "127.0.0.1");
+
+const megabytes = (pid: number): string => `${(peakKb(pid) / 1024).toFixed(0)} MB`;
+const tell = (what: string, { pid }: Measured): void => {
+  const now = /VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  process.stdout.write(`${what}: peak ${megabytes(pid)}, now ${(Number(now) / 1024).toFixed(0)} MB\n`);
+};
+
+let manager = await start();
+tell("started", manager);
+const referee = {
+  display_name: "referee",
+  version: "1",
+  game_types: ["rps.v1"],
+  contact_endpoint: endpointOf("referee"),
+};
+await send(
+  "REFEREE_REGISTER_REQUEST",
+  "referee:new",
+  { ...referee, max_concurrent_matches: MAX_CONCURRENT },
+  refereeToken,
+);
+for (let n = 1; n <= players; n++) {
+  const player = {
+    display_name: `player ${n}`,
+    version: "1",
+    game_types: ["rps.v1"],
+    contact_endpoint: endpointOf(`${n}`),
+  };
+  await send("PLAYER_REGISTER_REQUEST", "player:new", player, newToken());
+}
+tell(`${players} players registered`, manager);
+const ofRound = Math.floor(players / 2);
+for (let round = 1; round <= rounds; round++) {
+  const begun = performance.now();
+  await until(
+    () => recorded >= round * ofRound,
+    () => `${recorded} results`,
+  );
+  tell(`round ${round} of ${players - 1} played in ${((performance.now() - begun) / 1_000).toFixed(1)} s`, manager);
+}
+await manager.stop();
+manager = await start();
+await sleep(3_000);
+tell("started again", manager);
+await manager.stop();
+server.closeAllConnections();
+server.close();
+await peers.close();
+process.exit();
