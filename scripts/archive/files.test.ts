@@ -1,7 +1,7 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { agentLogFile, filesIn, MANIFEST, matchFile, RUN_FILE, writeExport } from "./files.ts";
+import { agentLogFile, canonical, contentsOf, filesIn, MANIFEST, matchFile, RUN_FILE, writeExport } from "./files.ts";
 import { type TestExports, testExports } from "./testing-exports.ts";
 
 const FILES = new Map([
@@ -39,4 +39,28 @@ it("a manifest of another program makes no export", () => {
   writeFileSync(join(folder, MANIFEST), '{"name":"a web application","icons":[]}');
   expect(() => writeExport(folder, FILES)).toThrow(`holds ${MANIFEST}, which is no part`);
   expect(filesIn(folder)).toEqual([MANIFEST]);
+});
+
+it("an export into a folder with a link to another folder deletes nothing there", () => {
+  const other = exports.newFolder();
+  writeFileSync(join(other, "thesis.txt"), "mine");
+  const folder = join(exports.newFolder(), "export");
+  writeExport(folder, FILES);
+  const manifest = JSON.parse(readFileSync(join(folder, MANIFEST), "utf8"));
+  manifest.files["dir/thesis.txt"] = "";
+  writeFileSync(join(folder, MANIFEST), canonical(manifest));
+  symlinkSync(other, join(folder, "dir"));
+  expect(() => writeExport(folder, FILES)).toThrow(`${folder} holds dir, which is no part of an export`);
+  expect(filesIn(other)).toEqual(["thesis.txt"]);
+});
+
+it("links are listed and not followed, also those that lead back", () => {
+  const folder = exports.newFolder();
+  mkdirSync(join(folder, "matches"));
+  writeFileSync(join(folder, "matches", "R1M1.json"), "{}");
+  for (const name of ["loop", "matches/loop"]) symlinkSync(folder, join(folder, name));
+  symlinkSync(join(folder, "matches", "R1M1.json"), join(folder, "R1M1.json"));
+  const { files, others } = contentsOf(folder);
+  expect(files).toEqual([join("matches", "R1M1.json")]);
+  expect(others.toSorted()).toEqual(["R1M1.json", "loop", join("matches", "loop")]);
 });

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { z } from "zod";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { inOneLine } from "#shared/lib/text.ts";
@@ -62,24 +62,40 @@ export function writeExport(
   return manifest.digest;
 }
 
+/** What lies below a folder, named from it. */
+export interface Contents {
+  readonly files: readonly string[];
+  /** Symbolic links, sockets and other entries that are neither a file nor a folder. */
+  readonly others: readonly string[];
+}
+
+/** What lies below a folder; nothing if there is no such folder. Links are not followed: they can lead out of the folder, or back into it. */
+export function contentsOf(folder: string): Contents {
+  const files: string[] = [];
+  const others: string[] = [];
+  const below = existsSync(folder) && statSync(folder).isDirectory() ? [""] : [];
+  for (let next = below.pop(); next !== undefined; next = below.pop()) {
+    for (const entry of readdirSync(join(folder, next), { withFileTypes: true })) {
+      const list = entry.isFile() ? files : entry.isDirectory() ? below : others;
+      list.push(join(next, entry.name));
+    }
+  }
+  return { files, others };
+}
+
 /** The files below a folder, named from it; none if there is no such folder. */
-export const filesIn = (folder: string): readonly string[] =>
-  existsSync(folder) && statSync(folder).isDirectory()
-    ? readdirSync(folder, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    : [];
+export const filesIn = (folder: string): readonly string[] => contentsOf(folder).files;
 
 function removeExport(folder: string): void {
-  const found = filesIn(folder);
-  const known = new Set(found.includes(MANIFEST) ? listedIn(readFileSync(join(folder, MANIFEST), "utf8")) : []);
-  const other = found.find((name) => !known.has(name));
+  const { files, others } = contentsOf(folder);
+  const known = new Set(files.includes(MANIFEST) ? listedIn(readFileSync(join(folder, MANIFEST), "utf8")) : []);
+  const other = others[0] ?? files.find((name) => !known.has(name));
   if (other !== undefined) {
     throw new StartError(
       `${folder} holds ${inOneLine(other)}, which is no part of an export: name an empty folder with --out`,
     );
   }
-  for (const name of found) unlinkSync(join(folder, name));
+  for (const name of files) unlinkSync(join(folder, name));
 }
 
 /** The files of the export with this manifest; none if it is the manifest of another program. */

@@ -5,7 +5,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { messageOf, TOO_DEEP } from "#shared/lib/result.ts";
 import { faultLine } from "#shared/lib/schema-messages.ts";
 import { isDeeperThan } from "#shared/lib/text.ts";
-import { canonical, digestOf, filesIn, MANIFEST, Manifest, SIGNATURE } from "./files.ts";
+import { canonical, contentsOf, digestOf, MANIFEST, Manifest, SIGNATURE } from "./files.ts";
 import type { Findings } from "./findings.ts";
 
 /** The files of an export that is checked. They are untrusted input. */
@@ -15,11 +15,11 @@ export interface Source {
   readonly findings: Findings;
 }
 
-export const openSource = (folder: string, findings: Findings): Source => ({
-  folder,
-  texts: new Map(filesIn(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")])),
-  findings,
-});
+export function openSource(folder: string, findings: Findings): Source {
+  const { files, others } = contentsOf(folder);
+  for (const name of others) findings.blame(name, "is no file");
+  return { folder, texts: new Map(files.map((name) => [name, readFileSync(join(folder, name), "utf8")])), findings };
+}
 
 /** Compares every file with the manifest, and the manifest with its digest. Returns the digest. */
 export function checkBytes(source: Source): string {

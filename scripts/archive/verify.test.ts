@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
@@ -187,6 +187,16 @@ describe("the bytes of an export", () => {
     expect(faults).toEqual([{ file: agentLogFile("P09"), message: "is not listed in league.json" }]);
     const unlisted = faultsAfter((folder) => writeFileSync(join(folder, "constructor"), "{}"));
     expect(unlisted).toEqual([{ file: "constructor", message: "is not in the manifest" }]);
+  });
+
+  it("a link is a fault and is not followed", () => {
+    const faults = faultsAfter((folder) => {
+      rmSync(join(folder, RPS));
+      symlinkSync(join(sound, RPS), join(folder, RPS));
+      for (const name of ["loop", "loop2"]) symlinkSync(folder, join(folder, name));
+    });
+    for (const file of ["loop", "loop2", RPS]) expect(faults).toContainEqual({ file, message: "is no file" });
+    expect(faults).toContainEqual({ file: RPS, message: "is missing" });
   });
 
   const deep = `${"[".repeat(3_000)}${"]".repeat(3_000)}`;
