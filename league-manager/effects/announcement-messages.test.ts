@@ -42,6 +42,20 @@ describe("the lists of a round with more than 100 matches", () => {
   });
 });
 
+test.each([
+  { matches: 100, listed: 100, truncated: undefined },
+  { matches: 101, listed: 1, truncated: true },
+])(
+  "the announcement of a round with $matches matches lists $listed of them to a player",
+  ({ matches, listed, truncated }) => {
+    const { league } = afterCommands(running(players(2 * matches)));
+    const messages = new AnnouncementMessages(() => stateOf(league));
+    const payload = messages.payload({ type: "ROUND_ANNOUNCEMENT", leagueId: "rps", roundId: 1 }, "P1");
+    const { matches: list, ...rest } = payload as { matches: unknown[]; truncated?: boolean };
+    expect([list.length, rest.truncated]).toEqual([listed, truncated]);
+  },
+);
+
 test("standings after a round need the matches of that round only, if those after the round before it were sent", () => {
   let commands: readonly LeagueCommand[] = running(["P1", "P2", "P3", "P4"]);
   const leagues: League[] = [];
