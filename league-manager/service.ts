@@ -19,7 +19,7 @@ import { admissionPolicy, keptPlaces, leagueSettings, numbersOf, type StartWhen 
 import { createEffects } from "./effects/effects.ts";
 import { registerListedPlayers } from "./effects/listed-players.ts";
 import { hasLeft } from "./effects/presence.ts";
-import { leagueStream, parseLeagueEvent } from "./league/events.ts";
+import { type LeagueEvent, leagueStream } from "./league/events.ts";
 import { matchSeeds } from "./league/seeds.ts";
 import type { Ledger } from "./ledger.ts";
 import { openLedger } from "./store/ledger.ts";
@@ -135,7 +135,7 @@ function compose(core: Core, self: AgentProcess) {
     seedOf,
   };
   const readEvents = (leagueId: string, after: number, limit: number) =>
-    store.log.read(leagueStream(leagueId), after, limit).map(({ body }) => parseLeagueEvent(body));
+    store.log.read(leagueStream(leagueId), after, limit).map(({ body }) => JSON.parse(body) as LeagueEvent);
   const token = operator.token;
   const api = createApi({ ...core, views, registration, policy, operatorToken: token, readEvents, clock, log });
   return {

@@ -4,13 +4,14 @@ import { createServer, get, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
 import { ok } from "#shared/lib/result.ts";
 import { manualClock } from "#shared/lib/testing-clock.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
-import { leagueStream, parseLeagueEvent } from "../league/events.ts";
+import { type LeagueEvent, leagueStream } from "../league/events.ts";
 import { entered, ledgerOn, opened } from "../store/testing-ledger.ts";
 import { createProjections } from "./projections.ts";
 import { streamRoutes } from "./stream-routes.ts";
@@ -22,20 +23,24 @@ interface Received {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** A server with the stream of the league `first`, which has been opened; `reads` counts the reads of the store. */
-async function startStream({ maxReaders = 10 } = {}) {
+/** A server with the stream of the league `first`, which has been opened; `bodiesRead` are the events that were read from the store. */
+async function startStream({ maxReaders = 10, maxReadersOfNetwork = 5, defer = systemClock.defer } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "streams-"));
-  const { ledger, store, db, reads } = ledgerOn(join(folder, "league-manager.sqlite"));
-  const clock = manualClock();
+  const { ledger, store, db } = ledgerOn(join(folder, "league-manager.sqlite"));
+  const clock = { ...manualClock(), defer };
   const append = async (...events: readonly NewLeagueEvent[]): Promise<void> => {
     await ledger.execute(() =>
       ok({ leagueEvents: events.map((event) => ({ leagueId: "first", event })), reply: null }),
     );
   };
   await append(opened("first"));
+  const bodiesRead: string[] = [];
   const read = (leagueId: string, after: number, limit: number) =>
-    store.log.read(leagueStream(leagueId), after, limit).map(({ body }) => parseLeagueEvent(body));
-  const streams = leagueStreams({ ledger, read, clock, maxReaders });
+    store.log.read(leagueStream(leagueId), after, limit).map(({ body }) => {
+      bodiesRead.push(body);
+      return JSON.parse(body) as LeagueEvent;
+    });
+  const streams = leagueStreams({ ledger, read, clock, maxReaders, maxReadersOfNetwork });
   const app = await webApp(openLog(null, "test"), streamRoutes(createProjections(ledger), streams))();
   const server = createServer(app).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -46,7 +51,7 @@ async function startStream({ maxReaders = 10 } = {}) {
     rmSync(folder, { recursive: true, force: true });
   });
   const { port } = server.address() as AddressInfo;
-  return { append, clock, reads, url: `http://127.0.0.1:${port}/leagues/first/events` };
+  return { append, clock, bodiesRead, url: `http://127.0.0.1:${port}/leagues/first/events` };
 }
 
 /** Reads events from a stream; `next(n)` resolves with the next n of them. */
@@ -120,15 +125,39 @@ describe("GET /leagues/{league_id}/events", () => {
     expect(seen).toEqual(Array.from({ length: 16 }, (_, index) => index + 1));
   });
 
-  test("reads the store only for readers that are far behind", async () => {
-    const { append, reads, url } = await startStream();
+  test("reads and renders each event once for all readers of a league", async () => {
+    const { append, bodiesRead, url } = await startStream();
     for (let batch = 0; batch < 10; batch++) await append(...players(1 + batch * 100, 100));
-    const behind = await reader(`${url}?from=0`);
-    expect(ids(await behind.next(1_001))).toEqual(Array.from({ length: 1_001 }, (_, index) => index + 1));
-    const before = reads.length;
-    const near = await reader(`${url}?from=990`);
-    expect(ids(await near.next(11))).toEqual(Array.from({ length: 11 }, (_, index) => 991 + index));
-    expect(reads).toHaveLength(before);
+    const first = await reader(`${url}?from=0`);
+    expect(ids(await first.next(1_001))).toEqual(Array.from({ length: 1_001 }, (_, index) => index + 1));
+    expect(bodiesRead).toHaveLength(1_001);
+    const second = await reader(`${url}?from=0`);
+    expect(ids(await second.next(1_001))).toEqual(Array.from({ length: 1_001 }, (_, index) => index + 1));
+    const near = await reader(`${url}?from=960`);
+    expect(ids(await near.next(41))).toEqual(Array.from({ length: 41 }, (_, index) => 961 + index));
+    expect(bodiesRead).toHaveLength(1_001);
+    await append(...players(1_001, 1));
+    for (const one of [first, second, near]) expect(ids(await one.next(1))).toEqual([1_002]);
+    expect(bodiesRead).toHaveLength(1_002);
+  });
+
+  test("leaves the event loop to other work after about 256 kB", async () => {
+    const turns: (() => void)[] = [];
+    const { append, bodiesRead, url } = await startStream({ defer: (run) => void turns.push(run) });
+    const pad = "x".repeat(30_000);
+    const game = { game: "rps.v1", roles: ["a", "b"], format: "round-robin" } as const;
+    await append(...Array.from({ length: 200 }, () => ({ type: "reconfigured", ...game, options: { pad } }) as const));
+    const [one, other] = [await reader(`${url}?from=0`), await reader(`${url}?from=0`)];
+    let taken = 0;
+    while (Math.min(one.received.length, other.received.length) < 201) {
+      const before = bodiesRead.length;
+      turns.shift()?.();
+      taken++;
+      expect(bodiesRead.length - before).toBeLessThan(40);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(taken).toBeGreaterThan(20);
+    expect(ids(one.received)).toEqual(Array.from({ length: 201 }, (_, index) => index + 1));
   });
 
   test("does not send what is for operators only: run ids, commitments of names, why a referee lost a match", async () => {
@@ -155,6 +184,17 @@ describe("GET /leagues/{league_id}/events", () => {
     const one = await reader(`${url}?from=0`);
     expect(await status(`${url}?from=0`)).toBe(503);
     one.leave();
+  });
+
+  test("has a limited number of readers of one remote network", async () => {
+    const { url } = await startStream({ maxReadersOfNetwork: 1 });
+    const from = (address: string) => fetch(`${url}?from=0`, { headers: { "x-forwarded-for": address } });
+    const one = await from("2001:db8::1");
+    const statuses = [(await from("2001:db8::2")).status, (await from("203.0.113.9")).status];
+    expect([one.status, ...statuses]).toEqual([200, 503, 200]);
+    for (let local = 0; local < 2; local++) await reader(`${url}?from=0`);
+    await one.body?.cancel();
+    await vi.waitFor(async () => expect((await from("2001:db8::2")).status).toBe(200));
   });
 
   test("ends with the league, and tells a reader that has everything not to come back", async () => {

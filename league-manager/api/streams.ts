@@ -1,14 +1,15 @@
 import type { ServerResponse } from "node:http";
 import type { Clock } from "#shared/lib/clock.ts";
-import type { LeagueEvent } from "../league/events.ts";
+import { isLoopback, networkOf } from "#shared/rpc/addresses.ts";
+import { remoteAddressOf } from "#shared/rpc/http-request.ts";
 import type { Ledger } from "../ledger.ts";
-import { publicEvent } from "./public-events.ts";
+import { eventChunks, type ReadEvents } from "./event-chunks.ts";
 
 /** The events of leagues as server-sent events. */
 export interface LeagueStreams {
   /**
    * Sends a league's events after a version, each with its version as its id, and then those that are committed. Ends with the league. Returns
-   * false if there are too many readers.
+   * false if there are too many readers, in total or of the reader's network.
    */
   open(leagueId: string, after: number, response: ServerResponse): boolean;
   close(): void;
@@ -16,15 +17,17 @@ export interface LeagueStreams {
 
 export interface StreamOptions {
   readonly ledger: Pick<Ledger, "state" | "onCommit">;
-  /** Committed events of a league after a version, at most `limit`. */
-  readonly read: (leagueId: string, after: number, limit: number) => readonly LeagueEvent[];
+  readonly read: ReadEvents;
   readonly clock: Clock;
   readonly maxReaders?: number;
+  readonly maxReadersOfNetwork?: number;
 }
 
 interface Reader {
   readonly leagueId: string;
   readonly response: ServerResponse;
+  /** Null for a reader on this machine. */
+  readonly network: string | null;
   /** The version of the last event that was sent. */
   version: number;
   /** Whether the connection takes no more at the moment. */
@@ -33,16 +36,12 @@ interface Reader {
   readyAt: number;
 }
 
-/** The last events of a league, ready to be sent, so that all readers of a league share one text. */
-interface Recent {
-  /** The version of the first text. */
-  first: number;
-  readonly texts: string[];
-}
-
 const MAX_READERS = 1_000;
-const CHUNK = 200;
-const RECENT_EVENTS = 256;
+const MAX_READERS_OF_NETWORK = 50;
+/** What is written in one turn of the event loop, so that the manager goes on with its other work. */
+const TURN_BYTES = 256 * 1024;
+/** What a write of fewer bytes counts as. */
+const WRITE_BYTES = 2 * 1024;
 const HEARTBEAT_MS = 15_000;
 /** A reader that takes nothing for so long is disconnected. It resumes from the last event that it received. */
 const STALLED_MS = 30_000;
@@ -54,78 +53,109 @@ const EVENT_STREAM = {
   connection: "close",
 };
 
-export function leagueStreams({ ledger, read, clock, maxReaders = MAX_READERS }: StreamOptions): LeagueStreams {
+export function leagueStreams(options: StreamOptions): LeagueStreams {
+  const { ledger, read, clock, maxReaders = MAX_READERS, maxReadersOfNetwork = MAX_READERS_OF_NETWORK } = options;
   const readers = new Set<Reader>();
-  const recent = new Map<string, Recent>();
-
-  const nextTexts = ({ leagueId, version }: Reader): readonly string[] => {
-    const { first, texts } = recent.get(leagueId) ?? { first: Number.POSITIVE_INFINITY, texts: [] };
-    if (version + 1 >= first) return texts.slice(version + 1 - first, version + 1 - first + CHUNK);
-    return read(leagueId, version, CHUNK).map((event, index) => textOf(leagueId, version + 1 + index, event));
-  };
-
-  /** Sends the events that the reader has not received until the connection is full. At most one chunk waits in memory. */
-  const feed = (reader: Reader): void => {
-    const { response, leagueId } = reader;
-    while (!reader.isFull && !response.destroyed) {
-      const texts = nextTexts(reader);
-      if (texts.length === 0) break;
-      reader.version += texts.length;
-      reader.isFull = !response.write(texts.join(""));
-    }
-    const league = ledger.state.leagues.get(leagueId);
-    if (league?.status === "completed" && reader.version >= league.version) response.end();
-  };
+  const feed = feeder(ledger, read, clock);
 
   const stopListening = ledger.onCommit(({ events }) => {
-    const changed = new Set<string>();
-    for (const committed of events) {
-      if (committed.kind !== "league") continue;
-      const { leagueId, version, event } = committed;
-      changed.add(leagueId);
-      keep(recent, leagueId, version, textOf(leagueId, version, event));
-    }
-    for (const reader of readers) if (changed.has(reader.leagueId)) feed(reader);
+    const changed = new Set(events.map((committed) => (committed.kind === "league" ? committed.leagueId : null)));
+    for (const reader of readers) if (changed.has(reader.leagueId)) feed.later(reader);
   });
 
   const stopBeating = clock.every(HEARTBEAT_MS, () => {
     for (const reader of readers) {
-      if (!reader.isFull) reader.response.write(": heartbeat\n\n");
+      if (!reader.isFull) reader.isFull = !reader.response.write(": heartbeat\n\n");
       else if (clock.monotonic() - reader.readyAt > STALLED_MS) reader.response.destroy();
     }
   });
 
+  const hasPlace = (network: string | null): boolean => {
+    if (readers.size >= maxReaders) return false;
+    return network === null || count(readers, network) < maxReadersOfNetwork;
+  };
+
   return {
     open(leagueId, after, response) {
-      if (readers.size >= maxReaders) return false;
+      const address = remoteAddressOf(response.req);
+      const network = isLoopback(address) ? null : networkOf(address);
+      if (!hasPlace(network)) return false;
       // Without chunks each event is one write. The end of the stream is the end of the connection.
       response.useChunkedEncodingByDefault = false;
       response.writeHead(200, EVENT_STREAM).flushHeaders();
-      const reader: Reader = { leagueId, response, version: after, isFull: false, readyAt: clock.monotonic() };
+      const reader: Reader = { leagueId, response, network, version: after, isFull: false, readyAt: clock.monotonic() };
       readers.add(reader);
       response.once("close", () => readers.delete(reader));
       response.on("drain", () => {
         reader.isFull = false;
         reader.readyAt = clock.monotonic();
-        feed(reader);
+        feed.later(reader);
       });
-      feed(reader);
+      feed.later(reader);
       return true;
     },
     close() {
       stopListening();
       stopBeating();
-      for (const { response } of readers) response.end();
+      for (const reader of readers) {
+        feed.now(reader);
+        reader.response.end();
+      }
     },
   };
 }
 
-function keep(recent: Map<string, Recent>, leagueId: string, version: number, text: string): void {
-  const known = recent.get(leagueId);
-  if (!known) return void recent.set(leagueId, { first: version, texts: [text] });
-  known.texts.push(text);
-  if (known.texts.length > 2 * RECENT_EVENTS) known.first += known.texts.splice(0, RECENT_EVENTS).length;
+/** Sends readers the events that they have not received, until their connections are full: a chunk at a time, in turns. */
+function feeder(ledger: StreamOptions["ledger"], read: ReadEvents, clock: Clock) {
+  const chunkAfter = eventChunks(read);
+  const waiting = new Set<Reader>();
+
+  const send = (reader: Reader): number => {
+    const { response, leagueId } = reader;
+    if (reader.isFull || response.destroyed || response.writableEnded) return 0;
+    const chunk = chunkAfter(leagueId, reader.version);
+    if (chunk) {
+      reader.version = chunk.version;
+      reader.isFull = !response.write(chunk.bytes);
+    }
+    const league = ledger.state.leagues.get(leagueId);
+    if (league?.status === "completed" && reader.version >= league.version) response.end();
+    return chunk?.bytes.length ?? 0;
+  };
+
+  /** Sends the next chunk. Returns its size; 0 if there is none or the connection takes none. */
+  const now = (reader: Reader): number => {
+    try {
+      return send(reader);
+    } catch {
+      // The store could not be read, which ends the manager or passes. The reader resumes with a new connection.
+      reader.response.destroy();
+      return 0;
+    }
+  };
+
+  const takeTurn = (): void => {
+    let written = 0;
+    // A reader that is added again during the loop comes last.
+    for (const reader of waiting) {
+      if (written >= TURN_BYTES) break;
+      waiting.delete(reader);
+      const size = now(reader);
+      written += Math.max(size, WRITE_BYTES);
+      if (size > 0) waiting.add(reader);
+    }
+    if (waiting.size > 0) clock.defer(takeTurn);
+  };
+
+  const later = (reader: Reader): void => {
+    if (waiting.size === 0) clock.defer(takeTurn);
+    waiting.add(reader);
+  };
+  return { now, later };
 }
 
-const textOf = (leagueId: string, version: number, event: LeagueEvent): string =>
-  `id: ${version}\nevent: ${event.type}\ndata: ${JSON.stringify(publicEvent(leagueId, version, event))}\n\n`;
+function count(readers: ReadonlySet<Reader>, network: string): number {
+  let found = 0;
+  for (const reader of readers) if (reader.network === network) found++;
+  return found;
+}
