@@ -1,6 +1,6 @@
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Ledger } from "../ledger.ts";
-import { type LiveEvent, liveEventsOf } from "./live.ts";
+import { type LiveEvent, liveEventsAfter, liveEventsOf } from "./live.ts";
 import type { Projections } from "./projections.ts";
 
 /**
@@ -22,4 +22,5 @@ export const liveFeed = (
       }
       for (const event of liveEventsOf(committed, commit, projections, change)) emit(event);
     }
+    for (const event of liveEventsAfter(commit, projections)) emit(event);
   });

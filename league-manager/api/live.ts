@@ -86,10 +86,8 @@ function liveOfLeague(league: League, event: LeagueEvent, projections: Projectio
         },
       ];
     }
-    case "completed": {
-      const completed = leagueCompleted(league, projections);
-      return areCompleted(projections) ? [completed, allCompleted(projections)] : [completed];
-    }
+    case "completed":
+      return [leagueCompleted(league, projections)];
     default:
       return [];
   }
@@ -149,6 +147,12 @@ const allCompleted = (projections: Projections): LiveEvent => ({
   type: "all_completed",
   document: resultsDocument(projections.leagues(), projections.standings),
 });
+
+/** The live event that follows those of a commit's events: the commit has completed the last league. One commit can complete several leagues. */
+export function liveEventsAfter({ events }: Commit, projections: Projections): readonly LiveEvent[] {
+  const hasCompleted = events.some(({ event }) => event.type === "completed");
+  return hasCompleted && areCompleted(projections) ? [allCompleted(projections)] : [];
+}
 
 /** The live events of a manager's start: the leagues that its store holds. */
 export function liveEventsAtStart(projections: Projections): readonly LiveEvent[] {
