@@ -17,6 +17,8 @@ import { managerResources, managerTemplates, type Views } from "./resources.ts";
 
 /** 1,035 matches in 45 rounds. */
 const PLAYERS = Array.from({ length: 46 }, (_, index) => playerId(index + 1));
+/** Other texts of numbers of rounds. */
+const ALIASES = ["01", "0x1", "1e0", "+1", " 1", "1.0"];
 const folder = mkdtempSync(join(tmpdir(), "long-schedule-"));
 const { ledger, db } = ledgerOn(join(folder, "league-manager.sqlite"));
 let views: Views;
@@ -70,8 +72,10 @@ describe("a league of more than 1,000 matches", () => {
     expect(matchesIn(html)).toBe(23);
     expect(html).toContain("<td>R20M1</td>");
     expect(html).toContain("Round 20 of 45");
-    for (const round of ["0", "46", "x", ""]) {
-      expect(matchesIn(await (await fetch(`${origin}/?league=first&round=${round}`)).text())).toBe(46);
+    for (const round of ["0", "46", "x", "", ...ALIASES]) {
+      expect(matchesIn(await (await fetch(`${origin}/?league=first&round=${encodeURIComponent(round)}`)).text())).toBe(
+        46,
+      );
     }
   });
 
@@ -81,9 +85,13 @@ describe("a league of more than 1,000 matches", () => {
     const template = managerTemplates(views).find(({ uriTemplate }) => uriTemplate.endsWith("{round_id}"));
     const round = (round_id: string) => template?.read({ league_id: "first", round_id });
     expect(round("45")).toMatchObject({ schedule: { length: 23 } });
-    for (const unknown of ["46", "0", "one"]) expect(round(unknown)).toBeNull();
+    for (const unknown of ["46", "0", "one", ...ALIASES]) expect(round(unknown)).toBeNull();
     expect(template?.canExist?.({ league_id: "first", round_id: "46" })).toBe(false);
     expect(template?.canExist?.({ league_id: "second", round_id: "46" })).toBe(true);
+    for (const alias of ALIASES) {
+      for (const league_id of ["first", "second"])
+        expect(template?.canExist?.({ league_id, round_id: alias })).toBe(false);
+    }
     expect(template?.canExist?.({ league_id: "third", round_id: "1" })).toBe(false);
   });
 });

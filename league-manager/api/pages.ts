@@ -7,7 +7,7 @@ import { rolesOf, summaryOf } from "../league/outcome.ts";
 import { resultText } from "./lines.ts";
 import { FOLLOW_SCRIPT } from "./page-script.ts";
 import type { Views } from "./resources.ts";
-import { roundOf, roundsShown } from "./schedule.ts";
+import { roundNumber, roundOf, roundsShown } from "./schedule.ts";
 
 const STYLE = `
   :root { color-scheme: light dark; }
@@ -34,7 +34,7 @@ export const leaguePages =
         `default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-${nonce}'; connect-src 'self'; base-uri 'none'; form-action 'none'`,
       );
       response.set("x-content-type-options", "nosniff");
-      response.type("html").send(page(views, chosen ? { league: chosen, roundId: Number(round) } : null, nonce));
+      response.type("html").send(page(views, chosen ? { league: chosen, roundId: roundNumber(round) } : null, nonce));
     });
   };
 

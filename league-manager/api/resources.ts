@@ -3,7 +3,15 @@ import { matchOf } from "../league/evolve.ts";
 import type { League, Match } from "../league/league.ts";
 import { summaryOf } from "../league/outcome.ts";
 import type { Projections } from "./projections.ts";
-import { ROUND_TEMPLATE, roundOf, scheduleOf, scheduleOfAll, scheduleOfRound, scheduleRow } from "./schedule.ts";
+import {
+  ROUND_TEMPLATE,
+  roundNumber,
+  roundOf,
+  scheduleOf,
+  scheduleOfAll,
+  scheduleOfRound,
+  scheduleRow,
+} from "./schedule.ts";
 
 /** What the read side of the API shows. */
 export interface Views {
@@ -75,11 +83,12 @@ export function managerTemplates(views: Views): readonly ResourceTemplate[] {
       description: "Every match of one round of a league with its status and result",
       read({ league_id, round_id }) {
         const league = leagueOf(league_id);
-        return league && scheduleOfRound(league, Number(round_id));
+        return league && scheduleOfRound(league, roundNumber(round_id));
       },
       canExist({ league_id, round_id }) {
         const league = leagueOf(league_id);
-        return league !== null && (league.status === "open" || roundOf(league, Number(round_id)) !== null);
+        const roundId = roundNumber(round_id);
+        return league !== null && (league.status === "open" ? roundId > 0 : roundOf(league, roundId) !== null);
       },
     },
     {
