@@ -4,12 +4,12 @@ import { LeagueEvent } from "../../league-manager/league/events.ts";
 import { evolveLeague } from "../../league-manager/league/evolve.ts";
 import type { League } from "../../league-manager/league/league.ts";
 import { leagueLogFile } from "./files.ts";
-import type { LoggedLeague } from "./format.ts";
+import { type LoggedLeague, MAX_PLAYERS } from "./format.ts";
 import { parseJson, readLines, type Source } from "./source.ts";
+import { checkCourse } from "./verify-course.ts";
 
-/** One event of a league's log with the league before it. */
+/** One event of a league's log. The leagues between the events are not kept: those of a large league need gigabytes. */
 export interface LoggedEvent {
-  readonly before: League | null;
   readonly event: LeagueEvent;
 }
 
@@ -21,24 +21,29 @@ export interface LeagueLog {
   readonly league: League | null;
 }
 
-/** Reads the log of a league: its chain and every event, which must follow from the events before it. */
+/** Reads the log of a league: its chain, every event, which must follow from the events before it, and its course. */
 export function readLeagueLog(source: Source, { league_id, log_head }: LoggedLeague): LeagueLog {
   const file = leagueLogFile(league_id);
   const lines = readLines(source, file);
   if (lines.reduce(chainHash, GENESIS) !== log_head)
     source.findings.blame(file, "its chain does not end in its log_head");
+  const course = checkCourse(source.findings, file);
   const steps: LoggedEvent[] = [];
   let league: League | null = null;
   for (const [index, line] of lines.entries()) {
     try {
       const event = LeagueEvent.parse(parseJson(line));
-      steps.push({ before: league, event });
-      league = evolveLeague(league, event);
+      const after = evolveLeague(league, event);
+      if (after.entrants.size > MAX_PLAYERS) throw new Error(`a league has at most ${MAX_PLAYERS} players`);
+      course.step(league, event);
+      steps.push({ event });
+      league = after;
     } catch (thrown) {
       source.findings.blame(file, `event ${index}: ${messageOf(thrown)}`);
       return { file, steps: [], league: null };
     }
   }
   if (!league) source.findings.blame(file, "has no events");
+  course.end();
   return { file, steps, league };
 }

@@ -7,47 +7,82 @@ import { matchOf } from "../../league-manager/league/evolve.ts";
 import type { League } from "../../league-manager/league/league.ts";
 import { MAX_ABORTS } from "../../league-manager/league/report.ts";
 import type { Findings } from "./findings.ts";
-import { MAX_PLAYERS } from "./format.ts";
-import type { LeagueLog, LoggedEvent } from "./league-log.ts";
 
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
+
+/** The check of a league's course. It takes the events one by one, because the leagues between them are not kept. */
+export interface CourseCheck {
+  /** Takes the next event. `before` is the league before it. */
+  step(before: League | null, event: LeagueEvent): void;
+  /** There are no more events. */
+  end(): void;
+}
+
+/** An event that has to follow, and the event that it follows from. */
+interface Expected {
+  readonly event: NewLeagueEvent;
+  readonly cause: LeagueEvent["type"];
+}
 
 /**
  * Checks that a league took the course that its format determines. That each event can follow is checked by the fold; here it is checked that the
  * manager had to give the pairings, the forfeits and the aborts that it gave.
  */
-export function checkCourse({ blame, except }: Findings, { file, steps, league }: LeagueLog): void {
-  const explained = new Set<LeagueEvent>();
-  for (const [index, { before, event }] of steps.entries()) {
-    const decided = decidedWith(before, event);
-    for (const [offset, expected] of decided.entries()) {
-      const found = steps[index + offset]?.event;
-      if (found && isDeepStrictEqual(decidable(found), decidable(expected))) explained.add(found);
-      else blame(file, `event ${index + offset} is not the ${expected.type} that follows from ${event.type}`);
-    }
-  }
-  for (const [index, { before, event }] of steps.entries()) {
-    const isUnexplained = !explained.has(event);
-    if (event.type === "round_paired" && isUnexplained)
-      blame(file, `event ${index}: a round that the format does not pair`);
-    if (event.type === "match_completed" && event.referee_id === null && isUnexplained)
-      blame(
-        file,
-        `event ${index}: ${event.match_id} is forfeited, but its players were not shut down when its round was opened`,
-      );
-    if (event.type === "match_aborted" && before && !hasBeenAborted(before, event))
-      blame(
-        file,
-        `event ${index}: ${event.match_id} is aborted for good before it was aborted ${MAX_ABORTS - 1} times`,
-      );
-    if (event.type === "match_scheduled" && league)
-      except(file, `${matchRef(league.leagueId, event.match_id)} was added by the operator`);
-  }
+export function checkCourse(findings: Findings, file: string): CourseCheck {
+  /** By the index of the event that it should be. */
+  const expected = new Map<number, Expected[]>();
+  let count = 0;
+  const blameMissing = (index: number, { event, cause }: Expected): void =>
+    findings.blame(file, `event ${index} is not the ${event.type} that follows from ${cause}`);
+  return {
+    step(before, event) {
+      const index = count++;
+      for (const [offset, following] of decidedWith(before, event).entries()) {
+        const others = expected.get(index + offset) ?? [];
+        expected.set(index + offset, [...others, { event: following, cause: event.type }]);
+      }
+      const [fulfilled = [], missing = []] = fulfilledBy(event, expected.get(index) ?? []);
+      expected.delete(index);
+      for (const one of missing) blameMissing(index, one);
+      checkEvent(findings, file, { index, before, event, isExplained: fulfilled.length > 0 });
+    },
+    end() {
+      for (const [index, missing] of expected) for (const one of missing) blameMissing(index, one);
+    },
+  };
+}
+
+/** The expected events that this one is, and those that it is not. */
+function fulfilledBy(event: LeagueEvent, expected: readonly Expected[]): readonly (readonly Expected[])[] {
+  const isThis = (one: Expected): boolean => isDeepStrictEqual(decidable(event), decidable(one.event));
+  return [expected.filter(isThis), expected.filter((one) => !isThis(one))];
+}
+
+interface Step {
+  readonly index: number;
+  readonly before: League | null;
+  readonly event: LeagueEvent;
+  /** Whether the manager had to give the event. */
+  readonly isExplained: boolean;
+}
+
+function checkEvent({ blame, except }: Findings, file: string, { index, before, event, isExplained }: Step): void {
+  if (event.type === "round_paired" && !isExplained)
+    blame(file, `event ${index}: a round that the format does not pair`);
+  if (event.type === "match_completed" && event.referee_id === null && !isExplained)
+    blame(
+      file,
+      `event ${index}: ${event.match_id} is forfeited, but its players were not shut down when its round was opened`,
+    );
+  if (event.type === "match_aborted" && before && !hasBeenAborted(before, event))
+    blame(file, `event ${index}: ${event.match_id} is aborted for good before it was aborted ${MAX_ABORTS - 1} times`);
+  if (event.type === "match_scheduled" && before)
+    except(file, `${matchRef(before.leagueId, event.match_id)} was added by the operator`);
 }
 
 /** The events that the manager decides together with this one, which is the first of them. */
-function decidedWith(before: LoggedEvent["before"], event: LeagueEvent): readonly NewLeagueEvent[] {
-  if (before === null || before.entrants.size > MAX_PLAYERS) return [];
+function decidedWith(before: League | null, event: LeagueEvent): readonly NewLeagueEvent[] {
+  if (before === null) return [];
   if (event.type === "started") return eventsOf(decideLeague(before, { type: "start" }));
   if (event.type !== "round_opened") return [];
   const shutDown = new Map(event.absent.map(({ player_id, agent_version }) => [player_id, agent_version]));

@@ -13,7 +13,6 @@ import type { Findings } from "./findings.ts";
 import type { LoggedLeague, LoggedRun } from "./format.ts";
 import type { LeagueLog } from "./league-log.ts";
 import type { Source } from "./source.ts";
-import { checkCourse } from "./verify-course.ts";
 import { type CheckedLeague, type CheckedMatch, checkMatches } from "./verify-match.ts";
 
 /** Checks a league against its log: every field of the league and of its matches follows from the log, and the log obeys the format. */
@@ -24,7 +23,6 @@ export function checkLogged(source: Source, run: LoggedRun, told: LoggedLeague, 
   if (!league) return { matches, unplayed: null };
   for (const message of leagueFaults(run, told, league)) findings.blame(RUN_FILE, `${told.league_id}: ${message}`);
   checkNames(findings, told, league);
-  checkCourse(findings, log);
   for (const one of matches) checkResult(findings, told, league, one);
   const unplayed = league.status === "completed" ? null : league.matchCount - league.completedCount;
   return { matches, unplayed };
@@ -102,7 +100,7 @@ function checkResult(findings: Findings, told: LoggedLeague, league: League, { f
   if (match.log.length > 0) return;
   const { termination, logHead } = logged.outcome;
   const isAborted = termination === "aborted" && logHead === "";
-  // The manager gives no other results than forfeits of players who are shut down, which `checkCourse` explains.
+  // The manager gives no other results than forfeits of players who are shut down, which `checkCourse` has explained.
   const isForfeit = termination === "forfeit" && logged.refereeId === null;
   if (isAborted) findings.except(file, `${matchRef(league.leagueId, match.match_id)} was aborted without a log`);
   else if (!isForfeit) findings.blame(file, "a result without its log");
