@@ -1,6 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { findGame } from "#shared/games/registry.ts";
 import { chainHash, GENESIS } from "#shared/lib/hash-chain.ts";
+import { forfeitOf, SHUT_DOWN } from "../../league-manager/league/outcome.ts";
 import { foldStandings } from "../../league-manager/league/standings.ts";
 import {
   agentLogFile,
@@ -68,6 +70,29 @@ export function forgeRun(folder: string, change: (forgery: Forgery) => void): vo
   league.standings = foldStandings(players, results);
   writeFileSync(join(folder, RUN_FILE), canonical(run));
   restamp(folder);
+}
+
+/** Turns a match that was played into the forfeit of a player that is shut down at a version of its log. */
+export function forfeit(
+  { events, league, matches }: Forgery,
+  matchId: string,
+  playerId: string,
+  version: number,
+): void {
+  const match = matches[matchId];
+  const roles = findGame(league.game)?.roles ?? [];
+  const summary = {
+    ...forfeitOf({ game: league.game, roles }, Object.values(match.roles), [playerId], "the player is shut down"),
+    ...{ termination: "forfeit", reason: SHUT_DOWN, log_head: "" },
+  };
+  Object.assign(match, summary, { referee_id: null, log: [] });
+  const others = events.filter(({ match_id }) => match_id !== matchId);
+  const opened = others.findIndex(({ type, round_id }) => type === "round_opened" && round_id === match.round_id);
+  const { v, at, absent } = others[opened];
+  absent.push({ player_id: playerId, agent_version: version });
+  const about = { match_id: matchId, epoch: match.epoch, referee_id: null };
+  others.splice(opened + 1, 0, { v, at, type: "match_completed", ...about, ...summary });
+  events.splice(0, events.length, ...others);
 }
 
 /** Writes the events of a log. Returns the hash of the last one. */
