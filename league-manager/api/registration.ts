@@ -83,4 +83,5 @@ const rejected = (error: ProtocolError) => ({
   league_ids: [],
   reason: error.message,
   error_code: error.error_code,
+  retryable: error.retryable,
 });

@@ -163,3 +163,16 @@ it("a league that names no number takes 500 players: L002 for the next", async (
   expect(new Set((await Promise.all(many)).map(({ status }) => status))).toEqual(new Set(["ACCEPTED"]));
   expect(await register("player", "more", 9_999)).toMatchObject({ status: "REJECTED", error_code: "L002" });
 }, 20_000);
+
+it.each(["player", "referee"] as const)(
+  "a %s that changes its registration twice in a second is rejected with retryable: true",
+  async (kind) => {
+    await start({}, "count");
+    const token = newToken();
+    await register(kind, "A", 9001, token);
+    let last = await register(kind, "A", 9002, token);
+    for (let port = 9003; last.status === "ACCEPTED"; port++) last = await register(kind, "A", port, token);
+    expect(last).toMatchObject({ status: "REJECTED", error_code: "L001", retryable: true });
+    expect(await register(kind, "A", 9001)).toMatchObject({ status: "REJECTED", retryable: false });
+  },
+);

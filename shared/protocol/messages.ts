@@ -136,6 +136,8 @@ const registerResponse = {
   league_ids: z.array(id).nullish(),
   reason: z.string().nullish(),
   error_code: z.string().nullish(),
+  /** True in a rejection that may be an acceptance if the agent registers again after a second. */
+  retryable: z.boolean().nullish(),
 };
 export const PlayerRegisterResponse = z.object({ ...registerResponse, player_id: id.nullish() });
 export type PlayerRegisterResponse = z.infer<typeof PlayerRegisterResponse>;

@@ -5,10 +5,12 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
+import { type Clock, systemClock } from "../lib/clock.ts";
 import { isToken } from "../lib/ids.ts";
 import { PlayerRegisterResponse } from "../protocol/messages.ts";
 import { newEnvelope } from "../protocol/testing-envelope.ts";
 import { collect } from "../rpc/http-request.ts";
+import type { AgentProcess } from "./agent.ts";
 import { register, takeToken } from "./registration.ts";
 import { readSecret } from "./secret-file.ts";
 import { silentProcess } from "./testing-process.ts";
@@ -26,7 +28,10 @@ afterEach(async () => {
 });
 
 /** Registers a player with a manager that does what a test says. */
-async function registering(manager: (asked: Asked, tokenFile: string) => void, signal?: AbortSignal) {
+async function registering(
+  manager: (asked: Asked, tokenFile: string) => void,
+  { signal, own = {} }: { readonly signal?: AbortSignal; readonly own?: Partial<AgentProcess> } = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), "registration-"));
   ends.push(() => rmSync(folder, { recursive: true }));
   const tokenFile = join(folder, "tokens", "player-Ann");
@@ -38,7 +43,7 @@ async function registering(manager: (asked: Asked, tokenFile: string) => void, s
   );
   await once(server.listen(0, "127.0.0.1"), "listening");
   ends.push(() => void server.close().closeAllConnections());
-  const self = silentProcess("player");
+  const self = silentProcess("player", own);
   const peers = self.network.createPeers();
   ends.push(() => peers.close());
   const stopping = signal ?? new AbortController().signal;
@@ -101,6 +106,40 @@ it.each([
   expect(brought).toEqual([readSecret(tokenFile)]);
 });
 
+it("a rejection that is retryable is reported once, and the agent registers again a second later", async () => {
+  const pauses: number[] = [];
+  const warnings: string[] = [];
+  const pause: Clock["pause"] = async (ms) => pauses.push(ms) > 0;
+  let asked = 0;
+  const { registered } = await registering(
+    (one) =>
+      reply(
+        one,
+        ++asked < 3
+          ? { status: "REJECTED", reason: "too\nearly", error_code: "L001", retryable: true }
+          : { status: "ACCEPTED", player_id: "P01", auth_token: one.token },
+      ),
+    { own: { clock: { ...systemClock, pause }, warn: (line) => warnings.push(line) } },
+  );
+  expect((await registered).response.player_id).toBe("P01");
+  expect(pauses).toEqual([1_000, 1_000]);
+  expect(warnings).toEqual(["registration was rejected: too early. Trying again every second"]);
+});
+
+it("an agent that is stopped while it waits to register again asks no more", async () => {
+  const stopping = new AbortController();
+  let asked = 0;
+  const { registered } = await registering(
+    (one) => {
+      asked++;
+      reply(one, { status: "REJECTED", reason: "too early", error_code: "L001", retryable: true });
+    },
+    { signal: stopping.signal, own: { warn: () => stopping.abort() } },
+  );
+  await expect(registered).rejects.toThrow("stopped before it was registered");
+  expect(asked).toBe(1);
+});
+
 it("a refusal is told by the fields that the manager names, not as JSON", async () => {
   const faults = [
     { path: "payload.display_name", message: "must have at most 100 characters" },
@@ -119,10 +158,13 @@ it("a refusal is told by the fields that the manager names, not as JSON", async 
 it("an agent that is stopped meanwhile asks no more", async () => {
   const stopping = new AbortController();
   let asked = 0;
-  const { registered } = await registering(() => {
-    asked++;
-    stopping.abort();
-  }, stopping.signal);
+  const { registered } = await registering(
+    () => {
+      asked++;
+      stopping.abort();
+    },
+    { signal: stopping.signal },
+  );
   await expect(registered).rejects.toThrow("stopped before it was registered");
   expect(asked).toBe(1);
 });

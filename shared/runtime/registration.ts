@@ -29,6 +29,8 @@ export interface RegistrationOptions<Response> {
 
 const FIRST_RETRY_MS = 25;
 const LAST_RETRY_MS = 500;
+/** The pause after a rejection that is retryable (PROTOCOL.md, section 2). */
+const REJECTED_RETRY_MS = 1_000;
 const REPLY_BYTES = 64 * 1024 * 1024;
 
 /** Whether it may be otherwise later: nobody there, nobody that has time, or too many callers from this address. */
@@ -48,8 +50,11 @@ export function takeToken(tokenFile: string, sender: string, signal: AbortSignal
   return ownSecret(tokenFile);
 }
 
+const stopped = (): StartError => new StartError("stopped before it was registered");
+
 /**
- * Registers with the manager. Tries again while no manager answers, until `signal` is aborted; a rejection is final (StartError).
+ * Registers with the manager. Tries again while no manager answers and after a retryable rejection, until `signal` is aborted; any other
+ * rejection is final (StartError).
  * Returns the manager's answer, whose token has been kept: the agent's own, unless the manager knows better.
  */
 export async function register<
@@ -58,9 +63,11 @@ export async function register<
     auth_token?: string | null | undefined;
     reason?: string | null | undefined;
     error_code?: string | null | undefined;
+    retryable?: boolean | null | undefined;
   },
 >(options: RegistrationOptions<Response>): Promise<{ response: Response; token: string }> {
   const { peers, manager, self, signal, token: own } = options;
+  let hasReported = false;
   for (let attempt = 0; ; attempt++) {
     const envelope = newEnvelope(options.type, options.sender, options.payload, {
       authToken: own,
@@ -68,15 +75,20 @@ export async function register<
     });
     const call = { timeoutMs: options.timeoutMs, maxReplyBytes: REPLY_BYTES, signal };
     const reply = await peers.message(manager, envelope, call).catch(asRefused);
-    if (signal.aborted) throw new StartError("stopped before it was registered");
+    if (signal.aborted) throw stopped();
     if (reply.ok) {
       const response = options.response.safeParse(reply.value.payload);
       if (!response.success)
         throw new StartError(`the manager at ${manager} answered ${reply.value.type}, not a registration`);
-      const { status, auth_token: token, reason, error_code } = response.data;
+      const { status, auth_token: token, reason, error_code, retryable } = response.data;
       if (status !== "ACCEPTED" || !token) {
         const which = error_code === "L003" ? `. The token that was sent is in ${options.tokenFile}` : "";
-        throw new StartError(`registration was rejected: ${reason ?? "no reason given"}${which}`);
+        const why = `registration was rejected: ${inOneLine(reason ?? "no reason given")}`;
+        if (retryable !== true || status === "ACCEPTED") throw new StartError(`${why}${which}`);
+        if (!hasReported) self.warn(`${why}. Trying again every second`);
+        hasReported = true;
+        if (!(await self.clock.pause(REJECTED_RETRY_MS, signal))) throw stopped();
+        continue;
       }
       if (token !== own) writeSecret(options.tokenFile, token);
       return { response: response.data, token };
