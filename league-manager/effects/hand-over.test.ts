@@ -64,6 +64,14 @@ describe("a referee that answers its probes and takes no match", () => {
     await league.eventually(() => expect(refereesOf(league, 4)).toEqual(["REF01", "REF02", "REF01"]));
   });
 
+  test("is offered a waiting match after ten seconds, although nothing is committed then", async () => {
+    const league = await leagueWith({ REF01: 503 }, { players: 6, maxConcurrent: 1 });
+    await league.eventually(() => expect(assignments(league)).toEqual(["null 2", "REF02 1", "null 1"]));
+    answerOrders(league, "REF01", "accepted");
+    await league.eventually(() => expect(assignments(league)).toEqual(["null 2", "REF02 1", "REF01 1"]));
+    expect(league.clock.monotonic()).toBeLessThan(60_000);
+  });
+
   test("loses the match that it is offered when it refuses again", async () => {
     const league = await leagueWith({ REF01: 503 }, { players: 4 });
     await league.eventually(() => expect(assignments(league)).toEqual(["REF02 2", "REF02 1"]));

@@ -39,8 +39,14 @@ test("a part that throws for one league is given the others, and again in the ne
   await clock.nextTurn();
   expect(seen).toEqual(["bad", "rps", "bad", "rps"]);
   expect(notices).toEqual(["bad cannot go on: broken"]);
+  // A pass is made each second, because some work becomes due by time alone.
+  await clock.advance(999);
+  expect(seen).toHaveLength(4);
+  await clock.advance(1);
+  await clock.nextTurn();
+  expect(seen).toEqual(["bad", "rps", "bad", "rps", "bad", "rps"]);
   await reconciler.stop();
   reconciler.wake();
   await clock.nextTurn();
-  expect(seen).toHaveLength(4);
+  expect(seen).toHaveLength(6);
 });
