@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 import type { LeagueCommand } from "./commands.ts";
-import { openWork } from "./open-work.ts";
+import { foldLeague } from "./evolve.ts";
+import type { League } from "./league.ts";
+import { advanceWork, type OpenWork, openWork } from "./open-work.ts";
 import { afterCommands, entered, running, unplayed } from "./testing.ts";
 
 const assign = (matchId: string, epoch = 1): LeagueCommand => ({ type: "assign", matchId, epoch, refereeId: "REF01" });
@@ -9,9 +11,16 @@ const open = (roundId: number, ...shutDown: string[]): LeagueCommand => {
 };
 const PLAYERS = ["P01", "P02", "P03", "P04"];
 
-/** The open work after these commands, with the ids of matches. */
+/** The open work after these commands, with the ids of matches: as a start derives it, and the same as it is kept up to date by each event. */
 function workAfter(...commands: readonly LeagueCommand[]) {
-  const { unassigned, assigned, roundsToAnnounce, ...work } = openWork(afterCommands(commands).league);
+  const { league, events } = afterCommands(commands);
+  let kept: OpenWork | null = null;
+  for (const [index, event] of events.entries()) {
+    const after = foldLeague(events.slice(0, index + 1)) as League;
+    kept = kept ? advanceWork(kept, after, event) : openWork(after);
+  }
+  expect(kept).toEqual(openWork(league));
+  const { unassigned, assigned, roundsToAnnounce, ...work } = openWork(league);
   const lists = { unassigned: [...unassigned.keys()], assigned: [...assigned.keys()], announce: [...roundsToAnnounce] };
   return { ...lists, open: work.roundToOpen, withdrawals: work.withdrawals, complete: work.isToComplete };
 }
