@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
-import { messageOf, ok, type Result } from "#shared/lib/result.ts";
+import { ok, type Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { MatchWithdrawn } from "./match/driven-match.ts";
@@ -41,6 +41,8 @@ interface Running {
 const MAX_LOOKED_UP = 1_000;
 /** Withdrawals that are remembered at once. */
 const MAX_WITHDRAWN = 10_000;
+/** The reason of a match that failed through our fault is public. The error itself may name paths of this machine. */
+const OUR_FAULT = "the referee could not play the match; its log has the cause";
 const WITHDRAWN = "the match was given to another referee";
 /** A seat that is known here from an earlier epoch or run may have another token now. */
 const UPDATE_TOKEN = "UPDATE agents SET token = ?1 WHERE agent_id = ?2 AND token <> ?1";
@@ -113,18 +115,18 @@ export function createReferee(options: RefereeOptions): Referee {
     } catch (thrown) {
       if (thrown instanceof MatchWithdrawn || withdraw.signal.aborted) return;
       log.error({ err: thrown, match: ref }, "a match failed through our fault");
-      result = await abortedResult(order, sessionId, thrown);
+      result = await abortedResult(order, sessionId);
     }
     await reportResult(options, order, result, withdraw.signal);
   };
 
-  const abortedResult = async (order: StartGame, sessionId: string, thrown: unknown): Promise<MatchResult> => {
-    await host.abort(sessionId, messageOf(thrown)).catch(() => {});
+  const abortedResult = async (order: StartGame, sessionId: string): Promise<MatchResult> => {
+    await host.abort(sessionId, OUR_FAULT).catch(() => {});
     const session = host.read(sessionId)?.session;
     if (session?.status === "completed") return matchResult(driver, order, session);
     const { league_id, round_id, match_id, epoch } = order;
     const nothing = { winner: null, final_scores: {}, match_points: {}, faults: [], log_head: "", log: [] };
-    return { league_id, round_id, match_id, epoch, ...nothing, termination: "aborted", reason: messageOf(thrown) };
+    return { league_id, round_id, match_id, epoch, ...nothing, termination: "aborted", reason: OUR_FAULT };
   };
 
   const startNow: Referee["start"] = async (order) => {

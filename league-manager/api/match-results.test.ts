@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import {
   abortedR1M1,
   logOf,
   ROLES,
+  rpcOf,
   seedOf,
   startTestManager,
   type TestManager,
@@ -13,6 +14,7 @@ import {
   won,
   wonR2M1,
 } from "../testing/test-manager.ts";
+import type { LiveEvent } from "./live.ts";
 
 let manager: TestManager;
 
@@ -183,4 +185,32 @@ describe("MATCH_RESULT of the only referee", () => {
       await alone.stop();
     }
   });
+});
+
+test("the text of a referee about an aborted match is in no public answer", async () => {
+  const told: LiveEvent[] = [];
+  const alone = await startTestManager([{ league_id: "rps", game: "rps.v1" }], {}, (event) => void told.push(event));
+  try {
+    await alone.register("P01", "P02", "REF01");
+    await alone.tool("start_league", { league_id: "rps" }, alone.operator);
+    for (const epoch of [1, 2, 3]) {
+      await alone.assigned("rps", "R1M1");
+      const result = abortedR1M1({ epoch, reason: "cannot open /home/referee/file" });
+      await alone.message("MATCH_RESULT", "referee:REF01", result, alone.tokens.REF01);
+    }
+    const [row] = await alone.schedule("rps");
+    expect(row).toMatchObject({ status: "completed", termination: "aborted", reason: "aborted" });
+    const { body } = await alone.post(rpcOf("resources/read", { uri: "match://rps/R1M1" }));
+    expect(JSON.parse(body.result.contents[0].text).result).toMatchObject({
+      termination: "aborted",
+      reason: "aborted",
+    });
+    const page = await (await fetch(new URL("/", alone.url))).text();
+    for (const text of [JSON.stringify(body), page]) expect(text).not.toContain("/home/referee");
+    expect(told.find(({ type }) => type === "match_completed")).toMatchObject({
+      match: { reason: "cannot open /home/referee/file" },
+    });
+  } finally {
+    await alone.stop();
+  }
 });

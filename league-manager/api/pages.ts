@@ -3,7 +3,7 @@ import { findGame } from "#shared/games/registry.ts";
 import { newToken } from "#shared/lib/ids.ts";
 import { escapeHtml } from "#shared/lib/text.ts";
 import type { League, Match, Round } from "../league/league.ts";
-import { rolesOf, summaryOf } from "../league/outcome.ts";
+import { publicReason, rolesOf, summaryOf } from "../league/outcome.ts";
 import { resultText } from "./lines.ts";
 import { FOLLOW_SCRIPT } from "./page-script.ts";
 import type { Views } from "./resources.ts";
@@ -77,8 +77,9 @@ function matchRow(league: League, match: Match, nameOf: (playerId: string) => st
   const pairing = Object.entries(rolesOf(league, match)).map(
     ([role, id]) => `${escapeHtml(nameOf(id))} <small>${escapeHtml(role)}</small>`,
   );
+  const points = match.outcome ? summaryOf(match).match_points : {};
   const result = match.outcome
-    ? escapeHtml(resultText({ ...match.outcome, points: summaryOf(match).match_points }, nameOf))
+    ? escapeHtml(resultText({ ...match.outcome, reason: publicReason(match.outcome), points }, nameOf))
     : "";
   return `<tr><td>${escapeHtml(match.matchId)}</td><td>${pairing.join(" – ")}</td><td>${match.status}</td><td>${result}</td></tr>`;
 }

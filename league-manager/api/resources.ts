@@ -1,7 +1,7 @@
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
 import { matchOf } from "../league/evolve.ts";
 import type { League, Match } from "../league/league.ts";
-import { summaryOf } from "../league/outcome.ts";
+import { publicReason, summaryOf } from "../league/outcome.ts";
 import type { Projections } from "./projections.ts";
 import {
   ROUND_TEMPLATE,
@@ -110,6 +110,6 @@ function oneMatch({ logOf, seedOf }: Views, league: League, match: Match): objec
   const { matchId: match_id, roundId: round_id, epoch } = match;
   const row = scheduleRow(league, match);
   if (match.outcome === null) return { ...row, result: null, seed: null, log: null };
-  const result = { league_id, round_id, match_id, epoch, ...summaryOf(match) };
+  const result = { league_id, round_id, match_id, epoch, ...summaryOf(match), reason: publicReason(match.outcome) };
   return { ...row, result, seed: seedOf(league_id, match_id, epoch), log: logOf(league_id, match_id) };
 }

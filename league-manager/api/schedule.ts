@@ -1,5 +1,5 @@
 import type { League, Match, Round } from "../league/league.ts";
-import { rolesOf, summaryOf } from "../league/outcome.ts";
+import { publicReason, rolesOf, summaryOf } from "../league/outcome.ts";
 
 /** A schedule of more matches is shown in part: the rounds around the current one. */
 export const WHOLE_SCHEDULE_MATCHES = 1_000;
@@ -46,7 +46,7 @@ export function scheduleRow(league: League, match: Match): ScheduleRow {
     winner: summary?.winner ?? null,
     points: summary?.match_points ?? null,
     termination: summary?.termination ?? null,
-    reason: summary?.reason ?? null,
+    reason: match.outcome && publicReason(match.outcome),
   };
 }
 

@@ -171,8 +171,10 @@ describe("GET /leagues/{league_id}/events", () => {
       { type: "round_opened", round_id: 1, absent: [] },
       { type: "match_assigned", ...assigned },
       { type: "match_released", ...assigned, reason: "refused", detail: "connect ECONNREFUSED 10.0.0.7:8001" },
+      { type: "match_assigned", ...assigned, epoch: 2 },
+      { type: "match_aborted", ...assigned, epoch: 2, reason: "connect ECONNREFUSED 10.0.0.7:8001", log_head: "" },
     );
-    const text = JSON.stringify(await one.next(8));
+    const text = JSON.stringify(await one.next(10));
     for (const secret of ["run_id", "name_commitment", "10.0.0.7", "endpoint"]) expect(text).not.toContain(secret);
   });
 

@@ -64,6 +64,10 @@ export const abortedOutcome = (reason: string, logHead: string): Outcome => ({
   logHead,
 });
 
+/** The reason as everyone may read it. That of an aborted match quotes a referee's error, which may name addresses and paths. */
+export const publicReason = ({ termination, reason }: Pick<Outcome, "termination" | "reason">): string =>
+  termination === "aborted" ? "aborted" : reason;
+
 /** The result of a match that is not played because of absent players: they and their teams lose. */
 export function forfeitOf(
   { game, roles }: Pick<League, "game" | "roles">,
