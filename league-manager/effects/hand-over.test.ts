@@ -93,6 +93,20 @@ test("a START_GAME that is refused is repeated with the same message id", async 
   expect(new Set(ids).size).toBe(1);
 });
 
+test("a START_GAME keeps its message id when a player has changed and the payload has not", async () => {
+  const league = await leagueWith({ REF01: 503, REF02: 503 });
+  const sent = () => league.agent("REF01").of("START_GAME");
+  await league.eventually(() => expect(sent().length).toBeGreaterThan(0));
+  const version = () => league.ledger().state.agents.get("P01")?.version ?? 0;
+  const before = version();
+  await league.registerPlayer("P01", undefined, { announcements: false });
+  expect(version()).toBeGreaterThan(before);
+  const count = sent().length;
+  await league.eventually(() => expect(sent().length).toBeGreaterThan(count + 1));
+  const ids = new Map(sent().map(({ payload, message_id }) => [message_id, JSON.stringify(payload)]));
+  expect(ids.size).toBe(new Set(ids.values()).size);
+});
+
 test("a START_GAME has another message id when a player has registered again with other capabilities", async () => {
   const league = await leagueWith({ REF01: 503, REF02: 503 });
   const sent = () => [...league.agent("REF01").of("START_GAME"), ...league.agent("REF02").of("START_GAME")];

@@ -1,3 +1,4 @@
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { derivedMessageId, matchRef } from "#shared/lib/ids.ts";
 import type { Result } from "#shared/lib/result.ts";
 import { toldAs } from "#shared/lib/text.ts";
@@ -107,11 +108,10 @@ export class HandOver implements Part {
     const referee = ledger.state.agents.get(match.refereeId ?? "");
     if (!referee) return asRefused(new Error(`${match.refereeId} is not registered`));
     const payload = startGameOf(ledger.state, league, match, this.#options.seedOf, timeouts);
-    // The payload holds the players' endpoints, capabilities and tokens: a player that has registered again changes the id with it.
-    const versions = match.players.map((id) => `${ledger.state.agents.get(id)?.version}`);
     const envelope = newEnvelope("START_GAME", MANAGER_SENDER, payload, {
       at: clock.iso(),
       authToken: signFor(referee.tokenHash, matchRef(leagueId, match.matchId)),
+      // The payload is part of the id: a player that registers again may change its endpoint and capabilities.
       messageId: derivedMessageId(
         runId,
         leagueStream(leagueId),
@@ -119,7 +119,7 @@ export class HandOver implements Part {
         `${match.epoch}`,
         "START_GAME",
         referee.id,
-        ...versions,
+        sha256Hex(JSON.stringify(payload)),
       ),
     });
     const call = { timeoutMs: timeouts.default_ms, signal };
