@@ -2,11 +2,11 @@ import { generateKeyPairSync } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { StartError } from "#shared/runtime/exit.ts";
+import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { filesIn, MANIFEST, matchFile, SIGNATURE, writeExport } from "./files.ts";
 import { fingerprintOf, publicKeyIn, signer } from "./signature.ts";
 import { type TestExports, testExports } from "./testing-exports.ts";
-import { forgeFile } from "./testing-forgery.ts";
+import { forgeFile, type Json } from "./testing-forgery.ts";
 import { plainRun } from "./testing-store.ts";
 import { verifyExport } from "./verify.ts";
 
@@ -54,9 +54,10 @@ describe("a signed export", () => {
   });
 
   it("is not sound by another key than the expected one", () => {
-    const { verdict, faults } = verifyExport(signedExport(), publicKeyIn(otherKey));
+    const { verdict, faults, signature } = verifyExport(signedExport(), publicKeyIn(otherKey));
     const message = `is by another key, ${fingerprintOf(publicKeyIn(key))}`;
     expect({ verdict, faults }).toEqual({ verdict: "not sound", faults: [{ file: SIGNATURE, message }] });
+    expect(signature).toEqual({ fingerprint: fingerprintOf(publicKeyIn(key)), isChecked: false });
   });
 
   it("is not sound when anything is changed, even if the manifest fits", () => {
@@ -77,6 +78,17 @@ describe("a signed export", () => {
         message: "is no signature of this digest by its key",
       });
     }
+  });
+
+  it.each<[string, (signature: Json) => void]>([
+    ["the private key", (signature) => (signature.public_key = readFileSync(key, "utf8"))],
+    ["another text of the key", (signature) => (signature.public_key = `a comment\n${signature.public_key}`)],
+    ["another text of the signature", (signature) => (signature.signature = ` ${signature.signature}`)],
+  ])("is not sound with %s in it", (_, change) => {
+    const folder = signedExport();
+    forgeFile(folder, SIGNATURE, change);
+    const message = "is no signature of this digest by its key";
+    expect(verifyExport(folder)).toMatchObject({ signature: null, faults: [{ file: SIGNATURE, message }] });
   });
 
   it("is replaced by an unsigned one without leaving its signature behind", () => {
@@ -105,6 +117,16 @@ describe("a key file", () => {
       expect(() => publicKeyIn(file)).toThrow(`${file} holds no Ed25519 key in PEM form`);
     },
   );
+
+  it("that cannot be read is a usage error that names it", () => {
+    const missing = join(exports.newFolder(), "nosuch");
+    const folder = exports.newFolder();
+    for (const read of [signer, publicKeyIn]) {
+      const message = `cannot use ${missing}: there is no such file or folder`;
+      expect(() => read(missing)).toThrow(expect.objectContaining({ message, exitCode: EXIT.usage }));
+      expect(() => read(folder)).toThrow(expect.objectContaining({ exitCode: EXIT.usage }));
+    }
+  });
 
   it("must be of Ed25519, not of another kind", () => {
     const file = join(exports.newFolder(), "rsa.pem");

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import { EXIT, fileReason, StartError } from "#shared/runtime/exit.ts";
 import { canonical } from "./files.ts";
 
 /** The file that stands beside the manifest of a signed export. */
@@ -18,10 +18,12 @@ export type Signature = z.infer<typeof Signature>;
 /** What is signed. The digest of the manifest covers every other file. */
 const signedText = (digest: string): Buffer => Buffer.from(`agent-league.export\n${digest}\n`);
 
+const pemOf = (key: KeyObject): string => key.export({ type: "spki", format: "pem" }).toString();
+
 /** The text of the signature file for a digest, by the private key of a PEM file. Throws StartError if the file is no such key. */
 export function signer(keyFile: string): (digest: string) => string {
   const key = readKey(keyFile, createPrivateKey, "an Ed25519 private key");
-  const public_key = createPublicKey(key).export({ type: "spki", format: "pem" }).toString();
+  const public_key = pemOf(createPublicKey(key));
   return (digest) => {
     const signature = sign(null, signedText(digest), key).toString("base64");
     return canonical({ algorithm: "ed25519", public_key, signature } satisfies Signature);
@@ -32,11 +34,20 @@ export function signer(keyFile: string): (digest: string) => string {
 export const publicKeyIn = (keyFile: string): KeyObject => readKey(keyFile, createPublicKey, "an Ed25519 key");
 
 function readKey(keyFile: string, parse: (pem: string) => KeyObject, what: string): KeyObject {
-  const pem = readFileSync(keyFile, "utf8");
+  const pem = textOf(keyFile);
   const key = parsed(() => parse(pem));
   if (key) return key;
   const hint = "make one with: openssl genpkey -algorithm ed25519 -out KEYFILE";
   throw new StartError(`${keyFile} holds no ${what.replace(/^an? /, "")} in PEM form; ${hint}`, EXIT.usage);
+}
+
+/** The text of a file that a flag names. Throws StartError if the file cannot be read. */
+function textOf(keyFile: string): string {
+  try {
+    return readFileSync(keyFile, "utf8");
+  } catch (thrown) {
+    throw new StartError(`cannot use ${keyFile}: ${fileReason(thrown as NodeJS.ErrnoException)}`, EXIT.usage);
+  }
 }
 
 /** An Ed25519 key; null if there is none or it is of another kind. */
@@ -53,8 +64,13 @@ function parsed(parse: () => KeyObject): KeyObject | null {
 export const fingerprintOf = (key: KeyObject): string =>
   `SHA256:${sha256Hex(key.export({ type: "spki", format: "der" }))}`;
 
-/** The key that made a valid signature of this digest; null if the signature is not valid. */
+/**
+ * The key that made a valid signature of this digest; null if the signature is not valid. Texts that Node reads as the same key or signature, such as
+ * the private key, are not valid: only the form that `signer` writes is.
+ */
 export function signingKey({ public_key, signature }: Signature, digest: string): KeyObject | null {
   const key = parsed(() => createPublicKey(public_key));
-  return key && verify(null, signedText(digest), key, Buffer.from(signature, "base64")) ? key : null;
+  const bytes = Buffer.from(signature, "base64");
+  if (!key || pemOf(key) !== public_key || bytes.toString("base64") !== signature) return null;
+  return verify(null, signedText(digest), key, bytes) ? key : null;
 }

@@ -74,8 +74,9 @@ function checkSignature(source: Source, digest: string, key: KeyObject | null): 
   if (signature && !signedBy) findings.blame(SIGNATURE, "is no signature of this digest by its key");
   if (!signedBy) return null;
   const fingerprint = fingerprintOf(signedBy);
-  if (key && !key.equals(signedBy)) findings.blame(SIGNATURE, `is by another key, ${fingerprint}`);
-  return { fingerprint, isChecked: key !== null };
+  const isChecked = key?.equals(signedBy) ?? false;
+  if (key && !isChecked) findings.blame(SIGNATURE, `is by another key, ${fingerprint}`);
+  return { fingerprint, isChecked };
 }
 
 function checkRun(source: Source, run: ExportedRun): ReadonlyMap<string, CheckedLeague> {
