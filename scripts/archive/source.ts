@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { constants } from "node:buffer";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { z } from "zod";
 import { sha256Hex } from "#shared/lib/hash.ts";
@@ -15,10 +16,19 @@ export interface Source {
   readonly findings: Findings;
 }
 
+/** The most characters of a text in Node.js. */
+const MAX_FILE_BYTES = constants.MAX_STRING_LENGTH;
+
 export function openSource(folder: string, findings: Findings): Source {
   const { files, others } = contentsOf(folder);
   for (const name of others) findings.blame(name, "is no file");
-  return { folder, texts: new Map(files.map((name) => [name, readFileSync(join(folder, name), "utf8")])), findings };
+  const texts = new Map<string, string>();
+  for (const name of files) {
+    const { size } = statSync(join(folder, name));
+    if (size > MAX_FILE_BYTES) findings.blame(name, `has ${size} bytes, the most are ${MAX_FILE_BYTES}`);
+    else texts.set(name, readFileSync(join(folder, name), "utf8"));
+  }
+  return { folder, texts, findings };
 }
 
 /** Compares every file with the manifest, and the manifest with its digest. Returns the digest. */
@@ -28,7 +38,7 @@ export function checkBytes(source: Source): string {
   if (!manifest) return "";
   const found = new Set([...texts.keys()].filter((name) => name !== MANIFEST && name !== SIGNATURE));
   for (const name of new Set([...Object.keys(manifest.files), ...found])) {
-    if (!found.has(name)) findings.blame(name, "is missing");
+    if (!found.has(name)) blameMissing(source, name);
     else if (!Object.hasOwn(manifest.files, name)) findings.blame(name, "is not in the manifest");
     // The hash is of the bytes: reading text replaces bytes that are not UTF-8.
     else if (manifest.files[name] !== sha256Hex(readFileSync(join(folder, name))))
@@ -38,14 +48,20 @@ export function checkBytes(source: Source): string {
   return manifest.digest;
 }
 
+/** Blames a file that has no text: it is missing, or it has been blamed because it cannot be read. */
+function blameMissing({ findings }: Source, file: string): void {
+  if (!findings.isBlamed(file)) findings.blame(file, "is missing");
+}
+
 /** Exports have less nesting. Comparing values that are nested by thousands exceeds the stack. */
 const MAX_NESTING = 100;
 
 /** A JSON file of an export; null if it is missing or is not what it should be. */
-export function readDocument<T>({ texts, findings }: Source, file: string, schema: z.ZodType<T>): T | null {
+export function readDocument<T>(source: Source, file: string, schema: z.ZodType<T>): T | null {
+  const { texts, findings } = source;
   const text = texts.get(file);
   if (text === undefined) {
-    findings.blame(file, "is missing");
+    blameMissing(source, file);
     return null;
   }
   try {
@@ -68,10 +84,14 @@ export function parseJson(text: string): unknown {
 }
 
 /** The lines of a file of an export; none if it is missing. */
-export function readLines({ texts, findings }: Source, file: string): readonly string[] {
+export function readLines(source: Source, file: string): readonly string[] {
+  const { texts, findings } = source;
   const text = texts.get(file);
-  if (text === undefined) findings.blame(file, "is missing");
-  const lines = (text ?? "").split("\n");
+  if (text === undefined) {
+    blameMissing(source, file);
+    return [];
+  }
+  const lines = text.split("\n");
   if (lines.pop() !== "") findings.blame(file, "its last line is cut off");
   return lines;
 }

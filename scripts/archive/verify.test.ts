@@ -1,4 +1,5 @@
-import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { constants } from "node:buffer";
+import { readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
@@ -196,7 +197,13 @@ describe("the bytes of an export", () => {
       for (const name of ["loop", "loop2"]) symlinkSync(folder, join(folder, name));
     });
     for (const file of ["loop", "loop2", RPS]) expect(faults).toContainEqual({ file, message: "is no file" });
-    expect(faults).toContainEqual({ file: RPS, message: "is missing" });
+  });
+
+  it("a file that is too large for a text is named with its size", () => {
+    const size = constants.MAX_STRING_LENGTH + 1;
+    const faults = faultsAfter((folder) => truncateSync(join(folder, RPS), size));
+    const message = `has ${size} bytes, the most are ${constants.MAX_STRING_LENGTH}`;
+    expect(faults.filter(({ file }) => file === RPS)).toEqual([{ file: RPS, message }]);
   });
 
   const deep = `${"[".repeat(3_000)}${"]".repeat(3_000)}`;
