@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { counted, inOneLine } from "#shared/lib/text.ts";
+import { counted, escapeUnprintable, inOneLine } from "#shared/lib/text.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import type { Standing } from "../league-manager/league/standings.ts";
 import { exportOf } from "./archive/export-store.ts";
@@ -105,5 +105,5 @@ const openLines = (unplayed: ReadonlyMap<string, number>): readonly string[] =>
 const printable = (row: Standing): Standing => ({
   ...row,
   player_id: inOneLine(row.player_id),
-  display_name: inOneLine(row.display_name),
+  display_name: escapeUnprintable(row.display_name),
 });

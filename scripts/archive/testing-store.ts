@@ -10,7 +10,7 @@ import { assignMatch, releaseMatch } from "../../league-manager/commands/matches
 import { removePlayer } from "../../league-manager/commands/players.ts";
 import { reportResult } from "../../league-manager/commands/report.ts";
 import { announceRound, openRound, scheduleMatch } from "../../league-manager/commands/rounds.ts";
-import { player, referee } from "../../league-manager/commands/testing.ts";
+import { player, referee, tokenOf } from "../../league-manager/commands/testing.ts";
 import { matchOf } from "../../league-manager/league/evolve.ts";
 import type { League, Match } from "../../league-manager/league/league.ts";
 import { leagueSeed, seedOfMatch } from "../../league-manager/league/seeds.ts";
@@ -22,6 +22,9 @@ import { openRun } from "../../league-manager/store/run-identity.ts";
 import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
 
 export const RUN_SEED = "the seed of the run";
+
+/** The salt of a player's name. */
+export const saltOf = (name: string): string => tokenOf(`salt ${name}`);
 
 /** A manager's store that is filled by the manager's own commands. */
 export interface TestRun {
@@ -86,7 +89,8 @@ function testRun(ledger: Ledger, leagueIds: readonly string[]): TestRun {
     league,
     execute,
     async start(...names) {
-      for (const [index, name] of names.entries()) await execute(player(name, { port: 9001 + index }));
+      for (const [index, name] of names.entries())
+        await execute(player(name, { port: 9001 + index, salt: saltOf(name) }));
       await execute(referee("referee", { port: 9000 }));
       for (const leagueId of leagueIds) await execute(startLeague(leagueId));
     },

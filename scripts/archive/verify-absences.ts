@@ -1,6 +1,5 @@
 import type { LeagueEvent } from "../../league-manager/league/events.ts";
-import { type AgentLog, readAgentLog } from "./agent-log.ts";
-import type { LoggedRun } from "./format.ts";
+import type { AgentLog } from "./agent-log.ts";
 import type { LeagueLog } from "./league-log.ts";
 import type { Source } from "./source.ts";
 import { checkTimeouts } from "./verify-timeouts.ts";
@@ -9,8 +8,7 @@ import { checkTimeouts } from "./verify-timeouts.ts";
  * Checks why players were absent from rounds. The operator shuts a player down, or three timeouts in a row, each of which is a completed match
  * with that fault. A player that is shut down is absent from all later rounds of its league.
  */
-export function checkAbsences(source: Source, run: LoggedRun, logs: readonly LeagueLog[]): void {
-  const agents = new Map(run.agents.map((agent) => [agent.agent_id, readAgentLog(source, agent)]));
+export function checkAbsences(source: Source, agents: ReadonlyMap<string, AgentLog>, logs: readonly LeagueLog[]): void {
   for (const log of logs) {
     for (const { event } of log.steps) if (event.type === "round_opened") checkCauses(source, agents, log, event);
   }

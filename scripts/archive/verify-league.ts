@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
-import { nameCommitment } from "../../league-manager/agents/decide.ts";
 import { matchOf } from "../../league-manager/league/evolve.ts";
 import type { League } from "../../league-manager/league/league.ts";
 import { rolesOf, summaryOf } from "../../league-manager/league/outcome.ts";
@@ -22,7 +21,6 @@ export function checkLogged(source: Source, run: LoggedRun, told: LoggedLeague, 
   const { league } = log;
   if (!league) return { matches, unplayed: null };
   for (const message of leagueFaults(run, told, league)) findings.blame(RUN_FILE, `${told.league_id}: ${message}`);
-  checkNames(findings, told, league);
   for (const one of matches) checkResult(findings, told, league, one);
   const unplayed = league.status === "completed" ? null : league.matchCount - league.completedCount;
   return { matches, unplayed };
@@ -60,18 +58,6 @@ function seedFaults(run: LoggedRun, { league_id, status, seed, seed_commitment }
   if (run.seed !== null && seed !== leagueSeed(run.seed, league_id))
     faults.push("its seed does not follow from the run's");
   return faults;
-}
-
-/** Every name against the commitment of its player's entry. */
-function checkNames(findings: Findings, { league_id, players }: LoggedLeague, { entrants }: League): void {
-  for (const { player_id, display_name: name, salt } of players) {
-    if (salt === null) {
-      if (name === player_id) findings.except(RUN_FILE, `the name of ${player_id} in ${league_id} is erased`);
-      else findings.blame(RUN_FILE, `the name of ${player_id} in ${league_id} is told without its salt`);
-    } else if (nameCommitment({ name, salt }) !== entrants.get(player_id)) {
-      findings.blame(RUN_FILE, `the name of ${player_id} in ${league_id} does not match its commitment`);
-    }
-  }
 }
 
 /** A match against the result that the log has of it. */

@@ -9,7 +9,7 @@ import { agentLogFile, canonical, filesIn, leagueLogFile, MANIFEST, matchFile, R
 import { MAX_PLAYERS } from "./format.ts";
 import { type TestExports, testExports } from "./testing-exports.ts";
 import { forgeFile, forgeRun, type Json, restamp } from "./testing-forgery.ts";
-import { eventfulRun, plainRun, RUN_SEED, timedOutRun, writeStore } from "./testing-store.ts";
+import { eventfulRun, plainRun, RUN_SEED, saltOf, timedOutRun, writeStore } from "./testing-store.ts";
 import { verifyExport } from "./verify.ts";
 
 let exports: TestExports;
@@ -54,7 +54,7 @@ describe("a sound export", () => {
     });
     expect(run.leagues[0]).toMatchObject({
       seed: leagueSeed(RUN_SEED, "rps"),
-      players: [{ player_id: "P01", display_name: "Ann", salt: "salt Ann" }, {}, {}],
+      players: [{ player_id: "P01", display_name: "Ann", salt: saltOf("Ann") }, {}, {}],
     });
   });
 

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { foldStandings, type Standing } from "../../league-manager/league/standings.ts";
+import { readAgentLog } from "./agent-log.ts";
 import { agentLogFile, leagueLogFile, MANIFEST, RUN_FILE, SIGNATURE } from "./files.ts";
 import { createFindings, type Finding } from "./findings.ts";
 import { ExportedRun, type LoggedRun } from "./format.ts";
@@ -12,6 +13,7 @@ import { checkBytes, openSource, readDocument, type Source } from "./source.ts";
 import { checkAbsences } from "./verify-absences.ts";
 import { checkLogged } from "./verify-league.ts";
 import type { CheckedLeague, CheckedMatch } from "./verify-match.ts";
+import { checkNames } from "./verify-names.ts";
 import { checkUnlogged } from "./verify-unlogged.ts";
 
 export type Verdict = "verified" | "verified except" | "not sound";
@@ -94,7 +96,9 @@ function checkRun(source: Source, run: ExportedRun): ReadonlyMap<string, Checked
 
 function checkLoggedRun(source: Source, run: LoggedRun): ReadonlyMap<string, CheckedLeague> {
   const logs = run.leagues.map((league) => readLeagueLog(source, league));
-  checkAbsences(source, run, logs);
+  const agents = new Map(run.agents.map((agent) => [agent.agent_id, readAgentLog(source, agent)]));
+  checkAbsences(source, agents, logs);
+  checkNames(source.findings, run, agents, logs);
   const playerIds = new Set(run.leagues.flatMap(({ players }) => players.map(({ player_id }) => player_id)));
   const agentIds = run.agents.map(({ agent_id }) => agent_id);
   if (!isDeepStrictEqual(agentIds, [...playerIds])) source.findings.blame(RUN_FILE, "its agents are not its players");

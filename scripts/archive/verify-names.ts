@@ -1,0 +1,50 @@
+import { isToken } from "#shared/lib/ids.ts";
+import { DisplayName } from "#shared/protocol/names.ts";
+import { nameCommitment } from "../../league-manager/agents/decide.ts";
+import type { AgentLog } from "./agent-log.ts";
+import { RUN_FILE } from "./files.ts";
+import type { Findings } from "./findings.ts";
+import type { LoggedRun } from "./format.ts";
+import type { LeagueLog } from "./league-log.ts";
+
+/** Checks every name against the commitments of its player's registration and of its entries into leagues. */
+export function checkNames(
+  findings: Findings,
+  run: LoggedRun,
+  agents: ReadonlyMap<string, AgentLog>,
+  logs: readonly LeagueLog[],
+): void {
+  const told = new Map<string, string | null>();
+  for (const [index, { league_id, players }] of run.leagues.entries()) {
+    const entrants = logs[index]?.league?.entrants;
+    if (!entrants) continue;
+    for (const { player_id, display_name: name, salt } of players) {
+      const label = `the name of ${player_id} in ${league_id}`;
+      const commitment = entrants.get(player_id);
+      if (salt === null) {
+        if (name === player_id) findings.except(RUN_FILE, `${label} is erased`);
+        else findings.blame(RUN_FILE, `${label} is told without its salt`);
+      } else {
+        if (!isDisplayName(name)) findings.blame(RUN_FILE, `${label} is not a name that a player can register with`);
+        if (!isToken(salt)) findings.blame(RUN_FILE, `${label} has a salt that the manager does not make`);
+        if (nameCommitment({ name, salt }) !== commitment)
+          findings.blame(RUN_FILE, `${label} does not match its commitment`);
+      }
+      const agent = agents.get(player_id);
+      if (agent && agent.steps.length > 0 && registeredName(agent) !== commitment)
+        findings.blame(agent.file, `its name is not the one with which it entered ${league_id}`);
+      if (told.has(player_id) && told.get(player_id) !== salt)
+        findings.blame(RUN_FILE, `${label} has another salt than in an earlier league`);
+      told.set(player_id, salt);
+    }
+  }
+}
+
+/** Registration removes spaces around a name. */
+const isDisplayName = (name: string): boolean => DisplayName.safeParse(name).data === name;
+
+/** A player keeps its name until it is forgotten, which happens to no player of a league. */
+function registeredName({ steps }: AgentLog): string | null {
+  const registered = steps.findLast(({ event }) => event.type === "registered")?.event;
+  return registered?.type === "registered" ? registered.name_commitment : null;
+}
