@@ -3,11 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
 import { ok } from "#shared/lib/result.ts";
 import { StoreBusy } from "#shared/store/broken.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
 import { afterCommands, running, SETTINGS } from "../league/testing.ts";
 import type { Decide, ManagerState } from "../ledger.ts";
+import { keepSnapshots } from "./snapshots.ts";
 import { enter, ledgerOn, type OpenedLedger, openLeague, stateAfterCrash } from "./testing-ledger.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "load-state-"));
@@ -113,6 +115,20 @@ describe("snapshots of leagues", () => {
     expect(await executed).toBeNull();
     await opened.snapshots.settled();
     expect(snapshotVersion()).toBe(1);
+  });
+
+  test("are written in a turn of their own, after the commit that makes them due", async () => {
+    const deferred: (() => void)[] = [];
+    const clock = { defer: (run: () => void) => void deferred.push(run) };
+    const { ledger, store } = opened;
+    const snapshots = keepSnapshots({ ledger, store, clock, after: 1, onError: () => {} });
+    await execute(openLeague("first"));
+    await systemClock.nextTurn();
+    expect([deferred.length, snapshotVersion()]).toEqual([1, null]);
+    for (const run of deferred) run();
+    await snapshots.settled();
+    expect(snapshotVersion()).toBe(1);
+    await snapshots.stop();
   });
 
   test("let a start read the later events only, and the ledger goes on from there", async () => {

@@ -12,7 +12,7 @@ import { type Heard, startOthers, testDriver } from "../testing-match.ts";
 import type { Seated } from "./ask.ts";
 import { publishedFault } from "./ask-fault.ts";
 import { askForMove } from "./ask-move.ts";
-import { type Match, sessionOf } from "./driven-match.ts";
+import { type Match, MatchWithdrawn, sessionOf } from "./driven-match.ts";
 import { seatedPlayers, seatsOf } from "./messages.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
@@ -26,7 +26,10 @@ const move = (action: unknown, more: object = {}) =>
   said("MOVE_RESPONSE", { match_id: "R1M1", tick: 4, move: action, ...more });
 
 /** Asks P01 for its move in the third turn of a match, in which only rock, paper and scissors are legal. It answers each request as a test says. */
-async function ask(answer: (asked: Heard) => object | Promise<never>, limitMs = 5_000) {
+async function ask(
+  answer: (asked: Heard) => object | Promise<never>,
+  { limitMs = 5_000, signal = new AbortController().signal, taken = [] as unknown[] } = {},
+) {
   const others = await startOthers({ player: (one) => (one.type === "MOVE_REQUEST" ? answer(one) : null) });
   ends.push(() => others.close());
   const peers = createPeers({ clock: systemClock });
@@ -38,7 +41,6 @@ async function ask(answer: (asked: Heard) => object | Promise<never>, limitMs = 
   const { id } = await host.create({ game: rps as never, options, seed: order.seed, seats: seatsOf(order) });
   for (const [role, action] of [...TWO_TURNS, ...TWO_TURNS])
     await host.submit(id, { role, action, expectedTick: null });
-  const taken: unknown[] = [];
   const recording: SessionHost = {
     ...host,
     submit(sessionId, submission) {
@@ -48,8 +50,7 @@ async function ask(answer: (asked: Heard) => object | Promise<never>, limitMs = 
   };
   const driver = testDriver(recording, peers);
   const session = sessionOf(driver, id);
-  const { signal } = new AbortController();
-  const players = seatedPlayers(order, signal);
+  const players = seatedPlayers(order, new AbortController().signal);
   const match: Match = { order, game: session.game, options, players, listeners: [], signal, closedRounds: 2 };
   const player = players[0] as Seated;
   const asked = await askForMove(driver, match, session, player);
@@ -104,11 +105,24 @@ it.each([
 
 it("one deadline is over all answers of a move: the second has what the first has left of it", async () => {
   const silent = new Promise<never>(() => {});
-  const { result, taken, left } = await ask(({ payload }) => (payload.error ? silent : move("lizard")), 200);
+  const { result, taken, left } = await ask(({ payload }) => (payload.error ? silent : move("lizard")), {
+    limitMs: 200,
+  });
   expect([taken, left.length]).toEqual([["lizard"], 2]);
   expect(left[1]).toBeLessThan(200);
   const detail = `no answer within ${Math.round(left[1] ?? 0)} ms`;
   expect(result).toEqual(err({ code: "G002", cause: "timeout", detail }));
+});
+
+it("an answer that arrives after the match was withdrawn is not submitted", async () => {
+  const withdrawal = new AbortController();
+  const taken: unknown[] = [];
+  const answer = () => {
+    withdrawal.abort();
+    return move("rock");
+  };
+  await expect(ask(answer, { signal: withdrawal.signal, taken })).rejects.toThrow(MatchWithdrawn);
+  expect(taken).toEqual([]);
 });
 
 it.each([0, 1, 2])("what a player said is published up to 2,000 bytes, no character cut in two (%i)", async (shift) => {
