@@ -1,0 +1,42 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, expect, it } from "vitest";
+import { noWriter } from "#shared/store/writer.ts";
+import { leagueStream, parseLeagueEvent } from "../../league-manager/league/events.ts";
+import { foldLeague } from "../../league-manager/league/evolve.ts";
+import type { League } from "../../league-manager/league/league.ts";
+import { leagueSnapshot, restoreLeague } from "../../league-manager/league/snapshot.ts";
+import { managerStore } from "../../league-manager/store/manager-store.ts";
+import { exportOf } from "./export-store.ts";
+import { writeExport } from "./files.ts";
+import { testExports } from "./testing-exports.ts";
+import { plainRun } from "./testing-store.ts";
+import { verifyExport } from "./verify.ts";
+
+const exports = testExports();
+afterAll(() => exports.remove());
+
+/** Writes a snapshot into a store in which P01 and P02 have each other's results. */
+function forgeSnapshot(storeFile: string): void {
+  const db = new DatabaseSync(storeFile);
+  const stream = leagueStream("rps");
+  const events = managerStore(db, noWriter).log.read(stream);
+  const league = foldLeague(events.map(({ body }) => parseLeagueEvent(body))) as League;
+  const swapped = { P01: "P02", P02: "P01" } as const;
+  const body = leagueSnapshot(league).replace(/P0[12]/g, (id) => swapped[id as "P01"]);
+  expect(restoreLeague(body)).toMatchObject({ version: events.length });
+  expect(restoreLeague(body)).not.toEqual(league);
+  db.prepare("INSERT OR REPLACE INTO snapshots (stream, seq, body) VALUES (?, ?, ?)").run(stream, events.length, body);
+  db.close();
+}
+
+it("an export is made from the logs: a forged snapshot in the store changes nothing of it", async () => {
+  const storeFile = await plainRun(exports.newFolder());
+  const { files } = await exportOf(storeFile);
+  forgeSnapshot(storeFile);
+  const folder = join(exports.newFolder(), "export");
+  const forged = await exportOf(storeFile);
+  expect(forged.files).toEqual(files);
+  writeExport(folder, forged.files);
+  expect(verifyExport(folder)).toMatchObject({ verdict: "verified", faults: [] });
+});
