@@ -7,11 +7,11 @@ import { listen } from "#shared/runtime/listen.ts";
 import { ownStore } from "#shared/runtime/own-store.ts";
 import { readingStore } from "#shared/runtime/store-file.ts";
 import { localWriter } from "#shared/store/writer.ts";
-import { createApi } from "./api/api.ts";
+import { type ApiOptions, createApi } from "./api/api.ts";
 import { type LiveEvent, liveEventsAtStart } from "./api/live.ts";
-import { liveFeed } from "./api/live-feed.ts";
+import { createLiveEvents, liveFeed } from "./api/live-feed.ts";
 import { operatorToken } from "./api/operator-token.ts";
-import { createProjections } from "./api/projections.ts";
+import { createProjections, type Projections } from "./api/projections.ts";
 import { createRegistration } from "./api/registration.ts";
 import type { Views } from "./api/resources.ts";
 import { openLeagues } from "./commands/leagues.ts";
@@ -93,7 +93,7 @@ async function startOn(file: string, options: ManagerServiceOptions, self: Agent
 
 /** Puts the effects and the API on the ledger. */
 function compose(core: Core, self: AgentProcess) {
-  const { config, startWhen, dataFolder, store, ledger, run } = core;
+  const { config, startWhen, dataFolder, ledger, run } = core;
   const { clock, log } = self;
   const operator = operatorToken(config.manager.operator_token, dataFolder);
   const places = keptPlaces(config, startWhen, dataFolder);
@@ -101,24 +101,21 @@ function compose(core: Core, self: AgentProcess) {
   const peers = self.network.createPeers();
   const projections = createProjections(ledger);
   const seedOf = matchSeeds(run.seed);
-  const emit = (event: LiveEvent): void => {
-    core.onEvent(event);
-    api.changed(event);
-  };
-  const stopFeed = liveFeed(ledger, projections, log, emit);
+  const live = createLiveEvents();
+  live.onEvent(core.onEvent);
   const effects = createEffects({
     ledger,
     peers,
     clock,
     log,
-    notice: (message) => emit({ type: "notice", message }),
+    notice: (message) => live.emit({ type: "notice", message }),
     timeouts: config.timeouts,
     seedOf: ({ leagueId }, { matchId, epoch }) => seedOf(leagueId, matchId, epoch),
     leagueStart: {
       places,
       startWhen,
       minPlayers: numbersOf(config, "min_players"),
-      onStuck: (league_id, why) => emit({ type: "league_stuck", league_id, why }),
+      onStuck: (league_id, why) => live.emit({ type: "league_stuck", league_id, why }),
     },
   });
   const registration = createRegistration({
@@ -129,20 +126,18 @@ function compose(core: Core, self: AgentProcess) {
     matchesOf: effects.matchesOf,
     onReferee: effects.welcome,
   });
-  const views: Views = {
-    projections,
-    logOf: (leagueId, matchId) => store.sessionLogOf(leagueId, matchId)?.log ?? [],
-    seedOf,
-  };
-  const readEvents = (leagueId: string, after: number, limit: number) =>
-    store.log.read(leagueStream(leagueId), after, limit).map(({ body }) => JSON.parse(body) as LeagueEvent);
-  const token = operator.token;
-  const api = createApi({ ...core, views, registration, policy, operatorToken: token, readEvents, clock, log });
+  const api = createApi({
+    ...{ config, ledger, registration, policy, clock, log },
+    operatorToken: operator.token,
+    ...readSide(core, projections, seedOf),
+  });
+  live.onEvent(api.changed);
+  const stopFeed = liveFeed(ledger, projections, log, live.emit);
   return {
     serving: api.serving,
     operatorFile: operator.file,
     async start() {
-      for (const event of liveEventsAtStart(projections)) emit(event);
+      for (const event of liveEventsAtStart(projections)) live.emit(event);
       await registerListedPlayers({ config, ledger, register: registration.player, warn: self.warn });
       effects.start();
     },
@@ -154,3 +149,14 @@ function compose(core: Core, self: AgentProcess) {
     },
   };
 }
+
+/** What the API reads. */
+const readSide = (
+  { store }: Core,
+  projections: Projections,
+  seedOf: Views["seedOf"],
+): Pick<ApiOptions, "views" | "readEvents"> => ({
+  views: { projections, logOf: (leagueId, matchId) => store.sessionLogOf(leagueId, matchId)?.log ?? [], seedOf },
+  readEvents: (leagueId, after, limit) =>
+    store.log.read(leagueStream(leagueId), after, limit).map(({ body }) => JSON.parse(body) as LeagueEvent),
+});

@@ -9,7 +9,7 @@ import { afterCommands, running, SETTINGS } from "../league/testing.ts";
 import type { Decide } from "../ledger.ts";
 import { ledgerOn, profile, registered } from "../store/testing-ledger.ts";
 import type { LiveEvent } from "./live.ts";
-import { liveFeed } from "./live-feed.ts";
+import { createLiveEvents, liveFeed } from "./live-feed.ts";
 import { createProjections } from "./projections.ts";
 
 const append =
@@ -57,4 +57,12 @@ test("all_completed comes after the last league, and not again with a later comm
     ok({ agentEvents: [{ agentId: "P3", event: registered("P3") }], writes: [profile("P3")], reply: null }),
   );
   expect(types().filter((type) => type === "all_completed")).toHaveLength(1);
+});
+
+test("a live event reaches every listener, in the order in which they were added", () => {
+  const live = createLiveEvents();
+  const received: string[] = [];
+  for (const name of ["terminal", "API"]) live.onEvent(({ type }) => received.push(`${name}: ${type}`));
+  live.emit({ type: "notice", message: "" });
+  expect(received).toEqual(["terminal: notice", "API: notice"]);
 });

@@ -3,6 +3,23 @@ import type { Ledger } from "../ledger.ts";
 import { type LiveEvent, liveEventsAfter, liveEventsOf } from "./live.ts";
 import type { Projections } from "./projections.ts";
 
+/** Passes live events to listeners. It exists before both: its sources and its listeners are created one after the other. */
+export interface LiveEvents {
+  emit(event: LiveEvent): void;
+  /** The listeners are called in the order in which they were added. */
+  onEvent(listener: (event: LiveEvent) => void): void;
+}
+
+export function createLiveEvents(): LiveEvents {
+  const listeners: ((event: LiveEvent) => void)[] = [];
+  return {
+    emit: (event) => {
+      for (const listener of listeners) listener(event);
+    },
+    onEvent: (listener) => void listeners.push(listener),
+  };
+}
+
 /**
  * Advances the projections with each commit and reports its live events. Register it before everything else that listens to commits and reads
  * the projections. Returns the function that ends it.
