@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import { openLog } from "#shared/runtime/logger.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
 import { roundRobin } from "../league/round-robin.ts";
+import { afterCommands, running, SETTINGS } from "../league/testing.ts";
 import { ledgerOn, opened, profile, registered } from "../store/testing-ledger.ts";
 import { leaguePages } from "./pages.ts";
 import { createProjections } from "./projections.ts";
@@ -23,7 +24,15 @@ const folder = mkdtempSync(join(tmpdir(), "long-schedule-"));
 const { ledger, db } = ledgerOn(join(folder, "league-manager.sqlite"));
 let views: Views;
 let origin: string;
-let close: () => void;
+const servers: Server[] = [];
+
+/** Serves the page; resolves with its origin. */
+async function serve(of: Views): Promise<string> {
+  const server = createServer(await webApp(openLog(null, "test"), leaguePages(of))()).listen(0, "127.0.0.1");
+  servers.push(server);
+  await new Promise((resolve) => server.once("listening", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 beforeAll(async () => {
   const events: readonly NewLeagueEvent[] = [
@@ -44,13 +53,10 @@ beforeAll(async () => {
     }),
   );
   views = { projections: createProjections(ledger), logOf: () => [], seedOf: () => "a secret" };
-  const server = createServer(await webApp(openLog(null, "test"), leaguePages(views))()).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  close = () => server.close().closeAllConnections();
+  origin = await serve(views);
 });
 afterAll(() => {
-  close();
+  for (const server of servers) server.close().closeAllConnections();
   db.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -106,4 +112,20 @@ test("the page carries the versions that it shows and one script, which its poli
   expect(policy).toContain("connect-src 'self'");
   expect(html).toContain('<section data-league="first" data-version="93" data-status="running">');
   expect(html).toContain('<noscript><meta http-equiv="refresh" content="5"></noscript>');
+});
+
+test("the page of many leagues shows the leaders of the later ones, with links to their own pages", async () => {
+  const ids = PLAYERS.slice(0, 45);
+  const leagues = Array.from(
+    { length: 20 },
+    (_, index) => afterCommands(running(ids, { ...SETTINGS, leagueId: `league ${index + 1}` })).league,
+  );
+  const state = { ...ledger.state, leagues: new Map(leagues.map((league) => [league.leagueId, league])) };
+  const many = await serve({ ...views, projections: createProjections({ state }) });
+  const html = await (await fetch(many)).text();
+  expect(html.length).toBeLessThan(1_500_000);
+  expect(html.match(/<section /g)).toHaveLength(20);
+  expect(matchesIn(html)).toBe(3 * 990);
+  expect(html).toContain('<a href="/?league=league%2020">All 45 players and the schedule</a>');
+  expect(matchesIn(await (await fetch(`${many}/?league=league%2020`)).text())).toBe(990);
 });

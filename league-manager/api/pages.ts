@@ -4,6 +4,7 @@ import { newToken } from "#shared/lib/ids.ts";
 import { escapeHtml } from "#shared/lib/text.ts";
 import type { League, Match, Round } from "../league/league.ts";
 import { publicReason, rolesOf, summaryOf } from "../league/outcome.ts";
+import type { Standing } from "../league/standings.ts";
 import { resultText } from "./lines.ts";
 import { FOLLOW_SCRIPT } from "./page-script.ts";
 import type { Views } from "./resources.ts";
@@ -38,39 +39,73 @@ export const leaguePages =
     });
   };
 
+/**
+ * Rows of standings and schedules in one page: about 1 MB. Leagues beyond them show their leaders and a link to their own page. The first league
+ * is always whole.
+ */
+const PAGE_ROWS = 4_000;
+const LEADERS = 10;
+
 /** One round of one league, when the page is asked for that alone. */
 type Choice = { readonly league: League; readonly roundId: number } | null;
 
 function page(views: Views, choice: Choice, nonce: string): string {
   const leagues = choice ? [choice.league] : views.projections.leagues();
-  const sections = leagues.map((league) => leagueSection(views, league, choice)).join("");
+  let rows = 0;
+  const sections = leagues.map((league) => {
+    const rounds = roundsOf(league, choice);
+    const own =
+      views.projections.standings(league).length + rounds.reduce((sum, { matches }) => sum + matches.length, 0);
+    const isWhole = rows === 0 || rows + own <= PAGE_ROWS;
+    if (isWhole) rows += own;
+    return isWhole ? leagueSection(views, league, rounds) : leadersSection(views, league);
+  });
   const isOver = leagues.every((league) => league.status === "completed");
   const refresh = isOver ? "" : '<noscript><meta http-equiv="refresh" content="5"></noscript>';
   const script = isOver ? "" : `<script nonce="${nonce}">${FOLLOW_SCRIPT}</script>`;
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-${refresh}<title>League</title><style>${STYLE}</style></head><body><h1>League</h1><main>${sections}</main>${script}</body></html>`;
+${refresh}<title>League</title><style>${STYLE}</style></head><body><h1>League</h1><main>${sections.join("")}</main>${script}</body></html>`;
 }
 
-function leagueSection({ projections }: Views, league: League, choice: Choice): string {
-  const { leagueId, version, status, game } = league;
-  const nameOf = (playerId: string): string => projections.agent(playerId)?.name ?? playerId;
-  const rows = projections
-    .standings(league)
-    .map(
-      (row) =>
-        `<tr><td class="n">${row.rank}</td><td>${escapeHtml(row.display_name)} <small>${escapeHtml(row.player_id)}</small></td>` +
-        [row.played, row.wins, row.draws, row.losses, row.points].map((n) => `<td class="n">${n}</td>`).join("") +
-        "</tr>",
-    );
+/** The rounds that a league's section shows. */
+function roundsOf(league: League, choice: Choice): readonly Round[] {
   const chosen = choice && roundOf(league, choice.roundId);
-  const rounds = chosen ? [chosen] : roundsShown(league);
+  return chosen ? [chosen] : roundsShown(league);
+}
+
+function leagueSection({ projections }: Views, league: League, rounds: readonly Round[]): string {
+  const nameOf = (playerId: string): string => projections.agent(playerId)?.name ?? playerId;
   const schedule = rounds.flatMap(({ matches }) => matches.map((match) => matchRow(league, match, nameOf)));
+  return section(
+    league,
+    `${standingsTable(projections.standings(league))}
+${roundLinks(league, rounds)}<div class="wide"><table><thead><tr><th>Match</th><th>Players</th><th>Status</th><th>Result</th></tr></thead><tbody>${schedule.join("")}</tbody></table></div>`,
+  );
+}
+
+/** A league beyond the rows of a page. */
+function leadersSection({ projections }: Views, league: League): string {
+  const standings = projections.standings(league);
+  const link = `<a href="/?league=${encodeURIComponent(league.leagueId)}">All ${standings.length} players and the schedule</a>`;
+  return section(league, `${standingsTable(standings.slice(0, LEADERS))}\n<p>${link}</p>`);
+}
+
+function section({ leagueId, version, status, game }: League, content: string): string {
   const name = findGame(game)?.info.name ?? game;
   return `<section data-league="${escapeHtml(leagueId)}" data-version="${version}" data-status="${status}">
 <h2>${escapeHtml(leagueId)} <small>${escapeHtml(name)}, ${status}</small></h2>
-<div class="wide"><table><thead><tr><th class="n">#</th><th>Player</th><th class="n">Played</th><th class="n">Won</th><th class="n">Drawn</th>
-<th class="n">Lost</th><th class="n">Points</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>
-${roundLinks(league, rounds)}<div class="wide"><table><thead><tr><th>Match</th><th>Players</th><th>Status</th><th>Result</th></tr></thead><tbody>${schedule.join("")}</tbody></table></div></section>`;
+${content}</section>`;
+}
+
+function standingsTable(standings: readonly Standing[]): string {
+  const rows = standings.map(
+    (row) =>
+      `<tr><td class="n">${row.rank}</td><td>${escapeHtml(row.display_name)} <small>${escapeHtml(row.player_id)}</small></td>` +
+      [row.played, row.wins, row.draws, row.losses, row.points].map((n) => `<td class="n">${n}</td>`).join("") +
+      "</tr>",
+  );
+  return `<div class="wide"><table><thead><tr><th class="n">#</th><th>Player</th><th class="n">Played</th><th class="n">Won</th><th class="n">Drawn</th>
+<th class="n">Lost</th><th class="n">Points</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
 }
 
 function matchRow(league: League, match: Match, nameOf: (playerId: string) => string): string {
