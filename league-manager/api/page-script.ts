@@ -1,34 +1,60 @@
 /**
  * Keeps the manager's page up to date: follows the events of each league from the version that the page shows, and loads the page's content
  * again when there are newer ones. Browsers allow six connections to one server, so a page of many leagues asks every five seconds instead.
+ *
+ * A browser does not reconnect an EventSource that was answered with anything but 200. The page then loads its content again and follows from
+ * the version shown there. The least time between two loads keeps a page within the manager's limit of requests for remote callers.
  */
 export const FOLLOW_SCRIPT = `
 const FOLLOWED = 3;
+const RETRY_MS = 5000;
+const BETWEEN_LOADS_MS = 2000;
+const TYPES = ["player_entered", "player_left", "started", "round_opened", "match_scheduled", "match_assigned", "match_released",
+  "match_completed", "match_aborted", "completed"];
 const sections = () => [...document.querySelectorAll("section[data-league]")].filter((one) => one.dataset.status !== "completed");
-const shown = (id) => Number(document.querySelector('section[data-league="' + CSS.escape(id) + '"]').dataset.version);
+/** The version that the page shows of a league; NaN if it does not show the league or has it completed. */
+const shown = (id) => Number(sections().find((one) => one.dataset.league === id)?.dataset.version);
+const sources = new Map();
 let timer = null;
+let loadedAt = -Infinity;
+const soon = (ms) => { timer ??= setTimeout(load, Math.max(ms, loadedAt + BETWEEN_LOADS_MS - performance.now())); };
 const load = async () => {
   timer = null;
+  loadedAt = performance.now();
   try {
     const answer = await fetch(location.href);
     if (!answer.ok) throw new Error(String(answer.status));
     const next = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("main");
+    if (!next) throw new Error("not a page of a league manager");
     document.querySelector("main").replaceWith(next);
+    followAll();
   } catch {
-    soon(5000);
+    soon(RETRY_MS);
   }
 };
-const soon = (ms) => { timer ??= setTimeout(load, ms); };
-const follow = (section) => {
-  const { league, version } = section.dataset;
+const stop = (league) => {
+  sources.get(league)?.close();
+  sources.delete(league);
+};
+const follow = ({ dataset: { league, version } }) => {
   const source = new EventSource("/leagues/" + encodeURIComponent(league) + "/events?from=" + version);
+  sources.set(league, source);
   const changed = (event) => {
     if (Number(event.lastEventId) > shown(league)) soon(500);
-    if (event.type === "completed") source.close();
   };
-  for (const type of ["player_entered", "player_left", "started", "round_opened", "match_scheduled", "match_assigned", "match_released",
-    "match_completed", "match_aborted", "completed"]) source.addEventListener(type, changed);
+  for (const type of TYPES) source.addEventListener(type, changed);
+  source.addEventListener("error", () => {
+    if (source.readyState !== EventSource.CLOSED) return;
+    if (sources.get(league) === source) sources.delete(league);
+    soon(RETRY_MS);
+  });
 };
-if (sections().length > FOLLOWED) setInterval(load, 5000);
-else sections().forEach(follow);
+const followAll = () => {
+  const open = sections();
+  const isFollowing = open.length <= FOLLOWED;
+  for (const league of sources.keys()) if (!isFollowing || Number.isNaN(shown(league))) stop(league);
+  if (!isFollowing) soon(RETRY_MS);
+  else for (const one of open) if (!sources.has(one.dataset.league)) follow(one);
+};
+followAll();
 `;
