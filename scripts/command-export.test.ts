@@ -1,9 +1,10 @@
+import { execFile } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { MANIFEST, matchFile } from "./archive/files.ts";
-import { cleanUp, type Ended, league, RPS, run, STACK_LINE, testLeague } from "./testing.ts";
+import { canonical, MANIFEST, matchFile } from "./archive/files.ts";
+import { cleanUp, type Ended, league, newFolder, RPS, root, run, STACK_LINE, testLeague } from "./testing.ts";
 
 afterEach(cleanUp);
 
@@ -82,3 +83,31 @@ it("verify of a folder that is missing, or is not an export, says so", async () 
   expect(other.code).toBe(2);
   expect(other.stderr).toContain(`${test.folder} is not an export: it has no manifest.json.`);
 });
+
+it("verify prints the first faults and always its verdict; the JSON document has all faults, with control characters as escapes", async () => {
+  const folder = newFolder();
+  const names = Array.from({ length: 3_000 }, (_, index) => `file \u009b31m\u202e${index}`);
+  const files = Object.fromEntries(names.map((name) => [name, ""]));
+  writeFileSync(join(folder, MANIFEST), canonical({ files, digest: "" }));
+  const [plain, json] = await Promise.all([league(["verify", folder]), league(["verify", folder, "--json"])]);
+  const lines = plain.stderr.trimEnd().split("\n");
+  expect(plain.code).toBe(1);
+  expect(lines).toHaveLength(12);
+  expect(lines[0]).toBe("file  31m 0: is missing");
+  expect(lines.slice(-2)).toEqual(["and 2992 more", "not sound: 3002 faults"]);
+  expect(json.stdout).not.toMatch(/[\u009b\u202e]/);
+  const { faults } = JSON.parse(json.stdout);
+  expect(faults).toHaveLength(3_002);
+  expect(faults[0]).toEqual({ file: names[0], message: "is missing" });
+}, 30_000);
+
+it("an error that is longer than a pipe holds is written to its end", async () => {
+  const missing = "x".repeat(120_000);
+  const command = '"$0" "$1" verify "$2" 2>&1 | cat';
+  const written = await new Promise<string>((resolve, reject) => {
+    execFile("sh", ["-c", command, process.execPath, join(root, "scripts/league.ts"), missing], (error, stdout) =>
+      error ? reject(error) : resolve(stdout),
+    );
+  });
+  expect(written.length).toBe(missing.length + ": no such folder\n".length);
+}, 30_000);

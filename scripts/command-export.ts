@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { counted, escapeUnprintable, inOneLine } from "#shared/lib/text.ts";
+import { counted, cutTo, escapeJson, escapeUnprintable, inOneLine } from "#shared/lib/text.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import type { Standing } from "../league-manager/league/standings.ts";
 import { exportOf } from "./archive/export-store.ts";
@@ -29,7 +29,7 @@ export async function exportRun(
   return EXIT.ok;
 }
 
-/** `league verify`: 0 for an export that holds, 1 with one line for each fault, 2 for a folder that is not an export. */
+/** `league verify`: 0 for an export that holds, 1 with one line for each of the first faults, 2 for a folder that is not an export. */
 export async function verify(
   folder: string,
   flags: { readonly json?: boolean; readonly key?: string },
@@ -42,11 +42,11 @@ export async function verify(
   const verified = verifyExport(resolve(folder), key);
   const { faults } = verified;
   if (flags.json) {
-    process.stdout.write(`${JSON.stringify(documentOf(verified), null, 2)}\n`);
+    process.stdout.write(`${escapeJson(JSON.stringify(documentOf(verified), null, 2))}\n`);
     return faults.length === 0 ? EXIT.ok : EXIT.failed;
   }
   if (faults.length > 0) {
-    const lines = faults.map(({ file, message }) => inOneLine(`${file}: ${message}`));
+    const lines = limited(faults.map(({ file, message }) => cutTo(MOST_CHARACTERS, inOneLine(`${file}: ${message}`))));
     throw new StartError([...lines, `not sound: ${counted(faults.length, "fault")}`].join("\n"), EXIT.failed);
   }
   const tables = [...verified.standings].map(([leagueId, rows]) =>
@@ -77,10 +77,15 @@ function documentOf(verified: Verified): object {
 /** The most items of a list that are printed; the JSON document has all. */
 const MOST_PRINTED = 10;
 
-const listed = (items: readonly string[], separator: string): string => {
+/** The limit of a fault that is printed: it quotes values of the export. */
+const MOST_CHARACTERS = 1_000;
+
+const limited = (items: readonly string[]): readonly string[] => {
   const more = items.length > MOST_PRINTED ? [`and ${items.length - MOST_PRINTED} more`] : [];
-  return inOneLine([...items.slice(0, MOST_PRINTED), ...more].join(separator));
+  return [...items.slice(0, MOST_PRINTED), ...more];
 };
+
+const listed = (items: readonly string[], separator: string): string => inOneLine(limited(items).join(separator));
 
 function verdictLines({ exceptions, matches, withoutLog, digest, signature }: Verified): readonly string[] {
   const messages = exceptions.map(({ message }) => message);

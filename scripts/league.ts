@@ -22,9 +22,11 @@ const MCP_DATA = fileURLToPath(new URL("../data/mcp", import.meta.url));
 createRequire(import.meta.url)("../shared/runtime/compile-cache.cjs");
 
 // `league run --json | head` closes our stdout early: that is the reader's right.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-});
+for (const output of [process.stdout, process.stderr]) {
+  output.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
+}
 
 const program = withUsageExit(new Command("league"))
   .description("The league for networked game-playing agents.")
@@ -123,11 +125,15 @@ subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command
   .option("--data <folder>", "where games and logs are kept", MCP_DATA)
   .action(async (options) => (await import("./command-mcp.ts")).mcp(options));
 
-/** Ends the process with a command's exit code, after stdout has been written. */
+/** Ends the process with a command's exit code, after its output has been written. */
 async function exitWith(command: Promise<number>): Promise<void> {
-  process.on("uncaughtException", (thrown) => process.exit(tellFault(thrown)));
-  const code = await command.catch(tellFault);
-  process.stdout.write("", () => process.exit(code));
+  process.on("uncaughtException", (thrown) => exitAfterOutput(tellFault(thrown)));
+  exitAfterOutput(await command.catch(tellFault));
+}
+
+/** A pipe takes 64 KB at once; the rest is lost if the process ends before its reader has taken them. */
+function exitAfterOutput(code: number): void {
+  process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
 }
 
 /** Tells what ended a command and returns the exit code; only a fault of the program is shown with its stack. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { escapeUnprintable, inOneLine, isDeeperThan, isName, jsonOf, toldAs } from "./text.ts";
+import { escapeJson, escapeUnprintable, inOneLine, isDeeperThan, isName, jsonOf, toldAs } from "./text.ts";
 
 describe("a name", () => {
   test.each(["Ann", "Ö. Müller 3", "囲碁", "👩‍🚀", "a:b/c", "<b>"])("may be %j", (name) =>
@@ -56,4 +56,11 @@ test("how deep a value is nested is found out without recursion", () => {
     true,
     true,
   ]);
+});
+
+test("JSON text with control characters and characters of no width as escapes has the same value", () => {
+  const value = { name: "A\u200bn\u{9b}n\u202e👩‍🚀" };
+  const text = escapeJson(JSON.stringify(value, null, 1));
+  expect(text).toBe('{\n "name": "A\\u200bn\\u009bn\\u202e👩‍🚀"\n}');
+  expect(JSON.parse(text)).toEqual(value);
 });

@@ -57,6 +57,13 @@ export const escapeUnprintable = (text: string): string =>
   text.replace(new RegExp(`${UNPRINTABLE.source}|${ZERO_WIDTH.source}`, "gu"), escaped);
 const escaped = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`;
 
+/** JSON text that shows the same characters, except its line breaks, as escapes of JSON: a terminal obeys none of it, and it is parsed to the same value. */
+export const escapeJson = (json: string): string =>
+  json.replace(
+    new RegExp(`(?!\\n)(?:${UNPRINTABLE.source}|${ZERO_WIDTH.source})`, "gu"),
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
 /** "1 match", "2 matches". */
 export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
