@@ -1,3 +1,6 @@
+import { messageOf } from "#shared/lib/result.ts";
+import { inOneLine } from "#shared/lib/text.ts";
+import { UnusableEvent } from "#shared/store/broken.ts";
 import type { RecordedEvent } from "#shared/store/event-log.ts";
 import type { Agent } from "../agents/agent.ts";
 import { agentStream, parseAgentEvent } from "../agents/events.ts";
@@ -31,7 +34,7 @@ export function loadState(store: ManagerStore, leagueIds: readonly string[]): Lo
     let league = restored?.league ?? null;
     let version = restored?.version ?? 0;
     for (const { seq, body } of eventsOf(store, stream, version)) {
-      league = evolveLeague(league, parseLeagueEvent(body));
+      league = folded(stream, seq, () => evolveLeague(league, parseLeagueEvent(body)));
       version = seq + 1;
     }
     versions.set(stream, version);
@@ -46,7 +49,7 @@ export function loadState(store: ManagerStore, leagueIds: readonly string[]): Lo
     let agent: Agent | null = null;
     const events = store.log.read(stream);
     for (const { body, seq } of events) {
-      const next = evolveAgent(agent, parseAgentEvent(body), profile, seq + 1);
+      const next = folded(stream, seq, () => evolveAgent(agent, parseAgentEvent(body), profile, seq + 1));
       if (agent && !next) lastForgotten = withForgotten(lastForgotten, agent);
       agent = next;
     }
@@ -57,6 +60,15 @@ export function loadState(store: ManagerStore, leagueIds: readonly string[]): Lo
   const formerEntrants = new Set(former.flatMap((league) => [...league.entrants.keys()]));
   const state = { leagues: inOrder(leagues, leagueIds), agents, lastForgotten, formerEntrants };
   return { state, versions };
+}
+
+/** What a fold returns. Its faults name the event. */
+function folded<T>(stream: string, seq: number, fold: () => T): T {
+  try {
+    return fold();
+  } catch (thrown) {
+    throw new UnusableEvent(stream, seq, inOneLine(messageOf(thrown)));
+  }
 }
 
 /** The events of a stream from a version on. They are read in parts: a stream can be larger than the memory. */

@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { z } from "zod";
 import type { Clock } from "../lib/clock.ts";
 import { messageOf } from "../lib/result.ts";
+import { UnusableEvent } from "../store/broken.ts";
 import { OtherFormat } from "../store/sqlite.ts";
 import { StartError, StoreLost } from "./exit.ts";
 
@@ -12,14 +13,16 @@ const NO_ACCESS = new Set([8, 14]);
 
 /**
  * The fault of a database file as one line, when it is the reason why `thrown` was thrown: SQLite cannot use the file, it has another format,
- * or a row of it cannot be parsed. Anything else is returned as it is.
+ * a row of it cannot be parsed,
+ * or an event of it cannot follow. Anything else is returned as it is.
  */
 export function storeFault(file: string, thrown: unknown): unknown {
   if (!(thrown instanceof Error)) return thrown;
   if (thrown instanceof OtherFormat) return new StartError(thrown.message);
   const { code, errcode } = thrown as { code?: unknown; errcode?: unknown };
   const isSqlite = code === "ERR_SQLITE_ERROR";
-  if (!isSqlite && !(thrown instanceof SyntaxError) && !(thrown instanceof z.ZodError)) return thrown;
+  const isEvent = thrown instanceof UnusableEvent;
+  if (!isSqlite && !isEvent && !(thrown instanceof SyntaxError) && !(thrown instanceof z.ZodError)) return thrown;
   const why = thrown instanceof z.ZodError ? "a row is not of this version" : messageOf(thrown);
   if (isSqlite && NO_ACCESS.has(Number(errcode) & 0xff)) {
     return new StartError(`cannot open ${file}: ${why}. Make sure that the file and its folder can be written.`);

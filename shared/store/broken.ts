@@ -15,3 +15,12 @@ export const isBusy = (thrown: unknown): thrown is Error => codeOf(thrown) === B
 export class StoreBusy extends Error {
   override readonly name = "StoreBusy";
 }
+
+/** An event of a log cannot be read, or cannot follow those before it. */
+export class UnusableEvent extends Error {
+  /** `seq` is the event's sequence number, which begins at 0. */
+  constructor(stream: string, seq: number, why: string) {
+    super(`event ${seq + 1} of ${stream} cannot follow: ${why}`);
+    this.name = "UnusableEvent";
+  }
+}

@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { Config } from "#shared/runtime/config.ts";
+import { StartError } from "#shared/runtime/exit.ts";
+import { silentProcess } from "#shared/runtime/testing-process.ts";
+import { stored } from "./league/testing.ts";
+import { startManager } from "./service.ts";
+import { enter, ledgerOn, openLeague } from "./store/testing-ledger.ts";
+
+test.each([
+  ["of a league cannot follow", "league:first", 2, stored({ type: "completed" })],
+  ["of a league is unknown", "league:first", 2, { ...stored({ type: "completed" }), type: "danced" }],
+  ["of an agent is unknown", "agent:P1", 1, { ...stored({ type: "completed" }), type: "danced" }],
+])("an event that %s ends the start with one line that names file, stream and event", async (_, stream, at, event) => {
+  const dataFolder = mkdtempSync(join(tmpdir(), "service-faults-"));
+  onTestFinished(() => rmSync(dataFolder, { recursive: true, force: true }));
+  const file = join(dataFolder, "league-manager.sqlite");
+  const { ledger, store, db } = ledgerOn(file);
+  for (const command of [openLeague("first"), enter("first")]) await ledger.execute(command);
+  const events = [{ type: event.type, body: JSON.stringify(event) }];
+  await store.log.append([{ stream, expectedVersion: at, events }]);
+  db.close();
+  const config = Config.parse({ leagues: [{ league_id: "first", game: "rps.v1" }] });
+  const options = { config, host: "127.0.0.1", port: 0, dataFolder, seed: null, startWhen: "count" } as const;
+  const fault = await startManager({ ...options, onEvent: () => {} }, silentProcess("manager")).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(fault).toBeInstanceOf(StartError);
+  const { message } = fault as StartError;
+  expect(message).toContain(`${file} is damaged: event ${at + 1} of ${stream} cannot follow: `);
+  expect(message).toMatch(/^.*\. Restore it from a copy, or move it away to begin with an empty one\.$/);
+});
