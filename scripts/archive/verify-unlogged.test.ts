@@ -41,7 +41,7 @@ describe("an export of an earlier version", () => {
     const { standings, digest, ...verified } = verifyExport(unpacked());
     expect(verified).toEqual({
       ...{ verdict: "verified except", faults: [], matches: 6, withoutLog: [], unplayed: new Map(), signature: null },
-      exceptions: [{ file: RUN_FILE, message: "no league log" }],
+      exceptions: [{ file: RUN_FILE, message: "no league log: pairings, epochs, referees and names were not checked" }],
     });
     expect([...standings.keys()]).toEqual(["rps", "even-odd"]);
   });
@@ -96,6 +96,14 @@ describe("an export of an earlier version", () => {
   it.each<[string, (folder: string) => void, string, RegExp]>([
     ["a winner", inMatch((match) => (match.winner = "P09")), R1M1, /^winner is "P09"/],
     ["a player", inMatch((match) => (match.roles.player_1 = "P09")), R1M1, /^P09 is no player of rps$/],
+    [
+      "a player twice",
+      inRun((run) => run.leagues[0].players.push(run.leagues[0].players[0])),
+      RUN_FILE,
+      /^rps: lists the player P01 twice$/,
+    ],
+    ["a status", inRun((run) => (run.leagues[0].status = "won")), RUN_FILE, /^rps: "won" is no status of a league$/],
+    ["a round of a match", inMatch((match) => (match.round_id = 3)), R1M1, /^R1M1 in round 3 is outside the schedule$/],
     ["a round", inMatch((match) => (match.round_id = 3)), RUN_FILE, /^rps is completed without R1M1$/],
     ["another match", inMatch((match) => (match.match_id = "R9M9")), R1M1, /^holds rps\/R9M9 of rps.v1$/],
     ["options", inMatch((match) => (match.options.best_of = 5)), R1M1, /^its options are not the league's$/],

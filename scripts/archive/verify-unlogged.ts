@@ -2,13 +2,17 @@ import { isDeepStrictEqual } from "node:util";
 import { findGame } from "#shared/games/registry.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { matchSeed, type SeedRule } from "#shared/session/match-seed.ts";
+import type { League } from "../../league-manager/league/league.ts";
 import { rolesOf } from "../../league-manager/league/outcome.ts";
 import { faultOfUnplayed } from "../../league-manager/league/result-check.ts";
-import { roundRobin } from "../../league-manager/league/round-robin.ts";
+import { placeOf, roundRobin } from "../../league-manager/league/round-robin.ts";
 import { RUN_FILE } from "./files.ts";
 import { type ExportedMatch, MAX_PLAYERS, type UnloggedLeague, type UnloggedRun } from "./format.ts";
 import type { Source } from "./source.ts";
-import { type CheckedLeague, checkMatches } from "./verify-match.ts";
+import { type CheckedLeague, type CheckedMatch, checkMatches } from "./verify-match.ts";
+
+/** What a check of an export without a league log leaves out. */
+export const NO_LEAGUE_LOG = "no league log: pairings, epochs, referees and names were not checked";
 
 /** Checks a league of an export of an earlier version: its matches, their seeds, and that a completed league has all of them. */
 export function checkUnlogged(source: Source, run: UnloggedRun, league: UnloggedLeague): CheckedLeague {
@@ -24,6 +28,8 @@ export function checkUnlogged(source: Source, run: UnloggedRun, league: Unlogged
     if (fault !== null) findings.blame(file, fault);
     else findings.except(file, `${matchRef(match.league_id, match.match_id)} has no log (${match.termination})`);
   }
+  for (const message of leagueFaults(league)) findings.blame(RUN_FILE, `${league.league_id}: ${message}`);
+  checkPlaces(source, league, matches);
   const played = matches.map(({ match }) => match);
   if (league.status === "completed") {
     for (const missing of missingFrom(league, played))
@@ -32,6 +38,29 @@ export function checkUnlogged(source: Source, run: UnloggedRun, league: Unlogged
   const listed = new Set(league.matches);
   const unplayed = scheduleOf(league).filter(({ match_id }) => !listed.has(match_id)).length;
   return { matches, unplayed: league.status === "completed" ? null : unplayed };
+}
+
+const STATUSES: readonly string[] = ["open", "running", "completed"] satisfies readonly League["status"][];
+
+function leagueFaults({ status, players }: UnloggedLeague): readonly string[] {
+  const twice = [...Map.groupBy(players, ({ player_id }) => player_id)].filter(([, same]) => same.length > 1);
+  const faults = twice.map(([playerId]) => `lists the player ${playerId} twice`);
+  return STATUSES.includes(status) ? faults : [...faults, `${JSON.stringify(status)} is no status of a league`];
+}
+
+/** Each match must be one of a scheduled round. An operator may have added matches to a round. */
+function checkPlaces({ findings }: Source, league: UnloggedLeague, matches: readonly CheckedMatch[]): void {
+  const schedule = scheduleOf(league);
+  if (schedule.length === 0) return;
+  const scheduled = new Set(schedule.map(({ match_id }) => match_id));
+  const rounds = new Set(schedule.map(({ round_id }) => round_id));
+  for (const { file, match } of matches) {
+    const { match_id, round_id } = match;
+    if (placeOf(match_id)?.roundId !== round_id || !rounds.has(round_id))
+      findings.blame(file, `${match_id} in round ${round_id} is outside the schedule`);
+    else if (!scheduled.has(match_id))
+      findings.except(file, `${matchRef(league.league_id, match_id)} was added by the operator`);
+  }
 }
 
 const SEED_RULES: Readonly<Record<UnloggedRun["format"], SeedRule>> = {

@@ -14,7 +14,7 @@ import { checkAbsences } from "./verify-absences.ts";
 import { checkLogged } from "./verify-league.ts";
 import type { CheckedLeague, CheckedMatch } from "./verify-match.ts";
 import { checkNames } from "./verify-names.ts";
-import { checkUnlogged } from "./verify-unlogged.ts";
+import { checkUnlogged, NO_LEAGUE_LOG } from "./verify-unlogged.ts";
 
 export type Verdict = "verified" | "verified except" | "not sound";
 
@@ -90,7 +90,7 @@ function checkRun(source: Source, run: ExportedRun): ReadonlyMap<string, Checked
   if (run.seed !== null && sha256Hex(run.seed) !== run.seed_commitment)
     findings.blame(RUN_FILE, "the run's seed does not match its commitment");
   if (run.format === "agent-league.export.v3") return checkLoggedRun(source, run);
-  findings.except(RUN_FILE, "no league log");
+  findings.except(RUN_FILE, NO_LEAGUE_LOG);
   return new Map(run.leagues.map((league) => [league.league_id, checkUnlogged(source, run, league)]));
 }
 
