@@ -10,7 +10,7 @@ export const MOST_REFEREES = 99;
 /** The limit of one remote network, so that one program cannot take every place. */
 export const MOST_REFEREES_OF_NETWORK = 33;
 
-export interface RefereeRequest {
+interface RefereeRequest {
   readonly id: string;
   readonly endpoint: string;
   readonly returning: Agent | null;

@@ -8,7 +8,7 @@ import type { AdmissionPolicy } from "./policy.ts";
 /** The limit of a league without `max_players`: a round robin of more players has too many matches. */
 export const MOST_PLAYERS = 500;
 
-export interface SeatRequest {
+interface SeatRequest {
   readonly id: string;
   readonly name: string;
   readonly returning: Agent | null;

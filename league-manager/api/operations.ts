@@ -35,7 +35,7 @@ import {
 } from "./tool-schemas.ts";
 
 /** What the operations work with. */
-export interface ManagerDesk {
+interface ManagerDesk {
   readonly ledger: Pick<Ledger, "execute">;
   readonly views: Views;
   readonly registration: Registration;

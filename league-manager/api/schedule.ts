@@ -21,7 +21,7 @@ export interface Schedule {
   readonly rest?: string;
 }
 
-export interface ScheduleRow {
+interface ScheduleRow {
   readonly league_id: string;
   readonly round_id: number;
   readonly match_id: string;

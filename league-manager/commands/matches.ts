@@ -10,8 +10,8 @@ type Fields<T extends LeagueCommand["type"]> = { readonly leagueId: string } & O
   "type"
 >;
 export type Assignment = Fields<"assign">;
-export type Release = Fields<"release">;
-export type SettledWithdrawal = Fields<"settle_withdrawal">;
+type Release = Fields<"release">;
+type SettledWithdrawal = Fields<"settle_withdrawal">;
 
 /** Gives a match to a referee. The caller has chosen one with a free place. */
 export const assignMatch =

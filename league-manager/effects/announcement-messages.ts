@@ -3,7 +3,7 @@ import type { Standing, StandingsPlayer } from "../league/standings.ts";
 import type { ManagerState } from "../ledger.ts";
 import { RoundStandings } from "./round-standings.ts";
 
-export const announcementTypes = ["ROUND_END", "LEAGUE_STANDINGS_UPDATE", "ROUND_ANNOUNCEMENT", "ROUND_START"] as const;
+const announcementTypes = ["ROUND_END", "LEAGUE_STANDINGS_UPDATE", "ROUND_ANNOUNCEMENT", "ROUND_START"] as const;
 export type AnnouncementType = (typeof announcementTypes)[number];
 
 /** One announcement to come, without its content: that is made when it is sent. */
@@ -14,7 +14,7 @@ export interface Announcement {
 }
 
 /** Lists of more entries are sent as the recipient's own entries. */
-export const MAX_ENTRIES = 100;
+const MAX_ENTRIES = 100;
 
 /** The last list of each league and type, so that the recipients of one announcement share it. */
 interface Shared {

@@ -11,7 +11,7 @@ import { Tasks } from "./tasks.ts";
 /** How long the end of a league waits for agents that are slow to answer its last announcements. */
 const LAST_MS = 1_000;
 
-export interface AnnouncementsOptions {
+interface AnnouncementsOptions {
   /** Resolves when the assignments of a league that are under way are committed: ROUND_ANNOUNCEMENT names the referees. */
   readonly assigned: (leagueId: string) => Promise<void>;
   /** Resolves when an agent listens, or has had enough time to start. */

@@ -21,7 +21,7 @@ const RESEND_MS = 300;
 /** How long a referee may reject a match. A restarted referee rejects matches until it is registered again. */
 const REJECTED_MS = 3_000;
 
-export interface HandOverOptions {
+interface HandOverOptions {
   readonly dispatch: Dispatch;
   readonly referees: Referees;
   readonly seedOf: SeedOf;

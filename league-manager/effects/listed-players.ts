@@ -7,7 +7,7 @@ import type { Answer, Caller } from "#shared/rpc/operations.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import type { Ledger } from "../ledger.ts";
 
-export interface ListedPlayersOptions {
+interface ListedPlayersOptions {
   readonly config: Pick<Config, "players" | "manager">;
   readonly ledger: Ledger;
   /** Registers a player as if it had sent the request. */

@@ -8,7 +8,7 @@ import type { Part } from "./part.ts";
 /** Some work becomes due by time alone, e.g. when an unfit referee may be tried again. */
 const PASS_EVERY_MS = 1_000;
 
-export interface ReconcilerOptions {
+interface ReconcilerOptions {
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly failures: Failures;

@@ -15,10 +15,6 @@ export class Tasks {
     this.#running.set(key, task);
   }
 
-  isRunning(key: string): boolean {
-    return this.#running.has(key);
-  }
-
   /** Aborts the signal; resolves when no task runs any more. */
   async stop(): Promise<void> {
     this.#stopped.abort();

@@ -21,8 +21,7 @@ export const QUOTED_CHARACTERS = 300;
 const reason = z.string().max(2_000);
 
 /** Why a match was taken from the referee that it was assigned to. `aborted` and `overdue` count as aborts of the match. */
-export const releaseReasons = ["aborted", "overdue", "unreachable", "refused"] as const;
-export type ReleaseReason = (typeof releaseReasons)[number];
+const releaseReasons = ["aborted", "overdue", "unreachable", "refused"] as const;
 
 /** What a match ended with. The keys of scores and points are player ids. */
 const MatchSummary = z.strictObject({

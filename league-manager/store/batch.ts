@@ -14,7 +14,7 @@ export interface Batch {
   readonly statements: Statement[];
 }
 
-export interface BatchContext {
+interface BatchContext {
   readonly store: ManagerStore;
   readonly leagueIds: readonly string[];
   /** The committed version of each stream. */

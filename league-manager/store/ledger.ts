@@ -7,7 +7,7 @@ import { addDecision, type Batch, newBatch } from "./batch.ts";
 import { type Loaded, loadState } from "./load-state.ts";
 import type { ManagerStore } from "./manager-store.ts";
 
-export interface LedgerOptions {
+interface LedgerOptions {
   readonly store: ManagerStore;
   readonly clock: Pick<Clock, "iso" | "nextTurn">;
   /** The leagues of the config, in their order. */

@@ -5,7 +5,7 @@ import { leagueSnapshot } from "../league/snapshot.ts";
 import type { Ledger } from "../ledger.ts";
 import type { ManagerStore } from "./manager-store.ts";
 
-export interface SnapshotOptions {
+interface SnapshotOptions {
   readonly ledger: Pick<Ledger, "state" | "onCommit">;
   readonly store: Pick<ManagerStore, "log" | "snapshotting" | "snapshotVersion">;
   readonly clock: Pick<Clock, "defer">;

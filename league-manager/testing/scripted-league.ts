@@ -25,7 +25,7 @@ import { changeKept, keptState } from "./kept-state.ts";
 type Wire = any;
 
 /** An agent that does what its test says: it accepts every match, plays none, and keeps what it was told. */
-export interface ScriptedAgent {
+interface ScriptedAgent {
   readonly url: string;
   readonly told: Envelope[];
   token: string;

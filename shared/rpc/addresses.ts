@@ -100,9 +100,6 @@ export function endpointParts(endpoint: string): EndpointParts {
 export const endpointKeyOf = ({ host, place }: EndpointParts): string =>
   host === null ? place : `${isThisMachine(host) ? "loopback" : host}:${place}`;
 
-/** Whether two texts name one endpoint, however they are spelled. */
-export const sameEndpoint = (a: string, b: string): boolean => endpointKey(a) === endpointKey(b);
-
 /** Whether a host is loopback or the address of one of this machine's interfaces. */
 export const isThisMachine = (host: string): boolean => isLoopback(host) || interfaceAddresses().has(host);
 

@@ -44,9 +44,4 @@ export interface EventLog {
   read(stream: string, from?: number, limit?: number): readonly RecordedEvent[];
   /** The committed streams whose name starts with a prefix, in the order of their creation. */
   streams(prefix?: string): readonly string[];
-  /**
-   * Calls the listener after each commit with the events of one append, in the order of the commits and before the append resolves.
-   * An error that a listener throws becomes an uncaught exception. Returns the function that removes the listener.
-   */
-  onCommit(listener: (events: readonly RecordedEvent[]) => void): () => void;
 }

@@ -11,7 +11,7 @@ export interface Statement {
 export type Unit = readonly Statement[];
 
 /** Why a unit is not on disk, as plain data. */
-export interface Failure {
+interface Failure {
   readonly message: string;
   /** Another process had the file locked. */
   readonly isBusy: boolean;

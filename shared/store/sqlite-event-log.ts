@@ -49,7 +49,6 @@ export function sqliteEventLog(db: DatabaseSync, writer: Writer, { headsKept = H
   );
   const selectStreams = db.prepare("SELECT name FROM streams WHERE substr(name, 1, length(?1)) = ?1 ORDER BY number");
   const selectLastNumber = db.prepare("SELECT max(number) AS number FROM streams");
-  const listeners = new Set<(events: readonly RecordedEvent[]) => void>();
   const heads = createHeads((stream) => {
     const row = selectHead.get(stream) as { number: number; seq: number | null; hash: string | null } | undefined;
     const { number = null, seq = null, hash = null } = row ?? {};
@@ -112,8 +111,6 @@ export function sqliteEventLog(db: DatabaseSync, writer: Writer, { headsKept = H
         const committed = writer.commit(alongside.length > 0 ? [...statements, ...alongside] : statements);
         for (const head of touched) head.settled = committed;
         await committed;
-        if (recorded.length > 0 && listeners.size > 0)
-          for (const listener of [...listeners]) callListener(listener, recorded);
         return recorded;
       } catch (thrown) {
         heads.drop(touched);
@@ -125,10 +122,6 @@ export function sqliteEventLog(db: DatabaseSync, writer: Writer, { headsKept = H
     read: (stream, from = 0, limit = -1) =>
       selectEvents.all(stream, from, limit).map((row) => ({ stream, ...row }) as unknown as RecordedEvent),
     streams: (prefix = "") => selectStreams.all(prefix).map(({ name }) => String(name)),
-    onCommit(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
   };
 }
 
@@ -136,15 +129,4 @@ function assertAppends(appends: readonly StreamAppend[]): void {
   for (const { events } of appends) if (events.length === 0) throw new TypeError("an append has no events");
   if (appends.length > 1 && new Set(appends.map(({ stream }) => stream)).size < appends.length)
     throw new TypeError("a stream is named twice");
-}
-
-/** The events are committed when a listener is called, so its error may fail neither the append nor the other listeners. */
-function callListener(listener: (events: readonly RecordedEvent[]) => void, events: readonly RecordedEvent[]): void {
-  try {
-    listener(events);
-  } catch (thrown) {
-    queueMicrotask(() => {
-      throw thrown;
-    });
-  }
 }

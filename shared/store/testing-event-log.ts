@@ -18,7 +18,7 @@ export interface OpenedLog {
 }
 
 export const MEDIA = ["a file", "a file, written by a thread", "memory"] as const;
-export type Medium = (typeof MEDIA)[number];
+type Medium = (typeof MEDIA)[number];
 
 let files = 0;
 
@@ -46,7 +46,7 @@ export function openLog(folder: string, schema: string, medium: Medium): OpenedL
 }
 
 /** Commits in the write-ahead log: frames that carry the size of the database after them. */
-export function commitsIn(file: string): number {
+function commitsIn(file: string): number {
   const wal = readFileSync(`${file}-wal`);
   const frame = 24 + wal.readUInt32BE(8);
   const frames = Array.from({ length: Math.floor((wal.length - 32) / frame) }, (_, index) => 32 + index * frame);
