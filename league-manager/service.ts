@@ -9,7 +9,7 @@ import { readingStore } from "#shared/runtime/store-file.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { type ApiOptions, createApi } from "./api/api.ts";
 import { type LiveEvent, liveEventsAtStart } from "./api/live.ts";
-import { createLiveEvents, liveFeed } from "./api/live-feed.ts";
+import { liveFeed } from "./api/live-feed.ts";
 import { operatorToken } from "./api/operator-token.ts";
 import { createProjections, type Projections } from "./api/projections.ts";
 import { createRegistration } from "./api/registration.ts";
@@ -101,21 +101,20 @@ function compose(core: Core, self: AgentProcess) {
   const peers = self.network.createPeers();
   const projections = createProjections(ledger);
   const seedOf = matchSeeds(run.seed);
-  const live = createLiveEvents();
-  live.onEvent(core.onEvent);
+  const emit = core.onEvent;
   const effects = createEffects({
     ledger,
     peers,
     clock,
     log,
-    notice: (message) => live.emit({ type: "notice", message }),
+    notice: (message) => emit({ type: "notice", message }),
     timeouts: config.timeouts,
     seedOf: ({ leagueId }, { matchId, epoch }) => seedOf(leagueId, matchId, epoch),
     leagueStart: {
       places,
       startWhen,
       minPlayers: numbersOf(config, "min_players"),
-      onStuck: (league_id, why) => live.emit({ type: "league_stuck", league_id, why }),
+      onStuck: (league_id, why) => emit({ type: "league_stuck", league_id, why }),
     },
   });
   const registration = createRegistration({
@@ -131,13 +130,12 @@ function compose(core: Core, self: AgentProcess) {
     operatorToken: operator.token,
     ...readSide(core, projections, seedOf),
   });
-  live.onEvent(api.changed);
-  const stopFeed = liveFeed(ledger, projections, log, live.emit);
+  const stopFeed = liveFeed({ ledger, projections, log, emit, onCommitted: api.changed });
   return {
     serving: api.serving,
     operatorFile: operator.file,
     async start() {
-      for (const event of liveEventsAtStart(projections)) live.emit(event);
+      for (const event of liveEventsAtStart(projections)) emit(event);
       await registerListedPlayers({ config, ledger, register: registration.player, warn: self.warn });
       effects.start();
     },

@@ -11,8 +11,9 @@ import { VERSION } from "#shared/runtime/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";
 import { MANAGER_SENDER } from "../effects/part.ts";
-import type { Ledger } from "../ledger.ts";
-import { changedBy, type LiveEvent } from "./live.ts";
+import type { CommittedEvent, Ledger } from "../ledger.ts";
+import { changedBy } from "./changes.ts";
+import type { StateChange } from "./live.ts";
 import { isReturn, managerOperations, REGISTRATIONS } from "./operations.ts";
 import { leaguePages } from "./pages.ts";
 import type { Registration } from "./registration.ts";
@@ -41,8 +42,8 @@ export interface ApiOptions {
 /** What the manager answers: tools, resources, pages and streams of events. */
 export interface Api {
   readonly serving: Omit<ListenOptions, "log" | "host" | "ports">;
-  /** Notifies subscribers of the resources that an event has changed. */
-  changed(event: LiveEvent): void;
+  /** Notifies subscribers of the resources that a committed event has changed. */
+  changed(committed: CommittedEvent, change: StateChange | null): void;
   close(): Promise<void>;
 }
 
@@ -86,7 +87,7 @@ export function createApi(options: ApiOptions): Api {
         projections.authenticate(bearer)?.kind === "referee" ? REFEREE_BODY_BYTES : BODY_BYTES,
       allowedHosts: [...config.allowed_hosts, ...hostsOf(config.manager.endpoint)],
     },
-    changed: (event) => mcp.changed(() => changedBy(event)),
+    changed: (committed, change) => mcp.changed(() => changedBy(committed, change, projections)),
     async close() {
       streams.close();
       await mcp.close();

@@ -9,7 +9,7 @@ import { afterCommands, running, SETTINGS } from "../league/testing.ts";
 import type { Decide } from "../ledger.ts";
 import { ledgerOn, profile, registered } from "../store/testing-ledger.ts";
 import type { LiveEvent } from "./live.ts";
-import { createLiveEvents, liveFeed } from "./live-feed.ts";
+import { liveFeed } from "./live-feed.ts";
 import { createProjections } from "./projections.ts";
 
 const append =
@@ -37,7 +37,10 @@ async function twoLeagues() {
   });
   for (const leagueId of ["first", "second"]) await ledger.execute(append(played(leagueId)));
   const events: LiveEvent[] = [];
-  liveFeed(ledger, createProjections(ledger), silentProcess("manager").log, (event) => events.push(event));
+  liveFeed({
+    ...{ ledger, projections: createProjections(ledger), log: silentProcess("manager").log },
+    ...{ emit: (event) => void events.push(event), onCommitted: () => {} },
+  });
   return { ledger, types: () => events.map(({ type }) => type) };
 }
 
@@ -57,12 +60,4 @@ test("all_completed comes after the last league, and not again with a later comm
     ok({ agentEvents: [{ agentId: "P3", event: registered("P3") }], writes: [profile("P3")], reply: null }),
   );
   expect(types().filter((type) => type === "all_completed")).toHaveLength(1);
-});
-
-test("a live event reaches every listener, in the order in which they were added", () => {
-  const live = createLiveEvents();
-  const received: string[] = [];
-  for (const name of ["terminal", "API"]) live.onEvent(({ type }) => received.push(`${name}: ${type}`));
-  live.emit({ type: "notice", message: "" });
-  expect(received).toEqual(["terminal: notice", "API: notice"]);
 });

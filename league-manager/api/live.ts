@@ -164,31 +164,3 @@ export function liveEventsAtStart(projections: Projections): readonly LiveEvent[
   });
   return areCompleted(projections) ? [...events, allCompleted(projections)] : events;
 }
-
-/** The resources that a live event has changed. */
-export function changedBy(event: LiveEvent): readonly string[] {
-  const of = (what: "standings" | "schedule", leagueId: string) => [`league://${what}`, `league://${leagueId}/${what}`];
-  const round = (leagueId: string, roundId: number) => `league://${leagueId}/schedule/${roundId}`;
-  switch (event.type) {
-    case "league_started":
-      return [...of("schedule", event.league_id), ...of("standings", event.league_id)];
-    case "round_started": {
-      const { league_id, round_id } = event;
-      return [...of("schedule", league_id), ...of("standings", league_id), round(league_id, round_id)];
-    }
-    case "match_completed": {
-      const { league_id, match } = event;
-      const { match_id, round_id } = match;
-      const one = [round(league_id, round_id), `match://${league_id}/${match_id}`];
-      return [...of("schedule", league_id), ...of("standings", league_id), ...one];
-    }
-    case "player_state":
-      return [...new Set(event.league_ids.flatMap((league_id) => of("standings", league_id)))];
-    case "league_completed":
-      return of("standings", event.league_id);
-    case "registered":
-      return ["league://standings"];
-    default:
-      return [];
-  }
-}

@@ -1,0 +1,53 @@
+import type { LeagueEvent } from "../league/events.ts";
+import { matchOf } from "../league/evolve.ts";
+import type { League } from "../league/league.ts";
+import type { CommittedEvent } from "../ledger.ts";
+import type { StateChange } from "./live.ts";
+import type { Projections } from "./projections.ts";
+
+type Leagues = Pick<Projections, "league" | "leagues">;
+
+/** The resources that a committed event has changed. `change` is what the event did to an agent. */
+export function changedBy(committed: CommittedEvent, change: StateChange | null, leagues: Leagues): readonly string[] {
+  if (committed.kind === "league") {
+    const league = leagues.league(committed.leagueId);
+    return league ? changedByLeague(league, committed.event) : [];
+  }
+  const { agentId, event } = committed;
+  if (!change && event.type !== "forgotten") return [];
+  const entered = leagues.leagues().filter(({ entrants }) => entrants.has(agentId));
+  return entered.length === 0 ? [] : ["league://standings", ...entered.map(standingsOf)];
+}
+
+function changedByLeague(league: League, event: LeagueEvent): readonly string[] {
+  switch (event.type) {
+    case "player_entered":
+    case "player_left":
+      return ["league://standings", standingsOf(league)];
+    // Not the matches of the round, of which a large league has hundreds of thousands: each changes again when it is assigned.
+    case "round_paired":
+      return scheduleOf(league, event.round_id);
+    case "match_scheduled":
+    case "match_assigned":
+    case "match_released":
+    case "match_aborted":
+      return matchAndSchedule(league, event.match_id);
+    case "match_completed":
+      return [...matchAndSchedule(league, event.match_id), "league://standings", standingsOf(league)];
+    default:
+      return [];
+  }
+}
+
+const standingsOf = ({ leagueId }: League): string => `league://${leagueId}/standings`;
+
+const scheduleOf = ({ leagueId }: League, roundId: number): readonly string[] => [
+  "league://schedule",
+  `league://${leagueId}/schedule`,
+  `league://${leagueId}/schedule/${roundId}`,
+];
+
+function matchAndSchedule(league: League, matchId: string): readonly string[] {
+  const roundId = matchOf(league, matchId)?.roundId;
+  return roundId === undefined ? [] : [`match://${league.leagueId}/${matchId}`, ...scheduleOf(league, roundId)];
+}
