@@ -1,22 +1,12 @@
 import type { Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
-import type { Agent, Profile } from "./agents/agent.ts";
+import type { Profile } from "./agents/agent.ts";
 import type { AgentEvent, NewAgentEvent } from "./agents/events.ts";
+import type { ManagerState } from "./agents/state.ts";
 import type { NewLeagueEvent } from "./league/commands.ts";
 import type { LeagueEvent } from "./league/events.ts";
-import type { League } from "./league/league.ts";
 
-/** Everything that the manager's commands depend on: the folds of all its streams. Never changed in place. */
-export interface ManagerState {
-  /** By league id, in the order of the config. */
-  readonly leagues: ReadonlyMap<string, League>;
-  /** Registered agents by id. A forgotten agent is not in it. */
-  readonly agents: ReadonlyMap<string, Agent>;
-  /** The highest number among the ids of forgotten agents, by kind: new ids have higher numbers, so that no id has two owners. */
-  readonly lastForgotten: Readonly<Record<Agent["kind"], number>>;
-  /** Players of leagues that are in the log and no longer in the config. They stay registered, because the log names them. */
-  readonly formerEntrants: ReadonlySet<string>;
-}
+export type { ManagerState };
 
 /** Rows that are written in the same transaction as the events of a decision. */
 export type Write =

@@ -10,13 +10,13 @@ import {
   mayContact,
   parseEndpoint,
 } from "#shared/rpc/addresses.ts";
-import type { ManagerState } from "../ledger.ts";
 import type { Agent, AgentKind, Capabilities, Profile } from "./agent.ts";
 import { isChange } from "./decide.ts";
 import { hasListedEndpoint, keptForOwn, newIdFor } from "./places.ts";
 import type { AdmissionPolicy } from "./policy.ts";
 import { placeForReferee } from "./referee-places.ts";
 import { isInSomeLeague, seatsFor } from "./seats.ts";
+import type { ManagerState } from "./state.ts";
 
 /** A registration as it came in, with the random values that it may need. */
 export interface Attempt {

@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import { endpointKey, remoteNetworkOf } from "#shared/rpc/addresses.ts";
-import type { ManagerState } from "../ledger.ts";
 import type { Agent } from "./agent.ts";
 import type { AdmissionPolicy } from "./policy.ts";
+import type { ManagerState } from "./state.ts";
 
 /** Every referee is probed each second, so their number is limited: as many as the config may start. */
 export const MOST_REFEREES = 99;

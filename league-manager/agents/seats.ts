@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { League } from "../league/league.ts";
-import type { ManagerState } from "../ledger.ts";
 import type { Agent } from "./agent.ts";
 import type { AdmissionPolicy } from "./policy.ts";
+import type { ManagerState } from "./state.ts";
 
 /** The limit of a league without `max_players`: a round robin of more players has too many matches. */
 export const MOST_PLAYERS = 500;
