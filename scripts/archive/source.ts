@@ -83,6 +83,15 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
+/** Whether a line has the form in which events are stored: no other spaces, no key twice. Text that is no JSON is blamed where it is parsed. */
+function isAsStored(line: string): boolean {
+  try {
+    return JSON.stringify(parseJson(line)) === line;
+  } catch {
+    return true;
+  }
+}
+
 /** The lines of a file of an export; none if it is missing. */
 export function readLines(source: Source, file: string): readonly string[] {
   const { texts, findings } = source;
@@ -93,5 +102,7 @@ export function readLines(source: Source, file: string): readonly string[] {
   }
   const lines = text.split("\n");
   if (lines.pop() !== "") findings.blame(file, "its last line is cut off");
+  const other = lines.findIndex((line) => !isAsStored(line));
+  if (other >= 0) findings.blame(file, `event ${other} is not written as it was stored`);
   return lines;
 }

@@ -199,6 +199,20 @@ describe("the bytes of an export", () => {
     for (const file of ["loop", "loop2", RPS]) expect(faults).toContainEqual({ file, message: "is no file" });
   });
 
+  it.each([
+    ["with other spaces", '{ "v":1'],
+    ["with a key twice", '{"v":2,"v":1'],
+  ])("an event %s is a fault of its log", (_, begin) => {
+    for (const file of [leagueLogFile("rps"), agentLogFile("P01")]) {
+      const faults = faultsAfter((folder) => {
+        const text = readFileSync(join(folder, file), "utf8");
+        writeFileSync(join(folder, file), text.replace('{"v":1', begin));
+        restamp(folder);
+      });
+      expect(faults).toContainEqual({ file, message: "event 0 is not written as it was stored" });
+    }
+  });
+
   it("a file that is too large for a text is named with its size", () => {
     const size = constants.MAX_STRING_LENGTH + 1;
     const faults = faultsAfter((folder) => truncateSync(join(folder, RPS), size));
