@@ -9,6 +9,7 @@ import { type Answer, type Caller, type Operation, operation } from "#shared/rpc
 import type { Creation } from "#shared/rpc/rate-limit.ts";
 import type { Agent } from "../agents/agent.ts";
 import type { Place } from "../agents/places.ts";
+import { noLeague } from "../commands/draft.ts";
 import { startLeague } from "../commands/leagues.ts";
 import { removePlayer, resetToken } from "../commands/players.ts";
 import { reportResult } from "../commands/report.ts";
@@ -99,8 +100,6 @@ function registrations({ registration }: ManagerDesk): readonly Operation<unknow
     }),
   ];
 }
-
-const noLeague = (league_id: string): ProtocolError => protocolError("L005", `no league ${league_id}`, { league_id });
 
 function readings({ views, maxPlayers }: ManagerDesk): readonly Operation<unknown>[] {
   const { projections } = views;
