@@ -90,7 +90,12 @@ async function append(
 
 const body = (event: NewLeagueEvent | NewAgentEvent): string => JSON.stringify({ v: FORMAT_VERSION, at: AT, ...event });
 
-const profileOf = (id: string): Profile => ({ name: `Player ${id}`, salt: "salt", endpoint: "", tokenHash: id });
+const profileOf = (id: string): Profile => ({
+  name: `Player ${id}`,
+  salt: sha256Hex(id).slice(0, 43),
+  endpoint: "",
+  tokenHash: id,
+});
 
 async function writePlayer(store: ManagerStore, id: string): Promise<void> {
   const capabilities = {

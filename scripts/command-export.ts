@@ -66,6 +66,7 @@ function documentOf(verified: Verified): object {
     matches,
     without_log: withoutLog,
     unplayed: Object.fromEntries(verified.unplayed),
+    discarded: verified.discarded,
     digest,
     signature: signature && { fingerprint: signature.fingerprint, key_checked: signature.isChecked },
     faults,

@@ -137,7 +137,7 @@ it("what verify shows of an export holds nothing that a terminal obeys; its docu
   expect(json.faults).toContainEqual({ file: name, message: "is not in the manifest" });
 });
 
-it("a sound export with names that a terminal would obey is shown without what it obeys", async () => {
+it("an export with names that a terminal would obey is not sound, and is shown without what it obeys", async () => {
   const folder = newFolder();
   await writeSyntheticRun(folder, 3);
   const out = join(folder, "out");
@@ -149,9 +149,9 @@ it("a sound export with names that a terminal would obey is shown without what i
     for (const event of entered) event.name_commitment = nameCommitment({ name, salt: league.players[0].salt });
   });
   const { code, stdout, stderr } = await league(["verify", out]);
-  expect([code, stderr]).toEqual([0, ""]);
-  expect(stdout).toContain("A [2J B");
-  expect(stdout.replaceAll("\n", "")).toMatch(/^[ -~]+$/);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain("is not a name that a player can register with");
+  expect(stderr.replaceAll("\n", "")).toMatch(/^[ -~]+$/);
 });
 
 describe("a folder in the place of a secret", () => {

@@ -12,6 +12,7 @@ import type { Findings } from "./findings.ts";
 import type { LoggedLeague, LoggedRun } from "./format.ts";
 import type { LeagueLog } from "./league-log.ts";
 import type { Source } from "./source.ts";
+import { checkDiscarded } from "./verify-discarded.ts";
 import { type CheckedLeague, type CheckedMatch, checkMatches } from "./verify-match.ts";
 
 /** Checks a league against its log: every field of the league and of its matches follows from the log, and the log obeys the format. */
@@ -19,11 +20,14 @@ export function checkLogged(source: Source, run: LoggedRun, told: LoggedLeague, 
   const { findings } = source;
   const matches = checkMatches(source, told, RUN_FILE);
   const { league } = log;
-  if (!league) return { matches, unplayed: null };
+  if (!league) return { matches, unplayed: null, discarded: 0 };
   for (const message of leagueFaults(run, told, league)) findings.blame(RUN_FILE, `${told.league_id}: ${message}`);
   for (const one of matches) checkResult(findings, told, league, one);
+  if (told.seed === null && told.status !== "completed" && matches.length > 0)
+    findings.except(RUN_FILE, `the seeds of ${told.league_id} cannot be checked before it is completed`);
+  const discarded = checkDiscarded(findings, log);
   const unplayed = league.status === "completed" ? null : league.matchCount - league.completedCount;
-  return { matches, unplayed };
+  return { matches, unplayed, discarded };
 }
 
 /** What of a league's own fields does not follow from its log. */
@@ -83,7 +87,11 @@ function checkResult(findings: Findings, told: LoggedLeague, league: League, { f
   if (told.seed !== null && match.seed !== seedOfMatch(told.seed, league.leagueId, match.match_id, match.epoch)) {
     findings.blame(file, "the seed does not follow from the league's");
   }
-  if (match.log.length > 0) return;
+  if (match.log.length > 0) {
+    const isAborted = logged.outcome.termination === "aborted";
+    if (isAborted) findings.except(file, `${matchRef(league.leagueId, match.match_id)} was aborted by its referee`);
+    return;
+  }
   const { termination, logHead } = logged.outcome;
   const isAborted = termination === "aborted" && logHead === "";
   // The manager gives no other results than forfeits of players who are shut down, which `checkCourse` has explained.

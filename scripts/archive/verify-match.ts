@@ -12,6 +12,8 @@ export interface CheckedLeague {
   readonly matches: readonly CheckedMatch[];
   /** How many matches are still to be played; null if the league is over. */
   readonly unplayed: number | null;
+  /** How often a match was taken from its referee. Only a league log tells it. */
+  readonly discarded: number;
 }
 
 /** A match of an export with its file. */

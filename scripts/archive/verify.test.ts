@@ -85,7 +85,10 @@ describe("a sound export", () => {
         await run.complete("second");
       }),
     );
-    expect(verifyExport(folder)).toMatchObject({ verdict: "verified", matches: 4 });
+    expect(verifyExport(folder)).toMatchObject({
+      ...{ verdict: "verified except", matches: 4 },
+      exceptions: [{ file: RUN_FILE, message: "the seeds of rps cannot be checked before it is completed" }],
+    });
     expect(verifyExport(folder).unplayed).toEqual(new Map([["rps", 2]]));
     const { seed, leagues } = JSON.parse(readFileSync(join(folder, RUN_FILE), "utf8"));
     expect([seed, ...leagues.map((one: Json) => one.seed)]).toEqual([null, null, leagueSeed(RUN_SEED, "second")]);

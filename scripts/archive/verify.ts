@@ -35,6 +35,8 @@ export interface Verified {
   readonly standings: ReadonlyMap<string, readonly Standing[]>;
   /** Of each league that was not over: how many matches were still to be played. */
   readonly unplayed: ReadonlyMap<string, number>;
+  /** How many assignments of matches were discarded: the match was taken from its referee and got a new epoch. */
+  readonly discarded: number;
 }
 
 /**
@@ -53,12 +55,14 @@ export function verifyExport(folder: string, key: KeyObject | null = null): Veri
   const standings = new Map(run?.leagues.map((league) => [league.league_id, checkStandings(source, league, leagues)]));
   const all = [...leagues.values()].flatMap(({ matches }) => matches);
   if (run) checkNoOthers(source, run, all);
+  if (run && all.length === 0) findings.except(RUN_FILE, "nothing to verify: no match is completed");
   const unlogged = all.filter(({ match }) => match.log.length === 0);
   return {
     verdict: faults.length > 0 ? "not sound" : exceptions.length > 0 ? "verified except" : "verified",
     ...{ faults, exceptions, digest, signature, standings },
     matches: all.length - unlogged.length,
     withoutLog: unlogged.map(({ match }) => matchRef(match.league_id, match.match_id)),
+    discarded: [...leagues.values()].reduce((sum, { discarded }) => sum + discarded, 0),
     unplayed: new Map(
       [...leagues].flatMap(([id, { unplayed }]) => (unplayed === null ? [] : [[id, unplayed] as const])),
     ),

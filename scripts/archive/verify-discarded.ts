@@ -1,0 +1,25 @@
+import { matchRef } from "#shared/lib/ids.ts";
+import { MAX_ABORTS } from "../../league-manager/league/report.ts";
+import type { Findings } from "./findings.ts";
+import type { LeagueLog } from "./league-log.ts";
+
+/**
+ * Returns how many assignments of a league were discarded: the match was taken from its referee and played under a new epoch, with another seed.
+ * A match of which more than `MAX_ABORTS` referees were unreachable or refused is an exception, because only that number has no limit: the
+ * operator could have had it played until the result was liked.
+ */
+export function checkDiscarded({ except }: Findings, { file, steps, league }: LeagueLog): number {
+  const released = new Map<string, { all: number; unlimited: number }>();
+  for (const { event } of steps) {
+    if (event.type !== "match_released") continue;
+    const { all, unlimited } = released.get(event.match_id) ?? { all: 0, unlimited: 0 };
+    const isUnlimited = event.reason === "unreachable" || event.reason === "refused";
+    released.set(event.match_id, { all: all + 1, unlimited: unlimited + (isUnlimited ? 1 : 0) });
+  }
+  for (const [matchId, { all, unlimited }] of released) {
+    if (unlimited <= MAX_ABORTS || !league) continue;
+    const name = matchRef(league.leagueId, matchId);
+    except(file, `${name} has reached epoch ${all + 1}: ${all} assignments were discarded`);
+  }
+  return [...released.values()].reduce((sum, { all }) => sum + all, 0);
+}
