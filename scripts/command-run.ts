@@ -1,13 +1,15 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { systemClock } from "#shared/lib/clock.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { loadConfig } from "#shared/runtime/config-file.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import { readingStore } from "#shared/runtime/store-file.ts";
+import { checkFormat } from "#shared/store/sqlite.ts";
 import { faultOfRun, withAbsolutePaths } from "./agents.ts";
 import { DEFAULT_CONFIG } from "./default-config.ts";
 import { createProgress, silentProgress, standingsTable } from "./progress.ts";
 import { runLeagues } from "./run.ts";
-import { beginRun, resumeRun } from "./run-folder.ts";
+import { beginRun, type RunFolder, resumeRun } from "./run-folder.ts";
 
 export interface RunFlags {
   readonly keep?: boolean;
@@ -30,12 +32,19 @@ export function readConfig(file: string, faultOf?: typeof faultOfRun): Config {
   return config;
 }
 
+/** A run whose database has the format of another version of this program cannot be resumed: StartError. */
+async function expectOwnFormat({ path }: RunFolder): Promise<void> {
+  const file = join(path, "league-manager.sqlite");
+  await readingStore(file, () => checkFormat(file));
+}
+
 /** `league run`: exit code as `runLeagues` gives it. */
 export async function run(configFile: string, flags: RunFlags): Promise<number> {
   const config = readConfig(configFile, faultOfRun);
   const progress = flags.quiet ? silentProgress : createProgress(process.stderr, systemClock);
   const warn = (line: string): void => (flags.quiet ? void process.stderr.write(`${line}\n`) : progress.line(line));
   const folder = flags.resume ? resumeRun(config.data, warn) : beginRun(config, flags.seed ?? null, systemClock);
+  if (flags.resume) await expectOwnFormat(folder);
   if (flags.resume && !flags.quiet) progress.line(`going on with ${resolve(folder.path)}, by its own config and seed`);
   const begun = systemClock.monotonic();
   const exitCode = await runLeagues({

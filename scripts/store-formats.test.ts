@@ -1,11 +1,11 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, expect, it, vi } from "vitest";
 import { freePort } from "#shared/runtime/free-ports.ts";
 import { startTestHost } from "../referee/rest/testing-host.ts";
 import { writeSyntheticRun } from "./bench-run.ts";
-import { cleanUp, league, newFolder, start } from "./testing.ts";
+import { cleanUp, league, newFolder, start, testLeague } from "./testing.ts";
 
 /** Each test starts processes, also on slow machines. */
 vi.setConfig({ testTimeout: 60_000 });
@@ -18,8 +18,9 @@ function toFormat1(file: string): void {
   db.close();
 }
 
-const refusal = (file: string): string =>
-  `${file} was written by format 1 of this program; this version writes format 2: go on with the version that wrote it, or choose a new data folder\n`;
+const OTHER_ADVICE = "go on with the version that wrote it, or choose a new data folder";
+const refusal = (file: string, advice = OTHER_ADVICE): string =>
+  `${file} was written by format 1 of this program; this version writes format 2: ${advice}\n`;
 
 it("the database of a manager of an earlier format ends manager and export with one line that names both formats", async () => {
   const folder = newFolder();
@@ -31,8 +32,26 @@ it("the database of a manager of an earlier format ends manager and export with 
   const manager = await start("league-manager/main.ts", config).ended;
   expect([manager.code, manager.stderr]).toEqual([1, `league-manager: ${refusal(file)}`]);
   const exported = await league(["export", folder, "--out", join(folder, "out")]);
-  expect([exported.code, exported.stdout, exported.stderr]).toEqual([1, "", refusal(file)]);
+  expect([exported.code, exported.stdout, exported.stderr]).toEqual([
+    1,
+    "",
+    refusal(file, "export it with the version that wrote it; this version can verify that export"),
+  ]);
   expect(readFileSync(file)).toEqual(bytes);
+});
+
+it("a run of an earlier format is not resumed: one line names both formats, and the same command is not recommended", async () => {
+  const test = await testLeague(["cycle", "cycle"], [{ league_id: "rps", game: "rps.v1" }]);
+  const first = await league(["run", test.file, "--seed", "7"]);
+  expect(first.code, first.stderr).toBe(0);
+  const [run = ""] = readdirSync(join(test.folder, "data", "runs"));
+  const folder = join(test.folder, "data", "runs", run);
+  const record = join(folder, "run.json");
+  writeFileSync(record, readFileSync(record, "utf8").replace('"completed"', '"running"'));
+  const file = join(folder, "league-manager.sqlite");
+  toFormat1(file);
+  const { code, stdout, stderr } = await league(["run", test.file, "--resume"]);
+  expect([code, stdout, stderr]).toEqual([1, "", refusal(file)]);
 });
 
 it("the database of a referee of an earlier format ends the referee with one line that names both formats", async () => {

@@ -2,7 +2,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { GENESIS } from "#shared/lib/hash-chain.ts";
 import { readingStore } from "#shared/runtime/store-file.ts";
 import type { RecordedEvent } from "#shared/store/event-log.ts";
-import { openSqlite } from "#shared/store/sqlite.ts";
+import { OtherFormat, openSqlite } from "#shared/store/sqlite.ts";
 import { noWriter } from "#shared/store/writer.ts";
 import { agentStream } from "../../league-manager/agents/events.ts";
 import { leagueStream, parseLeagueEvent } from "../../league-manager/league/events.ts";
@@ -32,13 +32,22 @@ export interface Export {
 /** The export of a manager's store. Throws StartError if the store cannot be read. */
 export const exportOf = (storeFile: string): Promise<Export> =>
   readingStore(storeFile, () => {
-    const db = openSqlite(storeFile, MANAGER_SCHEMA);
+    const db = openStore(storeFile);
     try {
       return exportFrom(managerStore(db, noWriter));
     } finally {
       db.close();
     }
   });
+
+function openStore(storeFile: string): ReturnType<typeof openSqlite> {
+  try {
+    return openSqlite(storeFile, MANAGER_SCHEMA);
+  } catch (thrown) {
+    if (!(thrown instanceof OtherFormat)) throw thrown;
+    throw thrown.advising("export it with the version that wrote it; this version can verify that export");
+  }
+}
 
 function exportFrom(store: ManagerStore): Export {
   const files: Files = new Map();

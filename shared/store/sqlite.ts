@@ -8,11 +8,15 @@ const FORMAT = 2;
 
 /** A database file was written by a version of this program that uses another format. */
 export class OtherFormat extends Error {
-  constructor(file: string, format: number) {
-    super(
-      `${file} was written by format ${format} of this program; this version writes format ${FORMAT}: ` +
-        "go on with the version that wrote it, or choose a new data folder",
-    );
+  readonly #fact: string;
+  constructor(fact: string, advice = "go on with the version that wrote it, or choose a new data folder") {
+    super(`${fact}: ${advice}`);
+    this.#fact = fact;
+  }
+
+  /** The same error with another advice for the person at the terminal. */
+  advising(advice: string): OtherFormat {
+    return new OtherFormat(this.#fact, advice);
   }
 }
 
@@ -43,7 +47,17 @@ function formatOf(db: DatabaseSync, file: string): number | null {
   const format = written || (db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() ? 1 : null);
   if (format === null || format === FORMAT) return format;
   db.close();
-  throw new OtherFormat(file, format);
+  throw new OtherFormat(
+    `${file} was written by format ${format} of this program; this version writes format ${FORMAT}`,
+  );
+}
+
+/** Throws OtherFormat as `openSqlite` does, and changes nothing. A file that does not exist has no other format. */
+export function checkFormat(file: string): void {
+  if (!existsSync(file)) return;
+  const db = new DatabaseSync(file);
+  formatOf(db, file);
+  db.close();
 }
 
 /**
