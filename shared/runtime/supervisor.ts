@@ -65,11 +65,6 @@ const KILL_AFTER_MS = 3_000;
 const LINE_BYTES = 16 * 1024;
 /** An agent that takes so long has probably met something that it waits for, such as a bot's import that never settles. */
 const SLOW_START_MS = 10_000;
-/**
- * The young generation of V8's heap starts with 8 MB instead of 1. Nearly every object of a start survives, so each collection during
- * the start copies nearly everything.
- */
-const NODE_ARGS = ["--min-semi-space-size=8"];
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Settings, the operator's token among them, are for agents that run no code but ours. */
@@ -92,7 +87,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const launch = (spec: AgentSpec, life: Life): void => {
     const { after } = life;
     // A process group of its own: Ctrl-C at the terminal reaches the command alone, which then ends its agents in order.
-    const child = spawn(process.execPath, [...NODE_ARGS, `${root}${spec.script}`, ...spec.args], {
+    const child = spawn(process.execPath, [`${root}${spec.script}`, ...spec.args], {
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       detached: true,
       env: { ...environmentFor(spec), ...startEnv(after !== undefined) },
