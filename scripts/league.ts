@@ -42,9 +42,7 @@ subcommand("run", "Play every league of a config, each agent a process of its ow
   .option("--json", "print one JSON document on stdout instead of tables")
   .option("--seed <seed>", "make matches and results repeatable")
   .option("--quiet", "no progress")
-  .addOption(
-    new Option("--resume", "go on with the newest unfinished run, by its own config and seed").conflicts("seed"),
-  )
+  .option("--resume", "go on with the newest unfinished run, by its own config and seed")
   .action(async (config: string, options) => exitWith((await import("./command-run.ts")).run(config, options)));
 
 subcommand("serve", "Manager and referees stay up and take registrations.")

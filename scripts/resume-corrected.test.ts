@@ -47,9 +47,3 @@ it("a run whose bot was broken from the beginning is not resumed", async () => {
   const resumed = await league(["run", test.file, "--resume"]);
   expect([resumed.code, resumed.stderr]).toEqual([1, expect.stringMatching(/^no unfinished run in /)]);
 });
-
-it("a run is resumed by its own seed: --resume with --seed is a usage error", async () => {
-  const { code, stdout, stderr } = await league(["run", "--resume", "--seed", "9"]);
-  expect([code, stdout]).toEqual([2, ""]);
-  expect(stderr).toContain("option '--resume' cannot be used with option '--seed <seed>'");
-});
