@@ -53,10 +53,25 @@ export function startManager(options: ManagerServiceOptions, self: AgentProcess)
   return readingStore(file, () => startOn(file, options, self));
 }
 
+/** Opens the store. It is closed again when the manager cannot be started on it. */
 async function startOn(file: string, options: ManagerServiceOptions, self: AgentProcess): Promise<RunningAgent> {
+  const own = ownStore(file, MANAGER_SCHEMA, self.clock);
+  try {
+    return await startWith(own, file, options, self);
+  } catch (thrown) {
+    own.close();
+    throw thrown;
+  }
+}
+
+async function startWith(
+  own: ReturnType<typeof ownStore>,
+  file: string,
+  options: ManagerServiceOptions,
+  self: AgentProcess,
+): Promise<RunningAgent> {
   const { config } = options;
   const { clock, network, log } = self;
-  const own = ownStore(file, MANAGER_SCHEMA, clock);
   // What is in memory may not be what is in the file. The process ends; the next start reads the file.
   const onFatal = (error: Error): void => {
     clock.defer(() => {
