@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import { removePlayer } from "./commands/players.ts";
 import { recorded, renamedReferees, withoutP02 } from "./testing/decisions.ts";
-import { aborted, PATIENCE, played, startScriptedLeague, timedOut } from "./testing/scripted-league.ts";
+import { aborted, played, timedOut } from "./testing/results.ts";
+import { PATIENCE, startScriptedLeague } from "./testing/scripted-league.ts";
 
 const RECORDED = { payload: { status: "RECORDED" } };
 const REFUSED = { isError: true, payload: { error_code: "L004" } };

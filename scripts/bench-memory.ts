@@ -6,7 +6,6 @@ import { Command } from "commander";
 import { findGame } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 
-import { chainHash, GENESIS } from "#shared/lib/hash-chain.ts";
 import { newToken } from "#shared/lib/ids.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MatchResult, MessageType, StartGame } from "#shared/protocol/messages.ts";
@@ -15,7 +14,7 @@ import { createPeers } from "#shared/rpc/peer.ts";
 import { freePorts } from "#shared/runtime/free-ports.ts";
 import { countOption, withUsageExit } from "#shared/runtime/options.ts";
 import { outcomeOf } from "#shared/session/match-result.ts";
-import { type Command as Action, create, decide } from "#shared/session/session.ts";
+import { act, playSession } from "#shared/session/testing-play.ts";
 import { launch, type Measured, peakKb, sleep, temporaryFolder } from "./bench-process.ts";
 
 /** `node scripts/bench-memory.ts`: the most memory that a manager takes for one large league, while it plays and after a restart. */
@@ -74,25 +73,14 @@ function resultOf({
   if (!game) throw new Error(`no game ${id}`);
   const participants = Object.fromEntries(Object.entries(roles).map(([role, seat]) => [role, seat.player_id]));
   const options = game.options.parse(given);
-  const created = create({ id: match_id, game, options, participants, seed, at: systemClock.iso() });
-  const entries = [created.entry];
-  let session = created.next;
-  const actions = ["rock", "scissors"].map((action, seat): Action => {
-    return { type: "act", role: `player_${seat + 1}`, action, expectedTick: null };
-  });
-  for (const action of actions) {
-    const decided = decide(session, action, systemClock.iso());
-    if (!decided.ok) throw new Error(decided.error.message);
-    entries.push(decided.value.entry);
-    session = decided.value.next;
-  }
-  const log = entries.map((entry) => JSON.stringify(entry));
+  const setup = { id: match_id, game, options, participants, seed, at: systemClock.iso() };
+  const { session, log, head } = playSession(setup, [act("player_1", "rock"), act("player_2", "scissors")]);
   return {
     league_id,
     round_id,
     match_id,
     epoch,
-    ...outcomeOf(session, log.reduce(chainHash, GENESIS), participants),
+    ...outcomeOf(session, head, participants),
     log,
   };
 }

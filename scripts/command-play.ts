@@ -14,7 +14,7 @@ import { replayTexts } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { noWriter } from "#shared/store/writer.ts";
 import type { ResultsDocument } from "../league-manager/api/document.ts";
-import { resultLine } from "../league-manager/api/lines.ts";
+import { resultLine } from "../league-manager/api/live/lines.ts";
 import { managerStore } from "../league-manager/store/manager-store.ts";
 import { MANAGER_SCHEMA } from "../league-manager/store/schema.ts";
 import { isBotFile } from "../player/load-bot.ts";

@@ -3,7 +3,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { EXIT } from "#shared/runtime/exit.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
 import type { ResultsDocument } from "../league-manager/api/document.ts";
-import type { LiveEvent } from "../league-manager/api/live.ts";
+import type { LiveEvent } from "../league-manager/api/live/live.ts";
 import { managerUrlOf, startAgents } from "./agents.ts";
 import { managerUrls } from "./manager-addresses.ts";
 import type { Progress } from "./progress.ts";

@@ -8,7 +8,7 @@ import { Config } from "#shared/runtime/config.ts";
 import { freePorts } from "#shared/runtime/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
 import type { ResultsDocument } from "../league-manager/api/document.ts";
-import type { LiveEvent } from "../league-manager/api/live.ts";
+import type { LiveEvent } from "../league-manager/api/live/live.ts";
 import { startManager } from "../league-manager/service.ts";
 import { startPlayer } from "../player/service.ts";
 import { startReferee } from "../referee/service.ts";

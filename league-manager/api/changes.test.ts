@@ -7,7 +7,7 @@ import { openLog } from "#shared/runtime/logger.ts";
 import type { Decision } from "../ledger.ts";
 import { entered, ledgerOn, opened, profile, registered } from "../store/testing-ledger.ts";
 import { changedBy } from "./changes.ts";
-import { type LiveFeedOptions, liveFeed } from "./live-feed.ts";
+import { type LiveFeedOptions, liveFeed } from "./live/live-feed.ts";
 import { createProjections } from "./projections.ts";
 import { managerResources, managerTemplates } from "./resources.ts";
 

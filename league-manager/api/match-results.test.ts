@@ -14,7 +14,7 @@ import {
   won,
   wonR2M1,
 } from "../testing/test-manager.ts";
-import type { LiveEvent } from "./live.ts";
+import type { LiveEvent } from "./live/live.ts";
 
 let manager: TestManager;
 

@@ -7,6 +7,7 @@ import {
   endpointAt,
   given,
   givenState,
+  left,
   open,
   POLICY,
   player,
@@ -16,8 +17,6 @@ import {
   tokenOf,
   withSeats,
 } from "./testing.ts";
-
-const left = (...ids: string[]) => ({ left: new Set(ids) });
 
 describe("a name or an endpoint that is taken", () => {
   const both = [open("rps"), player("Ann", { port: 1 }), player("Bob", { port: 2 })];

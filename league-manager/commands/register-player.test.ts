@@ -12,6 +12,7 @@ import {
   endpointAt,
   given,
   givenState,
+  left,
   open,
   POLICY,
   player,
@@ -21,8 +22,6 @@ import {
   tokenOf,
   withSeats,
 } from "./testing.ts";
-
-const left = (...ids: string[]) => ({ left: new Set(ids) });
 
 describe("a new player", () => {
   it("enters every open league of its games, in one append, with the token that it chose", () => {

@@ -1,8 +1,8 @@
 import { rps } from "#shared/games/rps.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import { outcomeOf } from "#shared/session/match-result.ts";
-import { type Command, create, decide } from "#shared/session/session.ts";
-import { rowsOf } from "#shared/session/testing-rows.ts";
+import type { Command } from "#shared/session/session.ts";
+import { act, playSession } from "#shared/session/testing-play.ts";
 import { AT } from "./testing.ts";
 
 export const SEED = "seed of the match";
@@ -23,21 +23,12 @@ const base = ({ matchId, epoch = 1 }: Pairing) => ({
 /** The result of a match of rock-paper-scissors in which these commands were given. */
 function resultOf(pairing: Pairing, commands: readonly Command[]): MatchResult {
   const participants = { player_1: "a", player_2: "b" };
-  const created = create({ id: "s", game: rps, options: rps.options.parse({}), participants, seed: SEED, at: AT });
-  const log = [JSON.stringify(created.entry)];
-  let { next } = created;
-  for (const command of commands) {
-    const decided = decide(next, command, AT);
-    if (!decided.ok) throw new Error(decided.error.message);
-    next = decided.value.next;
-    log.push(JSON.stringify(decided.value.entry));
-  }
+  const setup = { id: "s", game: rps, options: rps.options.parse({}), participants, seed: SEED, at: AT };
+  const { session, log, head } = playSession(setup, commands);
   const [player_1, player_2] = pairing.players;
-  const outcome = outcomeOf(next, rowsOf("s", log).at(-1)?.hash ?? "", { player_1, player_2 });
+  const outcome = outcomeOf(session, head, { player_1, player_2 });
   return { ...base(pairing), ...outcome, log };
 }
-
-const act = (role: string, action: string): Command => ({ type: "act", role, action, expectedTick: null });
 
 /** A result that the first player has won. */
 export const won = (pairing: Pairing, more: Partial<MatchResult> = {}): MatchResult => ({

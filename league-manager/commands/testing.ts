@@ -63,6 +63,9 @@ export function player(name: string, more: More<PlayerRegistration> = {}, policy
   const { request, given } = circumstances(name, more);
   return registerPlayer(policy, { left: new Set(), ...given, request });
 }
+/** What a registration is told of players that have left. */
+export const left = (...ids: string[]) => ({ left: new Set(ids) });
+
 export function referee(name: string, more: More<RefereeRegistration> = {}, policy = POLICY) {
   const { request, given } = circumstances(name, more);
   return registerReferee(policy, { silent: [], ...given, request: { max_concurrent_matches: 2, ...request } });

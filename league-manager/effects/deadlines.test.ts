@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Ledger } from "../ledger.ts";
-import { startTestLeague } from "./testing-league.ts";
-import { played } from "./testing-results.ts";
+import { played } from "../testing/results.ts";
+import { busyStore } from "./testing/busy-store.ts";
+import { startTestLeague } from "./testing/league.ts";
 
 const OVERDUE = { timeouts: { match_ms: 60_000 }, referees: 2 } as const;
 
@@ -49,22 +49,14 @@ test("a match that is not reported within a minute after the start is taken from
 });
 
 test("a release that the store has not taken is repeated", async () => {
-  let isBusy = false;
-  const ledger = (real: Ledger): Ledger => ({
-    get state() {
-      return real.state;
-    },
-    execute: (decide) => (isBusy ? Promise.reject(new Error("database is locked")) : real.execute(decide)),
-    onCommit: (listener) => real.onCommit(listener),
-    settled: () => real.settled(),
-  });
-  const league = await startTestLeague({ ...OVERDUE, ledger });
+  const store = busyStore();
+  const league = await startTestLeague({ ...OVERDUE, ledger: store.ledger });
   await league.order("REF01", "R1M1");
-  isBusy = true;
+  store.isBusy = true;
   await league.clock.advance(60_000);
   expect(league.notices).toEqual(["rps cannot go on: database is locked"]);
   expect(league.round()).toMatchObject([{ epoch: 1 }]);
-  isBusy = false;
+  store.isBusy = false;
   await league.eventually(() => expect(league.round()).toMatchObject([{ epoch: 2 }]));
 });
 

@@ -4,20 +4,20 @@ import type { Timeouts } from "#shared/protocol/timeouts.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import type { Ledger } from "../ledger.ts";
-import { Announcements } from "./announcements.ts";
+import { Announcements } from "./announcements/announcements.ts";
 import { Deadlines } from "./deadlines.ts";
-import { Dispatch } from "./dispatch.ts";
+import { Dispatch } from "./dispatch/dispatch.ts";
+import { HandOver } from "./dispatch/hand-over.ts";
+import { Health } from "./dispatch/health.ts";
+import { Referees } from "./dispatch/referees.ts";
+import { type SeedOf, startGamesOf } from "./dispatch/start-game.ts";
+import { Withdrawals } from "./dispatch/withdrawals.ts";
 import { createFailures } from "./failures.ts";
-import { HandOver } from "./hand-over.ts";
-import { Health } from "./health.ts";
 import { LeagueStart, type LeagueStartOptions } from "./league-start.ts";
 import type { EffectsContext, Part } from "./part.ts";
 import { Readiness } from "./readiness.ts";
 import { Reconciler } from "./reconciler.ts";
-import { Referees } from "./referees.ts";
 import { Rounds } from "./rounds.ts";
-import { type SeedOf, startGamesOf } from "./start-game.ts";
-import { Withdrawals } from "./withdrawals.ts";
 
 export interface EffectsOptions {
   readonly ledger: Ledger;

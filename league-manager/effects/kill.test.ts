@@ -4,8 +4,8 @@ import type { Envelope } from "#shared/protocol/envelope.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
 import type { Ledger } from "../ledger.ts";
-import { startTestLeague, type TestLeague } from "./testing-league.ts";
-import { aborted, played } from "./testing-results.ts";
+import { aborted, played } from "../testing/results.ts";
+import { startTestLeague, type TestLeague } from "./testing/league.ts";
 
 const KILLED = err(protocolError("L005", "the process was killed"));
 const GONE = err({ cause: "refused", detail: "the process was killed" } as const);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Place } from "../agents/places.ts";
-import type { Ledger } from "../ledger.ts";
 import type { EffectsOptions } from "./effects.ts";
-import { startTestLeague, type TestLeague, type TestLeagueOptions } from "./testing-league.ts";
+import { busyStore } from "./testing/busy-store.ts";
+import { startTestLeague, type TestLeague, type TestLeagueOptions } from "./testing/league.ts";
 
 const place = (id: string, kind: Place["kind"]): Place => ({ id, kind, name: id, endpoint: null, own: null });
 const ROSTER = [place("P01", "player"), place("P02", "player"), place("P03", "player"), place("REF01", "referee")];
@@ -45,19 +45,12 @@ describe("a league of a roster", () => {
   });
 
   test("says once whom it starts without, though the start fails until the store is free", async () => {
-    let isBusy = true;
-    const ledger = (real: Ledger): Ledger => ({
-      get state() {
-        return real.state;
-      },
-      execute: (decide) => (isBusy ? Promise.reject(new Error("database is locked")) : real.execute(decide)),
-      onCommit: (listener) => real.onCommit(listener),
-      settled: () => real.settled(),
-    });
-    const league = await rosterLeague({ players: 2, ledger });
+    const store = busyStore();
+    const league = await rosterLeague({ players: 2, ledger: store.ledger });
+    store.isBusy = true;
     await league.clock.advance(65_000);
     expect(league.notices).toEqual(["league rps starts without P03", "rps cannot go on: database is locked"]);
-    isBusy = false;
+    store.isBusy = false;
     await league.eventually(() => expect(league.league().status).toBe("running"));
     expect(league.notices).toHaveLength(2);
   });

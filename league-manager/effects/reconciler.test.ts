@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { openLog } from "#shared/runtime/logger.ts";
 import { createFailures } from "./failures.ts";
 import { Reconciler } from "./reconciler.ts";
-import { startTestLeague } from "./testing-league.ts";
+import { startTestLeague } from "./testing/league.ts";
 
 test("an error of one league is told once and does not stop the others", async () => {
   const seedOf = ({ leagueId }: { leagueId: string }): string => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { scheduleMatch } from "../commands/rounds.ts";
-import { startTestLeague, type TestLeague } from "./testing-league.ts";
-import { aborted, played } from "./testing-results.ts";
+import { aborted, played } from "../testing/results.ts";
+import { startTestLeague, type TestLeague } from "./testing/league.ts";
+import { leagueWithSilentPlayer } from "./testing/silent-player.ts";
 
 /** Adds matches of P01 and P02 to the first round. */
 async function withMatches(league: TestLeague, count: number): Promise<void> {
@@ -65,14 +66,9 @@ describe("a manager that starts again on its file", () => {
   });
 
   test("hands out no match before its players listen, and announces the round to them then", async () => {
-    const league = await startTestLeague({ players: 0, minPlayers: 2 });
-    await league.registerPlayer("P01");
-    const silence = Promise.withResolvers<"accepted">();
-    league.agent("P01").answer = () => silence.promise;
-    await league.registerPlayer("P02");
-    await league.eventually(() => expect(league.agent("P01").received).toHaveLength(1));
+    const { league, answer } = await leagueWithSilentPlayer();
     await league.restart(async () => {
-      silence.resolve("accepted");
+      answer();
       for (const id of ["P01", "P02"]) await league.agent(id).close();
     });
     await league.clock.advance(5_000);

@@ -1,3 +1,4 @@
+import type { LeagueSettings } from "./commands.ts";
 import type { MatchSummary } from "./events.ts";
 
 export type Termination = MatchSummary["termination"];
@@ -51,15 +52,8 @@ export interface Withdrawal {
 }
 
 /** One league: the fold of its events. Never changed in place. */
-export interface League {
-  readonly leagueId: string;
+export interface League extends LeagueSettings {
   readonly version: number;
-  readonly runId: string;
-  readonly game: string;
-  readonly roles: readonly string[];
-  readonly options: Readonly<Record<string, unknown>>;
-  readonly format: "round-robin";
-  readonly seedCommitment: string;
   readonly status: "open" | "running" | "completed";
   /** Player id to the commitment of the display name, in the order of entry. */
   readonly entrants: ReadonlyMap<string, string>;

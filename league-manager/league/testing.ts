@@ -1,11 +1,11 @@
 import { expect } from "vitest";
 import { findGame } from "#shared/games/registry.ts";
-import { chainHash, GENESIS } from "#shared/lib/hash-chain.ts";
 import type { Result } from "#shared/lib/result.ts";
 import type { ErrorCode, ProtocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import { outcomeOf } from "#shared/session/match-result.ts";
-import { type Command, create, decide } from "#shared/session/session.ts";
+import type { Command } from "#shared/session/session.ts";
+import { act as actOfRole, playSession } from "#shared/session/testing-play.ts";
 import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "./commands.ts";
 import { decideLeague } from "./decide.ts";
 import { FORMAT_VERSION, type LeagueEvent } from "./events.ts";
@@ -85,25 +85,14 @@ export function resultOf(league: League, match: Match, commands: readonly Comman
   if (!game) throw new Error(`no game ${league.game}`);
   const participants = rolesOf(league, match);
   const options = game.options.parse(league.options);
-  const created = create({ id: "session", game, options, participants, seed, at: AT });
-  const entries = [created.entry];
-  let session = created.next;
-  for (const command of commands) {
-    const decided = decide(session, command, AT);
-    if (!decided.ok) throw new Error(decided.error.message);
-    entries.push(decided.value.entry);
-    session = decided.value.next;
-  }
-  const log = entries.map((entry) => JSON.stringify(entry));
-  const outcome = outcomeOf(session, log.reduce(chainHash, GENESIS), participants);
+  const { session, log, head } = playSession({ id: "session", game, options, participants, seed, at: AT }, commands);
+  const outcome = outcomeOf(session, head, participants);
   const { matchId: match_id, roundId: round_id, epoch } = match;
   return { league_id: league.leagueId, match_id, round_id, epoch, ...outcome, log };
 }
 
 /** A choice of the player in a seat of rock, paper, scissors. */
-export const act = (seat: 1 | 2, action: string): Command => {
-  return { type: "act", role: `player_${seat}`, action, expectedTick: null };
-};
+export const act = (seat: 1 | 2, action: string): Command => actOfRole(`player_${seat}`, action);
 
 /** The player in the first seat wins. */
 export const WON: readonly Command[] = [act(1, "rock"), act(2, "scissors")];

@@ -11,9 +11,9 @@ import type { MessageType } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
-import { create, decide } from "#shared/session/session.ts";
+import { act, playSession } from "#shared/session/testing-play.ts";
 import { rowsOf } from "#shared/session/testing-rows.ts";
-import type { LiveEvent } from "../api/live.ts";
+import type { LiveEvent } from "../api/live/live.ts";
 import { matchSeeds } from "../league/seeds.ts";
 import { startManager } from "../service.ts";
 import { PATIENCE } from "./scripted-league.ts";
@@ -144,15 +144,8 @@ export const seedOf = (matchId: string, epoch = 1): string => matchSeeds("s")("r
 /** The log of R1M1 in which P01 wins with rock; with fewer of its entries, another seed or other options. */
 export function logOf({ entries = 3, seed = seedOf("R1M1"), options = {} } = {}): readonly string[] {
   const participants = { player_1: "a", player_2: "b" };
-  const created = create({ id: "s", game: rps, options: rps.options.parse(options), participants, seed, at: AT });
-  let { next } = created;
-  const rest = [["player_1", "rock"] as const, ["player_2", "scissors"] as const].map(([role, action]) => {
-    const decided = decide(next, { type: "act", role, action, expectedTick: null }, AT);
-    if (!decided.ok) throw new Error(decided.error.message);
-    next = decided.value.next;
-    return decided.value.entry;
-  });
-  return [created.entry, ...rest].slice(0, entries).map((entry) => JSON.stringify(entry));
+  const setup = { id: "s", game: rps, options: rps.options.parse(options), participants, seed, at: AT };
+  return playSession(setup, [act("player_1", "rock"), act("player_2", "scissors")]).log.slice(0, entries);
 }
 
 export const withLog = (log: readonly string[]) => ({ log: [...log], log_head: rowsOf("s", log).at(-1)?.hash ?? "" });

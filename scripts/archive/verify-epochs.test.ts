@@ -2,12 +2,8 @@ import { join } from "node:path";
 import { describe, expect, it, type TestContext } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
-import {
-  aborted,
-  played,
-  type ScriptedLeague,
-  startScriptedLeague,
-} from "../../league-manager/testing/scripted-league.ts";
+import { aborted, played } from "../../league-manager/testing/results.ts";
+import { type ScriptedLeague, startScriptedLeague } from "../../league-manager/testing/scripted-league.ts";
 import { exportOf } from "./export-store.ts";
 import { matchFile, writeExport } from "./files.ts";
 import { findStore } from "./find-store.ts";

@@ -5,7 +5,8 @@ import { rps } from "../games/rps.ts";
 import type { RecordedEvent } from "../lib/hash-chain.ts";
 import { eventOf } from "./entry.ts";
 import { faultsOfMatch, outcomeOf, type ToldMatch } from "./match-result.ts";
-import { type Command, create, decide, type Session } from "./session.ts";
+import type { Command, Session } from "./session.ts";
+import { act, playSession } from "./testing-play.ts";
 import { chainOf } from "./testing-rows.ts";
 import { verdictOf } from "./verdict.ts";
 
@@ -21,19 +22,11 @@ function play(
 ): { session: Session; rows: RecordedEvent[] } {
   const { roles } = game as Game;
   const participants = Object.fromEntries(roles.map((role) => [role, `agent of ${role}`]));
-  const created = create({ id: "s1", game: game as Game, options, participants, seed: SEED, at: AT });
-  const entries = [created.entry];
-  let session = created.next;
-  for (const command of commands) {
-    const decided = decide(session, command, AT);
-    if (!decided.ok) throw new Error(decided.error.message);
-    entries.push(decided.value.entry);
-    session = decided.value.next;
-  }
+  const setup = { id: "s1", game: game as Game, options, participants, seed: SEED, at: AT };
+  const { session, entries } = playSession(setup, commands);
   return { session, rows: chainOf("s1", entries.map(eventOf)) };
 }
 
-const act = (role: string, action: string): Command => ({ type: "act", role, action, expectedTick: null });
 const late = (role: string) => ({ role, code: "G002", cause: "timeout", detail: "late" }) as const;
 
 describe("what a session means for a match", () => {

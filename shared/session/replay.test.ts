@@ -4,7 +4,8 @@ import { findGame } from "../games/registry.ts";
 import { GENESIS, type RecordedEvent } from "../lib/hash-chain.ts";
 import { type Entry, eventOf } from "./entry.ts";
 import { replay, replayTexts } from "./replay.ts";
-import { type Command, create, decide, type Session } from "./session.ts";
+import type { Command, Session } from "./session.ts";
+import { act, playSession } from "./testing-play.ts";
 import { chainOf, rowsOf } from "./testing-rows.ts";
 
 const AT = "2025-01-01T00:00:00.000Z";
@@ -23,19 +24,10 @@ function play(gameId: string, options: unknown, commands: readonly Command[]): P
   const game = findGame(gameId);
   if (!game) throw new Error(`no game ${gameId}`);
   const participants = Object.fromEntries(game.roles.map((role) => [role, `agent of ${role}`]));
-  const created = create({ id: "s1", game, options, participants, seed: SEED, at: AT });
-  const entries = [created.entry];
-  let session = created.next;
-  for (const command of commands) {
-    const decided = decide(session, command, AT);
-    if (!decided.ok) throw new Error(decided.error.message);
-    entries.push(decided.value.entry);
-    session = decided.value.next;
-  }
+  const { session, entries } = playSession({ id: "s1", game, options, participants, seed: SEED, at: AT }, commands);
   return { session, entries, rows: chain(entries) };
 }
 
-const act = (role: string, action: unknown): Command => ({ type: "act", role, action, expectedTick: null });
 const opening = [act("player_1", "rock"), act("player_2", "rock"), act("player_2", "paper")];
 const open = play("rps.v1", { best_of: 3 }, opening);
 const over = play("rps.v1", { best_of: 3 }, [

@@ -1,0 +1,31 @@
+import type { Logger } from "#shared/runtime/logger.ts";
+import type { CommittedEvent, Ledger } from "../../ledger.ts";
+import type { Projections } from "../projections.ts";
+import { type LiveEvent, liveEventsAfter, liveEventsOf, type StateChange } from "./live.ts";
+
+export interface LiveFeedOptions {
+  readonly ledger: Pick<Ledger, "onCommit">;
+  readonly projections: Projections;
+  readonly log: Logger;
+  readonly emit: (event: LiveEvent) => void;
+  /** Called with each committed event and what it did to an agent, after the event has advanced the projections. */
+  readonly onCommitted: (committed: CommittedEvent, change: StateChange | null) => void;
+}
+
+/**
+ * Advances the projections with each commit and reports its live events. Register it before everything else that listens to commits and reads
+ * the projections. Returns the function that ends it.
+ */
+export const liveFeed = ({ ledger, projections, log, emit, onCommitted }: LiveFeedOptions): (() => void) =>
+  ledger.onCommit((commit) => {
+    for (const committed of commit.events) {
+      const change = projections.advance(committed, commit);
+      if (change) {
+        const { agent, was } = change;
+        log.info({ agent: agent.id, was, state: agent.state }, "an agent's state has changed");
+      }
+      onCommitted(committed, change);
+      for (const event of liveEventsOf(committed, commit, projections, change)) emit(event);
+    }
+    for (const event of liveEventsAfter(commit, projections)) emit(event);
+  });

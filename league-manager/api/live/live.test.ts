@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import type { LeagueEvent } from "../../league/events.ts";
+import { afterCommands, resultOf, running, SEED, WON } from "../../league/testing.ts";
+import type { Commit } from "../../ledger.ts";
+import type { Projections } from "../projections.ts";
+import { liveEventsOf } from "./live.ts";
+
+test("the live event of a match has the first ten rows of the standings and those of its players", () => {
+  const players = Array.from({ length: 30 }, (_, index) => `P${String(index + 1).padStart(2, "0")}`);
+  const started = running(players);
+  const { league } = afterCommands(started);
+  const match = league.rounds[0]?.matches.find((one) => one.players.includes("P20"));
+  if (!match) throw new Error("P20 has no match");
+  const { events, league: after } = afterCommands([
+    ...started,
+    { type: "assign", matchId: match.matchId, epoch: 1, refereeId: "REF01" },
+    { type: "report", result: resultOf(league, match, WON), refereeId: "REF01", seed: SEED },
+  ]);
+  const standings = players.map((player_id, index) => ({ player_id, rank: index + 1 }));
+  const projections = { league: () => after, standings: () => standings, completed: () => 1 };
+  const event = events.at(-1) as LeagueEvent;
+  const committed = { kind: "league", leagueId: "rps", version: events.length, event } as const;
+  const [live] = liveEventsOf(committed, {} as Commit, projections as unknown as Projections, null);
+  const shown = new Set([...players.slice(0, 10), ...match.players]);
+  expect(live).toMatchObject({
+    type: "match_completed",
+    standings: standings.filter(({ player_id }) => shown.has(player_id)),
+  });
+});

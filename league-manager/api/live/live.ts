@@ -1,0 +1,166 @@
+import { matchRef } from "#shared/lib/ids.ts";
+import { inOneLine } from "#shared/lib/text.ts";
+import type { AgentState } from "#shared/protocol/lifecycle.ts";
+import type { Agent } from "../../agents/agent.ts";
+import type { LeagueEvent } from "../../league/events.ts";
+import { matchOf } from "../../league/evolve.ts";
+import type { League, MatchFault } from "../../league/league.ts";
+import type { Standing } from "../../league/standings.ts";
+import type { Commit, CommittedEvent } from "../../ledger.ts";
+import { type CompletedMatch, completedMatch, type ResultsDocument, resultsDocument } from "../document.ts";
+import type { Projections } from "../projections.ts";
+
+/** The events that the terminal and `league run --json` show while leagues are played. */
+export type LiveEvent =
+  | { readonly type: "registered"; readonly agent_id: string; readonly name: string; readonly kind: string }
+  | { readonly type: "league_started"; readonly league_id: string; readonly game: string; readonly matches: number }
+  | { readonly type: "round_started"; readonly league_id: string; readonly round_id: number }
+  | {
+      readonly type: "match_completed";
+      readonly league_id: string;
+      readonly match: CompletedMatch;
+      readonly faults: readonly MatchFault[];
+      readonly completed: number;
+      readonly matches: number;
+      /** The leaders and the players of the match: the whole table for each match of a large league is too much for the process that reads it. */
+      readonly standings: readonly Standing[];
+    }
+  | { readonly type: "league_stuck"; readonly league_id: string; readonly why: string }
+  | { readonly type: "league_completed"; readonly league_id: string; readonly standings: readonly Standing[] }
+  | {
+      readonly type: "player_state";
+      readonly agent_id: string;
+      readonly name: string;
+      readonly was: AgentState;
+      readonly state: AgentState;
+      /** The leagues that it has entered. */
+      readonly league_ids: readonly string[];
+    }
+  | { readonly type: "notice"; readonly message: string }
+  | { readonly type: "all_completed"; readonly document: ResultsDocument };
+
+/** A change of an agent's lifecycle state. */
+export interface StateChange {
+  readonly agent: Agent;
+  readonly was: AgentState;
+}
+
+/** The live events of one event of a commit. The projections have just been advanced by that event; `change` is what it did to an agent. */
+export function liveEventsOf(
+  committed: CommittedEvent,
+  commit: Commit,
+  projections: Projections,
+  change: StateChange | null,
+): readonly LiveEvent[] {
+  if (committed.kind === "agent") return liveOfAgent(committed, commit, projections, change);
+  const league = projections.league(committed.leagueId);
+  return league ? liveOfLeague(league, committed.event, projections) : [];
+}
+
+function liveOfLeague(league: League, event: LeagueEvent, projections: Projections): readonly LiveEvent[] {
+  const { leagueId: league_id } = league;
+  switch (event.type) {
+    case "started":
+      return [{ type: "league_started", league_id, game: league.game, matches: league.matchCount }];
+    case "round_opened":
+      return [{ type: "round_started", league_id, round_id: event.round_id }];
+    case "match_released": {
+      if (event.reason !== "aborted" && event.reason !== "overdue") return [];
+      const why = inOneLine(event.detail);
+      return [notice(`${matchRef(league_id, event.match_id)} was aborted (${why}) and is played again`)];
+    }
+    case "match_completed":
+    case "match_aborted": {
+      const match = matchOf(league, event.match_id);
+      const summary = match && completedMatch(league, match);
+      if (!match || !summary) return [];
+      return [
+        {
+          type: "match_completed",
+          league_id,
+          match: summary,
+          faults: match.outcome?.faults ?? [],
+          completed: projections.completed(league_id),
+          matches: league.matchCount,
+          standings: leadersAnd(match.players, projections.standings(league)),
+        },
+      ];
+    }
+    case "completed":
+      return [leagueCompleted(league, projections)];
+    default:
+      return [];
+  }
+}
+
+function liveOfAgent(
+  { agentId, event }: Extract<CommittedEvent, { kind: "agent" }>,
+  { state, before }: Commit,
+  projections: Projections,
+  change: StateChange | null,
+): readonly LiveEvent[] {
+  const agent = state.agents.get(agentId) ?? before.agents.get(agentId);
+  const name = agent?.name ?? agentId;
+  const events: LiveEvent[] = [];
+  if (event.type === "registered") events.push({ type: "registered", agent_id: agentId, name, kind: event.kind });
+  else if (change?.agent.kind === "player") events.push(playerState(change, projections));
+  if (event.type === "timed_out" && change?.agent.state === "SHUTDOWN") {
+    const why = "too many matches in a row lost for want of an answer; the rest is forfeited";
+    events.push(notice(`${name} (${agentId}) is shut down: ${why}`));
+  }
+  if (event.type === "forgotten" && agent?.kind === "referee") {
+    events.push(notice(`referee ${agentId} is silent and makes room for another`));
+  }
+  if (event.type === "removed" || (event.type === "forgotten" && agent?.kind === "player")) {
+    events.push(notice(`${name} (${agentId}) was taken out by the operator`));
+  }
+  return events;
+}
+
+const notice = (message: string): LiveEvent => ({ type: "notice", message });
+
+const playerState = ({ agent, was }: StateChange, projections: Projections): LiveEvent => ({
+  type: "player_state",
+  agent_id: agent.id,
+  name: agent.name,
+  was,
+  state: agent.state,
+  league_ids: projections.leagues().flatMap(({ leagueId, entrants }) => (entrants.has(agent.id) ? [leagueId] : [])),
+});
+
+/** So many rows of the standings are in the live event of each match. */
+const LEADERS = 10;
+
+const leadersAnd = (players: readonly string[], standings: readonly Standing[]): readonly Standing[] =>
+  standings.filter(({ player_id }, place) => place < LEADERS || players.includes(player_id));
+
+const leagueCompleted = (league: League, projections: Projections): LiveEvent => ({
+  type: "league_completed",
+  league_id: league.leagueId,
+  standings: projections.standings(league),
+});
+
+const areCompleted = (projections: Projections): boolean =>
+  projections.leagues().every(({ status }) => status === "completed");
+
+const allCompleted = (projections: Projections): LiveEvent => ({
+  type: "all_completed",
+  document: resultsDocument(projections.leagues(), projections.standings),
+});
+
+/** The live event that follows those of a commit's events: the commit has completed the last league. One commit can complete several leagues. */
+export function liveEventsAfter({ events }: Commit, projections: Projections): readonly LiveEvent[] {
+  const hasCompleted = events.some(({ event }) => event.type === "completed");
+  return hasCompleted && areCompleted(projections) ? [allCompleted(projections)] : [];
+}
+
+/** The live events of a manager's start: the leagues that its store holds. */
+export function liveEventsAtStart(projections: Projections): readonly LiveEvent[] {
+  const events = projections.leagues().flatMap((league): LiveEvent[] => {
+    const { leagueId, status, completedCount, matchCount } = league;
+    if (status === "completed") return [leagueCompleted(league, projections)];
+    if (status === "open") return [];
+    return [notice(`${leagueId} goes on: ${completedCount} of ${matchCount} matches are played`)];
+  });
+  return areCompleted(projections) ? [...events, allCompleted(projections)] : events;
+}

@@ -1,0 +1,238 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, get, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
+import { ok } from "#shared/lib/result.ts";
+import { manualClock } from "#shared/lib/testing-clock.ts";
+import { openLog } from "#shared/runtime/logger.ts";
+import { webApp } from "#shared/runtime/web.ts";
+import type { NewLeagueEvent } from "../../league/commands.ts";
+import { type LeagueEvent, leagueStream } from "../../league/events.ts";
+import { entered, ledgerOn, opened } from "../../store/testing-ledger.ts";
+import { createProjections } from "../projections.ts";
+import { streamRoutes } from "./stream-routes.ts";
+import { leagueStreams } from "./streams.ts";
+
+interface Received {
+  readonly id: number;
+  readonly event: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** A server with the stream of the league `first`, which has been opened; `bodiesRead` are the events that were read from the store. */
+async function startStream({ maxReaders = 10, maxReadersOfNetwork = 5, defer = systemClock.defer } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "streams-"));
+  const { ledger, store, db } = ledgerOn(join(folder, "league-manager.sqlite"));
+  const clock = { ...manualClock(), defer };
+  const append = async (...events: readonly NewLeagueEvent[]): Promise<void> => {
+    await ledger.execute(() =>
+      ok({ leagueEvents: events.map((event) => ({ leagueId: "first", event })), reply: null }),
+    );
+  };
+  await append(opened("first"));
+  const bodiesRead: string[] = [];
+  const read = (leagueId: string, after: number, limit: number) =>
+    store.log.read(leagueStream(leagueId), after, limit).map(({ body }) => {
+      bodiesRead.push(body);
+      return JSON.parse(body) as LeagueEvent;
+    });
+  const streams = leagueStreams({ ledger, read, clock, maxReaders, maxReadersOfNetwork });
+  const app = await webApp(openLog(null, "test"), streamRoutes(createProjections(ledger), streams))();
+  const server = createServer(app).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    streams.close();
+    server.close().closeAllConnections();
+    db.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const { port } = server.address() as AddressInfo;
+  return { append, clock, bodiesRead, url: `http://127.0.0.1:${port}/leagues/first/events` };
+}
+
+/** Reads events from a stream; `next(n)` resolves with the next n of them. */
+async function reader(url: string, lastEventId?: number) {
+  const headers = lastEventId === undefined ? {} : { "last-event-id": String(lastEventId) };
+  const request = get(url, { headers });
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  onTestFinished(() => void request.destroy());
+  const received: Received[] = [];
+  let text = "";
+  let wake = (): void => {};
+  response.setEncoding("utf8").on("data", (chunk: string) => {
+    const blocks = (text + chunk).split("\n\n");
+    text = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const [, id, event, data] = /^id: (\d+)\nevent: (\w+)\ndata: (.*)$/.exec(block) ?? [];
+      if (id !== undefined) received.push({ id: Number(id), event: event ?? "", data: JSON.parse(data ?? "null") });
+    }
+    wake();
+  });
+  response.on("error", () => {}); // the connection was closed by one of the two
+  const ended = new Promise<void>((resolve) => void response.once("close", resolve));
+  return {
+    response,
+    ended,
+    received,
+    leave: () => void request.destroy(),
+    async next(count: number): Promise<readonly Received[]> {
+      while (received.length < count) await new Promise<void>((resolve) => (wake = resolve));
+      return received.splice(0, count);
+    },
+  };
+}
+
+const ids = (events: readonly Received[]): readonly number[] => events.map(({ id }) => id);
+const players = (from: number, count: number): readonly NewLeagueEvent[] =>
+  Array.from({ length: count }, (_, index) => entered(`P${from + index}`));
+
+describe("GET /leagues/{league_id}/events", () => {
+  test("sends the events after a version, and then those that are committed, each with its version as its id", async () => {
+    const { append, url } = await startStream();
+    await append(...players(1, 2));
+    const all = await reader(`${url}?from=0`);
+    const behind = await reader(`${url}?from=2`);
+    const now = await reader(url);
+    expect(ids(await all.next(3))).toEqual([1, 2, 3]);
+    await append(...players(3, 1));
+    for (const [one, count] of [
+      [all, 1],
+      [behind, 2],
+      [now, 1],
+    ] as const) {
+      const last = (await one.next(count)).at(-1);
+      expect(last).toMatchObject({ id: 4, event: "player_entered" });
+      expect(last?.data).toMatchObject({ league_id: "first", version: 4, type: "player_entered", player_id: "P3" });
+    }
+  });
+
+  test("goes on after the last event of a reader that reconnects: it misses nothing and receives nothing twice", async () => {
+    const { append, url } = await startStream();
+    const seen: number[] = [];
+    for (let round = 0; round < 5; round++) {
+      const one = await reader(`${url}?from=0`, seen.at(-1));
+      await append(...players(1 + 3 * round, 3));
+      seen.push(...ids(await one.next(round === 0 ? 2 : 3)));
+      one.leave();
+      await one.ended;
+    }
+    const last = await reader(url, seen.at(-1));
+    seen.push(...ids(await last.next(2)));
+    expect(seen).toEqual(Array.from({ length: 16 }, (_, index) => index + 1));
+  });
+
+  test("reads and renders each event once for all readers of a league", async () => {
+    const { append, bodiesRead, url } = await startStream();
+    for (let batch = 0; batch < 10; batch++) await append(...players(1 + batch * 100, 100));
+    const first = await reader(`${url}?from=0`);
+    expect(ids(await first.next(1_001))).toEqual(Array.from({ length: 1_001 }, (_, index) => index + 1));
+    expect(bodiesRead).toHaveLength(1_001);
+    const second = await reader(`${url}?from=0`);
+    expect(ids(await second.next(1_001))).toEqual(Array.from({ length: 1_001 }, (_, index) => index + 1));
+    const near = await reader(`${url}?from=960`);
+    expect(ids(await near.next(41))).toEqual(Array.from({ length: 41 }, (_, index) => 961 + index));
+    expect(bodiesRead).toHaveLength(1_001);
+    await append(...players(1_001, 1));
+    for (const one of [first, second, near]) expect(ids(await one.next(1))).toEqual([1_002]);
+    expect(bodiesRead).toHaveLength(1_002);
+  });
+
+  test("leaves the event loop to other work after about 256 kB", async () => {
+    const turns: (() => void)[] = [];
+    const { append, bodiesRead, url } = await startStream({ defer: (run) => void turns.push(run) });
+    const pad = "x".repeat(30_000);
+    const game = { game: "rps.v1", roles: ["a", "b"], format: "round-robin" } as const;
+    await append(...Array.from({ length: 200 }, () => ({ type: "reconfigured", ...game, options: { pad } }) as const));
+    const [one, other] = [await reader(`${url}?from=0`), await reader(`${url}?from=0`)];
+    let taken = 0;
+    while (Math.min(one.received.length, other.received.length) < 201) {
+      const before = bodiesRead.length;
+      turns.shift()?.();
+      taken++;
+      expect(bodiesRead.length - before).toBeLessThan(40);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(taken).toBeGreaterThan(20);
+    expect(ids(one.received)).toEqual(Array.from({ length: 201 }, (_, index) => index + 1));
+  });
+
+  test("does not send what is for operators only: run ids, commitments of names, why a referee lost a match", async () => {
+    const { append, url } = await startStream();
+    const one = await reader(`${url}?from=0`);
+    const assigned = { match_id: "R1M1", epoch: 1, referee_id: "REF01" };
+    await append(
+      ...players(1, 2),
+      { type: "started" },
+      { type: "round_paired", round_id: 1, pairings: [{ match_id: "R1M1", players: ["P1", "P2"] }], byes: [] },
+      { type: "round_opened", round_id: 1, absent: [] },
+      { type: "match_assigned", ...assigned },
+      { type: "match_released", ...assigned, reason: "refused", detail: "connect ECONNREFUSED 10.0.0.7:8001" },
+      { type: "match_assigned", ...assigned, epoch: 2 },
+      { type: "match_aborted", ...assigned, epoch: 2, reason: "connect ECONNREFUSED 10.0.0.7:8001", log_head: "" },
+    );
+    const text = JSON.stringify(await one.next(10));
+    for (const secret of ["run_id", "name_commitment", "10.0.0.7", "endpoint"]) expect(text).not.toContain(secret);
+  });
+
+  test("refuses an unknown league, a version that is none and one that is to come; closes for too many readers", async () => {
+    const { url } = await startStream({ maxReaders: 1 });
+    const status = async (address: string): Promise<number> => (await fetch(address)).status;
+    expect(await status(url.replace("first", "second"))).toBe(404);
+    for (const from of ["-1", "1.5", "x", "", "2"]) expect(await status(`${url}?from=${from}`)).toBe(400);
+    const one = await reader(`${url}?from=0`);
+    expect(await status(`${url}?from=0`)).toBe(503);
+    one.leave();
+  });
+
+  test("has a limited number of readers of one remote network", async () => {
+    const { url } = await startStream({ maxReadersOfNetwork: 1 });
+    const from = (address: string) => fetch(`${url}?from=0`, { headers: { "x-forwarded-for": address } });
+    const one = await from("2001:db8::1");
+    const statuses = [(await from("2001:db8::2")).status, (await from("203.0.113.9")).status];
+    expect([one.status, ...statuses]).toEqual([200, 503, 200]);
+    for (let local = 0; local < 2; local++) await reader(`${url}?from=0`);
+    await one.body?.cancel();
+    await vi.waitFor(async () => expect((await from("2001:db8::2")).status).toBe(200));
+  });
+
+  test("ends with the league, and tells a reader that has everything not to come back", async () => {
+    const { append, url } = await startStream();
+    const one = await reader(`${url}?from=0`);
+    const result = { winner: null, final_scores: {}, match_points: {}, faults: [], log_head: "", reason: "shut_down" };
+    await append(
+      ...players(1, 2),
+      { type: "started" },
+      { type: "round_paired", round_id: 1, pairings: [{ match_id: "R1M1", players: ["P1", "P2"] }], byes: [] },
+      { type: "round_opened", round_id: 1, absent: [] },
+      { type: "match_completed", match_id: "R1M1", epoch: 1, referee_id: null, termination: "forfeit", ...result },
+      { type: "completed" },
+    );
+    expect((await one.next(8)).at(-1)).toMatchObject({ id: 8, event: "completed" });
+    await one.ended;
+    expect((await fetch(`${url}?from=8`)).status).toBe(204);
+    expect(ids(await (await reader(`${url}?from=6`)).next(2))).toEqual([7, 8]);
+  });
+});
+
+test("a reader that takes nothing is disconnected after 30 s, and resumes where it stopped", async () => {
+  const { append, clock, url } = await startStream();
+  const slow = await reader(`${url}?from=0`);
+  slow.response.pause();
+  // More than the sockets of both sides hold.
+  const pad = "x".repeat(100_000);
+  const game = { game: "rps.v1", roles: ["a", "b"], format: "round-robin" } as const;
+  for (let sent = 0; sent < 300; sent++) await append({ type: "reconfigured", ...game, options: { pad, sent } });
+  await clock.advance(60_000);
+  slow.response.resume();
+  await slow.ended;
+  const last = slow.received.at(-1)?.id ?? 0;
+  expect(last).toBeLessThan(301);
+  expect(ids(slow.received)).toEqual(Array.from({ length: last }, (_, index) => index + 1));
+  const again = await reader(url, last);
+  const missed = 301 - last;
+  expect(ids(await again.next(missed))).toEqual(Array.from({ length: missed }, (_, index) => last + 1 + index));
+});

@@ -1,0 +1,147 @@
+import type { Agent } from "../../agents/agent.ts";
+import { completeLeague } from "../../commands/leagues.ts";
+import { announceRound } from "../../commands/rounds.ts";
+import type { League } from "../../league/league.ts";
+import type { OpenWork } from "../../league/open-work.ts";
+import type { EffectsContext, Part } from "../part.ts";
+import { Tasks } from "../tasks.ts";
+import type { Announcement } from "./messages.ts";
+import { AnnouncementQueues, type Sending } from "./queues.ts";
+
+/** How long the end of a league waits for agents that are slow to answer its last announcements. */
+const LAST_MS = 1_000;
+
+interface AnnouncementsOptions {
+  /** Resolves when the assignments of a league that are under way are committed: ROUND_ANNOUNCEMENT names the referees. */
+  readonly assigned: (leagueId: string) => Promise<void>;
+  /** Resolves when an agent listens, or has had enough time to start. */
+  readonly ready: (agentId: string) => Promise<void>;
+}
+
+/**
+ * Announces rounds and standings to the players of a league and to the referees. Delivery is best effort: an agent that does not answer misses
+ * messages, and a manager that is killed sends the messages of an unannounced round again, with the same ids.
+ */
+export class Announcements implements Part {
+  readonly #context: EffectsContext;
+  readonly #options: AnnouncementsOptions;
+  readonly #queues: AnnouncementQueues;
+  readonly #tasks = new Tasks();
+  /** Players who may be invited, by round that is not announced. */
+  readonly #gates = new Map<string, Gate>();
+
+  constructor(context: EffectsContext, options: AnnouncementsOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#queues = new AnnouncementQueues(context, options.ready);
+  }
+
+  reconcile({ leagueId }: League, { roundsToAnnounce, isToComplete }: OpenWork): void {
+    for (const roundId of roundsToAnnounce) {
+      this.#start(leagueId, roundKey(leagueId, roundId), () => this.#announce(leagueId, roundId));
+    }
+    // The rounds before are announced first, so that each agent gets its messages in order.
+    if (isToComplete && roundsToAnnounce.size === 0) {
+      this.#start(leagueId, leagueId, (signal) => this.#complete(leagueId, signal));
+    }
+  }
+
+  /**
+   * Resolves when a player has received ROUND_ANNOUNCEMENT and ROUND_START of a round, has failed to or is slow, or receives no announcements.
+   */
+  received(leagueId: string, roundId: number, playerId: string): Promise<void> {
+    const round = this.#context.ledger.state.leagues.get(leagueId)?.rounds[roundId - 1];
+    if (!round || round.isAnnounced || this.#tasks.signal.aborted) return Promise.resolve();
+    return this.#gateOf(leagueId, roundId).passed(playerId);
+  }
+
+  async stop(): Promise<void> {
+    const stopped = this.#tasks.stop();
+    await this.#queues.stop();
+    for (const gate of this.#gates.values()) gate.openForAll();
+    await stopped;
+  }
+
+  #start(leagueId: string, key: string, run: (signal: AbortSignal) => Promise<void>): void {
+    const { failures } = this.#context;
+    this.#tasks.start(key, (signal) => run(signal).catch((thrown) => failures.ofLeague(leagueId, thrown)));
+  }
+
+  #gateOf(leagueId: string, roundId: number): Gate {
+    const key = roundKey(leagueId, roundId);
+    const gate = this.#gates.get(key) ?? new Gate();
+    this.#gates.set(key, gate);
+    return gate;
+  }
+
+  async #announce(leagueId: string, roundId: number): Promise<void> {
+    const gate = this.#gateOf(leagueId, roundId);
+    try {
+      await this.#options.assigned(leagueId);
+      const before = roundId > 1 ? endOf(leagueId, roundId - 1) : [];
+      const round = [...before, ...startOf(leagueId, roundId)];
+      const players = this.#push(leagueId, round).filter(({ agent }) => agent.kind === "player");
+      for (const { agent, sending } of players) void sending.received.then(() => gate.open(agent.id));
+      await Promise.all(players.map(({ sending }) => sending.received));
+      if (!this.#tasks.signal.aborted) await this.#context.execute(leagueId, announceRound(leagueId, roundId));
+    } finally {
+      gate.openForAll();
+      this.#gates.delete(roundKey(leagueId, roundId));
+    }
+  }
+
+  async #complete(leagueId: string, signal: AbortSignal): Promise<void> {
+    const { clock, ledger, execute } = this.#context;
+    const last = ledger.state.leagues.get(leagueId)?.rounds.length ?? 0;
+    const sendings = this.#push(leagueId, endOf(leagueId, last));
+    const limit = new AbortController();
+    const answered = Promise.all(sendings.map(({ sending }) => sending.answered)).then(() => limit.abort());
+    await Promise.race([answered, clock.pause(LAST_MS, AbortSignal.any([limit.signal, signal]))]);
+    if (!signal.aborted) await execute(leagueId, completeLeague(leagueId));
+  }
+
+  /** Queues announcements for the players of a league and for all referees, except those that do not receive any. */
+  #push(leagueId: string, announcements: readonly Announcement[]): readonly { agent: Agent; sending: Sending }[] {
+    const { leagues, agents } = this.#context.ledger.state;
+    const players = [...(leagues.get(leagueId)?.entrants.keys() ?? [])].flatMap((id) => agents.get(id) ?? []);
+    const referees = [...agents.values()].filter(({ kind }) => kind === "referee");
+    return [...players, ...referees].map((agent) => {
+      const wanted = agent.wantsAnnouncements ? announcements : [];
+      return { agent, sending: this.#queues.push(agent.id, wanted) };
+    });
+  }
+}
+
+const roundKey = (leagueId: string, roundId: number): string => `${leagueId}/${roundId}`;
+
+const endOf = (leagueId: string, roundId: number): readonly Announcement[] => [
+  { type: "ROUND_END", leagueId, roundId },
+  { type: "LEAGUE_STANDINGS_UPDATE", leagueId, roundId },
+];
+const startOf = (leagueId: string, roundId: number): readonly Announcement[] => [
+  { type: "ROUND_ANNOUNCEMENT", leagueId, roundId },
+  { type: "ROUND_START", leagueId, roundId },
+];
+
+/** Which players of a round may be invited. */
+class Gate {
+  readonly #players = new Map<string, PromiseWithResolvers<void>>();
+
+  passed(playerId: string): Promise<void> {
+    return this.#of(playerId).promise;
+  }
+
+  open(playerId: string): void {
+    this.#of(playerId).resolve();
+  }
+
+  openForAll(): void {
+    for (const { resolve } of this.#players.values()) resolve();
+  }
+
+  #of(playerId: string): PromiseWithResolvers<void> {
+    const known = this.#players.get(playerId) ?? Promise.withResolvers<void>();
+    this.#players.set(playerId, known);
+    return known;
+  }
+}

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import type { LeagueCommand } from "../../league/commands.ts";
+import type { League } from "../../league/league.ts";
+import { afterCommands, resultOf, running, SEED, WON } from "../../league/testing.ts";
+import type { ManagerState } from "../../ledger.ts";
+import { AnnouncementMessages, type AnnouncementType } from "./messages.ts";
+
+const NO_AGENTS = { agents: new Map(), lastForgotten: { player: 0, referee: 0 }, formerEntrants: new Set<string>() };
+const stateOf = (league: League): ManagerState => ({ ...NO_AGENTS, leagues: new Map([[league.leagueId, league]]) });
+const players = (count: number): string[] => Array.from({ length: count }, (_, index) => `P${index + 1}`);
+
+describe("the lists of a round with more than 100 matches", () => {
+  const started = afterCommands(running(players(204))).league;
+  const [first, ...others] = started.rounds;
+  const matches = first?.matches.map((match, turn) => (turn < 2 ? { ...match, refereeId: "REF01" } : match)) ?? [];
+  const league = first ? { ...started, rounds: [{ ...first, matches }, ...others] } : started;
+  const own = matches.find((match) => match.players.includes("P7"));
+  const messages = new AnnouncementMessages(() => stateOf(league));
+  const payload = (type: AnnouncementType, recipientId: string) =>
+    messages.payload({ type, leagueId: "rps", roundId: 1 }, recipientId);
+  const rest = { truncated: true, total: 102, resource: "league://rps/schedule/1" };
+
+  test("hold the match of the player in ROUND_ANNOUNCEMENT, and the number of all", () => {
+    expect(payload("ROUND_ANNOUNCEMENT", "P7")).toMatchObject({ matches: [{ match_id: own?.matchId }], ...rest });
+  });
+
+  test("hold the matches of the referee in ROUND_ANNOUNCEMENT", () => {
+    const [one, two] = matches;
+    expect(payload("ROUND_ANNOUNCEMENT", "REF01")).toMatchObject({
+      matches: [{ match_id: one?.matchId }, { match_id: two?.matchId }],
+      ...rest,
+    });
+    expect(payload("ROUND_ANNOUNCEMENT", "REF02")).toMatchObject({ matches: [], ...rest });
+  });
+
+  test("hold the winner of the player's match in ROUND_END, and how many matches were completed", () => {
+    const summary = { winners: { [own?.matchId ?? ""]: null } };
+    expect(payload("ROUND_END", "P7")).toEqual({
+      ...{ league_id: "rps", round_id: 1, matches_completed: 102, next_round_id: 2, summary },
+      ...rest,
+    });
+  });
+});
+
+test.each([
+  { matches: 100, listed: 100, truncated: undefined },
+  { matches: 101, listed: 1, truncated: true },
+])(
+  "the announcement of a round with $matches matches lists $listed of them to a player",
+  ({ matches, listed, truncated }) => {
+    const { league } = afterCommands(running(players(2 * matches)));
+    const messages = new AnnouncementMessages(() => stateOf(league));
+    const payload = messages.payload({ type: "ROUND_ANNOUNCEMENT", leagueId: "rps", roundId: 1 }, "P1");
+    const { matches: list, ...rest } = payload as { matches: unknown[]; truncated?: boolean };
+    expect([list.length, rest.truncated]).toEqual([listed, truncated]);
+  },
+);
+
+test("standings after a round need the matches of that round only, if those after the round before it were sent", () => {
+  let commands: readonly LeagueCommand[] = running(["P1", "P2", "P3", "P4"]);
+  const leagues: League[] = [];
+  for (const roundId of [1, 2]) {
+    commands = [...commands, { type: "open_round", roundId, shutDown: new Map() }];
+    for (const match of afterCommands(commands).league.rounds[roundId - 1]?.matches ?? []) {
+      commands = [...commands, { type: "assign", matchId: match.matchId, epoch: 1, refereeId: "REF01" }];
+      const { league } = afterCommands(commands);
+      const result = resultOf(league, match, WON);
+      commands = [...commands, { type: "report", result, refereeId: "REF01", seed: SEED }];
+    }
+    leagues.push(afterCommands(commands).league);
+  }
+  const [afterFirst, afterSecond] = leagues as [League, League];
+  let league = afterFirst;
+  const messages = new AnnouncementMessages(() => stateOf(league));
+  const playedAfter = (roundId: number): unknown => {
+    const payload = messages.payload({ type: "LEAGUE_STANDINGS_UPDATE", leagueId: "rps", roundId }, "P1");
+    return (payload as { standings: { played: number }[] }).standings.map(({ played }) => played);
+  };
+  expect(playedAfter(1)).toEqual([1, 1, 1, 1]);
+  const [first, ...others] = afterSecond.rounds;
+  const unread = new Proxy([], {
+    get() {
+      throw new Error("the matches of round 1 are read again");
+    },
+  });
+  league = first ? { ...afterSecond, rounds: [{ ...first, matches: unread }, ...others] } : afterSecond;
+  expect(playedAfter(2)).toEqual([2, 2, 2, 2]);
+  league = afterSecond;
+  expect(playedAfter(1)).toEqual([1, 1, 1, 1]);
+});

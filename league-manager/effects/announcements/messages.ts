@@ -1,0 +1,134 @@
+import type { League, Match } from "../../league/league.ts";
+import type { Standing, StandingsPlayer } from "../../league/standings.ts";
+import type { ManagerState } from "../../ledger.ts";
+import { RoundStandings } from "./round-standings.ts";
+
+const announcementTypes = ["ROUND_END", "LEAGUE_STANDINGS_UPDATE", "ROUND_ANNOUNCEMENT", "ROUND_START"] as const;
+export type AnnouncementType = (typeof announcementTypes)[number];
+
+/** One announcement to come, without its content: that is made when it is sent. */
+export interface Announcement {
+  readonly type: AnnouncementType;
+  readonly leagueId: string;
+  readonly roundId: number;
+}
+
+/** Lists of more entries are sent as the recipient's own entries. */
+const MAX_ENTRIES = 100;
+
+/** The last list of each league and type, so that the recipients of one announcement share it. */
+interface Shared {
+  readonly roundId: number;
+  readonly total: number;
+  /** The payload with the whole list; null for a list that is too long. */
+  readonly payload: object | null;
+  /** The entries of a list that is too long, by the agent that they are sent to. */
+  readonly own: ReadonlyMap<string, readonly unknown[]>;
+}
+
+/** A list that announcements hold. */
+interface List<T> {
+  readonly all: () => readonly T[];
+  /** The agents that an entry concerns. */
+  readonly ownersOf: (entry: T) => readonly string[];
+  readonly payload: (entries: readonly T[]) => object;
+  readonly resource: string;
+}
+
+/** Makes the payloads of announcements from the state at the time they are sent. */
+export class AnnouncementMessages {
+  readonly #state: () => ManagerState;
+  readonly #shared = new Map<string, Shared>();
+  readonly #standings = new RoundStandings();
+
+  constructor(state: () => ManagerState) {
+    this.#state = state;
+  }
+
+  /** The payload for one recipient; null when the league or round is not there. */
+  payload({ type, leagueId, roundId }: Announcement, recipientId: string): object | null {
+    const league = this.#state().leagues.get(leagueId);
+    const round = league?.rounds[roundId - 1];
+    if (!league || !round) return null;
+    const head = { league_id: leagueId, round_id: roundId };
+    switch (type) {
+      case "ROUND_START":
+        return head;
+      case "ROUND_ANNOUNCEMENT":
+        return this.#list({ type, leagueId, roundId }, recipientId, {
+          all: () => round.matches,
+          ownersOf: agentsOf,
+          payload: (matches) => ({ ...head, matches: matches.map((match) => this.#scheduled(league, match)) }),
+          resource: `league://${leagueId}/schedule/${roundId}`,
+        });
+      case "ROUND_END":
+        return this.#list({ type, leagueId, roundId }, recipientId, {
+          all: () => round.matches,
+          ownersOf: agentsOf,
+          payload: (matches) => ({
+            ...head,
+            matches_completed: round.matches.length,
+            next_round_id: league.rounds[roundId] ? roundId + 1 : null,
+            summary: {
+              winners: Object.fromEntries(matches.map(({ matchId, outcome }) => [matchId, outcome?.winner ?? null])),
+            },
+          }),
+          resource: `league://${leagueId}/schedule/${roundId}`,
+        });
+      case "LEAGUE_STANDINGS_UPDATE":
+        return this.#list({ type, leagueId, roundId }, recipientId, {
+          all: () => this.#standings.after(league, roundId, this.#playersOf(league)),
+          ownersOf: ({ player_id }) => [player_id],
+          payload: (rows) => ({ ...head, standings: rows.map((row) => this.#withState(row)) }),
+          resource: `league://${leagueId}/standings`,
+        });
+    }
+  }
+
+  #list<T>({ type, leagueId, roundId }: Announcement, recipientId: string, list: List<T>): object {
+    const key = `${leagueId}/${type}`;
+    let shared = this.#shared.get(key);
+    if (shared?.roundId !== roundId) {
+      shared = { roundId, ...sharedOf(list) };
+      this.#shared.set(key, shared);
+    }
+    if (shared.payload) return shared.payload;
+    const own = (shared.own.get(recipientId) ?? []) as readonly T[];
+    return { ...list.payload(own), truncated: true, total: shared.total, resource: list.resource };
+  }
+
+  #scheduled(league: League, { matchId, players, refereeId }: Match): object {
+    return {
+      match_id: matchId,
+      game: league.game,
+      roles: Object.fromEntries(league.roles.map((role, index) => [role, players[index] ?? ""])),
+      referee_endpoint: refereeId === null ? null : (this.#state().agents.get(refereeId)?.endpoint ?? null),
+    };
+  }
+
+  #withState(row: Standing): object {
+    return { ...row, state: this.#state().agents.get(row.player_id)?.state ?? null };
+  }
+
+  #playersOf({ entrants }: League): readonly StandingsPlayer[] {
+    const { agents } = this.#state();
+    return [...entrants.keys()].map((player_id) => ({
+      player_id,
+      display_name: agents.get(player_id)?.name ?? player_id,
+    }));
+  }
+}
+
+function sharedOf<T>({ all, ownersOf, payload }: List<T>): Omit<Shared, "roundId"> {
+  const list = all();
+  const total = list.length;
+  if (total <= MAX_ENTRIES) return { total, payload: payload(list), own: new Map() };
+  const own = new Map<string, T[]>();
+  for (const entry of list) {
+    for (const id of ownersOf(entry)) own.set(id, [...(own.get(id) ?? []), entry]);
+  }
+  return { total, payload: null, own };
+}
+
+const agentsOf = ({ players, refereeId }: Match): readonly string[] =>
+  refereeId === null ? players : [...players, refereeId];

@@ -1,0 +1,83 @@
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { isSignedFor } from "#shared/protocol/signing.ts";
+import type { Peers } from "#shared/rpc/peer.ts";
+import { aborted, played } from "../../testing/results.ts";
+import type { TestLeague } from "../testing/league.ts";
+import { startTestLeague } from "../testing/league.ts";
+
+const refereesOf = (league: TestLeague): (string | null)[] => league.round().map(({ refereeId }) => refereeId);
+
+describe("dispatch", () => {
+  test("a referee gets no more matches at a time than its max_concurrent_matches", async () => {
+    const league = await startTestLeague({ players: 0, referees: 0, minPlayers: 10 });
+    await league.registerReferee("REF01", 2);
+    await league.registerReferee("REF02", 1);
+    for (let n = 1; n <= 10; n++) await league.registerPlayer(`P${String(n).padStart(2, "0")}`);
+    await league.eventually(() => expect(refereesOf(league).filter(Boolean)).toHaveLength(3));
+    await league.clock.advance(3_000);
+    expect(refereesOf(league)).toEqual(["REF01", "REF02", "REF01", null, null]);
+    await league.report("REF02", played(await league.order("REF02", "R1M2")));
+    await league.eventually(() => expect(refereesOf(league)).toEqual(["REF01", "REF02", "REF01", "REF02", null]));
+  });
+
+  test("the matches of a round are spread over the referees, alike each time", async () => {
+    const league = await startTestLeague({ players: 8, referees: 2 });
+    await league.eventually(() => expect(refereesOf(league)).toEqual(["REF01", "REF02", "REF01", "REF02"]));
+    await league.order("REF01", "R1M3");
+    await league.order("REF02", "R1M4");
+  });
+
+  test("an order is signed with the token of its referee, and a player's match token with the player's", async () => {
+    const league = await startTestLeague();
+    const { roles } = await league.order("REF01", "R1M1");
+    const [envelope] = league.agent("REF01").of("START_GAME");
+    expect(isSignedFor(league.agent("REF01").token, "rps/R1M1", envelope?.auth_token ?? "")).toBe(true);
+    for (const { player_id, match_token } of Object.values(roles)) {
+      expect(isSignedFor(league.agent(player_id).token, "rps/R1M1", match_token)).toBe(true);
+    }
+  });
+
+  test("a match that was aborted goes to another referee, and back to the first when both have failed", async () => {
+    const league = await startTestLeague({ referees: 2 });
+    await league.report("REF01", aborted(await league.order("REF01", "R1M1")));
+    await league.report("REF02", aborted(await league.order("REF02", "R1M1", 2)));
+    expect(await league.order("REF01", "R1M1", 3)).toMatchObject({ epoch: 3 });
+  });
+
+  test("matches of a game that no referee plays wait, with one notice, until a referee plays it", async () => {
+    const league = await startTestLeague({ players: 0, referees: 0, minPlayers: 4 });
+    await league.registerReferee("REF01", 64, ["chess.v1"]);
+    for (const id of ["P01", "P02", "P03", "P04"]) await league.registerPlayer(id);
+    await league.eventually(() => expect(league.notices).toHaveLength(1));
+    await league.clock.advance(5_000);
+    expect(league.notices).toEqual(["rps R1M1 (and 1 more match) waits: no referee that answers plays rps.v1"]);
+    expect(refereesOf(league)).toEqual([null, null]);
+    await league.registerReferee("REF02");
+    await league.order("REF02", "R1M2");
+    expect(refereesOf(league)).toEqual(["REF02", "REF02"]);
+  });
+
+  test("endpoints of players are not parsed anew in each pass, though the free referee reaches none of them", async () => {
+    const network = (peers: Peers): Peers => ({ ...peers, isAlive: async () => true });
+    const league = await startTestLeague({ players: 0, minPlayers: 20, network });
+    const profile = { name: "REF01", salt: "s", endpoint: "http://203.0.113.7:8001/mcp", tokenHash: "h" };
+    await league.ledger().execute(() => ({
+      ok: true,
+      value: {
+        agentEvents: [{ agentId: "REF01", event: { type: "endpoint_lost" } }],
+        writes: [{ type: "profile", agentId: "REF01", profile }],
+        reply: null,
+      },
+    }));
+    for (let n = 1; n <= 20; n++) await league.registerPlayer(`P${String(n).padStart(2, "0")}`);
+    await league.eventually(() =>
+      expect(league.notices.at(-1)).toMatch(/R1M1 \(and 9 more matches\) waits: no referee that answers reaches/),
+    );
+    const parse = vi.spyOn(URL, "parse");
+    onTestFinished(() => parse.mockRestore());
+    league.effects().welcome("REF01");
+    await league.clock.nextTurn();
+    await league.clock.nextTurn();
+    expect(parse.mock.calls).toEqual([[profile.endpoint]]);
+  });
+});

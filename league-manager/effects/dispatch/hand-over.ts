@@ -1,0 +1,162 @@
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { derivedMessageId, matchRef } from "#shared/lib/ids.ts";
+import type { Result } from "#shared/lib/result.ts";
+import { toldAs } from "#shared/lib/text.ts";
+import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
+import { signFor } from "#shared/protocol/signing.ts";
+import { asRefused } from "#shared/rpc/peer.ts";
+import type { CallFault } from "#shared/rpc/pending.ts";
+import { releaseMatch } from "../../commands/matches.ts";
+import { leagueStream } from "../../league/events.ts";
+import { matchOf } from "../../league/evolve.ts";
+import type { League, Match } from "../../league/league.ts";
+import type { OpenWork } from "../../league/open-work.ts";
+import { type EffectsContext, MANAGER_SENDER, type Part } from "../part.ts";
+import { Tasks } from "../tasks.ts";
+import type { Dispatch } from "./dispatch.ts";
+import type { Referees } from "./referees.ts";
+import { type SeedOf, startGameOf } from "./start-game.ts";
+
+const RESEND_MS = 300;
+/** How long a referee may reject a match. A restarted referee rejects matches until it is registered again. */
+const REJECTED_MS = 3_000;
+
+interface HandOverOptions {
+  readonly dispatch: Dispatch;
+  readonly referees: Referees;
+  readonly seedOf: SeedOf;
+  /** Resolves when a player may be invited to a match of the round: it listens and knows of the round, or has taken too long. */
+  readonly mayInvite: (leagueId: string, roundId: number, playerId: string) => Promise<void>;
+}
+
+/** Sends START_GAME to the referee of each assigned match until it accepts, the match is completed, or the match belongs to another. */
+export class HandOver implements Part {
+  readonly #context: EffectsContext;
+  readonly #options: HandOverOptions;
+  readonly #tasks = new Tasks();
+  /** Assigned matches that their referees have accepted, by league. After a restart they are sent again, which starts nothing new. */
+  readonly #accepted = new Map<string, Set<string>>();
+
+  constructor(context: EffectsContext, options: HandOverOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  reconcile(league: League, { assigned }: OpenWork): void {
+    const { leagueId } = league;
+    const before = this.#accepted.get(leagueId);
+    const accepted = new Set<string>();
+    for (const match of assigned.values()) {
+      const key = keyOf(match);
+      if (before?.has(key)) accepted.add(key);
+      else this.#start(league, match);
+    }
+    if (assigned.size > 0) this.#accepted.set(leagueId, accepted);
+    else this.#accepted.delete(leagueId);
+  }
+
+  stop(): Promise<void> {
+    return this.#tasks.stop();
+  }
+
+  #start({ leagueId }: League, match: Match): void {
+    const { failures } = this.#context;
+    this.#tasks.start(`${leagueId}/${keyOf(match)}`, (signal) =>
+      this.#handOver(leagueId, match, signal).catch((thrown) => failures.ofLeague(leagueId, thrown)),
+    );
+  }
+
+  /** The league while the match is still assigned to the same referee under the same epoch; else null. */
+  #leagueWhileAssigned(leagueId: string, { matchId, epoch, refereeId }: Match): League | null {
+    const league = this.#context.ledger.state.leagues.get(leagueId);
+    const match = league && matchOf(league, matchId);
+    const isSame = match?.status === "assigned" && match.epoch === epoch && match.refereeId === refereeId;
+    return league && isSame ? league : null;
+  }
+
+  async #handOver(leagueId: string, match: Match, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#context;
+    await Promise.all(match.players.map((id) => this.#options.mayInvite(leagueId, match.roundId, id)));
+    const begun = clock.monotonic();
+    while (!signal.aborted) {
+      const league = this.#leagueWhileAssigned(leagueId, match);
+      if (!league) return;
+      const reply = await this.#send(league, match, signal);
+      if (signal.aborted) return;
+      if (reply.ok && reply.value.type === "START_GAME_RESPONSE") {
+        this.#accept(leagueId, match);
+        return;
+      }
+      const [why, answer] = [whyNotStarted(reply), reply.ok ? reply.value.payload : reply.error];
+      log.warn(
+        { match: matchRef(leagueId, match.matchId), referee: match.refereeId, why, answer },
+        "start_game failed",
+      );
+      if (clock.monotonic() - begun > REJECTED_MS) await this.#onRejection(leagueId, match, reply, why);
+      await clock.pause(RESEND_MS, signal);
+    }
+  }
+
+  #accept(leagueId: string, match: Match): void {
+    this.#options.referees.markFit(match.refereeId ?? "");
+    if (this.#leagueWhileAssigned(leagueId, match)) this.#accepted.get(leagueId)?.add(keyOf(match));
+  }
+
+  async #send(league: League, match: Match, signal: AbortSignal): Promise<Result<Envelope, CallFault>> {
+    const { ledger, peers, clock, timeouts } = this.#context;
+    const { leagueId, runId } = league;
+    const referee = ledger.state.agents.get(match.refereeId ?? "");
+    if (!referee) return asRefused(new Error(`${match.refereeId} is not registered`));
+    const payload = startGameOf(ledger.state, league, match, this.#options.seedOf, timeouts);
+    const envelope = newEnvelope("START_GAME", MANAGER_SENDER, payload, {
+      at: clock.iso(),
+      authToken: signFor(referee.tokenHash, matchRef(leagueId, match.matchId)),
+      // The payload is part of the id: a player that registers again may change its endpoint and capabilities.
+      messageId: derivedMessageId(
+        runId,
+        leagueStream(leagueId),
+        match.matchId,
+        `${match.epoch}`,
+        "START_GAME",
+        referee.id,
+        sha256Hex(JSON.stringify(payload)),
+      ),
+    });
+    const call = { timeoutMs: timeouts.default_ms, signal };
+    return peers.message(referee.endpoint, envelope, call).catch(asRefused);
+  }
+
+  /** Releases a match that its referee has rejected for longer than `REJECTED_MS`, if another referee can take it. */
+  async #onRejection(leagueId: string, match: Match, reply: Result<Envelope, CallFault>, why: string): Promise<void> {
+    // Refused connections are handled by the health probes.
+    if (!reply.ok && reply.error.cause === "refused") return;
+    const league = this.#leagueWhileAssigned(leagueId, match);
+    const { dispatch, referees } = this.#options;
+    const { refereeId } = match;
+    if (!league || refereeId === null) return;
+    const isFull = reply.ok && reply.value.payload.error_code === "G005" && reply.value.payload.retryable === true;
+    if (!isFull) referees.markUnfit(refereeId, why);
+    const others = dispatch.othersFor(league, match, refereeId);
+    // A match stays with a full referee until another one has a place.
+    const free = dispatch.freePlaces();
+    const isTaken = isFull ? others.some(({ id }) => (free.get(id) ?? 0) > 0) : others.length > 0;
+    if (!isTaken) return;
+    const { matchId, epoch } = match;
+    const command = releaseMatch({ leagueId, matchId, epoch, reason: "refused", detail: why });
+    await this.#context.execute(leagueId, command);
+  }
+}
+
+const keyOf = ({ matchId, epoch, refereeId }: Match): string => `${matchId}/${epoch}/${refereeId}`;
+
+/** Why a START_GAME was not accepted. */
+function whyNotStarted(reply: Result<Envelope, CallFault>): string {
+  if (!reply.ok) {
+    const { cause, detail } = reply.error;
+    const isMalformed = cause === "bad_json" || cause === "bad_reply";
+    return isMalformed ? `${detail}; START_GAME takes an envelope of type START_GAME_RESPONSE as its answer` : detail;
+  }
+  const { type, payload } = reply.value;
+  const isError = type === "GAME_ERROR" || type === "LEAGUE_ERROR";
+  return isError ? toldAs(payload.message) : `it answered ${type} instead of START_GAME_RESPONSE`;
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { played, timedOut } from "../../testing/results.ts";
+import { startTestLeague, type TestLeague } from "../testing/league.ts";
+
+const stateOf = (league: TestLeague, id: string) => league.ledger().state.agents.get(id)?.state;
+
+describe("a player that was suspended for a timeout", () => {
+  /** P01 has lost its match of round 1 by a timeout; the other match of the round goes on. */
+  async function suspended(): Promise<TestLeague> {
+    const league = await startTestLeague({ players: 4 });
+    const orders = [await league.order("REF01", "R1M1"), await league.order("REF01", "R1M2")];
+    const own = orders.find(({ roles }) => Object.values(roles).some(({ player_id }) => player_id === "P01"));
+    league.agent("P01").isWell = false;
+    if (own) await league.report("REF01", timedOut(own, "P01"));
+    expect(stateOf(league, "P01")).toBe("SUSPENDED");
+    return league;
+  }
+
+  test("stays suspended while its health does not answer, and is active again when it does", async () => {
+    const league = await suspended();
+    const player = league.agent("P01");
+    await league.eventually(() => expect(player.probes).toBeGreaterThan(2));
+    expect(stateOf(league, "P01")).toBe("SUSPENDED");
+    player.isWell = true;
+    await league.eventually(() => expect(stateOf(league, "P01")).toBe("ACTIVE"));
+    const { probes } = player;
+    await league.clock.advance(5_000);
+    expect(player.probes).toBeLessThanOrEqual(probes + 1);
+  });
+
+  test("is active again when it has registered again", async () => {
+    const league = await suspended();
+    await league.registerPlayer("P01");
+    expect(stateOf(league, "P01")).toBe("ACTIVE");
+  });
+});
+
+test("a referee that registers again counts as up at once, and is fit", async () => {
+  const league = await startTestLeague();
+  await league.order("REF01", "R1M1");
+  league.agent("REF01").isWell = false;
+  await league.eventually(() => expect(league.effects().silent()).toEqual(["REF01"]));
+  league.agent("REF01").isWell = true;
+  await league.registerReferee("REF01");
+  expect(league.effects().silent()).toEqual([]);
+  await league.order("REF01", "R1M1", 2);
+});
+
+test("referees that are down are listed with the longest silent first", async () => {
+  const league = await startTestLeague({ players: 0, referees: 3, minPlayers: 2 });
+  league.agent("REF03").isWell = false;
+  await league.eventually(() => expect(league.effects().silent()).toEqual(["REF03"]));
+  league.agent("REF01").isWell = false;
+  await league.eventually(() => expect(league.effects().silent()).toEqual(["REF03", "REF01"]));
+});
+
+test("a referee without a usable endpoint is down", async () => {
+  const league = await startTestLeague({ players: 0, minPlayers: 2 });
+  await league.ledger().execute(() => ({
+    ok: true,
+    value: {
+      agentEvents: [{ agentId: "REF01", event: { type: "endpoint_lost" } }],
+      writes: [
+        { type: "profile", agentId: "REF01", profile: { name: "REF01", salt: "s", endpoint: "", tokenHash: "h" } },
+      ],
+      reply: null,
+    },
+  }));
+  await league.eventually(() => expect(league.effects().silent()).toEqual(["REF01"]));
+});
+
+test("nothing runs after the effects have stopped", async () => {
+  const league = await startTestLeague({ players: 4, referees: 2 });
+  const order = await league.order("REF01", "R1M1");
+  league.agent("REF02").isWell = false;
+  league.agent("P01").answer = () => new Promise(() => {});
+  await league.report("REF01", played(order));
+  await league.effects().stop();
+  expect(league.clock.timers()).toBe(0);
+  const { version } = league.league();
+  const probes = league.agent("REF01").probes;
+  await league.clock.advance(10_000);
+  expect(league.league().version).toBe(version);
+  expect(league.agent("REF01").probes).toBe(probes);
+});

@@ -1,0 +1,113 @@
+import { compareIds } from "#shared/lib/ids.ts";
+import { inOneLine } from "#shared/lib/text.ts";
+import { isOnLoopback, isOnThisMachine } from "#shared/rpc/addresses.ts";
+import type { Agent } from "../../agents/agent.ts";
+import type { League, Match } from "../../league/league.ts";
+import type { EffectsContext } from "../part.ts";
+import type { Health } from "./health.ts";
+
+/** After this time an unfit referee is offered one match, which decides whether it is fit again. */
+const UNFIT_MS = 10_000;
+const REASON_CHARACTERS = 200;
+
+/** The registered referees, and which of them can be given matches. */
+export class Referees {
+  readonly #context: EffectsContext;
+  readonly #health: Health;
+  /**
+   * Referees that answer their probes and take no match, e.g. because of a wrong endpoint: until this time they are offered none while there
+   * are others. Kept in memory only: after a restart an unfit referee is offered a match, rejects it and is unfit again.
+   */
+  readonly #unfitUntil = new Map<string, number>();
+  readonly #removeListener: () => void;
+
+  constructor(context: EffectsContext, health: Health) {
+    this.#context = context;
+    this.#health = health;
+    this.#removeListener = context.ledger.onCommit(({ events }) => {
+      for (const one of events) {
+        if (one.kind === "agent" && one.event.type === "forgotten") this.markFit(one.agentId);
+      }
+    });
+  }
+
+  stop(): void {
+    this.#removeListener();
+  }
+
+  /** Referees that answer their probes, in the order of their ids. */
+  up(): readonly Agent[] {
+    return [...this.#context.ledger.state.agents.values()]
+      .filter(({ kind, id }) => kind === "referee" && this.#health.isUp(id))
+      .sort((a, b) => compareIds(a.id, b.id));
+  }
+
+  /** Whether a referee is offered matches although there are others. An unfit one is offered one match when its time is over. */
+  isFit({ id }: Agent, places: ReadonlyMap<string, number>): boolean {
+    if (!this.#health.isUp(id)) return false;
+    const until = this.#unfitUntil.get(id);
+    return until === undefined || (this.#context.clock.monotonic() >= until && (places.get(id) ?? 0) === 0);
+  }
+
+  /**
+   * Which of these referees can have a match of the league: those that play its game and reach the players. The answer is the same for all
+   * matches with a player on loopback, which is reached from this machine only, and for all others.
+   */
+  judges({ game }: League, among: readonly Agent[]): (match: Match) => ReadonlySet<Agent> {
+    const all = new Set(among.filter(({ gameTypes }) => gameTypes.includes(game)));
+    let here: ReadonlySet<Agent> | null = null;
+    return (match) => {
+      if (!this.#hasPlayerOnLoopback(match)) return all;
+      here ??= new Set([...all].filter(({ endpoint }) => isOnThisMachine(endpoint)));
+      return here;
+    };
+  }
+
+  #hasPlayerOnLoopback({ players }: Match): boolean {
+    const { agents } = this.#context.ledger.state;
+    return players.some((id) => {
+      const player = agents.get(id);
+      return player !== undefined && isPlayerOnLoopback(player);
+    });
+  }
+
+  /** The referee has accepted a match or has registered. */
+  markFit(refereeId: string): void {
+    this.#unfitUntil.delete(refereeId);
+  }
+
+  /** The referee answers and takes no match. */
+  markUnfit(refereeId: string, why: string): void {
+    const { clock, notice } = this.#context;
+    if (!this.#unfitUntil.has(refereeId)) {
+      const reason = inOneLine(why.slice(0, REASON_CHARACTERS));
+      notice(`referee ${refereeId} takes no matches (${reason}); they go to another, if there is one`);
+    }
+    this.#unfitUntil.set(refereeId, clock.monotonic() + UNFIT_MS);
+  }
+}
+
+/** An agent is never changed in place, so its endpoint is parsed once. */
+function isPlayerOnLoopback(player: Agent): boolean {
+  const known = onLoopback.get(player) ?? isOnLoopback(player.endpoint);
+  onLoopback.set(player, known);
+  return known;
+}
+const onLoopback = new WeakMap<Agent, boolean>();
+
+/** Places that matches of a league occupy, by referee: the assigned ones, and withdrawn ones that the referee has not acknowledged. */
+export function occupiedPlaces(league: League): ReadonlyMap<string, number> {
+  const known = counted.get(league);
+  if (known) return known;
+  const places = new Map<string, number>();
+  const add = (refereeId: string): void => void places.set(refereeId, (places.get(refereeId) ?? 0) + 1);
+  const round = league.currentRound === null ? undefined : league.rounds[league.currentRound - 1];
+  for (const { status, refereeId } of round?.matches ?? []) {
+    if (status === "assigned" && refereeId !== null) add(refereeId);
+  }
+  for (const { refereeId } of league.withdrawals) add(refereeId);
+  counted.set(league, places);
+  return places;
+}
+/** A league is never changed in place, so its count is valid as long as the object. */
+const counted = new WeakMap<League, ReadonlyMap<string, number>>();

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "vitest";
+import { isSignedFor } from "#shared/protocol/signing.ts";
+import { forgetReferee } from "../../commands/referees.ts";
+import { played } from "../../testing/results.ts";
+import { startTestLeague, type TestLeague } from "../testing/league.ts";
+
+/** A match of REF01 that its referee has lost to REF02, because REF01 answers no probe. */
+async function lostMatch({ players = 2, maxConcurrent = 64 } = {}): Promise<TestLeague> {
+  const league = await startTestLeague({ players, referees: 2, maxConcurrent });
+  await league.order("REF01", "R1M1");
+  league.agent("REF01").isWell = false;
+  await league.eventually(() => expect(league.round()[0]).toMatchObject({ epoch: 2 }));
+  return league;
+}
+const withdrawn = (league: TestLeague) => league.agent("REF01").of("MATCH_WITHDRAWN");
+
+describe("a referee that is down", () => {
+  test("loses its matches after three missed probes, under a higher epoch, with a notice", async () => {
+    const league = await lostMatch();
+    expect(await league.order("REF02", "R1M1", 2)).toMatchObject({ epoch: 2 });
+    expect(league.notices).toEqual(["referee REF01 does not answer; its matches go to another"]);
+    expect(league.effects().silent()).toEqual(["REF01"]);
+  });
+
+  test("keeps its match when it misses two probes and answers the third", async () => {
+    const league = await startTestLeague({ referees: 2 });
+    await league.order("REF01", "R1M1");
+    const referee = league.agent("REF01");
+    referee.isWell = false;
+    const before = referee.probes;
+    await league.eventually(() => expect(referee.probes).toBe(before + 2));
+    referee.isWell = true;
+    await league.eventually(() => expect(referee.probes).toBeGreaterThan(before + 5));
+    expect(league.round()).toMatchObject([{ refereeId: "REF01", epoch: 1 }]);
+    expect(withdrawn(league)).toEqual([]);
+    expect(league.effects().silent()).toEqual([]);
+  });
+
+  test("is informed when it answers again, until it acknowledges; until then the match occupies one of its places", async () => {
+    const league = await lostMatch({ players: 4, maxConcurrent: 1 });
+    const answers = [503, 500, 429, 200];
+    const referee = league.agent("REF01");
+    referee.answer = ({ type }) => (type === "MATCH_WITHDRAWN" ? (answers.shift() ?? 200) : "accepted");
+    expect(withdrawn(league)).toEqual([]);
+    // REF02 has its one place taken by R1M2, and REF01's is occupied.
+    expect(league.round()[0]).toMatchObject({ refereeId: null });
+    referee.isWell = true;
+    await league.order("REF01", "R1M1", 2);
+    const sent = withdrawn(league);
+    expect(sent).toHaveLength(4);
+    for (const { payload, auth_token } of sent) {
+      expect(payload).toEqual({ league_id: "rps", match_id: "R1M1", epoch: 1 });
+      expect(isSignedFor(referee.token, "rps/R1M1", auth_token ?? "")).toBe(true);
+    }
+    expect(new Set(sent.map(({ message_id }) => message_id)).size).toBe(1);
+    expect(league.notices.at(-1)).toBe("referee REF01 is back");
+  });
+
+  test("is informed at growing intervals of up to ten seconds while it does not acknowledge", async () => {
+    const league = await lostMatch();
+    const referee = league.agent("REF01");
+    const sentAt: number[] = [];
+    referee.answer = ({ type }) => {
+      if (type === "MATCH_WITHDRAWN") sentAt.push(league.clock.monotonic());
+      return type === "MATCH_WITHDRAWN" ? 503 : "accepted";
+    };
+    referee.isWell = true;
+    await league.eventually(() => expect(sentAt.length).toBeGreaterThan(9));
+    const pauses = sentAt.slice(1).map((at, index) => at - (sentAt[index] ?? 0));
+    for (const [index, pause] of pauses.entries()) {
+      expect(pause).toBeGreaterThanOrEqual(Math.min(300 * 2 ** index, 10_000));
+      expect(pause).toBeLessThan(Math.min(300 * 2 ** index, 10_000) + 2_000);
+    }
+  });
+
+  test("has its place free again if it does not know MATCH_WITHDRAWN", async () => {
+    const league = await lostMatch();
+    league.agent("REF01").answer = ({ type }) => (type === "MATCH_WITHDRAWN" ? 404 : "accepted");
+    league.agent("REF01").isWell = true;
+    await league.eventually(() => expect(league.league().withdrawals).toEqual([]));
+    expect(withdrawn(league)).toHaveLength(1);
+  });
+
+  test("is told after a restart of the manager what it has lost", async () => {
+    const league = await lostMatch();
+    await league.order("REF02", "R1M1", 2);
+    await league.restart();
+    league.agent("REF01").isWell = true;
+    await league.eventually(() =>
+      expect(withdrawn(league)).toMatchObject([{ payload: { match_id: "R1M1", epoch: 1 } }]),
+    );
+    await league.eventually(() => expect(league.league().withdrawals).toEqual([]));
+    await league.report("REF02", played(await league.order("REF02", "R1M1", 2)));
+    await league.eventually(() => expect(league.league().status).toBe("completed"));
+  });
+});
+
+test("when the only referee is down the league waits for it", async () => {
+  const league = await startTestLeague();
+  await league.order("REF01", "R1M1");
+  league.agent("REF01").isWell = false;
+  await league.eventually(() => expect(league.round()).toMatchObject([{ refereeId: null, epoch: 2 }]));
+  expect(league.notices).toEqual(["referee REF01 does not answer; no referee is left: the league waits for one"]);
+  league.agent("REF01").isWell = true;
+  await league.order("REF01", "R1M1", 2);
+});
+
+describe("a referee that was forgotten while its league was not in the config", () => {
+  /** Restarts the manager without the league, forgets REF01, and restarts it with the league. */
+  async function withoutLeague(league: TestLeague): Promise<void> {
+    await league.restart(undefined, ["other"]);
+    expect(await league.ledger().execute(forgetReferee("REF01"))).toMatchObject({ ok: true });
+    await league.restart();
+  }
+
+  test("loses its matches to the others, and no withdrawal is left", async () => {
+    const league = await startTestLeague({ referees: 2 });
+    await league.order("REF01", "R1M1");
+    await withoutLeague(league);
+    expect(await league.order("REF02", "R1M1", 2)).toMatchObject({ epoch: 2 });
+    expect(league.league().withdrawals).toEqual([]);
+  });
+
+  test("is not informed of a match that it had lost before", async () => {
+    const league = await lostMatch();
+    await league.order("REF02", "R1M1", 2);
+    await withoutLeague(league);
+    await league.eventually(() => expect(league.league().withdrawals).toEqual([]));
+    expect(withdrawn(league)).toEqual([]);
+  });
+});

@@ -1,0 +1,34 @@
+import { findGame } from "#shared/games/registry.ts";
+import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
+import { outcomeOf } from "#shared/session/match-result.ts";
+import type { Command } from "#shared/session/session.ts";
+import { act, playSession } from "#shared/session/testing-play.ts";
+
+const AT = "2026-01-01T00:00:00.000Z";
+
+/** The result that a referee reports of a match after these commands to its session. */
+function resultOf(order: StartGame, commands: readonly Command[]): MatchResult {
+  const game = findGame(order.game);
+  if (!game) throw new Error(`no game ${order.game}`);
+  const players = Object.fromEntries(Object.entries(order.roles).map(([role, seat]) => [role, seat.player_id]));
+  const options = game.options.parse(order.options);
+  const setup = { id: "s", game, options, participants: players, seed: order.seed, at: AT };
+  const { session, log, head } = playSession(setup, commands);
+  const { league_id, round_id, match_id, epoch } = order;
+  return { league_id, round_id, match_id, epoch, ...outcomeOf(session, head, players), log };
+}
+
+/** Rock against scissors. */
+export const played = (order: StartGame): MatchResult =>
+  resultOf(order, [act("player_1", "rock"), act("player_2", "scissors")]);
+
+/** Aborted through no fault of its players. */
+export const aborted = (order: StartGame): MatchResult => resultOf(order, [{ type: "abort", reason: "our fault" }]);
+
+/** Lost by a player that did not answer. */
+export function timedOut(order: StartGame, playerId: string): MatchResult {
+  const role = Object.entries(order.roles).find(([, seat]) => seat.player_id === playerId)?.[0] ?? "";
+  return resultOf(order, [
+    { type: "forfeit", faults: [{ role, code: "G002", cause: "timeout", detail: "no answer" }] },
+  ]);
+}
