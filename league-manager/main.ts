@@ -7,8 +7,8 @@ import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { loadConfig } from "#shared/runtime/config-file.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { playersOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
-import { resultLine, stateLine } from "./api/live/lines.ts";
-import type { LiveEvent } from "./api/live/live.ts";
+import { resultLine, stateLine } from "./projections/lines.ts";
+import type { LiveEvent } from "./projections/live.ts";
 import { startManager } from "./service.ts";
 
 const command = withUsageExit(new Command("league-manager"))

@@ -14,7 +14,7 @@ import { countOption, withUsageExit } from "#shared/runtime/options.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
 import { type Entry, parseEntry } from "#shared/session/entry.ts";
 import { evolve, evolveCreated, type Session } from "#shared/session/session.ts";
-import type { LiveEvent } from "../league-manager/api/live/live.ts";
+import type { LiveEvent } from "../league-manager/projections/live.ts";
 import { managerUrlOf, startAgents } from "./agents.ts";
 import { exportOf } from "./archive/export-store.ts";
 import { writeExport } from "./archive/files.ts";

@@ -7,7 +7,7 @@ import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { takeOwn } from "#shared/runtime/own-store.ts";
 import { qrCode } from "#shared/runtime/qr-code.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
-import type { LiveEvent } from "../league-manager/api/live/live.ts";
+import type { LiveEvent } from "../league-manager/projections/live.ts";
 import { managerUrlOf, startAgents } from "./agents.ts";
 import { readConfig } from "./command-run.ts";
 import { addressLines, isOpenToNetwork, managerUrls } from "./manager-addresses.ts";

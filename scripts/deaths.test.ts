@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { ResultsDocument } from "../league-manager/api/document.ts";
+import type { ResultsDocument } from "../league-manager/projections/document.ts";
 import {
   agentsIn,
   cleanUp,

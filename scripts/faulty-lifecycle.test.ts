@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { stateLine } from "../league-manager/api/live/lines.ts";
-import type { LiveEvent } from "../league-manager/api/live/live.ts";
+import { stateLine } from "../league-manager/projections/lines.ts";
+import type { LiveEvent } from "../league-manager/projections/live.ts";
 import { keptState } from "../league-manager/testing/kept-state.ts";
 import { type Asked, type FaultyPlayer, type FaultyPlayerOptions, startFaultyPlayer } from "./faulty-player.ts";
 import { cleanUp, RPS, run, runFolders, testLeague } from "./testing.ts";

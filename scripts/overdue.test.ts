@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import type { LiveEvent } from "../league-manager/api/live/live.ts";
+import type { LiveEvent } from "../league-manager/projections/live.ts";
 import { startTestLeague, type TestLeague } from "./testing-league.ts";
 
 let league: TestLeague | undefined;

@@ -2,9 +2,9 @@ import { createRequire } from "node:module";
 import { styleText } from "node:util";
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import { counted } from "#shared/lib/text.ts";
-import { nameIn, resultLine, stateLine } from "../league-manager/api/live/lines.ts";
-import type { LiveEvent } from "../league-manager/api/live/live.ts";
 import type { Standing } from "../league-manager/league/standings.ts";
+import { nameIn, resultLine, stateLine } from "../league-manager/projections/lines.ts";
+import type { LiveEvent } from "../league-manager/projections/live.ts";
 
 const require = createRequire(import.meta.url);
 

@@ -2,7 +2,7 @@ import { createServer, request } from "node:http";
 import { afterEach, expect, it, vi } from "vitest";
 import { freePorts } from "#shared/runtime/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
-import type { LiveEvent } from "../league-manager/api/live/live.ts";
+import type { LiveEvent } from "../league-manager/projections/live.ts";
 import { startTestManager } from "../league-manager/testing/test-manager.ts";
 import { startPlayer } from "../player/service.ts";
 import { startReferee } from "../referee/service.ts";

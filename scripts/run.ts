@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { Clock } from "#shared/lib/clock.ts";
 import { EXIT } from "#shared/runtime/exit.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
-import type { ResultsDocument } from "../league-manager/api/document.ts";
-import type { LiveEvent } from "../league-manager/api/live/live.ts";
+import type { ResultsDocument } from "../league-manager/projections/document.ts";
+import type { LiveEvent } from "../league-manager/projections/live.ts";
 import { managerUrlOf, startAgents } from "./agents.ts";
 import { managerUrls } from "./manager-addresses.ts";
 import type { Progress } from "./progress.ts";
@@ -105,7 +105,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   progress.end();
   await supervisor.stop();
   if (isStuck && over.size > 0 && exitCode === EXIT.failed) {
-    const { keptDocument } = await import("../league-manager/api/kept-document.ts");
+    const { keptDocument } = await import("../league-manager/projections/kept-document.ts");
     options.onCompleted(keptDocument(config, join(folder.path, "league-manager.sqlite")));
   }
   return exitCode;

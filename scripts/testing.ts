@@ -17,7 +17,7 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { TestHost } from "#shared/rpc/testing-network.ts";
 import { freePorts } from "#shared/runtime/free-ports.ts";
-import type { ResultsDocument } from "../league-manager/api/document.ts";
+import type { ResultsDocument } from "../league-manager/projections/document.ts";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 

@@ -11,9 +11,9 @@ import { webApp } from "#shared/runtime/web.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
 import { roundRobin } from "../league/round-robin.ts";
 import { afterCommands, running, SETTINGS } from "../league/testing.ts";
+import { createProjections } from "../projections/projections.ts";
 import { ledgerOn, opened, profile, registered } from "../store/testing-ledger.ts";
 import { leaguePages } from "./pages.ts";
-import { createProjections } from "./projections.ts";
 import { managerResources, managerTemplates, type Views } from "./resources.ts";
 
 /** 1,035 matches in 45 rounds. */

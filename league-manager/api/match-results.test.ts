@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
+import type { LiveEvent } from "../projections/live.ts";
 import {
   abortedR1M1,
   logOf,
@@ -14,7 +15,6 @@ import {
   won,
   wonR2M1,
 } from "../testing/test-manager.ts";
-import type { LiveEvent } from "./live/live.ts";
 
 let manager: TestManager;
 

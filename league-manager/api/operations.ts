@@ -16,9 +16,9 @@ import { reportResult } from "../commands/report.ts";
 import { scheduleMatch } from "../commands/rounds.ts";
 import type { League } from "../league/league.ts";
 import type { Ledger } from "../ledger.ts";
+import { scheduleOf, scheduleOfRound } from "../projections/schedule.ts";
 import type { Registration } from "./registration.ts";
 import { standingsShown, type Views } from "./resources.ts";
-import { scheduleOf, scheduleOfRound } from "./schedule.ts";
 import {
   GetSchedule,
   LeagueId,

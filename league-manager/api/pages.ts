@@ -5,10 +5,10 @@ import { escapeHtml } from "#shared/lib/text.ts";
 import type { League, Match, Round } from "../league/league.ts";
 import { publicReason, rolesOf, summaryOf } from "../league/outcome.ts";
 import type { Standing } from "../league/standings.ts";
-import { resultText } from "./live/lines.ts";
+import { resultText } from "../projections/lines.ts";
+import { roundNumber, roundOf, roundsShown } from "../projections/schedule.ts";
 import { FOLLOW_SCRIPT } from "./page-script.ts";
 import type { Views } from "./resources.ts";
-import { roundNumber, roundOf, roundsShown } from "./schedule.ts";
 
 const STYLE = `
   :root { color-scheme: light dark; }

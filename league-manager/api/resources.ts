@@ -2,7 +2,7 @@ import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
 import { matchOf } from "../league/evolve.ts";
 import type { League, Match } from "../league/league.ts";
 import { publicReason, summaryOf } from "../league/outcome.ts";
-import type { Projections } from "./projections.ts";
+import type { Projections } from "../projections/projections.ts";
 import {
   ROUND_TEMPLATE,
   roundNumber,
@@ -11,7 +11,7 @@ import {
   scheduleOfAll,
   scheduleOfRound,
   scheduleRow,
-} from "./schedule.ts";
+} from "../projections/schedule.ts";
 
 /** What the read side of the API shows. */
 export interface Views {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Place } from "../agents/places.ts";
-import type { EffectsOptions } from "./effects.ts";
+import type { EffectsOptions } from "../effects.ts";
 import { busyStore } from "./testing/busy-store.ts";
 import { startTestLeague, type TestLeague, type TestLeagueOptions } from "./testing/league.ts";
 

@@ -11,9 +11,9 @@ import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
 import type { Agent } from "../agents/agent.ts";
-import type { LiveEvent } from "../api/live/live.ts";
 import type { Match } from "../league/league.ts";
 import type { Decide } from "../ledger.ts";
+import type { LiveEvent } from "../projections/live.ts";
 import { startManager } from "../service.ts";
 import { changeKept, keptState } from "./kept-state.ts";
 

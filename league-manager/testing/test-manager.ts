@@ -13,8 +13,8 @@ import { Config } from "#shared/runtime/config.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { act, playSession } from "#shared/session/testing-play.ts";
 import { rowsOf } from "#shared/session/testing-rows.ts";
-import type { LiveEvent } from "../api/live/live.ts";
 import { matchSeeds } from "../league/seeds.ts";
+import type { LiveEvent } from "../projections/live.ts";
 import { startManager } from "../service.ts";
 import { PATIENCE } from "./scripted-league.ts";
 

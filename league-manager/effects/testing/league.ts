@@ -17,6 +17,7 @@ import type { AdmissionPolicy } from "../../agents/policy.ts";
 import { openLeagues } from "../../commands/leagues.ts";
 import { registerPlayer, registerReferee } from "../../commands/register.ts";
 import { type ReportReply, reportResult } from "../../commands/report.ts";
+import { createEffects, type Effects, type EffectsOptions } from "../../effects.ts";
 import type { League, Match } from "../../league/league.ts";
 import { leagueSeed, seedOfMatch } from "../../league/seeds.ts";
 import type { Ledger } from "../../ledger.ts";
@@ -24,7 +25,6 @@ import { openLedger } from "../../store/ledger.ts";
 import { managerStore } from "../../store/manager-store.ts";
 import { MANAGER_SCHEMA } from "../../store/schema.ts";
 import { played } from "../../testing/results.ts";
-import { createEffects, type Effects, type EffectsOptions } from "../effects.ts";
 import { startTestAgent, type TestAgent } from "./agents.ts";
 
 const GAME = {

@@ -1,7 +1,7 @@
 import { cutTo, inOneLine } from "#shared/lib/text.ts";
 import { POINTS } from "#shared/session/verdict.ts";
-import type { Outcome } from "../../league/league.ts";
-import type { Standing } from "../../league/standings.ts";
+import type { Outcome } from "../league/league.ts";
+import type { Standing } from "../league/standings.ts";
 import type { LiveEvent } from "./live.ts";
 
 /**

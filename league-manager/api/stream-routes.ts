@@ -1,5 +1,5 @@
 import type { Express, Request } from "express";
-import type { Projections } from "../projections.ts";
+import type { Projections } from "../projections/projections.ts";
 import type { LeagueStreams } from "./streams.ts";
 
 /** `GET /leagues/{league_id}/events?from=VERSION`: the events of a league after a version (PROTOCOL.md, section 4). */

@@ -1,4 +1,4 @@
-import type { LeagueEvent } from "../../league/events.ts";
+import type { LeagueEvent } from "../league/events.ts";
 import { publicEvent } from "./public-events.ts";
 
 /** Consecutive events of a league as server-sent events. */

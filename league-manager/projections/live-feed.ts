@@ -1,7 +1,7 @@
 import type { Logger } from "#shared/runtime/logger.ts";
-import type { CommittedEvent, Ledger } from "../../ledger.ts";
-import type { Projections } from "../projections.ts";
+import type { CommittedEvent, Ledger } from "../ledger.ts";
 import { type LiveEvent, liveEventsAfter, liveEventsOf, type StateChange } from "./live.ts";
+import type { Projections } from "./projections.ts";
 
 export interface LiveFeedOptions {
   readonly ledger: Pick<Ledger, "onCommit">;

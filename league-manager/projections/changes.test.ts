@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ok } from "#shared/lib/result.ts";
 import { openLog } from "#shared/runtime/logger.ts";
+import { managerResources, managerTemplates } from "../api/resources.ts";
 import type { Decision } from "../ledger.ts";
 import { entered, ledgerOn, opened, profile, registered } from "../store/testing-ledger.ts";
 import { changedBy } from "./changes.ts";
-import { type LiveFeedOptions, liveFeed } from "./live/live-feed.ts";
+import { type LiveFeedOptions, liveFeed } from "./live-feed.ts";
 import { createProjections } from "./projections.ts";
-import { managerResources, managerTemplates } from "./resources.ts";
 
 const LEAGUE_URIS = ["first", "second"].flatMap((id) => [
   ...[`league://${id}/standings`, `league://${id}/schedule`, `league://${id}/schedule/1`, `league://${id}/schedule/2`],

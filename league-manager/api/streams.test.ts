@@ -10,10 +10,10 @@ import { ok } from "#shared/lib/result.ts";
 import { manualClock } from "#shared/lib/testing-clock.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { webApp } from "#shared/runtime/web.ts";
-import type { NewLeagueEvent } from "../../league/commands.ts";
-import { type LeagueEvent, leagueStream } from "../../league/events.ts";
-import { entered, ledgerOn, opened } from "../../store/testing-ledger.ts";
-import { createProjections } from "../projections.ts";
+import type { NewLeagueEvent } from "../league/commands.ts";
+import { type LeagueEvent, leagueStream } from "../league/events.ts";
+import { createProjections } from "../projections/projections.ts";
+import { entered, ledgerOn, opened } from "../store/testing-ledger.ts";
 import { streamRoutes } from "./stream-routes.ts";
 import { leagueStreams } from "./streams.ts";
 

@@ -5,7 +5,7 @@ import type { League } from "../league/league.ts";
 import { summaryOf } from "../league/outcome.ts";
 import { createTally, type Standing, type Tally } from "../league/standings.ts";
 import type { Commit, CommittedEvent, ManagerState } from "../ledger.ts";
-import type { StateChange } from "./live/live.ts";
+import type { StateChange } from "./live.ts";
 
 /** The read side of the manager. Each committed event advances it, so that no request and no event costs a pass over all matches. */
 export interface Projections {

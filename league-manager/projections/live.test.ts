@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { LeagueEvent } from "../../league/events.ts";
-import { afterCommands, resultOf, running, SEED, WON } from "../../league/testing.ts";
-import type { Commit } from "../../ledger.ts";
-import type { Projections } from "../projections.ts";
+import type { LeagueEvent } from "../league/events.ts";
+import { afterCommands, resultOf, running, SEED, WON } from "../league/testing.ts";
+import type { Commit } from "../ledger.ts";
 import { liveEventsOf } from "./live.ts";
+import type { Projections } from "./projections.ts";
 
 test("the live event of a match has the first ten rows of the standings and those of its players", () => {
   const players = Array.from({ length: 30 }, (_, index) => `P${String(index + 1).padStart(2, "0")}`);

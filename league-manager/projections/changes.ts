@@ -2,7 +2,7 @@ import type { LeagueEvent } from "../league/events.ts";
 import { matchOf } from "../league/evolve.ts";
 import type { League } from "../league/league.ts";
 import type { CommittedEvent } from "../ledger.ts";
-import type { StateChange } from "./live/live.ts";
+import type { StateChange } from "./live.ts";
 import type { Projections } from "./projections.ts";
 
 type Leagues = Pick<Projections, "league" | "leagues">;

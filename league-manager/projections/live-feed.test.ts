@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ok } from "#shared/lib/result.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
-import type { NewLeagueEvent } from "../../league/commands.ts";
-import { afterCommands, running, SETTINGS } from "../../league/testing.ts";
-import type { Decide } from "../../ledger.ts";
-import { ledgerOn, profile, registered } from "../../store/testing-ledger.ts";
-import { createProjections } from "../projections.ts";
+import type { NewLeagueEvent } from "../league/commands.ts";
+import { afterCommands, running, SETTINGS } from "../league/testing.ts";
+import type { Decide } from "../ledger.ts";
+import { ledgerOn, profile, registered } from "../store/testing-ledger.ts";
 import type { LiveEvent } from "./live.ts";
 import { liveFeed } from "./live-feed.ts";
+import { createProjections } from "./projections.ts";
 
 const append =
   (events: readonly { readonly leagueId: string; readonly event: NewLeagueEvent }[]): Decide<null> =>
