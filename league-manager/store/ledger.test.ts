@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
 import { ok } from "#shared/lib/result.ts";
 import { StoreBusy } from "#shared/store/broken.ts";
 import { VersionConflict } from "#shared/store/event-log.ts";
@@ -112,6 +113,20 @@ describe("the ledger", () => {
     ]);
     expect(commits.map(({ before }) => before.agents.size)).toEqual([0, 1]);
     expect(commits[1]?.before.agents.get("P1")?.name).toBe("renamed");
+  });
+
+  test("a listener that throws fails neither the command nor the other listeners", async () => {
+    const called: string[] = [];
+    for (const name of ["first", "second"]) {
+      opened.ledger.onCommit(() => {
+        called.push(name);
+        throw name;
+      });
+    }
+    expect(await execute(openLeague("first"))).toEqual(ok("first"));
+    expect(called).toEqual(["first", "second"]);
+    await systemClock.nextTurn();
+    expect(opened.uncaught).toEqual(["first", "second"]);
   });
 
   test("a command without events or writes is answered without an append", async () => {

@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/lib/clock.ts";
+import { type Clock, throwLater } from "#shared/lib/clock.ts";
 import type { Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import { StoreBusy } from "#shared/store/broken.ts";
@@ -9,7 +9,7 @@ import type { ManagerStore } from "./manager-store.ts";
 
 interface LedgerOptions {
   readonly store: ManagerStore;
-  readonly clock: Pick<Clock, "iso" | "nextTurn">;
+  readonly clock: Pick<Clock, "iso" | "nextTurn" | "defer">;
   /** The leagues of the config, in their order. */
   readonly leagueIds: readonly string[];
   /** Called when an append is rejected, except with StoreBusy: what is in memory may not be what is on disk. */
@@ -121,16 +121,14 @@ async function commit(ledger: Working, batch: Batch): Promise<void> {
   ledger.loaded = { ...loaded, state: batch.state };
   if (batch.events.length === 0) return;
   const commit = { before, state: batch.state, events: batch.events };
-  for (const listener of [...ledger.listeners]) callListener(listener, commit);
+  for (const listener of [...ledger.listeners]) callListener(ledger, listener, commit);
 }
 
 /** The events are committed when a listener is called, so its error may fail neither the commands nor the other listeners. */
-function callListener(listener: Listener, commit: Commit): void {
+function callListener({ clock }: Working, listener: Listener, commit: Commit): void {
   try {
     listener(commit);
   } catch (thrown) {
-    queueMicrotask(() => {
-      throw thrown;
-    });
+    throwLater(clock, thrown);
   }
 }

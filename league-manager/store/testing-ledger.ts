@@ -23,6 +23,8 @@ export interface OpenedLedger {
   readonly snapshots: Snapshots;
   /** The failures that end a manager. */
   readonly fatal: readonly Error[];
+  /** What was thrown in later turns of the event loop, where nothing catches it. */
+  readonly uncaught: readonly unknown[];
   /** Why snapshots were not written. */
   readonly snapshotErrors: readonly unknown[];
   /** How often the store's log was appended to. */
@@ -46,12 +48,21 @@ export function ledgerOn(file: string, { snapshotAfter = 5_000, leagueIds = LEAG
     return store.log.read(stream, from, limit);
   };
   const counted = { ...store, log: { ...store.log, append, read } };
-  const clock = { iso: () => AT, nextTurn: systemClock.nextTurn };
+  const uncaught: unknown[] = [];
+  const defer = (run: () => void): void =>
+    systemClock.defer(() => {
+      try {
+        run();
+      } catch (thrown) {
+        uncaught.push(thrown);
+      }
+    });
+  const clock = { iso: () => AT, nextTurn: systemClock.nextTurn, defer };
   const ledger = openLedger({ store: counted, clock, leagueIds, onFatal: (error) => fatal.push(error) });
   const snapshotErrors: unknown[] = [];
   const onError = (thrown: unknown): void => void snapshotErrors.push(thrown);
   const snapshots = keepSnapshots({ ledger, store, clock: systemClock, after: snapshotAfter, onError });
-  return { db, store, ledger, snapshots, appends: () => appends, reads, fatal, snapshotErrors };
+  return { db, store, ledger, snapshots, appends: () => appends, reads, fatal, uncaught, snapshotErrors };
 }
 
 export const opened = (league_id: string): NewLeagueEvent => ({

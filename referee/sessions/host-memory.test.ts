@@ -112,6 +112,17 @@ describe("a listener that throws", () => {
     expect(told).toEqual(["onCommit", "first", "second", "onCommit"]);
     expect(errors).toEqual(["onCommit failed", "first failed", "onCommit failed"]);
   });
+
+  it("ends the process if the host is given no function for such errors", async () => {
+    const deferred: (() => void)[] = [];
+    const failing = (): void => {
+      throw new Error("onCommit failed");
+    };
+    const careless = createHost(store, { ...clock, defer: (run) => void deferred.push(run) }, failing);
+    expect(await careless.create(newSession(rps))).toMatchObject({ status: "active" });
+    expect(deferred).toHaveLength(1);
+    expect(deferred[0]).toThrow("onCommit failed");
+  });
 });
 
 it("a watcher that leaves between two losses of one session does not keep it in memory", async () => {

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import type { z } from "zod";
 import type { Game, Role } from "#shared/games/game.ts";
-import type { Clock } from "#shared/lib/clock.ts";
+import { type Clock, throwLater } from "#shared/lib/clock.ts";
 import { hmacBase64Url } from "#shared/lib/hash.ts";
 import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
 import { newSessionId } from "#shared/lib/ids.ts";
@@ -110,7 +110,7 @@ export function createHost(
   store: SessionStore,
   clock: Clock,
   onCommit: (session: Session) => void = () => {},
-  onListenerError: (thrown: unknown, sessionId: string) => void = throwLater,
+  onListenerError: (thrown: unknown, sessionId: string) => void = (thrown) => throwLater(clock, thrown),
   openRoles: (sessionId: string) => readonly Role[] = () => [],
 ): SessionHost {
   const live = new Map<string, Live>();
@@ -272,12 +272,6 @@ export function createHost(
     loaded: () => live.size,
   };
 }
-
-/** Rethrows an error as an uncaught exception, after the code that is running. */
-const throwLater = (thrown: unknown): void =>
-  queueMicrotask(() => {
-    throw thrown;
-  });
 
 /** A secret of a session, from its seed. */
 export const secretFrom = (seed: string, purpose: string): string => hmacBase64Url(seed, purpose);

@@ -58,7 +58,7 @@ export async function writeStore(
   const ledger = openLedger({
     store,
     leagueIds,
-    clock: { iso: () => AT, nextTurn: systemClock.nextTurn },
+    clock: { iso: () => AT, nextTurn: systemClock.nextTurn, defer: systemClock.defer },
     onFatal: () => {},
   });
   const run = testRun(ledger, leagueIds);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Clock, systemClock } from "./clock.ts";
+import { type Clock, systemClock, throwLater } from "./clock.ts";
 import { manualClock } from "./testing-clock.ts";
 
 /** A clock and how a test lets its time pass. */
@@ -92,6 +92,13 @@ describe.each(Object.entries(subjects))("%s", (_, create) => {
     await turn;
     expect(order).toEqual(["promise", "deferred", "turn"]);
   });
+});
+
+it("throwLater throws in a later turn, not in its caller", () => {
+  const deferred: (() => void)[] = [];
+  throwLater({ defer: (run) => void deferred.push(run) }, new Error("late"));
+  expect(deferred).toHaveLength(1);
+  expect(deferred[0]).toThrow("late");
 });
 
 describe("manualClock", () => {

@@ -23,6 +23,15 @@ export interface Clock {
   nextTurn(): Promise<void>;
 }
 
+/**
+ * Throws an error in the next turn of the event loop, where nothing catches it. It ends the process of an agent, and fails nothing that runs
+ * now.
+ */
+export const throwLater = (clock: Pick<Clock, "defer">, error: unknown): void =>
+  clock.defer(() => {
+    throw error;
+  });
+
 /** An instant of `Clock.now()` as ISO 8601 UTC with milliseconds. */
 export const isoAt = (ms: number): string => new Date(ms).toISOString();
 

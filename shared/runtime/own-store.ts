@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, throwLater } from "../lib/clock.ts";
 import { foreignTable, openSqlite, takeFile } from "../store/sqlite.ts";
 import { StartError, type StoreLost } from "./exit.ts";
 import { storeFault, watchStoreFile } from "./store-file.ts";
@@ -14,7 +14,7 @@ export function ownStore(
   file: string,
   schema: string,
   clock: Clock,
-  onLost: (lost: StoreLost) => void = endProcess(clock),
+  onLost: (lost: StoreLost) => void = (lost) => throwLater(clock, lost),
 ) {
   const lock = takeOwn(file);
   if (!lock) throw new StoreInUse(`${file} is in use by another process`);
@@ -34,15 +34,6 @@ export function ownStore(
     throw storeFault(file, thrown);
   }
 }
-
-/** An error that nothing catches ends the process of an agent, with its message. */
-const endProcess =
-  (clock: Clock) =>
-  (lost: StoreLost): void => {
-    clock.defer(() => {
-      throw lost;
-    });
-  };
 
 /** As `takeFile`; a StartError when the lock cannot be made. */
 export function takeOwn(file: string): ReturnType<typeof takeFile> {
