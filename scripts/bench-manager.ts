@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { z } from "zod";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { matchRef, newToken, playerId } from "#shared/lib/ids.ts";
+import { matchRef, newMessageId, newToken, playerId } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
@@ -92,6 +92,7 @@ export async function startBenchManager(
       timeouts: TIMEOUTS,
     };
     const envelope = newEnvelope("START_GAME", SENDER, order, {
+      messageId: newMessageId(),
       authToken: signFor(referee.tokenHash, ref),
       at: systemClock.iso(),
     });

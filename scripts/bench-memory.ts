@@ -6,7 +6,7 @@ import { Command } from "commander";
 import { findGame } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 
-import { newToken } from "#shared/lib/ids.ts";
+import { newMessageId, newToken } from "#shared/lib/ids.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MatchResult, MessageType, StartGame } from "#shared/protocol/messages.ts";
 
@@ -49,7 +49,7 @@ async function send(
 ): Promise<Envelope["payload"]> {
   const reply = await peers.message(
     managerUrl,
-    newEnvelope(type, sender, payload, { at: systemClock.iso(), authToken }),
+    newEnvelope(type, sender, payload, { messageId: newMessageId(), at: systemClock.iso(), authToken }),
     CALL,
   );
   if (!reply.ok) throw new Error(`${type}: ${reply.error.detail}`);
@@ -97,11 +97,11 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (request.method === "GET") return void response.writeHead(200).end();
   const { id, params } = JSON.parse(await text(request));
   const envelope: Envelope = params.arguments;
-  const at = systemClock.iso();
+  const stamp = { messageId: newMessageId(), at: systemClock.iso() };
   const isOrder = envelope.type === "START_GAME";
   const reply = isOrder
-    ? newEnvelope("START_GAME_RESPONSE", "referee:REF01", { status: "ACCEPTED" }, { at })
-    : newEnvelope("ACK", "player:P01", {}, { at });
+    ? newEnvelope("START_GAME_RESPONSE", "referee:REF01", { status: "ACCEPTED" }, stamp)
+    : newEnvelope("ACK", "player:P01", {}, stamp);
   const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
   response.setHeader("content-type", "application/json");
   response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));

@@ -1,4 +1,5 @@
 import type { Clock } from "#shared/lib/clock.ts";
+import { newMessageId } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
@@ -20,7 +21,11 @@ export const hasLeft =
   async (player: Pick<Agent, "id" | "name" | "endpoint" | "tokenHash">): Promise<boolean> => {
     const authToken = signFor(player.tokenHash, leagueId);
     const nothing = { league_id: leagueId, round_id: 0, matches: [] };
-    const envelope = newEnvelope("ROUND_ANNOUNCEMENT", MANAGER_SENDER, nothing, { authToken, at: clock.iso() });
+    const envelope = newEnvelope("ROUND_ANNOUNCEMENT", MANAGER_SENDER, nothing, {
+      messageId: newMessageId(),
+      authToken,
+      at: clock.iso(),
+    });
     const reply = await peers.message(player.endpoint, envelope, { timeoutMs: TIMEOUT_MS }).catch(() => null);
     if (reply === null) return false; // this machine had no files or memory to send it
     if (!reply.ok) return reply.error.isNothingListening === true;

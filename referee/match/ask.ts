@@ -1,4 +1,5 @@
 import type { Clock } from "#shared/lib/clock.ts";
+import { newMessageId } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { jsonOf, toldAs } from "#shared/lib/text.ts";
 import { type Envelope, fieldFaults, newEnvelope } from "#shared/protocol/envelope.ts";
@@ -52,22 +53,25 @@ const MAX_ENDPOINTS = 10_000;
 export function createAsker(peers: Peers, sender: () => string, clock: Clock): Asker {
   const roundTrips = new Map<string, number>();
 
+  const envelopeFor = (player: Seated, type: MessageType, payload: object): Envelope =>
+    newEnvelope(type, sender(), payload, {
+      messageId: newMessageId(),
+      authToken: player.matchToken,
+      at: clock.iso(),
+    });
+
   const request = (
     player: Seated,
     type: MessageType,
     payload: object,
     timeoutMs: number,
   ): Promise<Result<Envelope, CallFault>> =>
-    peers.message(
-      player.endpoint,
-      newEnvelope(type, sender(), payload, { authToken: player.matchToken, at: clock.iso() }),
-      {
-        timeoutMs,
-        retry: true,
-        signal: player.signal,
-        batch: player.takesBatches,
-      },
-    );
+    peers.message(player.endpoint, envelopeFor(player, type, payload), {
+      timeoutMs,
+      retry: true,
+      signal: player.signal,
+      batch: player.takesBatches,
+    });
 
   return {
     async invite(player, invitation, limitMs) {
@@ -84,8 +88,10 @@ export function createAsker(peers: Peers, sender: () => string, clock: Clock): A
     },
     lastRoundTripMs: (endpoint) => roundTrips.get(endpoint) ?? null,
     async notify(player, type, payload, limitMs) {
-      const envelope = newEnvelope(type, sender(), payload, { authToken: player.matchToken, at: clock.iso() });
-      await peers.notify(player.endpoint, envelope, { timeoutMs: limitMs, batch: player.takesBatches });
+      await peers.notify(player.endpoint, envelopeFor(player, type, payload), {
+        timeoutMs: limitMs,
+        batch: player.takesBatches,
+      });
     },
   };
 }

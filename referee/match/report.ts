@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/lib/clock.ts";
-import { matchRef } from "#shared/lib/ids.ts";
+import { matchRef, newMessageId } from "#shared/lib/ids.ts";
 import { flat } from "#shared/lib/text.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
@@ -66,6 +66,7 @@ async function record(options: ReportOptions, result: MatchResult, signal: Abort
   for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS)) {
     const token = identity.token ?? "";
     const envelope = newEnvelope("MATCH_RESULT", flat("referee:", identity.id), result, {
+      messageId: newMessageId(),
       authToken: token,
       at: driver.clock.iso(),
     });

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import "../lib/schema-messages.ts";
-import { newMessageId } from "../lib/ids.ts";
 import { type MessageType, messageTypes } from "./messages.ts";
 
 export const PROTOCOL = "league.v2";
@@ -46,8 +45,8 @@ export interface EnvelopeOptions {
   readonly authToken?: string | undefined;
   /** The `message_id` of the request that this answers. */
   readonly correlationId?: string | undefined;
-  /** A random id if absent. A message that may be sent again has a `derivedMessageId`. */
-  readonly messageId?: string | undefined;
+  /** A `newMessageId`, or the `derivedMessageId` of a message that may be sent again. */
+  readonly messageId: string;
   /** The timestamp, ISO 8601 UTC: `Clock.iso()`. */
   readonly at: string;
 }
@@ -56,7 +55,7 @@ export interface EnvelopeOptions {
 export function newEnvelope(type: MessageType, sender: string, payload: object, options: EnvelopeOptions): Envelope {
   return {
     protocol: PROTOCOL,
-    message_id: options.messageId ?? newMessageId(),
+    message_id: options.messageId,
     type,
     sender,
     timestamp: options.at,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Clock } from "../lib/clock.ts";
+import { newMessageId } from "../lib/ids.ts";
 import type { Result } from "../lib/result.ts";
 import { Envelope, type FieldFault, fieldFaults, looksLikeEnvelope, newEnvelope } from "../protocol/envelope.ts";
 import { errorType, type ProtocolError } from "../protocol/errors.ts";
@@ -97,7 +98,7 @@ export function toolsOf(
     if (isInputNeeded(answer)) throw new Error(`${type} asks a caller who cannot be asked`);
     logRejection(http, answer, type, sender);
     const as = self({ payload: payload.data, authToken: caller.authToken });
-    const about = { correlationId: message_id, at: clock.iso() };
+    const about = { messageId: newMessageId(), correlationId: message_id, at: clock.iso() };
     const reply = answer.ok
       ? newEnvelope(found.reply, as, answer.value, about)
       : newEnvelope(errorType(answer.error), as, answer.error, about);

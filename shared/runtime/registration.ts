@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { newMessageId } from "../lib/ids.ts";
 import { inOneLine } from "../lib/text.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
 import type { MessageType } from "../protocol/messages.ts";
@@ -70,6 +71,7 @@ export async function register<
   let hasReported = false;
   for (let attempt = 0; ; attempt++) {
     const envelope = newEnvelope(options.type, options.sender, options.payload, {
+      messageId: newMessageId(),
       authToken: own,
       at: self.clock.iso(),
     });
