@@ -1,5 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { throwLater } from "#shared/lib/clock.ts";
+import { machineAddresses } from "#shared/rpc/own-addresses.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { StartError } from "#shared/runtime/exit.ts";
@@ -73,11 +75,8 @@ async function startWith(
   const { config } = options;
   const { clock, network, log } = self;
   // What is in memory may not be what is in the file. The process ends; the next start reads the file.
-  const onFatal = (error: Error): void => {
-    clock.defer(() => {
-      throw new StartError(`cannot write to ${file}: ${error.message}`);
-    });
-  };
+  const onFatal = (error: Error): void =>
+    throwLater(clock, new StartError(`cannot write to ${file}: ${error.message}`));
   const store = managerStore(own.db, localWriter(own.db, clock, onFatal), onFatal);
   const run = await openRun(store, options.seed);
   const leagueIds = config.leagues.map(({ league_id }) => league_id);
@@ -109,11 +108,12 @@ async function startWith(
 /** Puts the effects and the API on the ledger. */
 function compose(core: Core, self: AgentProcess) {
   const { config, startWhen, dataFolder, ledger, run } = core;
-  const { clock, log } = self;
+  const { clock, log, network } = self;
+  const presentAddresses = () => machineAddresses(network.interfaces());
   const operator = operatorToken(config.manager.operator_token, dataFolder);
   const places = keptPlaces(config, startWhen, dataFolder);
   const policy = admissionPolicy(config, startWhen, places, operator.token);
-  const peers = self.network.createPeers();
+  const peers = network.createPeers();
   const projections = createProjections(ledger);
   const seedOf = matchSeeds(run.seed);
   const emit = core.onEvent;
@@ -122,6 +122,7 @@ function compose(core: Core, self: AgentProcess) {
     peers,
     clock,
     log,
+    machineAddresses: presentAddresses,
     notice: (message) => emit({ type: "notice", message }),
     timeouts: config.timeouts,
     seedOf: ({ leagueId }, { matchId, epoch }) => seedOf(leagueId, matchId, epoch),
@@ -135,6 +136,7 @@ function compose(core: Core, self: AgentProcess) {
   const registration = createRegistration({
     ledger,
     policy,
+    machineAddresses: presentAddresses,
     hasLeft: hasLeft(peers, clock, config.leagues[0]?.league_id ?? ""),
     silentReferees: effects.silent,
     matchesOf: effects.matchesOf,

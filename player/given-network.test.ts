@@ -45,6 +45,7 @@ test("a player registers and moves by the network and the clock that it is given
       close: async () => {},
     }),
     addressToward: async () => HOST,
+    interfaces: () => ({}),
   };
   const lines: string[] = [];
   const self = silentProcess("player", { clock, network, say: (line) => void lines.push(line) });

@@ -5,10 +5,10 @@ import { equalSecrets } from "#shared/lib/hash.ts";
 import { isToken } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { flat } from "#shared/lib/text.ts";
+import { hostsOf, isLoopback } from "#shared/protocol/addresses.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import { agentStates } from "#shared/protocol/lifecycle.ts";
 import * as messages from "#shared/protocol/messages.ts";
-import { hostsOf, isLoopback } from "#shared/rpc/addresses.ts";
 import type { Listening } from "#shared/rpc/listen.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { type Caller, operation, toolsOf } from "#shared/rpc/operations.ts";
@@ -97,7 +97,7 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
   );
   const server = await listen(self.network, {
     log: self.log,
-    host: options.host ?? listenHostFor(options.manager),
+    host: options.host ?? listenHostFor(options.manager, self.network.interfaces()),
     allowedHosts: hostsOf(options.endpoint),
     ports: options.ports,
     handler: mcp.handler,

@@ -1,5 +1,5 @@
+import { isLoopback } from "#shared/protocol/addresses.ts";
 import { signatureCheck } from "#shared/protocol/signing.ts";
-import { isLoopback } from "#shared/rpc/addresses.ts";
 import type { Caller } from "#shared/rpc/operations.ts";
 
 /**

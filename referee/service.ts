@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { Express } from "express";
 import { gameIds } from "#shared/games/registry.ts";
 import { flat } from "#shared/lib/text.ts";
+import { hostsOf } from "#shared/protocol/addresses.ts";
 import * as messages from "#shared/protocol/messages.ts";
-import { hostsOf } from "#shared/rpc/addresses.ts";
 import type { Listening } from "#shared/rpc/listen.ts";
 import type { McpSurface } from "#shared/rpc/mcp.ts";
 import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
@@ -93,7 +93,7 @@ export async function startReferee(
   const creations = creationLimit(CREATIONS_PER_MINUTE.referee, options.limitLoopback);
   const server = await listen(self.network, {
     log: self.log,
-    host: options.host ?? listenHostFor(manager),
+    host: options.host ?? listenHostFor(manager, self.network.interfaces()),
     allowedHosts: hostsOf(options.endpoint),
     ports: options.ports,
     handler: (body, http) => mcp.handler(body, http),

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { configSchema, SCHEMA_FILE } from "./config-schema.ts";
 import { takenFromSystem, takesCapabilities, unusedExceptions } from "./testing-capabilities.ts";
+import { impurities, mustBePure, PURE_FOLDERS } from "./testing-purity.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const ROOMS = ["shared", "league-manager", "referee", "player", "scripts"] as const;
@@ -44,9 +45,6 @@ const KEEPERS: Readonly<Record<string, readonly string[]>> = {
   pino: ["shared/runtime"],
   commander: ["shared/runtime", "league-manager", "referee", "player", "scripts"],
 };
-const PURE = ["shared/lib", "shared/games", "shared/session", "shared/protocol"];
-/** Node's own modules that pure rooms may use: hashes and random ids, no files, sockets or timers. */
-const PURE_NODE = new Set(["node:crypto", "node:util"]);
 
 interface Import {
   readonly file: string;
@@ -168,18 +166,10 @@ describe("the structure of the repository", () => {
     expect(users.filter(({ room }) => !rooms.includes(room)).map(({ file }) => file)).toEqual([]);
   });
 
-  it("lib, games, session and protocol are pure: no files, sockets, timers or clocks of the machine", () => {
-    const impure = imports.filter(
-      ({ room, to }) => PURE.includes(room) && to.startsWith("node:") && !PURE_NODE.has(to),
-    );
-    expect(impure.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
-    const pureSources = sources.filter(
-      (file) => PURE.includes(roomOf(file)) && !isTest(file) && !file.endsWith("lib/clock.ts"),
-    );
-    const unclean = pureSources.filter((file) =>
-      /\b(Date\.now|Math\.random|setTimeout|setInterval|process\.)\b/.test(readFileSync(file, "utf8")),
-    );
-    expect(unclean.map((file) => relative(root, file))).toEqual([]);
+  it("games, sessions, messages and the decisions of the manager depend on their arguments alone", () => {
+    const pure = sources.map((file) => relative(root, file)).filter(mustBePure);
+    expect(new Set(pure.map(dirname))).toEqual(new Set(PURE_FOLDERS));
+    expect(pure.flatMap((path) => impurities(path, readFileSync(join(root, path), "utf8")))).toEqual([]);
   });
 
   it("time, randomness and the network are arguments: only their implementations take them from the system", () => {

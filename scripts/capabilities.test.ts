@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { takenFromSystem, takesCapabilities } from "./testing-capabilities.ts";
+import { impurities } from "./testing-purity.ts";
 
 describe("takenFromSystem", () => {
   it.each([
@@ -12,7 +13,12 @@ describe("takenFromSystem", () => {
     ["const signal = AbortSignal.timeout(5);", "time", "AbortSignal.timeout"],
     ['import { setTimeout as wait } from "node:timers/promises";', "time", "node:timers/promises"],
     ['const { setTimeout: wait } = await import("node:timers/promises");', "time", "node:timers/promises"],
+    ["queueMicrotask(run);", "time", "queueMicrotask"],
+    ["process.nextTick(run);", "time", "process.nextTick"],
     ["const at = systemClock.now();", "the clock of the system", "systemClock"],
+    ['import { networkInterfaces } from "node:os";', "the interfaces of this machine", "networkInterfaces"],
+    ["const { eth0 } = os.networkInterfaces();", "the interfaces of this machine", "networkInterfaces"],
+    ["const host = wildcardHost(readInterfaces());", "the interfaces of this machine", "readInterfaces"],
     ["const n = Math.random();", "randomness", "Math.random"],
     ["const id = randomUUID();", "randomness", "randomUUID"],
     ["const bytes = crypto.getRandomValues(new Uint8Array(4));", "randomness", "getRandomValues"],
@@ -43,6 +49,54 @@ describe("takenFromSystem", () => {
   it("lets an implementation take what it gives, and nothing else", () => {
     const text = "setTimeout(run, Math.random());";
     expect(takenFromSystem("shared/lib/clock.ts", text)).toEqual([expect.stringContaining("takes randomness")]);
+  });
+});
+
+describe("impurities", () => {
+  const PATH = "league-manager/agents/new.ts";
+
+  it.each([
+    ['import { bareHost } from "#shared/rpc/peer.ts";', "imports #shared/rpc/peer.ts"],
+    ['import { openSqlite } from "#shared/store/sqlite.ts";', "imports #shared/store/sqlite.ts"],
+    ['import { StartError } from "#shared/runtime/exit.ts";', "imports #shared/runtime/exit.ts"],
+    ['import { Rounds } from "../effects/rounds.ts";', "imports ../effects/rounds.ts"],
+    ['import { openLedger } from "../store/ledger.ts";', "imports ../store/ledger.ts"],
+    ['import { createApi } from "../api/api.ts";', "imports ../api/api.ts"],
+    ['import { type Config, admissionPolicy } from "../config.ts";', "imports ../config.ts"],
+    ['export { openLedger } from "../store/ledger.ts";', "imports ../store/ledger.ts"],
+    ['import "../store/ledger.ts";', "imports ../store/ledger.ts"],
+    ['const { openLedger } = await import("../store/ledger.ts");', "imports ../store/ledger.ts"],
+    ['import { readFileSync } from "node:fs";', "imports node:fs"],
+    ['import { hash } from "node:crypto";', "imports node:crypto"],
+    ['import { once } from "node:events";', "imports node:events"],
+    ['import express from "express";', "imports express"],
+    ['import { isToken, newToken } from "#shared/lib/ids.ts";', "draws random values by newToken"],
+    ["const seed = process.env.SEED;", "uses process"],
+    ["names.sort((a, b) => a.localeCompare(b));", "uses localeCompare"],
+    ["const text = at.toLocaleString();", "uses toLocaleString"],
+    ["const hour = new Date(at).getHours();", "uses .getHours"],
+    ["console.log(at);", "uses console"],
+  ])("%s", (text, found) => {
+    expect(impurities(PATH, text)).toEqual([`${PATH} ${found}`]);
+  });
+
+  it.each([
+    ["types", 'import type { Config } from "#shared/runtime/config.ts";\nimport { type Ledger } from "../ledger.ts";'],
+    [
+      "pure folders",
+      'import { ok } from "#shared/lib/result.ts";\nimport { evolveLeague } from "../league/evolve.ts";',
+    ],
+    ["a sibling", 'import { evolveAgent } from "./evolve.ts";'],
+    ["pure libraries", 'import { isDeepStrictEqual } from "node:util";\nimport { z } from "zod";'],
+    ["ids that are not random", 'import { playerId } from "#shared/lib/ids.ts";'],
+    ["dates in UTC", "const day = new Date(at).getUTCDate();"],
+    ["a comment", "// process.env is not read here"],
+  ])("nothing in %s", (_, text) => {
+    expect(impurities(PATH, text)).toEqual([]);
+  });
+
+  it("lets shared/lib compute hashes", () => {
+    expect(impurities("shared/lib/new.ts", 'import { hash } from "node:crypto";')).toEqual([]);
   });
 });
 

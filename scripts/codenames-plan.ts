@@ -1,4 +1,4 @@
-import { parseEndpoint } from "#shared/rpc/addresses.ts";
+import { parseEndpoint } from "#shared/protocol/addresses.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { wordsIn } from "../referee/codenames/answers.ts";
 import type { OpenGame, OpenGames, Players } from "./codenames-games.ts";

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "#shared/lib/clock.ts";
 import { wildcardHost } from "#shared/rpc/own-addresses.ts";
+import { readInterfaces } from "#shared/rpc/this-machine.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { takeOwn } from "#shared/runtime/own-store.ts";
@@ -32,7 +33,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     ...read,
     manager: {
       ...read.manager,
-      ...(flags.lan && { host: wildcardHost() }),
+      ...(flags.lan && { host: wildcardHost(readInterfaces()) }),
       ...(flags.joinCode !== undefined && { join_code: flags.joinCode }),
     },
     players: read.players.filter((player) => "endpoint" in player || "self" in player),
@@ -77,9 +78,11 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     const { manager, others } = startAgents(supervisor, config, place, extra);
     await Promise.all(others);
     const url = await manager;
-    if (isOver) return progress.line(`Their page is ${managerUrls(config)[0]}/`);
-    for (const line of addressLines(config)) progress.line(line);
-    const code = isOpenToNetwork(config) ? await qrCode(`${managerUrls(config)[0]}/`, process.stderr) : [];
+    const interfaces = readInterfaces();
+    const page = `${managerUrls(config, interfaces)[0]}/`;
+    if (isOver) return progress.line(`Their page is ${page}`);
+    for (const line of addressLines(config, interfaces)) progress.line(line);
+    const code = isOpenToNetwork(config) ? await qrCode(page, process.stderr) : [];
     if (code.length > 0) progress.line(code.join("\n"));
     progress.line(`The operator token is in ${join(config.data, "operator-token")}`);
     if (flags.players === undefined && config.players.length === 0) progress.line(startHint(url, config));

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Clock } from "#shared/lib/clock.ts";
+import { readInterfaces } from "#shared/rpc/this-machine.ts";
 import { EXIT } from "#shared/runtime/exit.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
 import type { ResultsDocument } from "../league-manager/projections/document.ts";
@@ -83,7 +84,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   const start = async (): Promise<void> => {
     const { manager, others } = startAgents(supervisor, config, place, ["--seed", folder.seed, "--roster"]);
     await manager;
-    const [url] = managerUrls(config);
+    const [url] = managerUrls(config, readInterfaces());
     if (options.keep) {
       warn(`the league's page is ${url}/`);
       warn(`the operator token is in ${join(folder.path, "operator-token")}`);

@@ -17,7 +17,7 @@ const capabilities: readonly Capability[] = [
     name: "time",
     instead: "take a Clock (shared/lib/clock.ts) as an argument; tests pass systemClock or a manualClock",
     calls:
-      /\b(setTimeout|setInterval|setImmediate)\b|\bperformance\s*\.|\bDate\s*\.\s*now\b|\bnew Date\b(?!\s*\(\s*[^)\s])|\bAbortSignal\s*\.\s*timeout\b|\bprocess\s*\.\s*hrtime\b/g,
+      /\b(setTimeout|setInterval|setImmediate)\b|\bperformance\s*\.|\bDate\s*\.\s*now\b|\bnew Date\b(?!\s*\(\s*[^)\s])|\bAbortSignal\s*\.\s*timeout\b|\bprocess\s*\.\s*(hrtime|nextTick)\b|\bqueueMicrotask\b/g,
     modules: /^(node:)?(timers|perf_hooks)\b/,
     implementedBy: /^shared\/lib\/clock\.ts$/,
   },
@@ -28,6 +28,14 @@ const capabilities: readonly Capability[] = [
     modules: /^$/,
     // The entry of an agent and the commands.
     implementedBy: /^(shared\/lib\/clock|shared\/runtime\/agent|scripts\/command-[\w-]+)\.ts$/,
+  },
+  {
+    name: "the interfaces of this machine",
+    instead: "take Network (shared/rpc/network.ts) or the result of its interfaces() as an argument",
+    calls: /\b(networkInterfaces|readInterfaces)\b/g,
+    modules: /^$/,
+    // Two commands print the addresses of the manager that they start.
+    implementedBy: /^(shared\/rpc\/this-machine|scripts\/(run|command-serve))\.ts$/,
   },
   {
     name: "randomness",
@@ -60,21 +68,25 @@ const OUTSIDE: readonly (readonly [files: RegExp, reason: string])[] = [
   [/^scripts\/codenames-model\.ts$/, "a client of an LLM provider"],
 ];
 
+/** Whether a file, by its path from the root, is a test or a helper of tests. */
+export const isTestCode = (path: string): boolean => /\.test\.ts$|(^|\/)testing(\/|[^/]*\.ts$)/.test(path);
+
 /** Whether a file, by its path from the root, gets its capabilities as arguments. */
 export const takesCapabilities = (path: string): boolean =>
-  !/\.test\.ts$|(^|\/)testing(\/|[^/]*\.ts$)/.test(path) && !OUTSIDE.some(([files]) => files.test(path));
+  !isTestCode(path) && !OUTSIDE.some(([files]) => files.test(path));
 
 /** Each rule that is given up on paths that do not exist any more. */
 export const unusedExceptions = (paths: readonly string[]): readonly string[] =>
   OUTSIDE.flatMap(([files]) => (paths.some((path) => files.test(path)) ? [] : [String(files)]));
 
 /** The code of a file without comments and strings, except the names of imported modules. */
-const codeOf = (text: string): string =>
+export const codeOf = (text: string): string =>
   text.replace(/\/\*[\s\S]*?\*\/|(?<![:\w])\/\/[^\n]*|"(?:\\.|[^"\\\n])*"/g, (found, at: number) =>
     found.startsWith('"') && /\b(from|import)\s*\(?\s*$/.test(text.slice(Math.max(0, at - 20), at)) ? found : "",
   );
 
-const valueImports = (code: string): readonly string[] =>
+/** What code that `codeOf` returns imports at run time. */
+export const valueImports = (code: string): readonly string[] =>
   [...code.matchAll(/(?:^|\n)\s*(?:import|export)\b([^;"]*?)from\s+"([^"]+)"|\bimport\s*\(?\s*"([^"]+)"/g)].flatMap(
     ([, names = "", from, direct]) => (/^\s*type\b/.test(names) || isTypesOnly(names) ? [] : (from ?? direct ?? [])),
   );

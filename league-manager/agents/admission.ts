@@ -1,15 +1,16 @@
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { compareIds, isToken } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
-import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import {
   type EndpointParts,
   endpointKey,
   endpointKeyOf,
   endpointParts,
+  type MachineAddresses,
   mayContact,
   parseEndpoint,
-} from "#shared/rpc/addresses.ts";
+} from "#shared/protocol/addresses.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { Agent, AgentKind, Capabilities, Profile } from "./agent.ts";
 import { isChange } from "./decide.ts";
 import { hasListedEndpoint, keptForOwn, newIdFor } from "./places.ts";
@@ -27,6 +28,8 @@ export interface Attempt {
   /** The token of an agent that registers again, or the one that a new agent proposes. */
   readonly token: string | null;
   readonly remoteAddress: string;
+  /** The addresses of the manager's machine at this time. */
+  readonly machineAddresses: MachineAddresses;
   /** The time of the attempt, ISO 8601. */
   readonly at: string;
   readonly newToken: string;
@@ -120,20 +123,20 @@ function identify(
   attempt: Attempt,
   left: ReadonlySet<string>,
 ): Result<Identified | Question, ProtocolError> {
-  const { name, endpoint } = attempt;
+  const { name, endpoint, machineAddresses } = attempt;
   const tokenHash = sha256Hex(attempt.token ?? "");
   const agents = [...state.agents.values()];
   const known = (attempt.token && agents.find((one) => one.tokenHash === tokenHash)) || null;
   const fault = faultOf(policy, attempt, known);
   if (fault) return err(fault);
-  const key = endpointKey(endpoint);
+  const key = endpointKey(endpoint, machineAddresses);
   // The text of a URL survives the store; what an agent sends may not, e.g. half of a surrogate pair.
   const href = new URL(endpoint).href;
-  const kept = keptForOwn(policy.places, { kind, name, endpoint, key, tokenHash });
+  const kept = keptForOwn(policy.places, { kind, name, endpoint, key, machineAddresses, tokenHash });
   if (kept) return err(kept);
 
   const sameKind = agents.filter((one) => one.kind === kind);
-  const atEndpoint = new Set(sameKind.filter((one) => keyOf(one) === key));
+  const atEndpoint = new Set(sameKind.filter((one) => keyOf(one, machineAddresses) === key));
   // A player may have stopped and freed its port. An endpoint that the config lists is given to no other player.
   const mayHaveLeft = (one: Agent): boolean =>
     kind === "player" && one !== known && one.name !== name && !hasListedEndpoint(policy.places, one.id);
@@ -147,7 +150,9 @@ function identify(
   const returning = known && alike.includes(known) ? known : null;
   const lastForgotten = state.lastForgotten[kind];
   const areKept = policy.startWhen === "roster";
-  const id = returning?.id ?? newIdFor({ kind, name, key }, policy.places, areKept, state.agents, lastForgotten);
+  const id =
+    returning?.id ??
+    newIdFor({ kind, name, key, machineAddresses }, policy.places, areKept, state.agents, lastForgotten);
   // A new agent may choose its token: it can come back with it even if it or this manager is killed before the answer arrives.
   const brought = attempt.token ?? "";
   const isFree = known === null && isToken(brought) && tokenHash !== policy.operatorTokenHash;
@@ -171,10 +176,10 @@ function tooEarly(agent: Agent, profile: Profile, { capabilities, at }: Attempt)
 }
 
 /** The `endpointKey` of an agent. Its URL is parsed once for each state of the agent: a registration is compared with every agent. */
-function keyOf(agent: Agent): string {
+function keyOf(agent: Agent, machineAddresses: MachineAddresses): string {
   const parts = parsed.get(agent) ?? endpointParts(agent.endpoint);
   parsed.set(agent, parts);
-  return endpointKeyOf(parts);
+  return endpointKeyOf(parts, machineAddresses);
 }
 const parsed = new WeakMap<Agent, EndpointParts>();
 

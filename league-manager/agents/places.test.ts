@@ -15,7 +15,12 @@ const CONFIG = Config.parse({
 });
 const LOCAL = "http://127.0.0.1:";
 const PLACES = placesOf(CONFIG, (kind, name) => sha256Hex(`${kind}-${name}`));
-const claim = (kind: "player" | "referee", name: string, port: number) => ({ kind, name, key: `loopback:${port}/mcp` });
+const claim = (kind: "player" | "referee", name: string, port: number) => ({
+  kind,
+  name,
+  key: `loopback:${port}/mcp`,
+  machineAddresses: new Set<string>(),
+});
 
 it("each listed player and referee has a place, and a run knows its own agents by their tokens", () => {
   expect(PLACES).toMatchObject([

@@ -1,7 +1,7 @@
 import { equalSecrets } from "#shared/lib/hash.ts";
 import { playerId, refereeId } from "#shared/lib/ids.ts";
+import { endpointKey, type MachineAddresses } from "#shared/protocol/addresses.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
-import { endpointKey } from "#shared/rpc/addresses.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import type { AgentKind } from "./agent.ts";
 
@@ -17,11 +17,12 @@ export interface Place {
   readonly own: { readonly endpoint: string; readonly tokenHash: string } | null;
 }
 
-/** The properties of a registering agent that decide about its place. `key` is the `endpointKey` of its endpoint. */
+/** The properties of a registering agent that decide about its place. `key` is the `endpointKey` of its endpoint on this machine. */
 export interface Claim {
   readonly kind: AgentKind;
   readonly name: string;
   readonly key: string;
+  readonly machineAddresses: MachineAddresses;
 }
 
 const localEndpoint = (port: number): string => `http://127.0.0.1:${port}/mcp`;
@@ -58,9 +59,10 @@ export function keptForOwn(
   places: readonly Place[],
   claim: Claim & { readonly endpoint: string; readonly tokenHash: string },
 ): ProtocolError | null {
-  const { kind, name, endpoint, key, tokenHash } = claim;
+  const { kind, name, endpoint, key, machineAddresses, tokenHash } = claim;
   const place = places.find(
-    (one) => one.own && one.kind === kind && (one.name === name || endpointKey(one.own.endpoint) === key),
+    (one) =>
+      one.own && one.kind === kind && (one.name === name || endpointKey(one.own.endpoint, machineAddresses) === key),
   );
   if (!place?.own || equalSecrets(place.own.tokenHash, tokenHash)) return null;
   const what = place.name === name ? `the name ${name}` : `the endpoint ${endpoint}`;
@@ -72,10 +74,10 @@ export const hasListedEndpoint = (places: readonly Place[], id: string): boolean
   places.some((place) => place.id === id && place.endpoint !== null);
 
 /** Whether an agent may take a place: every part that the place names must be the agent's. */
-const fits = (place: Place, { kind, name, key }: Claim): boolean =>
+const fits = (place: Place, { kind, name, key, machineAddresses }: Claim): boolean =>
   place.kind === kind &&
   (place.name === null || place.name === name) &&
-  (place.endpoint === null || endpointKey(place.endpoint) === key);
+  (place.endpoint === null || endpointKey(place.endpoint, machineAddresses) === key);
 
 /**
  * The id of a new agent: that of its place, or else a number that no agent has had. `areKept`: the ids of places are given to nobody else.

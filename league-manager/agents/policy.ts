@@ -1,4 +1,4 @@
-import type { AllowedContacts } from "#shared/rpc/addresses.ts";
+import type { AllowedContacts } from "#shared/protocol/addresses.ts";
 import type { Place } from "./places.ts";
 
 /** The rules of admission that the config and the way of starting determine. */

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "#shared/lib/result.ts";
+import { endpointKey, type MachineAddresses, remoteNetworkOf } from "#shared/protocol/addresses.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
-import { endpointKey, remoteNetworkOf } from "#shared/rpc/addresses.ts";
 import type { Agent } from "./agent.ts";
 import type { AdmissionPolicy } from "./policy.ts";
 import type { ManagerState } from "./state.ts";
@@ -13,6 +13,7 @@ export const MOST_REFEREES_OF_NETWORK = 33;
 interface RefereeRequest {
   readonly id: string;
   readonly endpoint: string;
+  readonly machineAddresses: MachineAddresses;
   readonly returning: Agent | null;
   /** Referees that answer no health probe, the one that has been silent for longest first. */
   readonly silent: readonly string[];
@@ -25,25 +26,25 @@ interface RefereeRequest {
 export function placeForReferee(
   state: ManagerState,
   policy: AdmissionPolicy,
-  { id, endpoint, returning, silent }: RefereeRequest,
+  { id, endpoint, machineAddresses, returning, silent }: RefereeRequest,
 ): Result<Agent | null, ProtocolError> {
   const places = policy.places.filter((place) => place.kind === "referee");
   if (policy.startWhen === "roster") {
     if (places.some((place) => place.id === id)) return ok(null);
     return err(protocolError("L002", "this league has the referees of its config, and takes no other"));
   }
-  const expected = new Set(places.flatMap((place) => (place.endpoint === null ? [] : [endpointKey(place.endpoint)])));
-  if (returning || expected.has(endpointKey(endpoint))) return ok(null);
+  const keyOf = (one: string): string => endpointKey(one, machineAddresses);
+  const expected = new Set(places.flatMap((place) => (place.endpoint === null ? [] : [keyOf(place.endpoint)])));
+  if (returning || expected.has(keyOf(endpoint))) return ok(null);
   const referees = [...state.agents.values()].filter(({ kind }) => kind === "referee");
-  const network = remoteNetworkOf(endpoint);
-  const ofNetwork = (referee: Agent): boolean => network !== null && remoteNetworkOf(referee.endpoint) === network;
+  const network = remoteNetworkOf(endpoint, machineAddresses);
+  const ofNetwork = (referee: Agent): boolean =>
+    network !== null && remoteNetworkOf(referee.endpoint, machineAddresses) === network;
   const isNetworkFull = referees.filter(ofNetwork).length >= MOST_REFEREES_OF_NETWORK;
   if (!isNetworkFull && referees.length < MOST_REFEREES) return ok(null);
   // A new referee of a network that has its share replaces only a referee of that network.
   const mayReplace = (referee: Agent): boolean =>
-    !expected.has(endpointKey(referee.endpoint)) &&
-    (!isNetworkFull || ofNetwork(referee)) &&
-    !hasMatch(state, referee.id);
+    !expected.has(keyOf(referee.endpoint)) && (!isNetworkFull || ofNetwork(referee)) && !hasMatch(state, referee.id);
   const replaced = silent.map((one) => state.agents.get(one)).find((one) => one?.kind === "referee" && mayReplace(one));
   if (replaced) return ok(replaced);
   const registered = isNetworkFull

@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import { equalSecrets } from "#shared/lib/hash.ts";
-import { hostsOf } from "#shared/rpc/addresses.ts";
+import { hostsOf } from "#shared/protocol/addresses.ts";
 import type { ListenOptions } from "#shared/rpc/listen.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { toolsOf } from "#shared/rpc/operations.ts";

@@ -1,5 +1,6 @@
 import { newToken } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
+import type { MachineAddresses } from "#shared/protocol/addresses.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { PlayerRegisterRequest, RefereeRegisterRequest, StartGame } from "#shared/protocol/messages.ts";
 import type { Answer, Caller } from "#shared/rpc/operations.ts";
@@ -12,6 +13,8 @@ import type { Ledger } from "../ledger.ts";
 export interface RegistrationOptions {
   readonly ledger: Pick<Ledger, "execute">;
   readonly policy: AdmissionPolicy;
+  /** The present addresses of this machine. */
+  readonly machineAddresses: () => MachineAddresses;
   /** Whether a registered player has left its endpoint. */
   readonly hasLeft: (player: Agent) => Promise<boolean>;
   /** Referees that answer no health probe, the one that has been silent for longest first. */
@@ -30,9 +33,14 @@ export interface Registration {
 
 export function createRegistration(options: RegistrationOptions): Registration {
   const { ledger, policy } = options;
+  /** What a command is given besides the request: it may neither read the system nor draw random values. */
+  const circumstancesOf = ({ authToken, remoteAddress }: Pick<Caller, "authToken" | "remoteAddress">) => ({
+    ...{ token: authToken, remoteAddress, machineAddresses: options.machineAddresses() },
+    ...{ newToken: newToken(), salt: newToken() },
+  });
   return {
-    async player(request, { authToken, remoteAddress }) {
-      const circumstances = { token: authToken, remoteAddress, newToken: newToken(), salt: newToken() };
+    async player(request, caller) {
+      const circumstances = circumstancesOf(caller);
       const registered = await registeredPlayer(options, (left) =>
         ledger.execute(registerPlayer(policy, { request, ...circumstances, left })),
       );
@@ -41,10 +49,9 @@ export function createRegistration(options: RegistrationOptions): Registration {
       return ok({ player_id: agentId, ...accepted(token, leagueIds) });
     },
 
-    async referee(request, { authToken, remoteAddress }) {
-      const circumstances = { token: authToken, remoteAddress, newToken: newToken(), salt: newToken() };
-      const silent = options.silentReferees();
-      const registered = await ledger.execute(registerReferee(policy, { request, ...circumstances, silent }));
+    async referee(request, caller) {
+      const circumstances = { ...circumstancesOf(caller), silent: options.silentReferees() };
+      const registered = await ledger.execute(registerReferee(policy, { request, ...circumstances }));
       if (!registered.ok) return ok({ referee_id: null, ...rejected(registered.error) });
       const { agentId, token, leagueIds } = registered.value;
       options.onReferee(agentId);

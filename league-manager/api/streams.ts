@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Clock } from "#shared/lib/clock.ts";
-import { isLoopback, networkOf } from "#shared/rpc/addresses.ts";
+import { isLoopback, networkOf } from "#shared/protocol/addresses.ts";
 import { remoteAddressOf } from "#shared/rpc/http-request.ts";
 import type { Ledger } from "../ledger.ts";
 import { eventChunks, type ReadEvents } from "./event-chunks.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { endpointKey } from "#shared/rpc/addresses.ts";
+import { endpointKey } from "#shared/protocol/addresses.ts";
 import type { Place } from "../agents/places.ts";
 import type { Decide, Decision, ManagerState } from "../ledger.ts";
 import { completeLeague, openLeagues, startLeague } from "./leagues.ts";
@@ -85,7 +85,9 @@ function checkState({ agents, leagues }: ManagerState): void {
     const ofKind = [...agents.values()].filter((agent) => agent.kind === kind);
     expect(isUnique(ofKind.map((agent) => agent.name))).toBe(true);
     expect(
-      isUnique(ofKind.filter(({ endpoint }) => endpoint !== "").map(({ endpoint }) => endpointKey(endpoint))),
+      isUnique(
+        ofKind.filter(({ endpoint }) => endpoint !== "").map(({ endpoint }) => endpointKey(endpoint, new Set())),
+      ),
     ).toBe(true);
   }
   expect(isUnique([...agents.values()].map(({ tokenHash }) => tokenHash))).toBe(true);

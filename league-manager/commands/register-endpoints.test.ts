@@ -42,6 +42,18 @@ describe("a name or an endpoint that is taken", () => {
     },
   );
 
+  it("stays taken when the endpoint is spelled with an address that the manager's machine has", () => {
+    const own = "203.0.113.50";
+    const byAddress = { contact_endpoint: `http://${own}:1/mcp`, remoteAddress: own };
+    const here = player("Eve", { ...byAddress, machineAddresses: new Set([own]) });
+    given(...both)
+      .when(here)
+      .replies({ type: "has_left", player: { id: "P01" } });
+    given(...both)
+      .when(player("Eve", byAddress))
+      .replies({ agentId: "P03" });
+  });
+
   it("is taken by the first of two that come in one batch", () => {
     const state = stateAfter([open("rps"), player("Ann", { port: 1 })]);
     givenState(state)

@@ -131,6 +131,8 @@ describe("one remote network", () => {
     givenState(full).when(remote(OTHER, 1)).replies({ isNew: true });
     givenState(full).when(remote(REMOTE, 0)).replies({ isNew: false });
     givenState(full).when(local(0)).replies({ isNew: true });
+    const here = remote(REMOTE, 33, { machineAddresses: new Set([REMOTE]) });
+    givenState(full).when(here).replies({ isNew: true });
   });
 
   it("replaces only a silent referee of its own", () => {

@@ -1,5 +1,6 @@
 import { withoutVersion } from "#shared/games/game.ts";
 import { gameIds } from "#shared/games/registry.ts";
+import type { MachineAddresses } from "#shared/protocol/addresses.ts";
 import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/protocol/messages.ts";
 import { type Admitted, type AdmittedPlayer, admitPlayer, admitReferee, type Question } from "../agents/admission.ts";
 import type { AgentKind, Capabilities } from "../agents/agent.ts";
@@ -15,6 +16,7 @@ interface Circumstances {
   /** The token that the request carries. */
   readonly token: string | null;
   readonly remoteAddress: string;
+  readonly machineAddresses: MachineAddresses;
   /** A new random token and a new random salt. */
   readonly newToken: string;
   readonly salt: string;

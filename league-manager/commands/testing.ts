@@ -52,6 +52,7 @@ function circumstances(name: string, { port = 9000, ...more }: { port?: number }
   const given = {
     token: tokenOf(name),
     remoteAddress: "127.0.0.1",
+    machineAddresses: new Set<string>(),
     newToken: tokenOf(`new ${name}`),
     salt: `salt ${name}`,
   };

@@ -1,8 +1,8 @@
 import { gameIds } from "#shared/games/registry.ts";
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { playerId } from "#shared/lib/ids.ts";
+import { bareHost, isLoopback } from "#shared/protocol/addresses.ts";
 import type { PlayerRegisterRequest } from "#shared/protocol/messages.ts";
-import { bareHost, isLoopback } from "#shared/rpc/addresses.ts";
 import type { Answer, Caller } from "#shared/rpc/operations.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import type { Ledger } from "../ledger.ts";

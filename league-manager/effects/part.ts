@@ -1,4 +1,5 @@
 import type { Clock } from "#shared/lib/clock.ts";
+import type { MachineAddresses } from "#shared/protocol/addresses.ts";
 import type { Timeouts } from "#shared/protocol/timeouts.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
@@ -15,6 +16,8 @@ export interface EffectsContext {
   readonly ledger: Ledger;
   readonly peers: Peers;
   readonly clock: Clock;
+  /** The present addresses of this machine. */
+  readonly machineAddresses: () => MachineAddresses;
   readonly log: Logger;
   /** A line for people, on the terminal and on the page. */
   readonly notice: (message: string) => void;

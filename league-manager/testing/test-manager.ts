@@ -9,6 +9,7 @@ import { onTestFinished, vi } from "vitest";
 import { rps } from "#shared/games/rps.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
+import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { act, playSession } from "#shared/session/testing-play.ts";
@@ -54,11 +55,12 @@ export async function startProgram(): Promise<number> {
   return (program.address() as AddressInfo).port;
 }
 
-/** Starts a manager with these leagues on a port of the system's choice; more of its config after that. */
+/** Starts a manager with these leagues on a port of the system's choice; more of its config after that. `own` replaces parts of its process. */
 export async function startTestManager(
   leagues: readonly object[],
   more: object = {},
   onEvent: (event: LiveEvent) => void = () => {},
+  own: Partial<AgentProcess> = {},
 ): Promise<TestManager> {
   const dataFolder = mkdtempSync(join(tmpdir(), "agent-test-"));
   const others = createServer(async (request, response) => {
@@ -76,6 +78,7 @@ export async function startTestManager(
     report: (report: object) => {
       if ("url" in report) origin = String(report.url);
     },
+    ...own,
   });
   const base = { config, host: "127.0.0.1", port: 0, dataFolder, seed: "s", onEvent };
   const manager = await startManager({ ...base, startWhen: "count" }, quiet);

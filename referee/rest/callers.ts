@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { isLoopback } from "#shared/rpc/addresses.ts";
+import { isLoopback } from "#shared/protocol/addresses.ts";
 import { collect, remoteAddressOf } from "#shared/rpc/http-request.ts";
 import { type CreationLimit, rateLimiter, TOO_MANY_CREATIONS } from "#shared/rpc/rate-limit.ts";
 import { RestError } from "./errors.ts";

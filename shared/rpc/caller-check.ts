@@ -1,12 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import { hostname } from "node:os";
-import { bareHost, isLoopback, isThisMachine } from "./addresses.ts";
+import { bareHost, isLoopback, isThisMachine, type MachineAddresses } from "../protocol/addresses.ts";
 
 export interface OwnNames {
   /** The address or name that the server is bound to. */
   readonly host: string;
   /** More names by which it may be called, and whose pages may call it; lower case. */
   readonly allowedHosts: readonly string[];
+  /** The present addresses of this machine, by which a server that is not bound to loopback may be called too. */
+  readonly machineAddresses: () => MachineAddresses;
 }
 
 /** Why a request is refused before its body is read. */
@@ -26,14 +28,15 @@ const BODILESS = new Set(["GET", "HEAD", "DELETE", "OPTIONS"]);
  * rebound to its address; an Origin must be the same host or an allowed one, and its request must be JSON, which browsers do not send
  * to another origin without asking. Other programs send no Origin.
  */
-export function callerCheck({ host: bound, allowedHosts }: OwnNames): (request: IncomingMessage) => CallerFault | null {
+export function callerCheck(own: OwnNames): (request: IncomingMessage) => CallerFault | null {
+  const { host: bound, allowedHosts, machineAddresses } = own;
   const known = new Set<string>();
   const isOpen = !isLoopback(bound);
   const isOwn = (name: string, localAddress: string): boolean =>
     isLoopback(name) ||
     name === bound ||
     allowedHosts.includes(name) ||
-    (isOpen && (name === localAddress || isThisMachine(name) || isHostname(name)));
+    (isOpen && (name === localAddress || isThisMachine(name, machineAddresses()) || isHostname(name)));
 
   const isOwnHost = (host: string, localAddress: string): boolean => {
     if (known.has(host)) return true;

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { isLoopback, networkOf } from "./addresses.ts";
+import { isLoopback, networkOf } from "../protocol/addresses.ts";
 
 /** Connections of one remote network at once: more than a class behind one address needs, less than the files that a process may open. */
 const PER_NETWORK = 500;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { lazily } from "../lib/lazily.ts";
+import type { MachineAddresses } from "../protocol/addresses.ts";
 import { callerCheck, isJson } from "./caller-check.ts";
 import { limitConnections } from "./connection-limit.ts";
 import type { Gate, HttpContext, HttpReply, McpHandler } from "./http.ts";
@@ -27,6 +28,8 @@ export interface EndpointOptions {
   readonly host?: string;
   /** Host names, besides its own, by which this endpoint may be called, and whose pages may call it. */
   readonly allowedHosts: readonly string[];
+  /** The present addresses of this machine, by which an endpoint that is not bound to loopback may be called too; none without it. */
+  readonly machineAddresses?: () => MachineAddresses;
   readonly rejections?: RejectionLog | undefined;
   /** Called with internal errors, which no caller sees. */
   readonly onError?: (error: unknown) => void;
@@ -45,8 +48,8 @@ const PROBE_AFTER_MS = 60_000;
  * Origin (403), any content type but JSON (415), large bodies (413) and callers beyond their limits (429).
  */
 export function httpEndpoint(options: EndpointOptions): Server {
-  const { host = "127.0.0.1", allowedHosts, gate, onError } = options;
-  const faultOf = callerCheck({ host, allowedHosts });
+  const { host = "127.0.0.1", allowedHosts, machineAddresses = () => new Set(), gate, onError } = options;
+  const faultOf = callerCheck({ host, allowedHosts, machineAddresses });
   const web = lazily(options.web);
   const takePage = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const http = contextOf(request, response, options);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP } from "node:net";
-import { isLoopback } from "./addresses.ts";
+import { isLoopback } from "../protocol/addresses.ts";
 
 /** The path of a request's target, which may be sent whole, as to a proxy (RFC 9112, section 3.2.2). */
 export const pathOf = ({ url = "/" }: IncomingMessage): string =>

@@ -6,8 +6,9 @@ import { err, messageOf, ok, type Result } from "../lib/result.ts";
 import type { Gate, HttpContext, McpHandler } from "./http.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import type { McpSessions } from "./mcp-sessions.ts";
-import { isWildcard, localUrl, urlsOf } from "./own-addresses.ts";
+import { isWildcard, localUrl, machineAddresses, urlsOf } from "./own-addresses.ts";
 import { type RejectionLog, rejectionLog } from "./rejection-log.ts";
+import type { Interfaces } from "./this-machine.ts";
 
 export interface ListenOptions {
   /** Gets refused requests and internal errors. */
@@ -46,18 +47,23 @@ const DEFAULT_BODY_BYTES = 256 * 1024;
 const LAST_ANSWERS_MS = 300;
 
 /** Opens an agent's HTTP endpoint on the first free port of its list. The error is one line that names the port that is taken. */
-export async function listenHttp(options: ListenOptions, clock: Clock): Promise<Result<Listening, string>> {
+export async function listenHttp(
+  options: ListenOptions,
+  clock: Clock,
+  interfaces: () => Interfaces,
+): Promise<Result<Listening, string>> {
   const { log, host, bodyLimit = () => DEFAULT_BODY_BYTES, allowedHosts = [], ...handlers } = options;
   const rejections = rejectionLog(log, clock);
   const onError = (thrown: unknown): void => log.error({ err: thrown }, "internal error");
-  const server = httpEndpoint({ ...handlers, host, bodyLimit, allowedHosts, rejections, onError });
+  const names = { host, allowedHosts, machineAddresses: () => machineAddresses(interfaces()) };
+  const server = httpEndpoint({ ...handlers, ...names, bodyLimit, rejections, onError });
   let fault = "";
   for (const port of options.ports) {
     try {
       await once(server.listen(port, host), "listening"); // rejects on an error, and leaves no listener
       // From here on a fault, such as a connection that could not be accepted, leaves the server listening.
       server.on("error", onError);
-      return ok(listeningOn(server, rejections, clock));
+      return ok(listeningOn(server, rejections, clock, interfaces()));
     } catch (thrown) {
       const taken = (thrown as NodeJS.ErrnoException).code === "EADDRINUSE";
       fault = taken
@@ -68,12 +74,17 @@ export async function listenHttp(options: ListenOptions, clock: Clock): Promise<
   return err(fault);
 }
 
-function listeningOn(server: Server, rejections: ReturnType<typeof rejectionLog>, clock: Clock): Listening {
+function listeningOn(
+  server: Server,
+  rejections: ReturnType<typeof rejectionLog>,
+  clock: Clock,
+  interfaces: Interfaces,
+): Listening {
   const bound = server.address() as AddressInfo;
   return {
     rejections,
     url: localUrl(bound.address, bound.port),
-    urls: urlsOf(bound.address, bound.port),
+    urls: urlsOf(bound.address, bound.port, interfaces),
     isOnEveryAddress: isWildcard(bound.address),
     port: bound.port,
     close: () =>

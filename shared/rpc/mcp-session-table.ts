@@ -1,4 +1,4 @@
-import { isLoopback, networkOf } from "./addresses.ts";
+import { isLoopback, networkOf } from "../protocol/addresses.ts";
 
 /** What the table has to know of a session. */
 export interface HeldSession {

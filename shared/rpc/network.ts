@@ -3,6 +3,7 @@ import type { Result } from "../lib/result.ts";
 import { type Listening, type ListenOptions, listenHttp } from "./listen.ts";
 import { addressToward } from "./own-addresses.ts";
 import { createPeers, type Peers } from "./peer.ts";
+import { type Interfaces, interfaceReader } from "./this-machine.ts";
 
 /** All that an agent does on the network. An agent gets it as an argument, so that a simulation can connect agents in one process. */
 export interface Network {
@@ -12,11 +13,17 @@ export interface Network {
   createPeers(): Peers;
   /** This machine's address in a connection to a URL's host. Rejects when there is no connection within `timeoutMs`. */
   addressToward(url: string, timeoutMs: number): Promise<string>;
+  /** The present network interfaces of this machine. */
+  interfaces(): Interfaces;
 }
 
 /** The network of this machine, over HTTP. */
-export const httpNetwork = (clock: Clock): Network => ({
-  listen: (options) => listenHttp(options, clock),
-  createPeers: () => createPeers({ clock }),
-  addressToward: (url, timeoutMs) => addressToward(url, timeoutMs, clock),
-});
+export function httpNetwork(clock: Clock): Network {
+  const interfaces = interfaceReader(clock);
+  return {
+    listen: (options) => listenHttp(options, clock, interfaces),
+    createPeers: () => createPeers({ clock }),
+    addressToward: (url, timeoutMs) => addressToward(url, timeoutMs, clock),
+    interfaces,
+  };
+}

@@ -8,6 +8,7 @@ import {
   isWildcard,
   listenHostFor,
   localUrl,
+  machineAddresses,
   ownAddresses,
   urlsOf,
   wildcardHost,
@@ -15,6 +16,8 @@ import {
 
 const at = (address: string, internal = false): NetworkInterfaceInfo =>
   ({ address, internal, family: address.includes(":") ? "IPv6" : "IPv4" }) as NetworkInterfaceInfo;
+
+const IPV6 = { lo: [at("127.0.0.1", true), at("::1", true)] };
 
 describe("the addresses of a machine", () => {
   it("come with IPv4 first and virtual interfaces last, without loopback and link-local ones", () => {
@@ -27,9 +30,15 @@ describe("the addresses of a machine", () => {
     expect(ownAddresses(interfaces)).toEqual(["192.168.1.7", "2001:db8::7", "172.17.0.1"]);
   });
 
+  it("include those of loopback for the machine itself", () => {
+    expect(machineAddresses({ ...IPV6, eth0: [at("192.168.1.7")], down: undefined })).toEqual(
+      new Set(["127.0.0.1", "::1", "192.168.1.7"]),
+    );
+  });
+
   it("are all listened on by ::, or by 0.0.0.0 without IPv6", () => {
     expect(wildcardHost({ lo: [at("127.0.0.1", true)] })).toBe("0.0.0.0");
-    expect(wildcardHost({ lo: [at("127.0.0.1", true), at("::1", true)] })).toBe("::");
+    expect(wildcardHost(IPV6)).toBe("::");
     expect(["0.0.0.0", "::", "127.0.0.1", "10.0.0.1"].map(isWildcard)).toEqual([true, true, false, false]);
   });
 });
@@ -40,17 +49,17 @@ test("a server on every address is called by loopback on its machine, one on ano
     "http://10.0.0.1:8000",
     "http://[fd00::1]:8000",
   ]);
-  expect(urlsOf("10.0.0.1", 8000)).toEqual(["http://10.0.0.1:8000"]);
+  expect(urlsOf("10.0.0.1", 8000, {})).toEqual(["http://10.0.0.1:8000"]);
 });
 
 test.each([
   ["http://127.0.0.1:8000/mcp", "127.0.0.1"],
   ["http://localhost:8000/mcp", "127.0.0.1"],
   [null, "127.0.0.1"],
-  ["http://192.168.1.7:8000/mcp", wildcardHost()],
-  ["http://teacher.local:8000/mcp", wildcardHost()],
+  ["http://192.168.1.7:8000/mcp", "::"],
+  ["http://teacher.local:8000/mcp", "::"],
 ])("an agent whose manager is %s listens on %s", (manager, host) => {
-  expect(listenHostFor(manager)).toBe(host);
+  expect(listenHostFor(manager, IPV6)).toBe(host);
 });
 
 describe("this machine's address toward another", () => {

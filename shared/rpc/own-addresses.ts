@@ -1,7 +1,7 @@
 import { connect, isIP } from "node:net";
-import { networkInterfaces } from "node:os";
 import type { Clock } from "../lib/clock.ts";
-import { bareHost, isLoopback } from "./addresses.ts";
+import { bareHost, isLoopback, type MachineAddresses } from "../protocol/addresses.ts";
+import type { Interfaces } from "./this-machine.ts";
 
 /** Interfaces of virtual machines, containers and tunnels: other machines usually cannot reach their addresses. */
 const VIRTUAL = /^(docker|br-|veth|virbr|vmnet|vboxnet|vEthernet|utun|tun|tap|wg|zt|tailscale)/i;
@@ -12,11 +12,15 @@ const LINK_LOCAL = /^(fe[89ab]|169\.254\.)/i;
 export const isWildcard = (host: string): boolean => /^(0\.0\.0\.0|\[?::\]?)$/.test(host);
 
 /** The wildcard address for both IPv6 and IPv4, or for IPv4 alone on a machine without IPv6. */
-export const wildcardHost = (interfaces = networkInterfaces()): string =>
+export const wildcardHost = (interfaces: Interfaces): string =>
   Object.values(interfaces).some((all) => all?.some(({ family }) => family === "IPv6")) ? "::" : "0.0.0.0";
 
+/** Every address of the interfaces. */
+export const machineAddresses = (interfaces: Interfaces): MachineAddresses =>
+  new Set(Object.values(interfaces).flatMap((all) => all?.map(({ address }) => address) ?? []));
+
 /** The addresses at which other machines may reach this one, the most likely first: IPv4 before IPv6, virtual interfaces last. */
-export function ownAddresses(interfaces = networkInterfaces()): readonly string[] {
+export function ownAddresses(interfaces: Interfaces): readonly string[] {
   const usable = Object.entries(interfaces).flatMap(([name, all = []]) =>
     all.filter(({ internal, address }) => !internal && !LINK_LOCAL.test(address)).map((one) => ({ ...one, name })),
   );
@@ -30,8 +34,8 @@ export const httpUrl = (address: string, port: number): string =>
   `http://${isIP(address) === 6 ? `[${address}]` : address}:${port}`;
 
 /** How other machines call a server that listens on this address and port. A wildcard address stands for all of this machine's. */
-export function urlsOf(host: string, port: number): readonly string[] {
-  const addresses = isWildcard(host) ? ownAddresses() : [host];
+export function urlsOf(host: string, port: number, interfaces: Interfaces): readonly string[] {
+  const addresses = isWildcard(host) ? ownAddresses(interfaces) : [host];
   return (addresses.length > 0 ? addresses : ["127.0.0.1"]).map((address) => httpUrl(address, port));
 }
 
@@ -39,8 +43,8 @@ export function urlsOf(host: string, port: number): readonly string[] {
 export const localUrl = (host: string, port: number): string => httpUrl(isWildcard(host) ? "127.0.0.1" : host, port);
 
 /** The default address to listen on: loopback if the manager is on this machine, else every address. */
-export const listenHostFor = (manager: string | null): string =>
-  manager === null || isLoopback(bareHost(new URL(manager))) ? "127.0.0.1" : wildcardHost();
+export const listenHostFor = (manager: string | null, interfaces: Interfaces): string =>
+  manager === null || isLoopback(bareHost(new URL(manager))) ? "127.0.0.1" : wildcardHost(interfaces);
 
 /** This machine's address in a connection to a URL's host, at which that host and its network reach this machine. */
 export function addressToward(url: string, timeoutMs: number, clock: Clock): Promise<string> {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { matchRef } from "../lib/ids.ts";
 import { lazily } from "../lib/lazily.ts";
 import { parsedJson } from "../lib/text.ts";
-import { isLoopback, networkOf } from "./addresses.ts";
+import { isLoopback, networkOf } from "../protocol/addresses.ts";
 import type { Gate, HttpContext, HttpReply } from "./http.ts";
 import { idOf, MAX_BATCH } from "./json-rpc.ts";
 

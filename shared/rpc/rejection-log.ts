@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { Clock } from "../lib/clock.ts";
 import { cutTo, inOneLine } from "../lib/text.ts";
-import { networkOf } from "./addresses.ts";
+import { networkOf } from "../protocol/addresses.ts";
 
 /** A request that was rejected, or a fault of an agent that was asked. */
 export interface RejectedRequest {

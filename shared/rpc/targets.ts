@@ -2,7 +2,7 @@
 
 import Pool from "undici/lib/dispatcher/pool.js";
 import type { Clock } from "../lib/clock.ts";
-import { parseEndpoint } from "./addresses.ts";
+import { parseEndpoint } from "../protocol/addresses.ts";
 import type { Target } from "./exchange.ts";
 
 /** The connections of one process to the agents that it calls. */

@@ -1,5 +1,5 @@
 import { messageOf } from "../lib/result.ts";
-import { bareHost, isLoopback } from "../rpc/addresses.ts";
+import { bareHost, isLoopback } from "../protocol/addresses.ts";
 import type { Listening } from "../rpc/listen.ts";
 import { httpUrl } from "../rpc/own-addresses.ts";
 import type { AgentProcess } from "./agent.ts";

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { messageOf } from "../lib/result.ts";
 import { cutTo, escapeUnprintable } from "../lib/text.ts";
+import { parseEndpoint } from "../protocol/addresses.ts";
 import { DisplayName, JOIN_CODE_RULE, JoinCode } from "../protocol/names.ts";
-import { parseEndpoint } from "../rpc/addresses.ts";
 import { EXIT } from "./exit.ts";
 
 const MAX_SHOWN = 60;

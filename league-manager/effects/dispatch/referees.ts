@@ -1,6 +1,6 @@
 import { compareIds } from "#shared/lib/ids.ts";
 import { inOneLine } from "#shared/lib/text.ts";
-import { isOnLoopback, isOnThisMachine } from "#shared/rpc/addresses.ts";
+import { isOnLoopback, isOnThisMachine } from "#shared/protocol/addresses.ts";
 import type { Agent } from "../../agents/agent.ts";
 import type { League, Match } from "../../league/league.ts";
 import type { EffectsContext } from "../part.ts";
@@ -10,10 +10,12 @@ import type { Health } from "./health.ts";
 const UNFIT_MS = 10_000;
 const REASON_CHARACTERS = 200;
 
+type Context = Pick<EffectsContext, "ledger" | "clock" | "machineAddresses" | "notice">;
+
 /** The registered referees, and which of them can be given matches. */
 export class Referees {
-  readonly #context: EffectsContext;
-  readonly #health: Health;
+  readonly #context: Context;
+  readonly #health: Pick<Health, "isUp">;
   /**
    * Referees that answer their probes and take no match, e.g. because of a wrong endpoint: until this time they are offered none while there
    * are others. Kept in memory only: after a restart an unfit referee is offered a match, rejects it and is unfit again.
@@ -21,7 +23,7 @@ export class Referees {
   readonly #unfitUntil = new Map<string, number>();
   readonly #removeListener: () => void;
 
-  constructor(context: EffectsContext, health: Health) {
+  constructor(context: Context, health: Pick<Health, "isUp">) {
     this.#context = context;
     this.#health = health;
     this.#removeListener = context.ledger.onCommit(({ events }) => {
@@ -55,10 +57,11 @@ export class Referees {
    */
   judges({ game }: League, among: readonly Agent[]): (match: Match) => ReadonlySet<Agent> {
     const all = new Set(among.filter(({ gameTypes }) => gameTypes.includes(game)));
+    const machineAddresses = this.#context.machineAddresses();
     let here: ReadonlySet<Agent> | null = null;
     return (match) => {
       if (!this.#hasPlayerOnLoopback(match)) return all;
-      here ??= new Set([...all].filter(({ endpoint }) => isOnThisMachine(endpoint)));
+      here ??= new Set([...all].filter(({ endpoint }) => isOnThisMachine(endpoint, machineAddresses)));
       return here;
     };
   }

@@ -105,6 +105,7 @@ export async function startTestLeague(options: TestLeagueOptions = {}): Promise<
         ledger: (options.ledger ?? ((real) => real))(ledger),
         peers,
         clock,
+        machineAddresses: () => new Set<string>(),
         seedOf,
         log: options.log ?? openLog(null, "test"),
       },
@@ -136,6 +137,7 @@ export async function startTestLeague(options: TestLeagueOptions = {}): Promise<
   };
   const circumstances = (token: string) => ({
     ...{ token: token || null, remoteAddress: "127.0.0.1", salt: "salt" },
+    machineAddresses: new Set<string>(),
     newToken: sha256Hex(`${agents.size}`).slice(0, 43),
   });
   const accepted = (id: string, answer: { ok: boolean; value?: unknown; error?: unknown }): string => {

@@ -1,5 +1,3 @@
-import { networkInterfaces } from "node:os";
-
 /** The host of a URL without an IPv6 address's brackets. */
 export const bareHost = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "");
 
@@ -23,10 +21,17 @@ export function networkOf(remoteAddress: string): string {
   return `${prefix.map((group) => group.replace(/^0+(?=.)/, "").toLowerCase()).join(":")}::/64`;
 }
 
+/** The addresses of this machine's network interfaces. They may change while a process runs, so callers pass the present ones. */
+export type MachineAddresses = ReadonlySet<string>;
+
+/** Whether a host is loopback or the address of one of this machine's interfaces. */
+export const isThisMachine = (host: string, machineAddresses: MachineAddresses): boolean =>
+  isLoopback(host) || machineAddresses.has(host);
+
 /** The network at which an endpoint is reached: an address's network or a host name; null for one on this machine. */
-export function remoteNetworkOf(endpoint: string): string | null {
+export function remoteNetworkOf(endpoint: string, machineAddresses: MachineAddresses): string | null {
   const url = URL.parse(endpoint);
-  if (!url || isThisMachine(bareHost(url))) return null;
+  if (!url || isThisMachine(bareHost(url), machineAddresses)) return null;
   return networkOf(bareHost(url));
 }
 
@@ -69,18 +74,19 @@ export function isOnLoopback(endpoint: string): boolean {
 }
 
 /** Whether an endpoint is at loopback or at another address of this machine. */
-export function isOnThisMachine(endpoint: string): boolean {
+export function isOnThisMachine(endpoint: string, machineAddresses: MachineAddresses): boolean {
   const url = URL.parse(endpoint);
-  return url !== null && isThisMachine(bareHost(url));
+  return url !== null && isThisMachine(bareHost(url), machineAddresses);
 }
 
 /**
  * The same text for every spelling of one endpoint: host, port and path in lower case, without query, fragment and trailing slash.
  * All addresses of this machine are one, since a server may listen on all of them.
  */
-export const endpointKey = (endpoint: string): string => endpointKeyOf(endpointParts(endpoint));
+export const endpointKey = (endpoint: string, machineAddresses: MachineAddresses): string =>
+  endpointKeyOf(endpointParts(endpoint), machineAddresses);
 
-/** What the key of an endpoint is made of. The key changes with the addresses of this machine, its parts do not. */
+/** What the key of an endpoint is made of. The key changes with the addresses of this machineAddresses, its parts do not. */
 export interface EndpointParts {
   /** Null for a text that is no URL. */
   readonly host: string | null;
@@ -97,28 +103,8 @@ export function endpointParts(endpoint: string): EndpointParts {
   return { host, place: `${port}${path}` };
 }
 
-export const endpointKeyOf = ({ host, place }: EndpointParts): string =>
-  host === null ? place : `${isThisMachine(host) ? "loopback" : host}:${place}`;
-
-/** Whether a host is loopback or the address of one of this machine's interfaces. */
-export const isThisMachine = (host: string): boolean => isLoopback(host) || interfaceAddresses().has(host);
-
-let addressesRead: ReadonlySet<string> | null = null;
-
-/**
- * The addresses of this machine's interfaces. The system takes some 50 µs to list them, and a registration is compared with every agent,
- * so they are kept until the code that runs now returns.
- */
-function interfaceAddresses(): ReadonlySet<string> {
-  if (addressesRead === null) {
-    const found = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-    addressesRead = new Set(found.map(({ address }) => address));
-    queueMicrotask(() => {
-      addressesRead = null;
-    });
-  }
-  return addressesRead;
-}
+export const endpointKeyOf = ({ host, place }: EndpointParts, machineAddresses: MachineAddresses): string =>
+  host === null ? place : `${isThisMachine(host, machineAddresses) ? "loopback" : host}:${place}`;
 
 function decoded(path: string): string {
   try {

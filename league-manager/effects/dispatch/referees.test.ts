@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { invariant } from "#shared/lib/result.ts";
+import { manualClock } from "#shared/lib/testing-clock.ts";
+import { startLeague } from "../../commands/leagues.ts";
+import { open, player, referee } from "../../commands/testing.ts";
+import { ledgerOn } from "../../store/testing-ledger.ts";
+import { Referees } from "./referees.ts";
+
+const at = (address: string) => ({
+  ...{ contact_endpoint: `http://${address}:9000/mcp`, remoteAddress: address },
+  game_types: ["rps.v1"],
+});
+
+test("a match with a player on loopback is for referees at the present addresses of this machine", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "referees-"));
+  const { ledger, db } = ledgerOn(join(folder, "league-manager.sqlite"), { leagueIds: ["rps"] });
+  onTestFinished(() => {
+    db.close();
+    rmSync(folder, { recursive: true });
+  });
+  const commands = [
+    ...[open("rps"), player("Ann", { port: 1 }), player("Bob", { port: 2 })],
+    ...[referee("R1", at("203.0.113.50")), referee("R2", at("203.0.113.60")), referee("R3", at("127.0.0.1"))],
+    startLeague("rps"),
+  ];
+  for (const command of commands) expect(await ledger.execute<unknown>(command)).toMatchObject({ ok: true });
+  let addresses: readonly string[] = [];
+  const context = { ledger, clock: manualClock(), notice: () => {}, machineAddresses: () => new Set(addresses) };
+  const referees = new Referees(context, { isUp: () => true });
+  const suited = () => {
+    const league = ledger.state.leagues.get("rps");
+    const match = league?.rounds[0]?.matches[0];
+    invariant(match, "the league has a match");
+    return [...referees.judges(league, referees.up())(match)].map(({ id }) => id);
+  };
+  expect(suited()).toEqual(["REF03"]);
+  addresses = ["203.0.113.50"];
+  expect(suited()).toEqual(["REF01", "REF03"]);
+  addresses = ["203.0.113.60"];
+  expect(suited()).toEqual(["REF02", "REF03"]);
+});
