@@ -162,10 +162,10 @@ export async function startReferee(
     host,
     asker: createAsker(peers, () => flat("referee:", identity.id), self.clock),
     clock: self.clock,
-    onFault: ({ playerId, endpoint }, { code, cause, detail }, request) =>
+    onFault: ({ playerId, endpoint }, { code, cause, detail, systemMessage }, request) =>
       server.rejections.write(endpoint.split("?", 1)[0] ?? "", {
         code,
-        reason: `${cause}: ${detail}`,
+        reason: `${cause}: ${detail}${systemMessage ? ` (${systemMessage})` : ""}`,
         agent: `player:${playerId}`,
         request,
       }),

@@ -9,15 +9,17 @@ export interface AskFault {
   readonly detail: string;
   /** The answer as text. */
   readonly raw?: string;
+  /** The system's message about a failed connection, which may name addresses: for this referee's log, never published. */
+  readonly systemMessage?: string;
 }
 
 /** The size to which `detail` and `raw` of a published fault are cut (PROTOCOL.md, section 2). */
 const MAX_BYTES = 2_000;
 
-/** A fault as the session's log may hold it, which is public after the match: without tokens, and cut to 2,000 bytes. */
-export function publishedFault({ detail, raw, ...fault }: AskFault, matchToken: string): AskFault {
+/** A fault as the session's log may hold it, which is public after the match: without tokens and the system's message, and cut to 2,000 bytes. */
+export function publishedFault({ code, cause, detail, raw }: AskFault, matchToken: string): AskFault {
   const clean = (text: string): string => cut(withoutTokens(text, matchToken));
-  return { ...fault, detail: clean(detail), ...(raw !== undefined && { raw: clean(raw) }) };
+  return { code, cause, detail: clean(detail), ...(raw !== undefined && { raw: clean(raw) }) };
 }
 
 /** Removes the match token, and the value of each field whose name ends in "token", also in JSON text within JSON text. */

@@ -57,6 +57,34 @@ it("a player's fault is in the referee's log with code, reason, player and match
   expect(lines.join("")).not.toContain(tokenOf("P02", "R1M1"));
 });
 
+it("of a refused connection the referee's log has the address, and the manager and the players are not sent it", async () => {
+  const lines: string[] = [];
+  const log = pino({ base: null }, { write: (line: string) => void lines.push(line) });
+  const table = await startTable({}, false, log);
+  ends.push(() => table.stop());
+  const { roles } = table.order();
+  // No program may listen on port 1.
+  const gone = { ...roles.player_2, endpoint: "http://127.0.0.1:1/mcp" };
+  await table.begin({
+    roles: { ...roles, player_2: gone },
+    timeouts: { join_ms: 200, move_ms: 200, game_over_ms: 200 },
+  });
+  const { payload } = await table.told("manager", "MATCH_RESULT");
+  expect(payload.faults).toEqual([
+    { player_id: "P02", role: "player_2", code: "G002", cause: "refused", detail: "connection refused" },
+  ]);
+  const faults = lines.map((line) => JSON.parse(line)).filter(({ agent }) => agent === "player:P02");
+  expect(faults).toMatchObject([
+    {
+      code: "G002",
+      reason: "refused: connection refused (connect ECONNREFUSED 127.0.0.1:1)",
+      from: "http://127.0.0.1:1/mcp",
+    },
+  ]);
+  const aboutMatch = table.heard.map((one) => one.payload).filter(({ match_id }) => match_id === "R1M1");
+  expect(JSON.stringify(aboutMatch)).not.toMatch(/127\.0\.0\.1|ECONN/);
+});
+
 it("an order that comes while a referee stops is nobody's forfeit: it is played when the referee is started anew", async () => {
   const others = await startOthers();
   ends.push(() => others.close());

@@ -150,8 +150,9 @@ const isMatchUnknown = ({ type, payload }: Envelope): boolean => type === "GAME_
 const isUnanswered = ({ cause }: CallFault): boolean => cause === "timeout" || cause === "refused";
 
 function faultOfCall(fault: CallFault): AskFault {
-  const { cause, detail, raw } = fault;
-  return { code: isUnanswered(fault) ? "G002" : "G001", cause, detail, ...(raw !== undefined && { raw }) };
+  const { cause, detail, raw, systemMessage } = fault;
+  const code = isUnanswered(fault) ? "G002" : "G001";
+  return { code, cause, detail, ...(raw !== undefined && { raw }), ...(systemMessage && { systemMessage }) };
 }
 
 /** The first wrong field of a payload, with its path. */

@@ -12,7 +12,7 @@ export interface MatchDriver {
   readonly host: SessionHost;
   readonly asker: Asker;
   readonly clock: Clock;
-  /** Receives each fault as it is published, and a description of the request that the player failed, for the process's log. */
+  /** Receives each fault as it is published, with the system's message, and a description of the request that the player failed, for the process's log. */
   readonly onFault?: (player: Seated, fault: AskFault, request: string) => void;
 }
 

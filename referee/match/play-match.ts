@@ -137,10 +137,11 @@ async function playTurn(driver: MatchDriver, match: Match, session: Session, due
 const laterOf = (one: Session, other: Session): Session =>
   one.status === "completed" || one.tick > other.tick ? one : other;
 
-/** A player's fault as the session's log holds it. Also passes it to the process's log, unless the match was withdrawn while the player was asked. */
+/** A player's fault as the session's log holds it. Also passes it, with the system's message, to the process's log, unless the match was withdrawn while the player was asked. */
 function chargedTo({ onFault }: MatchDriver, player: Seated, fault: AskFault, request: string): Fault {
   const published = publishedFault(fault, player.matchToken);
-  if (!player.signal.aborted) onFault?.(player, published, request);
+  const { systemMessage } = fault;
+  if (!player.signal.aborted) onFault?.(player, { ...published, ...(systemMessage && { systemMessage }) }, request);
   return { role: player.role, ...published };
 }
 

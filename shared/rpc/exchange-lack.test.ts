@@ -25,7 +25,8 @@ const refused = (code: string) => ({
   ok: false,
   error: {
     cause: "refused",
-    detail: expect.stringContaining(code),
+    detail: expect.any(String),
+    systemMessage: `connect ${code}`,
     ...(code === "ECONNREFUSED" && { isNothingListening: true }),
   },
 });
@@ -75,6 +76,11 @@ test.each([
   );
   expect(result).toEqual({
     ok: false,
-    error: { cause: "refused", detail: expect.any(String), ...(isNothingListening && { isNothingListening }) },
+    error: {
+      cause: "refused",
+      detail: expect.any(String),
+      systemMessage: "all addresses failed",
+      ...(isNothingListening && { isNothingListening }),
+    },
   });
 });

@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import type { Clock } from "../lib/clock.ts";
-import { err, messageOf, ok, type Result } from "../lib/result.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { codeOf, connectionFault } from "./connection-fault.ts";
 import { type CallFault, type CallOptions, GIVEN_UP, Pending, RAW_LIMIT, type RawReply } from "./pending.ts";
 
 /** Where a call goes: parsed once for each endpoint, because the same few are called again and again. */
@@ -45,17 +46,8 @@ export function failed(call: Pending, error: Error): void {
     call.reject(error);
     return;
   }
-  const fault = { cause: "refused", detail: `connection failed: ${messageOf(error)}` } as const;
-  call.settle(err(isNothingListening(error) ? { ...fault, isNothingListening: true } : fault));
+  call.settle(err(connectionFault(error)));
 }
-
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
-
-/** A host name with several addresses has one error for each of them. */
-const isNothingListening = (error: Error): boolean =>
-  error instanceof AggregateError
-    ? error.errors.length > 0 && error.errors.every((one) => codeOf(one) === "ECONNREFUSED")
-    : codeOf(error) === "ECONNREFUSED";
 
 /** One request and its reply, as undici tells of it. */
 class Exchange implements Dispatcher.DispatchHandler {

@@ -129,9 +129,7 @@ describe("an answer that is none, and why", () => {
     const port = await listen(
       createTcpServer((socket) => void socket.on("error", () => {}).end("SSH-2.0-OpenSSH_9.9\r\n")),
     );
-    expect(await message(`http://127.0.0.1:${port}/mcp`)).toEqual(
-      failure("refused", expect.stringContaining("connection failed")),
-    );
+    expect(await message(`http://127.0.0.1:${port}/mcp`)).toEqual(failure("refused", "the answer is not HTTP"));
   });
 
   test.each([301, 302, 307, 308])("a redirect (%i) is not followed", async (code) => {

@@ -82,9 +82,7 @@ describe("a call (PROTOCOL.md, section 2)", () => {
 describe("nobody there", () => {
   test("refused, at once when not to be retried", async () => {
     const url = `http://127.0.0.1:${await closedPort()}/mcp`;
-    expect(await message(url, { timeoutMs: 20_000 })).toEqual(
-      failure("refused", expect.stringContaining("ECONNREFUSED")),
-    );
+    expect(await message(url, { timeoutMs: 20_000 })).toEqual(failure("refused", "connection refused"));
   });
 
   test("refused, when nobody comes within the deadline", async () => {
@@ -122,7 +120,7 @@ describe("nobody there", () => {
       response.writeHead(200, { "content-length": 1_000 });
       response.write('{"jsonrpc"', () => request.socket.destroy());
     });
-    expect(await message(url)).toEqual(failure("refused", expect.stringContaining("connection failed")));
+    expect(await message(url)).toEqual(failure("refused", expect.stringMatching(/^connection (closed|reset)/)));
   });
 
   test.each(["", "nonsense", "/mcp", "ftp://127.0.0.1/mcp", "file:///etc/passwd", "mailto:a@b.example", "http://"])(

@@ -6,6 +6,7 @@ import { cutTo, inOneLine, jsonOf, toldAs } from "../lib/text.ts";
 import { Envelope } from "../protocol/envelope.ts";
 import { faultOfSender } from "../protocol/senders.ts";
 import { createBatches } from "./batch.ts";
+import { connectionFault } from "./connection-fault.ts";
 import { exchange, type Target } from "./exchange.ts";
 import { type CallFault, type CallOptions, parsed, RAW_LIMIT, type RawReply } from "./pending.ts";
 import { createTargets } from "./targets.ts";
@@ -52,7 +53,7 @@ export function createPeers({ clock }: { readonly clock: Clock }): Peers {
     envelope: Envelope,
     options: CallOptions,
   ): Promise<Result<RawReply, CallFault>> => {
-    if (!targets.of(endpoint)) return refused(`not an http URL: ${endpoint.slice(0, 200)}`);
+    if (!targets.of(endpoint)) return noHttpUrl(endpoint);
     const begun = clock.monotonic();
     const params = { name: "league_message", arguments: envelope };
     const body = JSON.stringify(createJSONRPCRequest(id, "tools/call", params));
@@ -121,8 +122,14 @@ export function createPeers({ clock }: { readonly clock: Clock }): Peers {
 }
 
 /** What this machine lacked as a refused call, for those who will call again and blame nobody. */
-export const asRefused = (thrown: unknown): Result<never, CallFault> =>
-  err({ cause: "refused", detail: messageOf(thrown) });
+export const asRefused = (thrown: unknown): Result<never, CallFault> => err(connectionFault(thrown));
+
+const noHttpUrl = async (endpoint: string) =>
+  err({
+    cause: "refused",
+    detail: "the endpoint is not an http URL",
+    systemMessage: `not an http URL: ${endpoint.slice(0, 200)}`,
+  } as const);
 
 const refused = async (detail: string) => err({ cause: "refused", detail } as const);
 

@@ -5,7 +5,10 @@ import type { FaultCause } from "../session/entry.ts";
 /** Why a call to another agent gave no usable answer. */
 export interface CallFault {
   readonly cause: Exclude<FaultCause, "illegal_move" | "declined">;
+  /** For people. Holds no address, host or path of ours, because a referee publishes it. */
   readonly detail: string;
+  /** The system's message, which may name addresses, hosts and paths: for the operator of this process, never published. */
+  readonly systemMessage?: string;
   /** The fields of the request that the other side refused, each with its message; absent when it names none. */
   readonly refusedFields?: string;
   /** What came back, cut to 20,000 characters. */

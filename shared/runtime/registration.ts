@@ -3,6 +3,7 @@ import { newMessageId } from "../lib/ids.ts";
 import { inOneLine } from "../lib/text.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
 import type { MessageType } from "../protocol/messages.ts";
+import { operatorText } from "../rpc/connection-fault.ts";
 import { asRefused, type Peers } from "../rpc/peer.ts";
 import type { CallFault } from "../rpc/pending.ts";
 import { takeFile } from "../store/sqlite.ts";
@@ -35,8 +36,8 @@ const REJECTED_RETRY_MS = 1_000;
 const REPLY_BYTES = 64 * 1024 * 1024;
 
 /** Whether it may be otherwise later: nobody there, nobody that has time, or too many callers from this address. */
-const isPassing = ({ cause, detail }: CallFault): boolean =>
-  cause === "refused" || cause === "timeout" || /^HTTP (429|503)\b/.test(detail);
+const isPassing = ({ cause, status }: CallFault): boolean =>
+  cause === "refused" || cause === "timeout" || status === 429 || status === 503;
 
 /**
  * The token that an agent chooses for itself, kept in a file (mode 0600) before it is sent, so that an agent that is killed is known by it when it
@@ -96,10 +97,10 @@ export async function register<
       return { response: response.data, token };
     }
     if (!isPassing(reply.error)) {
-      const why = reply.error.refusedFields ?? inOneLine(reply.error.detail);
+      const why = reply.error.refusedFields ?? inOneLine(operatorText(reply.error));
       throw new StartError(`the manager at ${manager} refused the registration: ${why}`);
     }
-    if (attempt % 20 === 0) tellUnreached(self, manager, reply.error.detail, attempt);
+    if (attempt % 20 === 0) tellUnreached(self, manager, operatorText(reply.error), attempt);
     await self.clock.pause(Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempt), signal);
   }
 }

@@ -1,6 +1,6 @@
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { derivedMessageId, matchRef } from "#shared/lib/ids.ts";
-import type { Result } from "#shared/lib/result.ts";
+import { err, type Result } from "#shared/lib/result.ts";
 import { toldAs } from "#shared/lib/text.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
@@ -106,7 +106,7 @@ export class HandOver implements Part {
     const { ledger, peers, clock, timeouts } = this.#context;
     const { leagueId, runId } = league;
     const referee = ledger.state.agents.get(match.refereeId ?? "");
-    if (!referee) return asRefused(new Error(`${match.refereeId} is not registered`));
+    if (!referee) return err({ cause: "refused", detail: `${match.refereeId} is not registered` });
     const payload = startGameOf(ledger.state, league, match, this.#options.seedOf, timeouts);
     const envelope = newEnvelope("START_GAME", MANAGER_SENDER, payload, {
       at: clock.iso(),
