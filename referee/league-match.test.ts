@@ -231,7 +231,7 @@ describe("a match being played", () => {
 });
 
 describe("a result", () => {
-  it("is told to the players, with the seed, once the manager has recorded it, if the order names no run", async () => {
+  it("is sent to the players, with the seed, after the manager has recorded it, if the order has no run_id", async () => {
     await message("START_GAME", order(), signature);
     release.resolve();
     await vi.waitFor(() => expect(asked.filter((line) => line.endsWith("GAME_RESULT"))).toHaveLength(2));

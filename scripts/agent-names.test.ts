@@ -23,7 +23,7 @@ test.each([
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr.split("\n")).toEqual([
       `error: option '--name <name>' argument '${shown}' is invalid. a name ${why}.`,
-      "(add --help for what can be said)",
+      "(use --help to list the options)",
       "",
     ]);
   });

@@ -100,7 +100,7 @@ describe("impurities", () => {
   });
 });
 
-it("files of the system take their capabilities as arguments; tests and tools of their own need not", () => {
+it("files of the system take their capabilities as arguments; test files and tools are exempt", () => {
   const inside = ["referee/service.ts", "shared/rpc/peer.ts", "scripts/run.ts", "shared/games/simulate.ts"];
   const outside = [
     "referee/host.test.ts",

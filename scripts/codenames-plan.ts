@@ -43,7 +43,7 @@ const DEFAULT_PEOPLE = "red_team";
 const DEFAULT_KEY = "OPENAI_API_KEY";
 
 const wrong = (message: string): never => {
-  throw new StartError(`${message}\n(add --help for what can be said)`, EXIT.usage);
+  throw new StartError(`${message}\n(use --help to list the options)`, EXIT.usage);
 };
 
 /** Reads a command line; a StartError says what is wrong with it. */

@@ -188,7 +188,7 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
       const lines = readFileSync(join(folder, "logs", `${name}.log`), "utf8")
         .trim()
         .split("\n");
-      return lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === "refused");
+      return lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === "rejected");
     };
     const manager = refusedIn("league-manager");
     expect(new Set(manager.map(({ code }) => code))).toEqual(new Set(["L001", "L003", 429]));

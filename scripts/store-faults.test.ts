@@ -90,7 +90,7 @@ async function damagedReferee(how: string): Promise<{ folder: string; file: stri
   return { folder, file, port: String(host.port) };
 }
 
-// It reads a row when somebody asks for its session, not when it starts.
+// The referee reads a row when its session is requested, not when it starts.
 it.each(["no database", "cut in half", "overwritten behind its first page"])(
   "a referee's database that is %s ends the referee with one line that names it",
   async (how) => {
@@ -101,7 +101,7 @@ it.each(["no database", "cut in half", "overwritten behind its first page"])(
   },
 );
 
-it("a match of an export that is no JSON, and one that is a folder, are faults of verify", async () => {
+it("verify reports a match file that is not JSON, and one that is a folder", async () => {
   const folder = newFolder();
   await writeSyntheticRun(folder, 3);
   const out = join(folder, "out");
@@ -117,7 +117,7 @@ it("a match of an export that is no JSON, and one that is a folder, are faults o
   expect(stderr).not.toMatch(/^\s+at /m);
 });
 
-it("what verify shows of an export holds nothing that a terminal obeys; its document has it as it is", async () => {
+it("verify prints no control characters; its JSON document keeps them", async () => {
   const folder = newFolder();
   await writeSyntheticRun(folder, 3);
   const out = join(folder, "out");
@@ -137,7 +137,7 @@ it("what verify shows of an export holds nothing that a terminal obeys; its docu
   expect(json.faults).toContainEqual({ file: name, message: "is not in the manifest" });
 });
 
-it("an export with names that a terminal would obey is not sound, and is shown without what it obeys", async () => {
+it("an export whose names contain control characters is not sound, and the names are printed without them", async () => {
   const folder = newFolder();
   await writeSyntheticRun(folder, 3);
   const out = join(folder, "out");

@@ -24,9 +24,9 @@ export interface DirectorDesk {
 }
 
 /** The log message of a rejected answer; its entry has the reason. */
-export const ANSWER_REJECTED = "answer refused";
+export const ANSWER_REJECTED = "answer rejected";
 
-/** What everybody may see of the board: as a spectator, or after the game, when the key is public, as a spymaster. */
+/** The public view of the board: a spectator's, and after the game, when the key is public, a spymaster's. */
 export const publicBoard = (session: Session): SessionView =>
   session.status === "active" ? spectatorView(session) : seatView(session, "red_spymaster");
 
@@ -84,11 +84,11 @@ export function createDirector({ host, play, table, writer, log }: DirectorDesk)
     return game;
   };
   const tokenOf = (sessionId: string): string => host.secret(sessionId, TOKEN_PURPOSE) ?? "";
-  /** Owners for whom a game is being begun. */
+  /** Owners whose game is being created. */
   const beginning = new Set<string>();
   const isOpen = ({ sessionId }: LedGame): boolean => session(sessionId).status === "active";
 
-  /** The open question: somebody may have acted through another interface since it was written. */
+  /** The open question. Another caller may have acted through another interface since it was written. */
   const pendingIn = (game: LedGame): Pending => {
     const now = session(game.sessionId);
     return game.pending.tick === now.tick ? game.pending : firstPending(publicView(now), now.tick);
@@ -97,7 +97,7 @@ export function createDirector({ host, play, table, writer, log }: DirectorDesk)
   const typeToAct = ({ sessionId, players }: LedGame): PlayerType =>
     players[driverView(session(sessionId)).toAct[0] ?? ""] ?? "llm";
 
-  /** A question is moot when somebody has acted through another interface, or the game is over. */
+  /** A question is moot when another caller has acted through another interface, or the game is over. */
   const whenMoot =
     (sessionId: string, tick: number): NonNullable<InputNeeded["watchMoot"]> =>
     (tell) => {

@@ -196,6 +196,6 @@ export const stateIn = (requestState: string): { game_id: string; tick: number; 
 /** A log for `startTestHost`, and its entries of rejected answers so far. */
 export function logOfRefused(): { readonly log: Logger; readonly refused: Record<string, unknown>[] } {
   const refused: Record<string, unknown>[] = [];
-  const write = (line: string): void => void (line.includes("answer refused") && refused.push(JSON.parse(line)));
+  const write = (line: string): void => void (line.includes("answer rejected") && refused.push(JSON.parse(line)));
   return { log: pino({}, { write }), refused };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import { newMessageId } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
-import { jsonOf, toldAs } from "#shared/lib/text.ts";
+import { asText, jsonOf } from "#shared/lib/text.ts";
 import { type Envelope, fieldFaults, newEnvelope } from "#shared/protocol/envelope.ts";
 import { GameInviteResponse, type MessageType, MoveResponse } from "#shared/protocol/messages.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
@@ -138,7 +138,7 @@ const textOf = (reply: Envelope): string => jsonOf({ ...reply, auth_token: undef
 
 /** The text of an error message after a colon; empty for any other message. */
 const errorTextIn = ({ type, payload }: Envelope): string =>
-  type === "GAME_ERROR" || type === "LEAGUE_ERROR" ? `: ${toldAs(payload.message).slice(0, 200)}` : "";
+  type === "GAME_ERROR" || type === "LEAGUE_ERROR" ? `: ${asText(payload.message).slice(0, 200)}` : "";
 
 /** A description of the fault if an answer was not sent by the player that was asked, else null. */
 const wrongSenderOf = ({ type, sender }: Envelope, { playerId }: Seated): string | null =>

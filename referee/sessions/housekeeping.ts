@@ -6,7 +6,7 @@ import type { Replies } from "./replies.ts";
 export interface HousekeepingOptions {
   readonly host: SessionHost;
   readonly replies: Replies;
-  /** A session acted by its seats expires when nobody has acted for so long. */
+  /** A session that its seats play over REST expires when no seat has acted for this time. */
   readonly expireAfterMs: number;
   readonly log: Logger;
   readonly clock: Clock;

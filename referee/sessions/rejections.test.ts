@@ -24,7 +24,7 @@ const tables: Table[] = [];
 /** What the host of Codenames logged of requests that it rejected. */
 const logged: Wire[] = [];
 const rejections = {
-  write: (line: string): void => void (line.includes('"refused"') && logged.push(JSON.parse(line))),
+  write: (line: string): void => void (line.includes('"rejected"') && logged.push(JSON.parse(line))),
 };
 beforeAll(async () => {
   host = await startTestHost();

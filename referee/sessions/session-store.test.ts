@@ -142,7 +142,7 @@ describe("the session store", () => {
     expect(store.quietSince(Date.parse(at) + 1_000)).toEqual(["s1"]);
   });
 
-  test("an entry without a snapshot leaves a session as quiet as it was", async () => {
+  test("an entry without a snapshot does not change the time of the session's last activity", async () => {
     await add(newSession("s1"));
     await store.log.append([{ stream: "s1", expectedVersion: 1, events: [eventOf(acted(0, "rock"))] }]);
     expect(store.quietSince(Date.parse(AT) + 1_000)).toEqual(["s1"]);

@@ -55,7 +55,7 @@ describe("an open simultaneous turn in which one role has chosen", () => {
   });
 });
 
-it("a session that waits for players has nobody to act and no legal actions, and its game is as it was", async () => {
+it("while players are missing, no role is to act, no action is legal, and the state is unchanged", async () => {
   const session = await begin(chess as unknown as Game);
   const waiting = seatView(session, "white", true);
   expect(waiting).toMatchObject({ status: "waiting_for_players", toAct: [], legalActions: [] });

@@ -36,7 +36,7 @@ export const seatView = (session: Session, role: Role, isWaiting = false): Sessi
   },
 });
 
-/** A session as everybody may know it. `isWaiting`: players have not joined yet. */
+/** A session as a spectator sees it. `isWaiting`: not all players have joined yet. */
 export function spectatorView(session: Session, isWaiting = false): SessionView {
   const { game } = session;
   const toAct = isWaiting ? [] : driverView(session).toAct;

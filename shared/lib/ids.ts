@@ -1,24 +1,24 @@
 import { hash, randomBytes, randomUUID } from "node:crypto";
 
-/** In lower case as it is; only that what comes of it is flat. */
+/** A UUID as a flat string (see text.ts): `toLowerCase` makes V8 copy it. */
 const uuid = (): string => randomUUID().toLowerCase();
 
 /** A 256-bit secret, base64url. */
 export const newToken = (): string => randomBytes(32).toString("base64url");
 
-/** Whether a text can be such a secret; that it is a random one is for whoever chose it to see to. */
+/** Whether a text has the form of a token. Its randomness cannot be checked. */
 export const isToken = (text: string): boolean => /^[\w-]{43}$/.test(text);
 
-/** Opaque: says nothing of league, match or time. */
+/** The id of a session. It is opaque: league, match and time cannot be read from it. */
 export const newSessionId = (): string => uuid();
 
-/** Whether a text has the form of a session's id: names of matches are looked up elsewhere. */
+/** Whether a text has the form of a session's id, and is not the name of a match. */
 export const isSessionId = (text: string): boolean => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
 
-/** Of an agent that registers with the session host. */
+/** The id of an agent that registers with the session host. */
 export const newAgentId = (): string => uuid();
 
-/** Of a setup of Codenames that its host is asked about. */
+/** The id of a setup of Codenames while its host answers the questions about it. */
 export const newSetupId = (): string => uuid();
 
 export const newMessageId = (): string => uuid();
@@ -35,7 +35,7 @@ export function derivedMessageId(...parts: readonly string[]): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** Tells runs apart that begin in one second. */
+/** A suffix that distinguishes runs that begin in the same second. */
 export const newRunSuffix = (): string => randomBytes(3).toString("hex");
 
 const numbered = (prefix: string, ordinal: number): string => `${prefix}${String(ordinal).padStart(2, "0")}`;
@@ -46,10 +46,10 @@ export const playerId = (ordinal: number): string => numbered("P", ordinal);
 /** `REF01` for the first referee. */
 export const refereeId = (ordinal: number): string => numbered("REF", ordinal);
 
-/** Match ids are unique within a league only; this names one match in one string. */
+/** One string that names a match: match ids are unique within a league only. */
 export const matchRef = (leagueId: string, matchId: string): string => `${leagueId}/${matchId}`;
 
-/** The order of ids: by their numbers where they differ in those, P99 before P100. The same on every machine. */
+/** The order of ids: by their prefix, then by their number, P99 before P100. It is the same on every machine. */
 export function compareIds(a: string, b: string): number {
   const [, nameA = "", numberA = ""] = /^(.*?)(\d*)$/s.exec(a) ?? [];
   const [, nameB = "", numberB = ""] = /^(.*?)(\d*)$/s.exec(b) ?? [];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lazily, memoized } from "./lazily.ts";
 
-/** A load that fails so many times first, and how often it was begun. */
+/** A load whose first `times` attempts fail, and the number of attempts. */
 function failing(times: number) {
   let begun = 0;
   const load = lazily(async () => {
@@ -11,18 +11,18 @@ function failing(times: number) {
   return { load, begun: () => begun };
 }
 
-test("nothing is loaded before it is asked for, and everybody gets the same", async () => {
+test("loads at the first call and returns the same value to all callers", async () => {
   const { load, begun } = failing(0);
   expect(begun()).toBe(0);
   const [one, two] = await Promise.all([load(), load()]);
   expect([one, await load(), begun()]).toEqual([{ loaded: 1 }, two, 1]);
 });
 
-test("a load that failed is told to all who waited for it, and begun anew by whoever asks next", async () => {
+test("a failed load rejects for all waiting callers and is repeated at the next call", async () => {
   const { load, begun } = failing(1);
-  const told = await Promise.allSettled([load(), load()]);
+  const outcomes = await Promise.allSettled([load(), load()]);
   const failed = { status: "rejected", reason: new Error("failure 1") };
-  expect([told, begun()]).toEqual([[failed, failed], 1]);
+  expect([outcomes, begun()]).toEqual([[failed, failed], 1]);
   expect(await load()).toEqual({ loaded: 2 });
   expect(await load()).toEqual({ loaded: 2 });
 });

@@ -1,4 +1,4 @@
-/** Loads at the first call, once for all calls; a load that failed is forgotten, since what it lacked may be there at the next call. */
+/** Loads at the first call, once for all calls. A failed load is repeated at the next call. */
 export function lazily<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | null = null;
   return () => {

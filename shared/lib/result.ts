@@ -1,26 +1,26 @@
 import { z } from "zod";
 import { faultLine } from "./schema-messages.ts";
 
-/** A refusal is a value, not an exception: exceptions are kept for our own bugs. */
+/** A rejection is a value; exceptions report bugs of this program. */
 export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 
 export const ok = <T>(value: T): { readonly ok: true; readonly value: T } => ({ ok: true, value });
 export const err = <E>(error: E): { readonly ok: false; readonly error: E } => ({ ok: false, error });
 
-/** Our own bug: thrown, never charged to a player. */
+/** Throws on a bug of this program, which is never charged to a player. */
 export function invariant(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${message}`);
 }
 
-/** Throws when an event cannot follow in its log. The log may come from another machine, so this is no bug of ours. */
+/** Throws when an event cannot follow in its log. The log may come from another machine, so this need not be a bug of this program. */
 export function follows(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(message);
 }
 
-/** Why a value was not accepted whose lists and objects lie in too many others. */
+/** The fault of a value that is nested too deeply. */
 export const TOO_DEEP = "nested too deeply";
 
-/** The message of anything that was thrown, for people: the engine's own messages about JSON quote the text, which may be a stranger's. */
+/** The message of any thrown value, for people. JSON errors of the engine quote the text, which is untrusted input, so they are replaced. */
 export function messageOf(thrown: unknown): string {
   // The message of a ZodError is a JSON document.
   if (thrown instanceof z.core.$ZodError) return thrown.issues.map(faultLine).join("; ");

@@ -81,7 +81,7 @@ function wordsFor(issue: Issue): string {
   }
 }
 
-/** A number that is refused as such is shown: it is no whole number, or none at all. */
+/** A rejected number is shown itself, e.g. 1.5 or NaN; of other values the type. */
 const notThat = ({ input }: Issue): string => (typeof input === "number" ? String(input) : typeOf(input));
 
 function boundOf(origin: string, bound: number, how: string): string {
@@ -107,7 +107,8 @@ function unknownFields(keys: readonly string[], schema: unknown): string {
 }
 
 /**
- * A value that fits none of several forms: the faults of the one form whose type it has, since that one was meant; else what each form asks for.
+ * The faults of a value that fits none of several forms. If exactly one form has the type of the value, its faults are returned; else the
+ * types that are expected, or the faults of each form of this type.
  */
 function unionWords(forms: readonly (readonly Finished[])[], input: unknown): string {
   const meant = forms.filter(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { escapeJson, escapeUnprintable, inOneLine, isDeeperThan, isName, jsonOf, toldAs } from "./text.ts";
+import { asText, escapeJson, escapeUnprintable, inOneLine, isDeeperThan, isName, jsonOf } from "./text.ts";
 
 describe("a name", () => {
   test.each(["Ann", "Ö. Müller 3", "囲碁", "👩‍🚀", "a:b/c", "<b>"])("may be %j", (name) =>
@@ -25,18 +25,18 @@ describe("a name", () => {
   ])("may not be %j", (name) => expect(isName(name)).toBe(false));
 });
 
-test("somebody else's text comes on one line, without what a terminal obeys", () => {
+test("untrusted text is put on one line, without control characters", () => {
   expect(inOneLine("won\nP99 registered\u001b[31m: x\u202E")).toBe("won P99 registered [31m: x ");
 });
 
-test("characters that cannot be seen are shown as escapes", () => {
+test("invisible characters are shown as escapes", () => {
   expect(escapeUnprintable("A\u200bn\u{1b}n\n\u202e👩‍🚀")).toBe("A\\u{200b}n\\u{1b}n\\u{a}\\u{202e}👩‍🚀");
 });
 
-test("somebody else's value is told without throwing, whatever it is", () => {
+test("any untrusted value has a text, and none throws", () => {
   const unwritable: Record<string, unknown> = {};
   unwritable.self = unwritable;
-  expect(["a", 1, null, { toString: 1 }, undefined, unwritable].map(toldAs)).toEqual([
+  expect(["a", 1, null, { toString: 1 }, undefined, unwritable].map(asText)).toEqual([
     "a",
     "1",
     "null",
@@ -47,7 +47,7 @@ test("somebody else's value is told without throwing, whatever it is", () => {
   expect(jsonOf("a")).toBe('"a"');
 });
 
-test("how deep a value is nested is found out without recursion", () => {
+test("the depth of a nested value is found without recursion", () => {
   const nested = (levels: number): unknown => JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`);
   expect([1, "a", null, {}, [1], { a: [{}] }].map((value) => isDeeperThan(2, value))).toEqual(Array(6).fill(false));
   expect([nested(100), nested(101), nested(102), nested(200_000)].map((value) => isDeeperThan(100, value))).toEqual([
@@ -58,7 +58,7 @@ test("how deep a value is nested is found out without recursion", () => {
   ]);
 });
 
-test("JSON text with control characters and characters of no width as escapes has the same value", () => {
+test("JSON text with escaped control characters and characters without width has the same value", () => {
   const value = { name: "A\u200bn\u{9b}n\u202e👩‍🚀" };
   const text = escapeJson(JSON.stringify(value, null, 1));
   expect(text).toBe('{\n "name": "A\\u200bn\\u009bn\\u202e👩‍🚀"\n}');

@@ -1,10 +1,10 @@
 /**
- * Parts as one text, written at once. V8 joins texts lazily, as ropes (`+`, templates, `randomUUID`), and JSON.stringify leaves its fast
- * path for good at the first rope that an object holds, at half the speed: so for what every message or entry carries.
+ * Joins parts into one flat string. V8 joins strings lazily, as ropes (`+`, templates, `randomUUID`), and JSON.stringify leaves its fast
+ * path at the first rope in an object and takes twice the time. Use it for fields of every message or entry.
  */
 export const flat = (...parts: readonly string[]): string => parts.join("");
 
-/** Somebody else's value as JSON; empty where JSON cannot say it, as when it is nested too deep. Never throws. */
+/** An untrusted value as JSON text; empty when it cannot be serialized, e.g. because it is nested too deeply. Never throws. */
 export function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "";
@@ -13,7 +13,7 @@ export function jsonOf(value: unknown): string {
   }
 }
 
-/** What somebody else's text says as JSON, which knows no undefined; undefined when it says nothing. */
+/** Parses untrusted JSON text; undefined when it is invalid (no JSON text has this value). */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -22,7 +22,7 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** Whether lists and objects of a JSON value lie in each other more than so many levels deep. It does not recurse: that would end at the same value. */
+/** Whether the lists and objects of a JSON value are nested more than `levels` deep. Not recursive: a deep value would exhaust the call stack. */
 export function isDeeperThan(levels: number, value: unknown): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; depth <= levels; depth++) {
@@ -32,32 +32,32 @@ export function isDeeperThan(levels: number, value: unknown): boolean {
   return true;
 }
 
-/** A text to stand in HTML, between tags or in a quoted attribute. */
+/** Escapes a text for HTML, between tags or in a quoted attribute. */
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** Somebody else's value for people: a text as it is, anything else as JSON. */
-export const toldAs = (value: unknown): string => (typeof value === "string" ? value : jsonOf(value));
+/** An untrusted value as text for people: a text unchanged, any other value as JSON. */
+export const asText = (value: unknown): string => (typeof value === "string" ? value : jsonOf(value));
 
-/** What moves a cursor, colours, breaks or turns a line. */
+/** Control characters, line breaks, characters that change the direction of the text, and lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 
-/** Characters of no width, which make two names that look alike; joiners stay, because scripts and emoji need them. */
+/** Characters without width, with which two different names can look alike. Joiners are allowed, because scripts and emoji need them. */
 const ZERO_WIDTH = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u2060-\u2064\u206A-\u206F\u3164\uFEFF\uFFA0]/u;
 
-/** Whether a text can be a name: something to be seen, on one line, nothing that a terminal would obey, nothing of no width. */
+/** Whether a text can be a name: one line with at least one visible character, no control characters and no characters without width. */
 export const isName = (text: string): boolean =>
   !UNPRINTABLE.test(text) && !ZERO_WIDTH.test(text) && /[^\p{C}\p{Z}]/u.test(text);
 
-/** Somebody else's text on one line, with nothing in it that a terminal would obey. */
+/** Untrusted text on one line, without control characters. */
 export const inOneLine = (text: string): string => text.replace(new RegExp(UNPRINTABLE, "gu"), " ");
 
-/** A text that shows its control characters and characters of no width as escapes: `\u{200b}`. */
+/** A text with its control characters and characters without width as escapes: `\u{200b}`. */
 export const escapeUnprintable = (text: string): string =>
   text.replace(new RegExp(`${UNPRINTABLE.source}|${ZERO_WIDTH.source}`, "gu"), escaped);
 const escaped = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`;
 
-/** JSON text that shows the same characters, except its line breaks, as escapes of JSON: a terminal obeys none of it, and it is parsed to the same value. */
+/** JSON text with the same characters, except line breaks, as JSON escapes: no terminal interprets them, and the text is parsed to the same value. */
 export const escapeJson = (json: string): string =>
   json.replace(
     new RegExp(`(?!\\n)(?:${UNPRINTABLE.source}|${ZERO_WIDTH.source})`, "gu"),
@@ -67,6 +67,6 @@ export const escapeJson = (json: string): string =>
 /** "1 match", "2 matches". */
 export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
-/** The beginning of a text that is longer than so many UTF-16 units, with a mark that it was. */
+/** The first UTF-16 units of a text that is longer, and an ellipsis. */
 export const cutTo = (units: number, text: string): string =>
   text.length <= units ? text : `${text.slice(0, units)}…`;

@@ -25,7 +25,7 @@ const transitions: Readonly<Record<AgentState, Partial<Record<AgentEvent, AgentS
   SHUTDOWN: {},
 };
 
-/** The state after an event, or the refusal of an event that has no arrow from here. */
+/** The state after an event, or a rejection if the state has no transition for the event. */
 export function transition(state: AgentState, event: AgentEvent): Result<AgentState, string> {
   const next = transitions[state][event];
   return next ? ok(next) : err(`${event} is not possible in state ${state}`);

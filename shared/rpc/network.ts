@@ -9,7 +9,7 @@ import { type Interfaces, interfaceReader } from "./this-machine.ts";
 export interface Network {
   /** Opens an agent's endpoint on the first free port of its list. The error is one line for the operator. */
   listen(options: ListenOptions): Promise<Result<Listening, string>>;
-  /** A client of other agents' endpoints; whoever creates it closes it. */
+  /** A client of other agents' endpoints; the caller closes it. */
   createPeers(): Peers;
   /** This machine's address in a connection to a URL's host. Rejects when there is no connection within `timeoutMs`. */
   addressToward(url: string, timeoutMs: number): Promise<string>;

@@ -2,7 +2,7 @@ import { createJSONRPCRequest, isJSONRPCResponse } from "json-rpc-2.0";
 import { z } from "zod";
 import type { Clock } from "../lib/clock.ts";
 import { err, messageOf, ok, type Result } from "../lib/result.ts";
-import { cutTo, inOneLine, jsonOf, toldAs } from "../lib/text.ts";
+import { asText, cutTo, inOneLine, jsonOf } from "../lib/text.ts";
 import { Envelope } from "../protocol/envelope.ts";
 import { faultOfSender } from "../protocol/senders.ts";
 import { createBatches } from "./batch.ts";
@@ -206,7 +206,7 @@ function resultOf(answer: RawReply, id: number): Result<unknown, CallFault> {
     const refusedFields = refusedFieldsIn(data);
     const other = data === undefined ? "" : ` ${jsonOf(data).slice(0, 300)}`;
     const more = refusedFields === null ? other : `; ${refusedFields}`;
-    const detail = `JSON-RPC error ${toldAs(code).slice(0, 20)}: ${toldAs(message).slice(0, 200)}${more}`;
+    const detail = `JSON-RPC error ${asText(code).slice(0, 20)}: ${asText(message).slice(0, 200)}${more}`;
     const failed = ok2xx ? fault("bad_reply", detail) : fault("http_error", `HTTP ${status}, ${detail}`);
     return refusedFields === null ? failed : err({ ...failed.error, refusedFields });
   }

@@ -16,7 +16,7 @@ const rejection = { code: "L004", reason: "not signed for me", agent: "player:P0
 
 test("a rejection is a line with code, reason, agent, request and address", () => {
   rejectionLog(log, systemClock).write("10.0.0.9", rejection);
-  expect(lines).toEqual([{ ...rejection, from: "10.0.0.9", message: "refused" }]);
+  expect(lines).toEqual([{ ...rejection, from: "10.0.0.9", message: "rejected" }]);
 });
 
 test("a flood is five lines a minute for each code and network, and one line that counts the others", () => {

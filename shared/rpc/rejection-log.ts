@@ -46,7 +46,7 @@ export function rejectionLog(
   let logged = 0;
   let leftOut = 0;
   const endMinute = (): void => {
-    if (leftOut > 0) log.warn({ left_out: leftOut }, "more refusals in the last minute, which are not logged");
+    if (leftOut > 0) log.warn({ left_out: leftOut }, "more rejections in the last minute, which are not logged");
     counts.clear();
     logged = 0;
     leftOut = 0;
@@ -66,7 +66,7 @@ export function rejectionLog(
       logged++;
       log.warn(
         { code, reason: clean(reason), agent: agent === null ? null : clean(agent), request: clean(request), from },
-        "refused",
+        "rejected",
       );
     },
   };

@@ -13,7 +13,7 @@ const port = z.int().min(1).max(65_535);
 const leagueId = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, "use letters, digits, dot, dash and underscore");
 
 const BOT = "random, another built-in bot, or a .ts or .js file, relative to this one";
-const name = DisplayName.describe("what it is called in the standings");
+const name = DisplayName.describe("the name in the standings");
 
 /** The forms of a player, each by a field that the others do not have. */
 const PLAYER_FORMS = {
@@ -22,8 +22,8 @@ const PLAYER_FORMS = {
     name,
     uci: z
       .strictObject({
-        command: z.string().min(1).describe("how the engine is started, e.g. stockfish"),
-        nodes: z.int().min(1).default(10_000).describe("positions that it looks at for each move"),
+        command: z.string().min(1).describe("the command that starts the engine, e.g. stockfish"),
+        nodes: z.int().min(1).default(10_000).describe("positions that the engine searches for each move"),
       })
       .describe("a chess engine"),
   }),
@@ -31,7 +31,9 @@ const PLAYER_FORMS = {
     name,
     endpoint: z
       .url({ protocol: /^https?$/ })
-      .describe("where a player is reached that somebody else has started, e.g. http://127.0.0.1:9000/mcp"),
+      .describe(
+        "the endpoint of a player that is started separately and does not register itself, e.g. http://127.0.0.1:9000/mcp",
+      ),
     secret: z
       .string()
       .refine(isToken, "a secret has 43 characters: take the one that the player shows or keeps in its --secret-file")
@@ -68,31 +70,33 @@ export type PlayerConfig = z.infer<typeof Player>;
 
 const League = z
   .strictObject({
-    league_id: leagueId.describe("what it is called in addresses and files"),
+    league_id: leagueId.describe("the league's id in URLs and file names"),
     game: z.string().describe(`one of ${gameIds.join(", ")}`),
     format: z
       .literal("round-robin")
       .default("round-robin")
       .describe(
-        "everybody against everybody, once; with more than two roles, a rotation in which all meet and have every role equally often",
+        "every player meets every other player once; with more than two roles, a rotation in which each player has every role equally often",
       ),
     options: z
       .record(z.string(), z.unknown())
       .default({})
-      .describe('the game\'s own, e.g. {"best_of": 5}; its rules name them'),
+      .describe('the options of the game, e.g. {"best_of": 5}; its rules list them'),
     max_players: z
       .int()
       .min(2)
       .max(1_000)
       .optional()
-      .describe("closes the league: whoever comes later gets L002; in a run it must have room for the roster"),
+      .describe(
+        "a league with so many players is full: further ones are rejected with L002; in a run at least the size of the roster",
+      ),
     min_players: z
       .int()
       .min(2)
       .max(1_000)
       .optional()
       .describe(
-        "starts the league when so many are registered, whoever they are; a run starts with its roster, which must reach this",
+        "the league starts when so many players are registered; a run starts with its roster, which must have at least as many",
       ),
   })
   .superRefine((league, context) => {
@@ -139,7 +143,7 @@ export const Config = z
           .string()
           .default("127.0.0.1")
           .describe(
-            "the address that it listens on; 0.0.0.0 or :: for every address of this machine, so that other machines reach it",
+            "the address to listen on; 0.0.0.0 or :: for every address of this machine, so that other machines can connect",
           ),
         endpoint: z
           .url({ protocol: /^https?$/ })
@@ -152,7 +156,7 @@ export const Config = z
           .min(OPERATOR_TOKEN_LENGTH)
           .optional()
           .describe(
-            "for start_league, schedule_match, remove_player and reset_token; a random one when it is left out",
+            "the token for start_league, schedule_match, remove_player and reset_token; by default a random token in the file operator-token of the data folder",
           ),
         join_code: JoinCode.optional().describe("the code that players and referees must send to register"),
       })
@@ -161,29 +165,36 @@ export const Config = z
     referees: z
       .strictObject({
         count: z.int().min(1).max(99).default(1).describe("how many referees are started"),
-        firstPort: port.default(8001).describe("the first one's port; the others have the next ones"),
-        max_concurrent_matches: z.int().min(1).max(100_000).default(64).describe("matches that each may have at once"),
+        firstPort: port.default(8001).describe("the port of the first referee; further referees have the next ports"),
+        max_concurrent_matches: z
+          .int()
+          .min(1)
+          .max(100_000)
+          .default(64)
+          .describe("the most matches that each referee has at the same time"),
       })
       .prefault({})
-      .describe("who run the matches"),
+      .describe("the referees, which run the matches"),
     data: z.string().default("data").describe("the folder for runs, logs and tokens, relative to this file"),
-    players: z.array(Player).max(1_000).default([]).describe("who plays; each enters every league of its games"),
-    playersFirstPort: port.default(8101).describe("the first player's port; the others have the next ones"),
-    leagues: z.array(League).min(1).max(100).describe("what is played"),
-    timeouts: Timeouts.describe("how long things may take"),
+    players: z.array(Player).max(1_000).default([]).describe("the players; each enters every league of its games"),
+    playersFirstPort: port.default(8101).describe("the port of the first player; further players have the next ports"),
+    leagues: z.array(League).min(1).max(100).describe("the leagues of a run"),
+    timeouts: Timeouts.describe("time limits in milliseconds"),
     limits: z
       .strictObject({
         loopback: z
           .boolean()
           .default(false)
-          .describe("true: callers on this machine without a token are held to the rate limits too"),
+          .describe("true: the rate limits also apply to callers on this machine without a token"),
       })
       .prefault({})
-      .describe("how much callers may ask"),
+      .describe("rate limits"),
     allowed_hosts: z
       .array(z.string().toLowerCase())
       .default([])
-      .describe("host names, besides this machine's, that agents may be reached at and may call by"),
+      .describe(
+        "host names besides those of this machine: accepted in the Host and Origin of requests and in the endpoints of agents",
+      ),
   })
   .superRefine((config, context) => {
     unique(config.leagues, (league) => league.league_id, "leagues", "league_id", context);

@@ -9,12 +9,12 @@ const MAX_SHOWN = 60;
 
 /** Makes a command end with exit code 2 (`EXIT.usage`) when it is used wrongly. */
 export function withUsageExit(command: Command): Command {
-  const withHelp = command.showHelpAfterError("(add --help for what can be said)");
+  const withHelp = command.showHelpAfterError("(use --help to list the options)");
   withHelp.configureOutput({ outputError: (message, write) => write(withShownValue(message)) });
   return withHelp.exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage));
 }
 
-/** A refused value in an error message of commander, which repeats it as it was typed. */
+/** Escapes the rejected value in an error message of commander, which repeats it as typed. */
 const withShownValue = (message: string): string =>
   message.replace(/(?<= argument ').*(?=' is invalid\.)/s, (value) => escapeUnprintable(cutTo(MAX_SHOWN, value)));
 

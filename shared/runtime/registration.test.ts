@@ -140,7 +140,7 @@ it("an agent that is stopped while it waits to register again asks no more", asy
   expect(asked).toBe(1);
 });
 
-it("a refusal is told by the fields that the manager names, not as JSON", async () => {
+it("a rejected registration names the faulty fields, without JSON", async () => {
   const faults = [
     { path: "payload.display_name", message: "must have at most 100 characters" },
     { path: "payload.league_ids.0", message: "must not\u001b[2J\nbe empty" },

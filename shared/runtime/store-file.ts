@@ -12,9 +12,8 @@ const LOOK_EVERY_MS = 1_000;
 const NO_ACCESS = new Set([8, 14]);
 
 /**
- * The fault of a database file as one line, when it is the reason why `thrown` was thrown: SQLite cannot use the file, it has another format,
- * a row of it cannot be parsed,
- * or an event of it cannot follow. Anything else is returned as it is.
+ * The fault of a database file as one line, if the file is the reason for `thrown`: SQLite cannot use it, it has another format, a row cannot
+ * be parsed, or an event cannot follow the events before it. Any other value is returned unchanged.
  */
 export function storeFault(file: string, thrown: unknown): unknown {
   if (!(thrown instanceof Error)) return thrown;

@@ -4,7 +4,7 @@ import type { Game } from "../games/game.ts";
 import { rps } from "../games/rps.ts";
 import type { RecordedEvent } from "../lib/hash-chain.ts";
 import { eventOf } from "./entry.ts";
-import { faultsOfMatch, outcomeOf, type ToldMatch } from "./match-result.ts";
+import { faultsOfMatch, outcomeOf, type ReportedMatch } from "./match-result.ts";
 import type { Command, Session } from "./session.ts";
 import { act, playSession } from "./testing-play.ts";
 import { chainOf } from "./testing-rows.ts";
@@ -56,7 +56,7 @@ describe("what a session means for a match", () => {
 describe("a told match against its log", () => {
   const won = [act("player_1", "rock"), act("player_2", "scissors")];
   const { session, rows } = play(rps, { best_of: 3 }, [...won, ...won]);
-  const told: ToldMatch = {
+  const told: ReportedMatch = {
     ...outcomeOf(session, rows.at(-1)?.hash ?? "", players),
     game: "rps.v1",
     options: { best_of: 3 },
@@ -76,7 +76,7 @@ describe("a told match against its log", () => {
     parse.mockRestore();
   });
 
-  test("an entry that is not JSON, or an action that the rules refuse, is told in words", () => {
+  test("an entry that is not JSON, or an action that is illegal, is reported in words", () => {
     const withEntry = (text: string): readonly string[] => faultsOfMatch({ ...told, log: [told.log[0] ?? "", text] });
     expect(withEntry("")).toEqual(["log entry 1: not JSON: the text ends too early"]);
     expect(withEntry("\u001b[2J")).toEqual(["log entry 1: not JSON"]);

@@ -33,8 +33,8 @@ export function outcomeOf(session: Session, head: string, players: Readonly<Reco
   };
 }
 
-/** A match as it is told: its outcome, and the log that it is to follow from. */
-export interface ToldMatch extends Omit<MatchOutcome, "faults"> {
+/** A reported result, with the log that must prove it. */
+export interface ReportedMatch extends Omit<MatchOutcome, "faults"> {
   readonly game: string;
   /** As the league's config has them. */
   readonly options: unknown;
@@ -46,8 +46,8 @@ export interface ToldMatch extends Omit<MatchOutcome, "faults"> {
   readonly log: readonly string[];
 }
 
-/** Replays a match's log by the rules, from the match's game, options and seed, and returns what of the match does not follow from it. */
-export function faultsOfMatch(told: ToldMatch): readonly string[] {
+/** Replays a match's log by the rules, from the match's game, options and seed, and returns each field of the result that does not follow from it. */
+export function faultsOfMatch(told: ReportedMatch): readonly string[] {
   const replayed = replayTexts(told.log, told.seed);
   if (!replayed.ok) return [`log entry ${replayed.error.seq}: ${replayed.error.message}`];
   const { session, head } = replayed.value;
@@ -65,15 +65,15 @@ export function faultsOfMatch(told: ToldMatch): readonly string[] {
           `${field} is ${JSON.stringify(told[field as keyof typeof expected])}, but the log gives ${JSON.stringify(value)}`,
         ],
   );
-  // A log that is older than a rule's version has the options as they were ordered, a newer one names the version.
+  // A log that is older than a rule's version has the options as START_GAME gave them, a newer log also names the version.
   const isAsOrdered =
     options.success &&
-    [options.data, optionsOfNew(game, options.data)].some((ordered) => isDeepStrictEqual(session.options, ordered));
+    [options.data, optionsOfNew(game, options.data)].some((given) => isDeepStrictEqual(session.options, given));
   return isAsOrdered ? faults : [...faults, "the log is of a match with other options"];
 }
 
 /** An aborted match gives no points, so its points and scores may be left out. */
-const isLeftOut = (told: ToldMatch, field: string): boolean =>
+const isLeftOut = (told: ReportedMatch, field: string): boolean =>
   told.termination === "aborted" &&
   (field === "match_points" || field === "final_scores") &&
   Object.keys(told[field]).length === 0;

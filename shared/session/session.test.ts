@@ -105,7 +105,7 @@ const reread = <T extends Entry>(entry: T): T => JSON.parse(JSON.stringify(entry
 
 const given = (game: Game, ...entries: Entry[]): Session => entries.reduce(evolve, create(setup(game)).next);
 
-/** Decides on a frozen session; whatever is decided must be what the log will say when it is read again. */
+/** Decides on a frozen session; the decision must be equal to the entry that is read back from the log. */
 function when(session: Session, command: Command): Result<Decision, Rejection> {
   const { game, ...rest } = session;
   const decision = decide({ ...deepFreeze(rest), game }, command, AT);
@@ -171,7 +171,7 @@ describe("expected_tick", () => {
     expect(codesOf(session, "second", [-1, 0, 1, 2])).toEqual(["CONFLICT", "CONFLICT", "ok", "CONFLICT"]);
   });
 
-  test("simultaneous: is ignored in the open turn, whoever was first", () => {
+  test("simultaneous: is ignored in the open turn, also after the other role has acted", () => {
     expect(codesOf(given(duel, acted(0, "left", 1)), "right", [null, 0, 1, 2, 99])).toEqual(Array(5).fill("ok"));
   });
 
@@ -181,7 +181,7 @@ describe("expected_tick", () => {
   });
 });
 
-describe("refusals, in this order", () => {
+describe("rejections, in this order", () => {
   const over: [string, Session][] = [
     ["played out", given(nim, acted(0, "first", 2), acted(1, "second", 1))],
     ["forfeited", given(nim, forfeited(0, "first"))],
@@ -189,7 +189,7 @@ describe("refusals, in this order", () => {
     ["expired", given(duel, expired(0))],
   ];
 
-  test.each(over)("1. SESSION_OVER: %s, before all else; an expired session says so", (how, session) => {
+  test.each(over)("1. SESSION_OVER: %s, before all other rejections; the message names an expiry", (how, session) => {
     const commands: Command[] = [
       act("nobody", 99, 99),
       { type: "forfeit", faults: [fault("first")] },
@@ -212,7 +212,7 @@ describe("refusals, in this order", () => {
     expect(codeOf(when(session, act("first", 1, 0)))).toBe("CONFLICT");
   });
 
-  test("4. NOT_YOUR_TURN: before an illegal action; strangers have no turn either", () => {
+  test("4. NOT_YOUR_TURN: before an illegal action; also for a role that the game does not have", () => {
     const session = given(nim, acted(0, "first", 1));
     expect(codeOf(when(session, act("first", 99, 1)))).toBe("NOT_YOUR_TURN");
     expect(codeOf(when(session, act("nobody", 1, 1)))).toBe("NOT_YOUR_TURN");
@@ -227,7 +227,7 @@ describe("refusals, in this order", () => {
   });
 });
 
-describe("ends that are not the game's own", () => {
+describe("ends by forfeit, abort and expiry", () => {
   test("forfeit, abort and expire each lead to their entry at the session's tick", () => {
     const session = given(nim, acted(0, "first", 1));
     expect(entryOf(when(session, { type: "forfeit", faults: [fault("second")] }))).toEqual(forfeited(1, "second"));
@@ -235,7 +235,7 @@ describe("ends that are not the game's own", () => {
     expect(entryOf(when(session, { type: "expire" }))).toEqual(expired(1));
   });
 
-  test("a forfeit of nobody, or of a role that is not in the game, is our own bug", () => {
+  test("a forfeit without faults, or of a role that is not in the game, throws", () => {
     expect(() => decide(given(nim), { type: "forfeit", faults: [] }, AT)).toThrow();
     expect(() => decide(given(nim), { type: "forfeit", faults: [fault("nobody")] }, AT)).toThrow();
   });

@@ -26,7 +26,7 @@ export interface Session {
   readonly reason: string | null;
 }
 
-/** What of a session tells how it ended. */
+/** The fields of a session that describe its end. */
 export type Ending = Pick<Session, "game" | "state" | "termination" | "outcome" | "faults" | "reason">;
 
 /** Codes of the rejections of `decide`, in the order in which they take precedence. */
@@ -185,14 +185,14 @@ export function evolve(session: Session, entry: Entry): Session {
   }
 }
 
-/** How a session ended, from its last state and its last entry, for lists of many that replay none; null while it goes on. */
+/** How a session ended, from its last state and its last entry, so that long lists need no replay; null while it is active. */
 export function endingOf(game: Game, state: unknown, last: Entry): Ending | null {
   if (last.type !== "created" && last.type !== "acted") return { game, state, outcome: null, ...cutShort(last) };
   const outcome = game.outcome(state);
   return outcome && { game, state, outcome, faults: [], termination: "normal", reason: outcome.reason };
 }
 
-/** An end that the game itself did not come to. */
+/** The end of a session by forfeit, abort or expiry. */
 function cutShort(
   entry: Exclude<Entry, { type: "created" | "acted" }>,
 ): Pick<Session, "termination" | "reason" | "faults"> {

@@ -6,7 +6,7 @@ export const POINTS = { win: 3, draw: 1, loss: 0 } as const;
 
 /** What a finished session means for its roles. */
 export interface Verdict {
-  /** Several where a team wins; empty for a draw, or when nobody wins. */
+  /** Several where a team wins; empty for a draw, or when no role wins. */
   readonly winners: readonly Role[];
   /** The one role that wins; null when none does, or several do. */
   readonly winner: Role | null;
@@ -38,7 +38,7 @@ export function verdictOf(session: Ending): Verdict {
   };
 }
 
-/** What boards and lists tell of a verdict. */
+/** The fields of a verdict for boards and lists. */
 export function resultOf(session: Ending): Pick<Verdict, "winners" | "winner" | "reason" | "termination"> {
   const { winners, winner, reason, termination } = verdictOf(session);
   return { winners, winner, reason, termination };

@@ -160,7 +160,7 @@ describe.each(stores)("the event log, %s", (_, medium, schema) => {
     expect(versions("s")).toEqual([1]);
   });
 
-  test("what stands alongside is written with the events, after them", async () => {
+  test("statements passed alongside are written after the events, in the same transaction", async () => {
     const named = { sql: "INSERT INTO notes (text) SELECT name FROM streams WHERE name = ?", parameters: ["s"] };
     await log.append([to("s", 0)], [named]);
     expect(notes()).toEqual(["s"]);

@@ -104,7 +104,7 @@ export function foreignTable(file: string, schema: string): string | null {
 }
 
 /**
- * Triggers that make a table append-only, whoever writes to the file: no UPDATE, no DELETE, and no REPLACE by its key or by
+ * Triggers that make a table append-only for every connection: no UPDATE, no DELETE, and no REPLACE by its key or by
  * its rowid (where it has one), also from a connection without recursive triggers.
  */
 export function appendOnly(table: string, key: readonly string[]): string {

@@ -35,7 +35,7 @@ export function localWriter(db: DatabaseSync, clock: Clock, onBroken?: (error: E
 }
 
 /**
- * A writer of a file, on a thread of its own, so that this thread does not wait for the disk. The file must have its tables already.
+ * A writer of a file on a separate thread, so that this thread does not wait for the disk. The file must have its tables already.
  * `onDeath` is called when the thread has ended by an error; every later commit rejects.
  */
 export function threadWriter(file: string, onDeath: (reason: Error) => void, clock: Clock): Writer {

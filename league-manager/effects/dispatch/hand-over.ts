@@ -1,7 +1,7 @@
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { derivedMessageId, matchRef } from "#shared/lib/ids.ts";
 import { err, type Result } from "#shared/lib/result.ts";
-import { toldAs } from "#shared/lib/text.ts";
+import { asText } from "#shared/lib/text.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { asRefused } from "#shared/rpc/peer.ts";
@@ -158,5 +158,5 @@ function whyNotStarted(reply: Result<Envelope, CallFault>): string {
   }
   const { type, payload } = reply.value;
   const isError = type === "GAME_ERROR" || type === "LEAGUE_ERROR";
-  return isError ? toldAs(payload.message) : `it answered ${type} instead of START_GAME_RESPONSE`;
+  return isError ? asText(payload.message) : `it answered ${type} instead of START_GAME_RESPONSE`;
 }
