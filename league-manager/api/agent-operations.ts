@@ -1,0 +1,81 @@
+import { err, ok } from "#shared/lib/result.ts";
+import { protocolError } from "#shared/protocol/errors.ts";
+import * as messages from "#shared/protocol/messages.ts";
+import { type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
+import type { Agent } from "../agents/agent.ts";
+import { reportResult } from "../commands/report.ts";
+import type { Ledger } from "../ledger.ts";
+import type { Registration } from "./registration.ts";
+import type { Views } from "./resources.ts";
+import { PlainRegisterPlayer, PlainRegisterReferee } from "./tool-schemas.ts";
+
+interface AgentDesk {
+  readonly ledger: Pick<Ledger, "execute">;
+  readonly views: Views;
+  readonly registration: Registration;
+}
+
+/** What players and referees send: registrations and results. */
+export const agentOperations = (desk: AgentDesk): readonly Operation<unknown>[] => [
+  ...registrations(desk),
+  matchResult(desk),
+];
+
+function registrations({ registration }: AgentDesk): readonly Operation<unknown>[] {
+  return [
+    operation({
+      request: "PLAYER_REGISTER_REQUEST",
+      reply: "PLAYER_REGISTER_RESPONSE",
+      payload: messages.PlayerRegisterRequest,
+      tool: {
+        name: "register_player",
+        title: "Register a player",
+        description:
+          "Enters a player into every open league of its games. Answers with player_id and an auth_token that proves who you are; keep it.",
+        plain: PlainRegisterPlayer,
+        result: messages.PlayerRegisterResponse,
+        annotations: { readOnlyHint: false, destructiveHint: false },
+      },
+      handle: (request, caller) => registration.player(request, caller),
+    }),
+    operation({
+      request: "REFEREE_REGISTER_REQUEST",
+      reply: "REFEREE_REGISTER_RESPONSE",
+      payload: messages.RefereeRegisterRequest,
+      tool: {
+        name: "register_referee",
+        title: "Register a referee",
+        description:
+          "Offers a referee to the league manager, which gives it matches by calling start_game at its endpoint.",
+        plain: PlainRegisterReferee,
+        result: messages.RefereeRegisterResponse,
+        annotations: { readOnlyHint: false, destructiveHint: false },
+      },
+      handle: (request, caller) => registration.referee(request, caller),
+    }),
+  ];
+}
+
+function matchResult({ ledger, views }: AgentDesk): Operation<unknown> {
+  return operation({
+    request: "MATCH_RESULT",
+    reply: "MATCH_RESULT_RESPONSE",
+    payload: messages.MatchResult,
+    async handle(result, caller) {
+      const referee = senderOf(views, caller);
+      if (referee?.kind !== "referee")
+        return err(protocolError("L004", "a match result is taken from a registered referee"));
+      const seed = views.seedOf(result.league_id, result.match_id, result.epoch);
+      const reported = await ledger.execute(reportResult(result, referee.id, seed));
+      if (!reported.ok) return reported;
+      return reported.value.status === "FAULTY" ? err(reported.value.fault) : ok(reported.value);
+    },
+  });
+}
+
+/** The agent that a message is from; null when its token is missing, wrong or another agent's than the sender says. */
+function senderOf({ projections }: Views, caller: Caller): Agent | null {
+  const agent = projections.authenticate(caller.authToken);
+  const isSelf = caller.sender === null || caller.sender === `${agent?.kind}:${agent?.id}`;
+  return isSelf ? agent : null;
+}

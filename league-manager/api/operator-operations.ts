@@ -1,0 +1,127 @@
+import type { z } from "zod";
+import { equalSecrets } from "#shared/lib/hash.ts";
+import { newToken } from "#shared/lib/ids.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import { type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
+import type { Place } from "../agents/places.ts";
+import { noLeague } from "../commands/draft.ts";
+import { startLeague } from "../commands/leagues.ts";
+import { removePlayer, resetToken } from "../commands/players.ts";
+import { scheduleMatch } from "../commands/rounds.ts";
+import type { Ledger } from "../ledger.ts";
+import type { Views } from "./resources.ts";
+import { LeagueId, PlayerId, Removed, Scheduled, ScheduleMatch, Started, TokenReset } from "./tool-schemas.ts";
+
+interface OperatorDesk {
+  readonly ledger: Pick<Ledger, "execute">;
+  readonly views: Pick<Views, "projections">;
+  readonly operatorToken: string;
+  readonly places: readonly Place[];
+}
+
+/** What only the operator may ask for. */
+export const operatorOperations = (desk: OperatorDesk): readonly Operation<unknown>[] => [
+  ...leagueOperations(desk),
+  removal(desk),
+  tokenReset(desk),
+];
+
+/** Handles a request only if it carries the operator token. */
+const operatorGate =
+  (operatorToken: string) =>
+  <P>(handle: (payload: P) => Promise<Result<object, ProtocolError>>) =>
+  async (payload: P, caller: Caller): Promise<Result<object, ProtocolError>> =>
+    caller.authToken !== null && equalSecrets(caller.authToken, operatorToken)
+      ? handle(payload)
+      : err(protocolError("L004", "this takes the operator token; see the terminal where the league was started"));
+
+function leagueOperations({ ledger, views, operatorToken }: OperatorDesk): readonly Operation<unknown>[] {
+  const operatorOnly = operatorGate(operatorToken);
+  return [
+    operation({
+      request: "START_LEAGUE",
+      reply: "START_LEAGUE_RESPONSE",
+      payload: LeagueId,
+      tool: {
+        name: "start_league",
+        title: "Start a league",
+        description:
+          "Closes the registration of a league, draws up its schedule and plays it. Needs the operator token.",
+        plain: LeagueId,
+        result: Started,
+        annotations: { readOnlyHint: false, destructiveHint: false },
+      },
+      handle: operatorOnly(async ({ league_id }: z.infer<typeof LeagueId>) => {
+        if (!views.projections.league(league_id)) return err(noLeague(league_id));
+        const started = await ledger.execute(startLeague(league_id));
+        return started.ok ? ok({ status: "STARTED", league_id, ...started.value }) : started;
+      }),
+    }),
+    operation({
+      request: "SCHEDULE_MATCH",
+      reply: "SCHEDULE_MATCH_RESPONSE",
+      payload: ScheduleMatch,
+      tool: {
+        name: "schedule_match",
+        title: "Schedule a match",
+        description:
+          "Adds a match to this or a later round of a running league: between player1_id and player2_id, or between players. Needs the operator token.",
+        plain: ScheduleMatch,
+        result: Scheduled,
+        annotations: { readOnlyHint: false, destructiveHint: false },
+      },
+      handle: operatorOnly(async (match: z.infer<typeof ScheduleMatch>) => {
+        const { round_id, league_id, player1_id = "", player2_id = "" } = match;
+        if (league_id !== undefined && !views.projections.league(league_id)) return err(noLeague(league_id));
+        const players = match.players ?? [player1_id, player2_id];
+        const scheduled = await ledger.execute(scheduleMatch(league_id ?? null, players, round_id));
+        if (!scheduled.ok) return scheduled;
+        const { leagueId, matchId: match_id, roles } = scheduled.value;
+        return ok({ status: "SCHEDULED", league_id: leagueId, match_id, round_id, roles });
+      }),
+    }),
+  ];
+}
+
+function removal({ ledger, operatorToken }: OperatorDesk): Operation<unknown> {
+  return operation({
+    request: "REMOVE_PLAYER",
+    reply: "REMOVE_PLAYER_RESPONSE",
+    payload: PlayerId,
+    tool: {
+      name: "remove_player",
+      title: "Remove a player",
+      description:
+        "Takes a player out of open leagues; in running ones a round that has begun is played to its end, and what follows it is forfeited. One that was in open leagues only may register anew, under the same name. Needs the operator token.",
+      plain: PlayerId,
+      result: Removed,
+      annotations: { readOnlyHint: false, destructiveHint: true },
+    },
+    handle: operatorGate(operatorToken)(async ({ player_id }: z.infer<typeof PlayerId>) => {
+      const removed = await ledger.execute(removePlayer(player_id));
+      return removed.ok ? ok({ status: "REMOVED", player_id }) : removed;
+    }),
+  });
+}
+
+function tokenReset({ ledger, places, operatorToken }: OperatorDesk): Operation<unknown> {
+  return operation({
+    request: "RESET_TOKEN",
+    reply: "RESET_TOKEN_RESPONSE",
+    payload: PlayerId,
+    tool: {
+      name: "reset_token",
+      title: "Reset a player's token",
+      description:
+        "Gives a player that has lost its token a new one, with which it registers again under its id. Matches that have begun go on with the old token. Needs the operator token.",
+      plain: PlayerId,
+      result: TokenReset,
+      annotations: { readOnlyHint: false, destructiveHint: true },
+    },
+    handle: operatorGate(operatorToken)(async ({ player_id }: z.infer<typeof PlayerId>) => {
+      const reset = await ledger.execute(resetToken(player_id, newToken(), places));
+      return reset.ok ? ok({ status: "RESET", player_id, auth_token: reset.value.token }) : reset;
+    }),
+  });
+}

@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { findGame } from "#shared/games/registry.ts";
+import { err, ok } from "#shared/lib/result.ts";
+import { protocolError } from "#shared/protocol/errors.ts";
+import { type Answer, type Operation, operation } from "#shared/rpc/operations.ts";
+import { noLeague } from "../commands/draft.ts";
+import type { League } from "../league/league.ts";
+import { scheduleOf, scheduleOfRound } from "../projections/schedule.ts";
+import { standingsShown, type Views } from "./resources.ts";
+import { GetSchedule, LeagueId, Leagues, Schedule, Standings } from "./tool-schemas.ts";
+
+interface ReadDesk {
+  readonly views: Pick<Views, "projections">;
+  /** `max_players` of the config by league id. */
+  readonly maxPlayers: ReadonlyMap<string, number>;
+}
+
+/** What anyone may read. */
+export function readOperations({ views, maxPlayers }: ReadDesk): readonly Operation<unknown>[] {
+  const { projections } = views;
+  const ofLeague = (leagueId: string, show: (league: League) => Answer): Answer => {
+    const league = projections.league(leagueId);
+    return league ? show(league) : err(noLeague(leagueId));
+  };
+  const leagueRow = ({ leagueId, game, status, entrants }: League): object => ({
+    league_id: leagueId,
+    game,
+    game_name: findGame(game)?.info.name,
+    status,
+    players: entrants.size,
+    max_players: maxPlayers.get(leagueId) ?? null,
+  });
+  return [
+    operation({
+      request: "GET_STANDINGS",
+      reply: "GET_STANDINGS_RESPONSE",
+      payload: LeagueId,
+      tool: {
+        name: "get_standings",
+        title: "Standings",
+        description: "The standings of a league: rank, points, wins, draws, losses.",
+        plain: LeagueId,
+        result: Standings,
+        annotations: { readOnlyHint: true },
+      },
+      handle: ({ league_id }) => ofLeague(league_id, (league) => ok(standingsShown(views, [league]))),
+    }),
+    operation({
+      request: "GET_SCHEDULE",
+      reply: "GET_SCHEDULE_RESPONSE",
+      payload: GetSchedule,
+      tool: {
+        name: "get_schedule",
+        title: "Schedule",
+        description:
+          "Every match of a league with its round, roles, status and result. Of more than 1,000 matches only the current rounds; round_id gives any one round.",
+        plain: GetSchedule,
+        result: Schedule,
+        annotations: { readOnlyHint: true },
+      },
+      handle: ({ league_id, round_id }) => ofLeague(league_id, (league) => scheduleAnswer(league, round_id)),
+    }),
+    operation({
+      request: "LIST_LEAGUES",
+      reply: "LIST_LEAGUES_RESPONSE",
+      payload: z.object({}),
+      tool: {
+        name: "list_leagues",
+        title: "List leagues",
+        description: "The leagues that are open, running or completed, with their games and how many players are in.",
+        plain: z.object({}),
+        result: Leagues,
+        annotations: { readOnlyHint: true },
+      },
+      handle: () => ok({ leagues: projections.leagues().map(leagueRow) }),
+    }),
+  ];
+}
+
+function scheduleAnswer(league: League, roundId: number | undefined): Answer {
+  if (roundId === undefined) return ok(scheduleOf(league));
+  const round = scheduleOfRound(league, roundId);
+  const { leagueId: league_id, rounds } = league;
+  const context = { league_id, round_id: roundId, rounds: rounds.length };
+  return round ? ok(round) : err(protocolError("G003", `league ${league_id} has no round ${roundId}`, context));
+}
