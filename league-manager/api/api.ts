@@ -18,8 +18,8 @@ import { isReturn, managerOperations, REGISTRATIONS } from "./operations.ts";
 import { leaguePages } from "./pages.ts";
 import type { Registration } from "./registration.ts";
 import { managerResources, managerTemplates, type Views } from "./resources.ts";
-import { streamRoutes } from "./stream-routes.ts";
-import { leagueStreams, type StreamOptions } from "./streams.ts";
+import { streamRoutes } from "./streams/routes.ts";
+import { leagueStreams, type StreamOptions } from "./streams/streams.ts";
 
 const INSTRUCTIONS =
   "This server manages leagues of games between programs. list_leagues gives the league ids; get_standings and get_schedule show one league; the resources league://standings and league://schedule show all leagues. start_league, schedule_match, remove_player and reset_token need the operator token in auth_token. Games are played at the referees and players, not here.";

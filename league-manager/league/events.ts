@@ -129,5 +129,10 @@ export const LeagueEvent = z.compile(
 );
 export type LeagueEvent = Readonly<z.infer<typeof LeagueEvent>>;
 
+/** The types of the events of a league. */
+export const LEAGUE_EVENT_TYPES: readonly LeagueEvent["type"][] = LeagueEvent.options.map(
+  ({ shape }) => shape.type.value,
+);
+
 /** Reads a stored event of a league; throws on text that is none. */
 export const parseLeagueEvent = (body: string): LeagueEvent => LeagueEvent.parse(JSON.parse(body));

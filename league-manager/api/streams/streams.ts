@@ -2,8 +2,9 @@ import type { ServerResponse } from "node:http";
 import type { Clock } from "#shared/lib/clock.ts";
 import { isLoopback, networkOf } from "#shared/protocol/addresses.ts";
 import { remoteAddressOf } from "#shared/rpc/http-request.ts";
-import type { Ledger } from "../ledger.ts";
-import { eventChunks, type ReadEvents } from "./event-chunks.ts";
+import type { Ledger } from "../../ledger.ts";
+import type { ReadEvents } from "./chunks.ts";
+import { eventFeed, type Reader } from "./feed.ts";
 
 /** The events of leagues as server-sent events. */
 export interface LeagueStreams {
@@ -11,9 +12,12 @@ export interface LeagueStreams {
    * Sends a league's events after a version, each with its version as its id, and then those that are committed. Ends with the league. Returns
    * false if there are too many readers, in total or of the reader's network.
    */
-  open(leagueId: string, after: number, response: ServerResponse): boolean;
+  open(wanted: WantedEvents, response: ServerResponse): boolean;
   close(): void;
 }
+
+/** Which events a reader asks for; `types` is null for all types. */
+export type WantedEvents = Pick<Reader, "leagueId" | "types"> & { readonly after: number };
 
 export interface StreamOptions {
   readonly ledger: Pick<Ledger, "state" | "onCommit">;
@@ -23,25 +27,8 @@ export interface StreamOptions {
   readonly maxReadersOfNetwork?: number;
 }
 
-interface Reader {
-  readonly leagueId: string;
-  readonly response: ServerResponse;
-  /** Null for a reader on this machine. */
-  readonly network: string | null;
-  /** The version of the last event that was sent. */
-  version: number;
-  /** Whether the connection takes no more at the moment. */
-  isFull: boolean;
-  /** When the connection was last able to take more. */
-  readyAt: number;
-}
-
 const MAX_READERS = 1_000;
 const MAX_READERS_OF_NETWORK = 50;
-/** What is written in one turn of the event loop, so that the manager goes on with its other work. */
-const TURN_BYTES = 256 * 1024;
-/** What a write of fewer bytes counts as. */
-const WRITE_BYTES = 2 * 1024;
 const HEARTBEAT_MS = 15_000;
 /** A reader that takes nothing for so long is disconnected. It resumes from the last event that it received. */
 const STALLED_MS = 30_000;
@@ -56,7 +43,7 @@ const EVENT_STREAM = {
 export function leagueStreams(options: StreamOptions): LeagueStreams {
   const { ledger, read, clock, maxReaders = MAX_READERS, maxReadersOfNetwork = MAX_READERS_OF_NETWORK } = options;
   const readers = new Set<Reader>();
-  const feed = feeder(ledger, read, clock);
+  const feed = eventFeed(ledger, read, clock);
 
   const stopListening = ledger.onCommit(({ events }) => {
     const changed = new Set(events.map((committed) => (committed.kind === "league" ? committed.leagueId : null)));
@@ -76,14 +63,17 @@ export function leagueStreams(options: StreamOptions): LeagueStreams {
   };
 
   return {
-    open(leagueId, after, response) {
+    open({ after, ...wanted }, response) {
       const address = remoteAddressOf(response.req);
       const network = isLoopback(address) ? null : networkOf(address);
       if (!hasPlace(network)) return false;
       // Without chunks each event is one write. The end of the stream is the end of the connection.
       response.useChunkedEncodingByDefault = false;
       response.writeHead(200, EVENT_STREAM).flushHeaders();
-      const reader: Reader = { leagueId, response, network, version: after, isFull: false, readyAt: clock.monotonic() };
+      const reader: Reader = {
+        ...wanted,
+        ...{ response, network, version: after, isFull: false, readyAt: clock.monotonic() },
+      };
       readers.add(reader);
       response.once("close", () => readers.delete(reader));
       response.on("drain", () => {
@@ -103,55 +93,6 @@ export function leagueStreams(options: StreamOptions): LeagueStreams {
       }
     },
   };
-}
-
-/** Sends readers the events that they have not received, until their connections are full: a chunk at a time, in turns. */
-function feeder(ledger: StreamOptions["ledger"], read: ReadEvents, clock: Clock) {
-  const chunkAfter = eventChunks(read);
-  const waiting = new Set<Reader>();
-
-  const send = (reader: Reader): number => {
-    const { response, leagueId } = reader;
-    if (reader.isFull || response.destroyed || response.writableEnded) return 0;
-    const chunk = chunkAfter(leagueId, reader.version);
-    if (chunk) {
-      reader.version = chunk.version;
-      reader.isFull = !response.write(chunk.bytes);
-    }
-    const league = ledger.state.leagues.get(leagueId);
-    if (league?.status === "completed" && reader.version >= league.version) response.end();
-    return chunk?.bytes.length ?? 0;
-  };
-
-  /** Sends the next chunk. Returns its size; 0 if there is none or the connection takes none. */
-  const now = (reader: Reader): number => {
-    try {
-      return send(reader);
-    } catch {
-      // The store could not be read, which ends the manager or passes. The reader resumes with a new connection.
-      reader.response.destroy();
-      return 0;
-    }
-  };
-
-  const takeTurn = (): void => {
-    let written = 0;
-    // A reader that is added again during the loop comes last.
-    for (const reader of waiting) {
-      if (written >= TURN_BYTES) break;
-      waiting.delete(reader);
-      const size = now(reader);
-      written += Math.max(size, WRITE_BYTES);
-      if (size > 0) waiting.add(reader);
-    }
-    if (waiting.size > 0) clock.defer(takeTurn);
-  };
-
-  const later = (reader: Reader): void => {
-    if (waiting.size === 0) clock.defer(takeTurn);
-    waiting.add(reader);
-  };
-  return { now, later };
 }
 
 function count(readers: ReadonlySet<Reader>, network: string): number {

@@ -1,5 +1,5 @@
-import type { LeagueEvent } from "../league/events.ts";
-import { publicReason } from "../league/outcome.ts";
+import type { LeagueEvent } from "../../league/events.ts";
+import { publicReason } from "../../league/outcome.ts";
 
 /** A league's event as readers of its stream see it: without the fields for operators (PROTOCOL.md, section 4). */
 export function publicEvent(leagueId: string, version: number, event: LeagueEvent): Readonly<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-import type { LeagueEvent } from "../league/events.ts";
+import type { LeagueEvent } from "../../league/events.ts";
 import { publicEvent } from "./public-events.ts";
 
 /** Consecutive events of a league as server-sent events. */
@@ -6,7 +6,11 @@ export interface EventChunk {
   /** The version of the last event. */
   readonly version: number;
   readonly bytes: Buffer;
+  /** The events in order, each with its end in `bytes`. */
+  readonly events: readonly { readonly type: EventType; readonly end: number }[];
 }
+
+export type EventType = LeagueEvent["type"];
 
 /** Committed events of a league after a version, at most `limit`. */
 export type ReadEvents = (leagueId: string, after: number, limit: number) => readonly LeagueEvent[];
@@ -18,8 +22,9 @@ const ALIGNED = 64;
 /** Events of one read of the store. An event of a round of 1,000 players has 25 kB. */
 const READ_EVENTS = 8;
 const CACHE_BYTES = 4 * 1024 * 1024;
-/** About what an entry of the cache needs besides its bytes. */
+/** About what a chunk and each of its events need besides the bytes. */
 const ENTRY_BYTES = 200;
+const EVENT_BYTES = 40;
 
 /**
  * The chunk that follows a version; null if there are no later events. Chunks that were used recently are kept, so that the readers of a
@@ -37,35 +42,53 @@ export function eventChunks(read: ReadEvents): (leagueId: string, after: number)
     kept.delete(key);
     kept.set(key, chunk);
     if (known) return chunk;
-    keptBytes += chunk.bytes.length + ENTRY_BYTES;
-    for (const [oldest, { bytes }] of kept) {
+    keptBytes += sizeOf(chunk);
+    for (const [oldest, one] of kept) {
       if (keptBytes <= CACHE_BYTES) break;
       kept.delete(oldest);
-      keptBytes -= bytes.length + ENTRY_BYTES;
+      keptBytes -= sizeOf(one);
     }
     return chunk;
   };
 }
 
+const sizeOf = ({ bytes, events }: EventChunk): number => bytes.length + ENTRY_BYTES + events.length * EVENT_BYTES;
+
 function chunkAfter(read: ReadEvents, leagueId: string, after: number): EventChunk | null {
-  const end = after + ALIGNED - (after % ALIGNED);
+  const limit = after + ALIGNED - (after % ALIGNED);
   const parts: Buffer[] = [];
+  const events: { type: EventType; end: number }[] = [];
   let version = after;
   let size = 0;
-  while (version < end && size < CHUNK_BYTES) {
-    const limit = Math.min(READ_EVENTS, end - version);
-    const events = read(leagueId, version, limit);
-    for (const event of events) {
+  while (version < limit && size < CHUNK_BYTES) {
+    const count = Math.min(READ_EVENTS, limit - version);
+    const found = read(leagueId, version, count);
+    for (const event of found) {
       if (size >= CHUNK_BYTES) break;
       version++;
       const part = Buffer.from(textOf(leagueId, version, event));
       parts.push(part);
       size += part.length;
+      events.push({ type: event.type, end: size });
     }
-    if (events.length < limit) break;
+    if (found.length < count) break;
   }
-  return parts.length === 0 ? null : { version, bytes: Buffer.concat(parts, size) };
+  return parts.length === 0 ? null : { version, bytes: Buffer.concat(parts, size), events };
 }
 
 const textOf = (leagueId: string, version: number, event: LeagueEvent): string =>
   `id: ${version}\nevent: ${event.type}\ndata: ${JSON.stringify(publicEvent(leagueId, version, event))}\n\n`;
+
+/**
+ * The bytes of a chunk for a reader of these types; null means all types. If the last event is left out, its id follows without data: readers
+ * of server-sent events then resume after it, and are sent no event.
+ */
+export function bytesOfTypes({ version, bytes, events }: EventChunk, types: ReadonlySet<EventType> | null): Buffer {
+  if (types === null) return bytes;
+  const chosen = events.flatMap(({ type, end }, index) =>
+    types.has(type) ? [bytes.subarray(events[index - 1]?.end ?? 0, end)] : [],
+  );
+  const last = events.at(-1);
+  if (last && !types.has(last.type)) chosen.push(Buffer.from(`id: ${version}\n\n`));
+  return Buffer.concat(chosen);
+}
