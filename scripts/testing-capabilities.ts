@@ -55,7 +55,7 @@ const capabilities: readonly Capability[] = [
 
 /** Programs and files outside of the system that a simulation runs, each with the reason. */
 const OUTSIDE: readonly (readonly [files: RegExp, reason: string])[] = [
-  [/^league-manager\/api\/page-script\.ts$/, "runs in a browser, on the manager's page"],
+  [/^league-manager\/api\/pages\/follow-script\.ts$/, "runs in a browser, on the manager's page"],
   [/^shared\/web\/client\//, "runs in a browser, as a client of the session host"],
   [/^shared\/rpc\/conformance-tools\.ts$/, "tools that the MCP conformance suite calls, loaded for its runs only"],
   [/^shared\/runtime\/parent-watchdog\.ts$/, "kills a process whose parent has ended, on a thread of its own"],

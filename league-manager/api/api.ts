@@ -15,7 +15,7 @@ import type { CommittedEvent, Ledger } from "../ledger.ts";
 import { changedBy } from "../projections/changes.ts";
 import type { StateChange } from "../projections/live.ts";
 import { isReturn, managerOperations, REGISTRATIONS } from "./operations.ts";
-import { leaguePages } from "./pages.ts";
+import { leaguePages } from "./pages/pages.ts";
 import type { Registration } from "./registration.ts";
 import { managerResources, managerTemplates, type Views } from "./resources.ts";
 import { streamRoutes } from "./streams/routes.ts";
@@ -80,7 +80,7 @@ export function createApi(options: ApiOptions): Api {
       }),
       isReady: () => true,
       web: webApp(log, (app) => {
-        leaguePages(views)(app);
+        leaguePages(projections)(app);
         streamRoutes(projections, streams)(app);
       }),
       bodyLimit: ({ bearer }) =>

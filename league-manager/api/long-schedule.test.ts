@@ -11,9 +11,9 @@ import { webApp } from "#shared/runtime/web.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
 import { roundRobin } from "../league/round-robin.ts";
 import { afterCommands, running, SETTINGS } from "../league/testing.ts";
-import { createProjections } from "../projections/projections.ts";
+import { createProjections, type Projections } from "../projections/projections.ts";
 import { ledgerOn, opened, profile, registered } from "../store/testing-ledger.ts";
-import { leaguePages } from "./pages.ts";
+import { leaguePages } from "./pages/pages.ts";
 import { managerResources, managerTemplates, type Views } from "./resources.ts";
 
 /** 1,035 matches in 45 rounds. */
@@ -27,7 +27,7 @@ let origin: string;
 const servers: Server[] = [];
 
 /** Serves the page; resolves with its origin. */
-async function serve(of: Views): Promise<string> {
+async function serve(of: Projections): Promise<string> {
   const server = createServer(await webApp(openLog(null, "test"), leaguePages(of))()).listen(0, "127.0.0.1");
   servers.push(server);
   await new Promise((resolve) => server.once("listening", resolve));
@@ -53,7 +53,7 @@ beforeAll(async () => {
     }),
   );
   views = { projections: createProjections(ledger), logOf: () => [], seedOf: () => "a secret" };
-  origin = await serve(views);
+  origin = await serve(views.projections);
 });
 afterAll(() => {
   for (const server of servers) server.close().closeAllConnections();
@@ -121,7 +121,7 @@ test("the page of many leagues shows the leaders of the later ones, with links t
     (_, index) => afterCommands(running(ids, { ...SETTINGS, leagueId: `league ${index + 1}` })).league,
   );
   const state = { ...ledger.state, leagues: new Map(leagues.map((league) => [league.leagueId, league])) };
-  const many = await serve({ ...views, projections: createProjections({ state }) });
+  const many = await serve(createProjections({ state }));
   const html = await (await fetch(many)).text();
   expect(html.length).toBeLessThan(1_500_000);
   expect(html.match(/<section /g)).toHaveLength(20);

@@ -1,6 +1,6 @@
 import { createContext, runInContext } from "node:vm";
 import { expect, it } from "vitest";
-import { FOLLOW_SCRIPT } from "./page-script.ts";
+import { FOLLOW_SCRIPT } from "./follow-script.ts";
 
 interface Section {
   readonly dataset: { readonly league: string; readonly version: string; readonly status: string };
@@ -32,6 +32,10 @@ function openPage(...leagues: readonly Section[]) {
     emit(type: string, version: number): void {
       this.#listeners.get(type)?.({ type, lastEventId: String(version) });
     }
+    open(): void {
+      this.readyState = 1;
+      this.#listeners.get("open")?.({ type: "open" });
+    }
     /** Fails as after an answer other than 200 (CLOSED) or after a lost connection (CONNECTING). */
     fail(readyState: number): void {
       this.readyState = readyState;
@@ -41,13 +45,17 @@ function openPage(...leagues: readonly Section[]) {
       this.readyState = FakeSource.CLOSED;
     }
   }
+  const connection = { hidden: true };
   const main = {
     replaceWith(next: readonly Section[] | null): void {
       shown = next ?? []; // a document without "main" leaves no section
     },
   };
   const context = createContext({
-    document: { querySelectorAll: () => shown, querySelector: () => main },
+    document: {
+      querySelectorAll: () => shown,
+      querySelector: (selector: string) => (selector === "#connection" ? connection : main),
+    },
     location: { href: "/" },
     performance: { now: () => now },
     EventSource: FakeSource,
@@ -65,7 +73,11 @@ function openPage(...leagues: readonly Section[]) {
     server,
     sources,
     loads,
-    following: () => sources.filter(({ readyState }) => readyState !== 2).map(({ url }) => url),
+    /** Whether the page says that the manager does not answer. */
+    isLost: () => !connection.hidden,
+    /** The addresses of the open streams, without their types. */
+    following: () =>
+      sources.filter(({ readyState }) => readyState !== 2).map(({ url }) => url.replace(/&types=.*$/, "")),
     async advance(ms: number): Promise<void> {
       const end = now + ms;
       for (;;) {
@@ -143,4 +155,38 @@ it("loads the page of more than three leagues every five seconds, and opens no s
   page.server.leagues = ["a", "b", "c"].map((league) => section(league, 7));
   await page.advance(20_000);
   expect([page.following().length, page.loads]).toEqual([3, [5_000, 10_000, 15_000, 20_000]]);
+});
+
+it("is sent the events that change what it shows, and no others", async () => {
+  const page = openPage(section("first", 0));
+  const types = new URL(page.sources[0]?.url ?? "", "http://manager").searchParams.get("types")?.split(",") ?? [];
+  expect(types).toEqual(expect.arrayContaining(["player_entered", "match_completed", "completed"]));
+  for (const unused of ["round_paired", "round_announced", "withdrawal_settled"]) expect(types).not.toContain(unused);
+  for (const [index, type] of types.entries()) {
+    page.sources[0]?.emit(type, index + 1);
+    await page.advance(2_000);
+  }
+  expect(page.loads).toHaveLength(types.length);
+});
+
+it("says that the manager does not answer when the browser could not reconnect, until it has", () => {
+  const page = openPage(section("first", 0));
+  page.sources[0]?.fail(0);
+  expect(page.isLost()).toBe(false); // a stream ends with its league, too
+  page.sources[0]?.fail(0);
+  expect(page.isLost()).toBe(true);
+  page.sources[0]?.open();
+  expect(page.isLost()).toBe(false);
+  page.sources[0]?.fail(0);
+  expect(page.isLost()).toBe(false);
+});
+
+it("says that the manager does not answer while the page cannot be loaded", async () => {
+  const page = openPage(...["a", "b", "c", "d"].map((league) => section(league, 0)));
+  page.server.status = 503;
+  await page.advance(5_000);
+  expect(page.isLost()).toBe(true);
+  page.server.status = 200;
+  await page.advance(5_000);
+  expect(page.isLost()).toBe(false);
 });

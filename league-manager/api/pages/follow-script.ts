@@ -1,19 +1,38 @@
+import type { LeagueEvent } from "../../league/events.ts";
+
+/** The events that change what the page shows. `started` and `round_opened` follow the pairings that they are about. */
+const FOLLOWED_TYPES = [
+  "reconfigured",
+  "player_entered",
+  "player_left",
+  "started",
+  "round_opened",
+  "match_scheduled",
+  "match_assigned",
+  "match_released",
+  "match_completed",
+  "match_aborted",
+  "completed",
+] as const satisfies readonly LeagueEvent["type"][];
+
 /**
  * Keeps the manager's page up to date: follows the events of each league from the version that the page shows, and loads the page's content
  * again when there are newer ones. Browsers allow six connections to one server, so a page of many leagues asks every five seconds instead.
  *
  * A browser does not reconnect an EventSource that was answered with anything but 200. The page then loads its content again and follows from
  * the version shown there. The least time between two loads keeps a page within the manager's limit of requests for remote callers.
+ *
+ * A stream also ends when its league does, so the page says that the connection is lost when the browser has failed to reconnect.
  */
 export const FOLLOW_SCRIPT = `
 const FOLLOWED = 3;
 const RETRY_MS = 5000;
 const BETWEEN_LOADS_MS = 2000;
-const TYPES = ["player_entered", "player_left", "started", "round_opened", "match_scheduled", "match_assigned", "match_released",
-  "match_completed", "match_aborted", "completed"];
+const TYPES = ${JSON.stringify(FOLLOWED_TYPES)};
 const sections = () => [...document.querySelectorAll("section[data-league]")].filter((one) => one.dataset.status !== "completed");
 /** The version that the page shows of a league; NaN if it does not show the league or has it completed. */
 const shown = (id) => Number(sections().find((one) => one.dataset.league === id)?.dataset.version);
+const showLost = (isLost) => { document.querySelector("#connection").hidden = !isLost; };
 const sources = new Map();
 let timer = null;
 let loadedAt = -Infinity;
@@ -27,8 +46,10 @@ const load = async () => {
     const next = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("main");
     if (!next) throw new Error("not a page of a league manager");
     document.querySelector("main").replaceWith(next);
+    showLost(false);
     followAll();
   } catch {
+    showLost(true);
     soon(RETRY_MS);
   }
 };
@@ -37,14 +58,20 @@ const stop = (league) => {
   sources.delete(league);
 };
 const follow = ({ dataset: { league, version } }) => {
-  const source = new EventSource("/leagues/" + encodeURIComponent(league) + "/events?from=" + version);
+  const source = new EventSource("/leagues/" + encodeURIComponent(league) + "/events?from=" + version + "&types=" + TYPES);
   sources.set(league, source);
+  let failures = 0;
   const changed = (event) => {
     if (Number(event.lastEventId) > shown(league)) soon(500);
   };
   for (const type of TYPES) source.addEventListener(type, changed);
+  source.addEventListener("open", () => {
+    failures = 0;
+    showLost(false);
+  });
   source.addEventListener("error", () => {
-    if (source.readyState !== EventSource.CLOSED) return;
+    failures++;
+    if (source.readyState !== EventSource.CLOSED) return showLost(failures > 1);
     if (sources.get(league) === source) sources.delete(league);
     soon(RETRY_MS);
   });

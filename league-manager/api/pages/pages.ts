@@ -1,0 +1,87 @@
+import type { Express, Response } from "express";
+import { newToken } from "#shared/lib/ids.ts";
+import { cutTo, escapeHtml } from "#shared/lib/text.ts";
+import type { League, Round } from "../../league/league.ts";
+import type { Projections } from "../../projections/projections.ts";
+import { roundNumber, roundOf, roundsShown } from "../../projections/schedule.ts";
+import { FOLLOW_SCRIPT } from "./follow-script.ts";
+import { leadersSection, leagueList, leagueSection } from "./sections.ts";
+import { STYLE } from "./style.ts";
+
+/** The manager's page: standings and schedule of every league. A script follows the leagues' events; without scripts the browser reloads it. */
+export const leaguePages =
+  (projections: Projections) =>
+  (app: Express): void => {
+    app.get("/", (request, response) => {
+      const { league, round } = request.query;
+      const chosen = typeof league === "string" ? projections.league(league) : null;
+      if (league !== undefined && !chosen) return send(response.status(404), unknownLeague(projections, league));
+      send(response, leaguesPage(projections, chosen && { league: chosen, roundId: roundNumber(round) }));
+    });
+  };
+
+/** What a page shows; `isLive` if a script keeps it up to date. */
+interface Page {
+  readonly main: string;
+  readonly isLive: boolean;
+}
+
+function send(response: Response, { main, isLive }: Page): void {
+  const nonce = newToken();
+  response.set(
+    "content-security-policy",
+    `default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-${nonce}'; connect-src 'self'; base-uri 'none'; form-action 'none'`,
+  );
+  response.set("x-content-type-options", "nosniff");
+  const refresh = isLive ? '<noscript><meta http-equiv="refresh" content="5"></noscript>' : "";
+  const connection = isLive ? CONNECTION_LOST : "";
+  const script = isLive ? `<script nonce="${nonce}">${FOLLOW_SCRIPT}</script>` : "";
+  response
+    .type("html")
+    .send(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+${refresh}<title>League</title><style>${STYLE}</style></head><body><h1>League</h1>${connection}<main>${main}</main>${script}</body></html>`);
+}
+
+/** Shown by the script. */
+const CONNECTION_LOST =
+  '<p id="connection" role="status" hidden>The league manager does not answer. The page shows the last known state and tries again every few seconds.</p>';
+
+/**
+ * Rows of standings and schedules in one page: about 1 MB. Leagues beyond them show their leaders and a link to their own page. The first league
+ * is always whole.
+ */
+const PAGE_ROWS = 4_000;
+
+/** One round of one league, when the page is asked for that alone. */
+type Choice = { readonly league: League; readonly roundId: number } | null;
+
+function leaguesPage(projections: Projections, choice: Choice): Page {
+  const leagues = choice ? [choice.league] : projections.leagues();
+  let rows = 0;
+  const sections = leagues.map((league) => {
+    const rounds = roundsOf(league, choice);
+    const own = projections.standings(league).length + rounds.reduce((sum, { matches }) => sum + matches.length, 0);
+    const isWhole = rows === 0 || rows + own <= PAGE_ROWS;
+    if (isWhole) rows += own;
+    return isWhole ? leagueSection(projections, league, rounds) : leadersSection(projections, league);
+  });
+  const others = choice && projections.leagues().length > 1 ? '<p><a href="/">All leagues</a></p>' : "";
+  return { main: sections.join("") + others, isLive: leagues.some(({ status }) => status !== "completed") };
+}
+
+/** The rounds that a league's section shows. */
+function roundsOf(league: League, choice: Choice): readonly Round[] {
+  const chosen = choice && roundOf(league, choice.roundId);
+  return chosen ? [chosen] : roundsShown(league);
+}
+
+/** Characters of a name that is no league's in the answer. */
+const MAX_NAME_CHARACTERS = 100;
+
+function unknownLeague(projections: Projections, asked: unknown): Page {
+  const name = typeof asked === "string" ? ` “${escapeHtml(cutTo(MAX_NAME_CHARACTERS, asked))}”` : " of that name";
+  return {
+    main: `<p>There is no league${name}. The leagues are:</p>${leagueList(projections.leagues())}`,
+    isLive: false,
+  };
+}

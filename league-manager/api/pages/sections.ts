@@ -1,0 +1,101 @@
+import { findGame } from "#shared/games/registry.ts";
+import { escapeHtml } from "#shared/lib/text.ts";
+import type { League, Match, Round } from "../../league/league.ts";
+import { publicReason, rolesOf, summaryOf } from "../../league/outcome.ts";
+import type { Standing } from "../../league/standings.ts";
+import { resultText } from "../../projections/lines.ts";
+import type { Projections } from "../../projections/projections.ts";
+
+const LEADERS = 10;
+
+/** A league with its standings and these rounds of its schedule. */
+export function leagueSection(projections: Projections, league: League, rounds: readonly Round[]): string {
+  const nameOf = (playerId: string): string => projections.agent(playerId)?.name ?? playerId;
+  const matches = rounds.flatMap((round) => round.matches.map((match) => matchRow(league, match, nameOf)));
+  return section(
+    league,
+    `${standingsTable(projections.standings(league))}\n${roundLinks(league, rounds)}${matchesTable(matches)}`,
+  );
+}
+
+/** A league in short: its leaders, and a link to its own page. */
+export function leadersSection(projections: Projections, league: League): string {
+  const standings = projections.standings(league);
+  const link = `<a href="${pathOf(league)}">All ${standings.length} players and the schedule</a>`;
+  return section(league, `${standingsTable(standings.slice(0, LEADERS))}\n<p>${link}</p>`);
+}
+
+/** Links to the pages of leagues. */
+export const leagueList = (leagues: readonly League[]): string =>
+  `<ul>${leagues.map((league) => `<li><a href="${pathOf(league)}">${escapeHtml(league.leagueId)}</a> ${about(league)}</li>`).join("")}</ul>`;
+
+/** The path of a league's own page, for an attribute. */
+const pathOf = ({ leagueId }: League): string => `/?league=${encodeURIComponent(leagueId)}`;
+
+const about = ({ game, status }: League): string =>
+  `<small>${escapeHtml(findGame(game)?.info.name ?? game)}, ${status}</small>`;
+
+function section(league: League, content: string): string {
+  const id = escapeHtml(league.leagueId);
+  return `<section data-league="${id}" data-version="${league.version}" data-status="${league.status}">
+<h2>${id} ${about(league)}</h2>
+${content}</section>`;
+}
+
+/** The columns of figures, with the headings that they have on a narrow screen. */
+const FIGURES = [
+  ["Played", "P"],
+  ["Won", "W"],
+  ["Drawn", "D"],
+  ["Lost", "L"],
+  ["Points", "Pts"],
+] as const;
+const FIGURE_HEADINGS = FIGURES.map(
+  ([heading, short]) => `<th class="n" aria-label="${heading}" data-short="${short}"><span>${heading}</span></th>`,
+).join("");
+
+function standingsTable(standings: readonly Standing[]): string {
+  if (standings.length === 0) return "<p>No player has entered this league yet.</p>";
+  const rows = standings.map(
+    (row) =>
+      `<tr><td class="n">${row.rank}</td><td>${escapeHtml(row.display_name)} <small>${escapeHtml(row.player_id)}</small></td>` +
+      [row.played, row.wins, row.draws, row.losses, row.points].map((n) => `<td class="n">${n}</td>`).join("") +
+      "</tr>",
+  );
+  return `<div class="wide"><table><thead><tr><th class="n">#</th><th>Player</th>${FIGURE_HEADINGS}</tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
+}
+
+const matchesTable = (rows: readonly string[]): string =>
+  rows.length === 0
+    ? "<p>The matches are listed here when the league has started.</p>"
+    : `<div class="wide"><table class="matches"><thead><tr><th>Match</th><th>Players</th><th>Status</th><th>Result</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
+
+function matchRow(league: League, match: Match, nameOf: (playerId: string) => string): string {
+  const pairing = Object.entries(rolesOf(league, match)).map(
+    ([role, id]) => `${escapeHtml(nameOf(id))} <small>${escapeHtml(role)}</small>`,
+  );
+  const points = match.outcome ? summaryOf(match).match_points : {};
+  const result = match.outcome
+    ? escapeHtml(resultText({ ...match.outcome, reason: publicReason(match.outcome), points }, nameOf))
+    : "";
+  return `<tr><td>${escapeHtml(match.matchId)}</td><td>${pairing.join(" – ")}</td><td>${match.status}</td><td>${result}</td></tr>`;
+}
+
+/** Where the other rounds are, below a part of the schedule. */
+function roundLinks(league: League, shown: readonly Round[]): string {
+  const { rounds, completedCount, matchCount, currentRound } = league;
+  const first = shown[0]?.roundId ?? 0;
+  const last = shown.at(-1)?.roundId ?? 0;
+  if (shown.length === rounds.length) return "";
+  const link = (roundId: number, text: string): string =>
+    roundId >= 1 && roundId <= rounds.length ? `<a href="${pathOf(league)}&amp;round=${roundId}">${text}</a>` : "";
+  const links = [
+    link(1, "first"),
+    link(first - 1, "previous"),
+    currentRound === null ? "" : link(currentRound, "current"),
+    link(last + 1, "next"),
+    link(rounds.length, "last"),
+  ].filter((one) => one !== "");
+  const range = first === last ? `Round ${first}` : `Rounds ${first} to ${last}`;
+  return `<p>${range} of ${rounds.length}; ${completedCount} of ${matchCount} matches are completed. Rounds: ${links.join(" · ")}</p>`;
+}
