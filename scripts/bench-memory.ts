@@ -13,7 +13,7 @@ import type { MatchResult, MessageType, StartGame } from "#shared/protocol/messa
 import { createPeers } from "#shared/rpc/peer.ts";
 import { freePorts } from "#shared/runtime/free-ports.ts";
 import { countOption, withUsageExit } from "#shared/runtime/options.ts";
-import { outcomeOf } from "#shared/session/match-result.ts";
+import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
 import { act, playSession } from "#shared/session/testing-play.ts";
 import { launch, type Measured, peakKb, sleep, temporaryFolder } from "./bench-process.ts";
 
@@ -71,8 +71,9 @@ function resultOf({
 }: StartGame): MatchResult {
   const game = findGame(id);
   if (!game) throw new Error(`no game ${id}`);
-  const participants = Object.fromEntries(Object.entries(roles).map(([role, seat]) => [role, seat.player_id]));
+  const players = Object.fromEntries(Object.entries(roles).map(([role, seat]) => [role, seat.player_id]));
   const options = game.options.parse(given);
+  const participants = participantsOf({ league_id, match_id, roles: players });
   const setup = { id: match_id, game, options, participants, seed, at: systemClock.iso() };
   const { session, log, head } = playSession(setup, [act("player_1", "rock"), act("player_2", "scissors")]);
   return {
@@ -80,7 +81,7 @@ function resultOf({
     round_id,
     match_id,
     epoch,
-    ...outcomeOf(session, head, participants),
+    ...outcomeOf(session, head, players),
     log,
   };
 }

@@ -43,9 +43,8 @@ const playOn =
     const { matchId, epoch, players, refereeId } = match;
     if (refereeId === null) return assignMatch({ leagueId, matchId, epoch, refereeId: referee });
     if (how === "release") return releaseMatch({ leagueId, matchId, epoch, reason: "unreachable", detail: "silent" });
-    const pairing = { matchId, epoch, players: [players[0] as string, players[1] as string] as const };
-    const result = { won, lost, aborted }[how](pairing);
-    return reportResult({ ...result, league_id: leagueId }, refereeId, SEED);
+    const pairing = { leagueId, matchId, epoch, players: [players[0] as string, players[1] as string] as const };
+    return reportResult({ won, lost, aborted }[how](pairing), refereeId, SEED);
   };
 
 const step: fc.Arbitrary<Step> = fc.oneof(

@@ -27,7 +27,7 @@ const assign = (matchId: string, leagueId = "rps", epoch = 1) =>
 const playedOut = (leagueId: string): readonly Decide<unknown>[] => [
   openRound(leagueId, 1),
   assign("R1M1", leagueId),
-  report({ ...lost({ matchId: "R1M1", players: ["P01", "P02"] }), league_id: leagueId }),
+  report(lost({ leagueId, matchId: "R1M1", players: ["P01", "P02"] })),
 ];
 
 describe("open leagues", () => {

@@ -109,7 +109,7 @@ describe("the players of a match", () => {
     const timeouts = (leagueId: string) => [
       openRound(leagueId, 1),
       assignMatch({ leagueId, matchId: "R1M1", epoch: 1, refereeId: "REF01" }),
-      report({ ...lost({ matchId: "R1M1", players: ["P01", "P02"] }), league_id: leagueId }),
+      report(lost({ leagueId, matchId: "R1M1", players: ["P01", "P02"] })),
     ];
     const three = ["rps", "b", "c"];
     const leagues = [open(...three, "open"), ...startedLeague("rps", 2), startLeague("b"), startLeague("c")];

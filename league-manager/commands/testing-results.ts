@@ -1,6 +1,6 @@
 import { rps } from "#shared/games/rps.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
-import { outcomeOf } from "#shared/session/match-result.ts";
+import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
 import type { Command } from "#shared/session/session.ts";
 import { act, playSession } from "#shared/session/testing-play.ts";
 import { AT } from "./testing.ts";
@@ -8,13 +8,14 @@ import { AT } from "./testing.ts";
 export const SEED = "seed of the match";
 
 interface Pairing {
+  readonly leagueId?: string;
   readonly matchId: string;
   readonly players: readonly [string, string];
   readonly epoch?: number;
 }
 
-const base = ({ matchId, epoch = 1 }: Pairing) => ({
-  league_id: "rps",
+const base = ({ leagueId = "rps", matchId, epoch = 1 }: Pairing) => ({
+  league_id: leagueId,
   match_id: matchId,
   round_id: Number(/^R(\d+)/.exec(matchId)?.[1]),
   epoch,
@@ -22,12 +23,13 @@ const base = ({ matchId, epoch = 1 }: Pairing) => ({
 
 /** The result of a match of rock-paper-scissors in which these commands were given. */
 function resultOf(pairing: Pairing, commands: readonly Command[]): MatchResult {
-  const participants = { player_1: "a", player_2: "b" };
+  const about = base(pairing);
+  const [player_1, player_2] = pairing.players;
+  const roles = { player_1, player_2 };
+  const participants = participantsOf({ ...about, roles });
   const setup = { id: "s", game: rps, options: rps.options.parse({}), participants, seed: SEED, at: AT };
   const { session, log, head } = playSession(setup, commands);
-  const [player_1, player_2] = pairing.players;
-  const outcome = outcomeOf(session, head, { player_1, player_2 });
-  return { ...base(pairing), ...outcome, log };
+  return { ...about, ...outcomeOf(session, head, roles), log };
 }
 
 /** A result that the first player has won. */
@@ -41,7 +43,7 @@ export const lost = (pairing: Pairing, code: "G002" | null = "G002"): MatchResul
   resultOf(pairing, [
     {
       type: "forfeit",
-      faults: [{ role: "player_2", cause: code ? "timeout" : "resigned", detail: "", ...(code && { code }) } as never],
+      faults: [{ role: "player_2", ...(code && { code }), cause: code ? "timeout" : "resigned", detail: "" }],
     },
   ]);
 

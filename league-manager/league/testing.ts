@@ -3,7 +3,7 @@ import { findGame } from "#shared/games/registry.ts";
 import type { Result } from "#shared/lib/result.ts";
 import type { ErrorCode, ProtocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
-import { outcomeOf } from "#shared/session/match-result.ts";
+import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
 import type { Command } from "#shared/session/session.ts";
 import { act as actOfRole, playSession } from "#shared/session/testing-play.ts";
 import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "./commands.ts";
@@ -83,12 +83,14 @@ export const SEED = "seed of the match";
 export function resultOf(league: League, match: Match, commands: readonly Command[], seed = SEED): MatchResult {
   const game = findGame(league.game);
   if (!game) throw new Error(`no game ${league.game}`);
-  const participants = rolesOf(league, match);
-  const options = game.options.parse(league.options);
-  const { session, log, head } = playSession({ id: "session", game, options, participants, seed, at: AT }, commands);
-  const outcome = outcomeOf(session, head, participants);
+  const { leagueId: league_id } = league;
   const { matchId: match_id, roundId: round_id, epoch } = match;
-  return { league_id: league.leagueId, match_id, round_id, epoch, ...outcome, log };
+  const players = rolesOf(league, match);
+  const participants = participantsOf({ league_id, match_id, roles: players });
+  const options = game.options.parse(league.options);
+  const setup = { id: "session", game, options, participants, seed, at: AT };
+  const { session, log, head } = playSession(setup, commands);
+  return { league_id, match_id, round_id, epoch, ...outcomeOf(session, head, players), log };
 }
 
 /** A choice of the player in a seat of rock, paper, scissors. */

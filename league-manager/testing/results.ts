@@ -1,6 +1,6 @@
 import { findGame } from "#shared/games/registry.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
-import { outcomeOf } from "#shared/session/match-result.ts";
+import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
 import type { Command } from "#shared/session/session.ts";
 import { act, playSession } from "#shared/session/testing-play.ts";
 
@@ -12,9 +12,10 @@ function resultOf(order: StartGame, commands: readonly Command[]): MatchResult {
   if (!game) throw new Error(`no game ${order.game}`);
   const players = Object.fromEntries(Object.entries(order.roles).map(([role, seat]) => [role, seat.player_id]));
   const options = game.options.parse(order.options);
-  const setup = { id: "s", game, options, participants: players, seed: order.seed, at: AT };
-  const { session, log, head } = playSession(setup, commands);
   const { league_id, round_id, match_id, epoch } = order;
+  const participants = participantsOf({ league_id, match_id, roles: players });
+  const setup = { id: "s", game, options, participants, seed: order.seed, at: AT };
+  const { session, log, head } = playSession(setup, commands);
   return { league_id, round_id, match_id, epoch, ...outcomeOf(session, head, players), log };
 }
 

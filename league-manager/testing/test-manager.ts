@@ -12,6 +12,7 @@ import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
+import { participantsOf } from "#shared/session/match-result.ts";
 import { act, playSession } from "#shared/session/testing-play.ts";
 import { rowsOf } from "#shared/session/testing-rows.ts";
 import { matchSeeds } from "../league/seeds.ts";
@@ -144,9 +145,14 @@ export const ROLES = { player_1: "P01", player_2: "P02" };
 /** The seed of a match of the league `rps`. */
 export const seedOf = (matchId: string, epoch = 1): string => matchSeeds("s")("rps", matchId, epoch);
 
-/** The log of R1M1 in which P01 wins with rock; with fewer of its entries, another seed or other options. */
-export function logOf({ entries = 3, seed = seedOf("R1M1"), options = {} } = {}): readonly string[] {
-  const participants = { player_1: "a", player_2: "b" };
+/** The log of a match in which P01 wins with rock; with fewer of its entries, another seed or other options. */
+export function logOf({
+  match_id = "R1M1",
+  entries = 3,
+  seed = seedOf(match_id),
+  options = {},
+} = {}): readonly string[] {
+  const participants = participantsOf({ league_id: "rps", match_id, roles: ROLES });
   const setup = { id: "s", game: rps, options: rps.options.parse(options), participants, seed, at: AT };
   return playSession(setup, [act("player_1", "rock"), act("player_2", "scissors")]).log.slice(0, entries);
 }
@@ -170,7 +176,7 @@ export const won = (more: object = {}) => ({
 });
 
 /** The same of R2M1. */
-export const wonR2M1 = () => won({ round_id: 2, match_id: "R2M1", ...withLog(logOf({ seed: seedOf("R2M1") })) });
+export const wonR2M1 = () => won({ round_id: 2, match_id: "R2M1", ...withLog(logOf({ match_id: "R2M1" })) });
 
 /** What a referee tells of R1M1 when it cannot play it. */
 export const abortedR1M1 = (more: object = {}) => ({

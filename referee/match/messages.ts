@@ -1,7 +1,6 @@
 import type { Role } from "#shared/games/game.ts";
 import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
-import { matchRef } from "#shared/lib/ids.ts";
-import { flat } from "#shared/lib/text.ts";
+import { matchAgentId } from "#shared/lib/ids.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import type { GameInvite, GameResult, MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import type { Fault } from "#shared/session/entry.ts";
@@ -15,7 +14,7 @@ import type { Match, MatchDriver } from "./driven-match.ts";
 export const seatsOf = (order: StartGame) =>
   Object.entries(order.roles).map(([role, player]) => ({
     role,
-    agentId: flat(player.player_id, "@", matchRef(order.league_id, order.match_id)),
+    agentId: matchAgentId(player.player_id, order.league_id, order.match_id),
     tokenHash: sha256Hex(player.match_token),
   }));
 

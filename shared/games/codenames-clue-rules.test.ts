@@ -75,7 +75,7 @@ describe("codenames.v1, a clue by the second rule", () => {
 describe("codenames.v1, the rule that a session has", () => {
   const words = wordsWith("MOUSE", "ART");
   const participants = Object.fromEntries(codenames.roles.map((role) => [role, role]));
-  const setup = { id: "s", game: codenames as never, participants, seed: "seed", at: "" };
+  const setup = { id: "s", game: codenames as never, participants, seed: "seed", at: "2026-01-01T00:00:00.000Z" };
   const log = (options: object, clue: string): string[] => {
     const { entry } = create({ ...setup, options: codenames.options.parse(options) });
     const created = { ...entry, options };
@@ -86,7 +86,7 @@ describe("codenames.v1, the rule that a session has", () => {
       role,
       agent: role,
       action: { type: "clue", word: clue, number: 1 },
-      at: "",
+      at: setup.at,
     };
     return [created, acted].map((one) => JSON.stringify(one));
   };

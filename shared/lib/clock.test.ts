@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Clock, systemClock, throwLater } from "./clock.ts";
+import { type Clock, isIso, isoAt, systemClock, throwLater } from "./clock.ts";
 import { manualClock } from "./testing-clock.ts";
 
 /** A clock and how a test lets its time pass. */
@@ -136,4 +136,22 @@ describe("manualClock", () => {
     expect(fired).toBe(true);
     expect(clock.timers()).toBe(0);
   });
+});
+
+describe("an instant as text", () => {
+  it.each([0, 951_782_400_000, 1_735_689_600_123])("is recognized: %d ms", (ms) => expect(isIso(isoAt(ms))).toBe(true));
+
+  it.each([
+    "",
+    "now",
+    "2025-01-01",
+    "2025-01-01T00:00:00Z",
+    "2025-01-01T00:00:00.000+00:00",
+    "2025-02-30T00:00:00.000Z",
+    "2025-02-29T00:00:00.000Z",
+    "2025-13-01T00:00:00.000Z",
+    "2025-01-01T24:00:00.000Z",
+    "2025-01-01T00:00:00.000Z ",
+    "+010000-01-01T00:00:00.000Z",
+  ])("is only what `iso` writes: %j is not", (text) => expect(isIso(text)).toBe(false));
 });

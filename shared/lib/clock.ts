@@ -35,6 +35,14 @@ export const throwLater = (clock: Pick<Clock, "defer">, error: unknown): void =>
 /** An instant of `Clock.now()` as ISO 8601 UTC with milliseconds. */
 export const isoAt = (ms: number): string => new Date(ms).toISOString();
 
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** Whether a text is an instant as `iso` writes it. Such texts compare as their instants do. 30 February is none. */
+export function isIso(text: string): boolean {
+  const ms = ISO.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(ms) && isoAt(ms) === text;
+}
+
 let lastMs = -1;
 let lastIso = "";
 

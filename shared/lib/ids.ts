@@ -1,4 +1,5 @@
 import { hash, randomBytes, randomUUID } from "node:crypto";
+import { flat } from "./text.ts";
 
 /** A UUID as a flat string (see text.ts): `toLowerCase` makes V8 copy it. */
 const uuid = (): string => randomUUID().toLowerCase();
@@ -48,6 +49,10 @@ export const refereeId = (ordinal: number): string => numbered("REF", ordinal);
 
 /** One string that names a match: match ids are unique within a league only. */
 export const matchRef = (leagueId: string, matchId: string): string => `${leagueId}/${matchId}`;
+
+/** A player as an agent of the session of one match: `P01@league/R1M1`. */
+export const matchAgentId = (playerId: string, leagueId: string, matchId: string): string =>
+  flat(playerId, "@", leagueId, "/", matchId);
 
 /** The order of ids: by their prefix, then by their number, P99 before P100. It is the same on every machine. */
 export function compareIds(a: string, b: string): number {

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { codenames } from "../games/codenames.ts";
 import type { Game } from "../games/game.ts";
 import { rps } from "../games/rps.ts";
-import type { RecordedEvent } from "../lib/hash-chain.ts";
+import { chainHash, GENESIS, type RecordedEvent } from "../lib/hash-chain.ts";
 import { eventOf } from "./entry.ts";
 import { faultsOfMatch, outcomeOf, type ReportedMatch } from "./match-result.ts";
 import type { Command, Session } from "./session.ts";
@@ -21,7 +21,7 @@ function play(
   commands: readonly Command[],
 ): { session: Session; rows: RecordedEvent[] } {
   const { roles } = game as Game;
-  const participants = Object.fromEntries(roles.map((role) => [role, `agent of ${role}`]));
+  const participants = Object.fromEntries(roles.map((role, seat) => [role, `P0${seat + 1}@rps/R1M1`]));
   const setup = { id: "s1", game: game as Game, options, participants, seed: SEED, at: AT };
   const { session, entries } = playSession(setup, commands);
   return { session, rows: chainOf("s1", entries.map(eventOf)) };
@@ -58,6 +58,8 @@ describe("a told match against its log", () => {
   const { session, rows } = play(rps, { best_of: 3 }, [...won, ...won]);
   const told: ReportedMatch = {
     ...outcomeOf(session, rows.at(-1)?.hash ?? "", players),
+    league_id: "rps",
+    match_id: "R1M1",
     game: "rps.v1",
     options: { best_of: 3 },
     seed: SEED,
@@ -83,6 +85,41 @@ describe("a told match against its log", () => {
     expect(withEntry((told.log[1] ?? "").replace("rock", "lizard"))).toEqual([
       "log entry 1: the log has an illegal action at tick 0",
     ]);
+  });
+
+  test.each<[string, (text: string) => string]>([
+    ["other spaces", (text) => text.replace(",", ", ")],
+    ["a field twice", (text) => text.replace("{", '{"type":"acted",')],
+    ["an unknown field", (text) => text.replace("{", '{"note":1,')],
+    ["its fields in another order", (text) => text.replace('{"type":"acted","tick":0,', '{"tick":0,"type":"acted",')],
+  ])("an entry with %s is not written as a session host writes it", (_, change) => {
+    const log = told.log.with(1, change(told.log[1] ?? ""));
+    expect(faultsOfMatch({ ...told, log, log_head: log.reduce(chainHash, GENESIS) })).toEqual([
+      "log entry 1: it is not written as a session host writes it",
+    ]);
+  });
+
+  test.each([
+    "yesterday",
+    "",
+    "2025-01-01",
+    "2025-01-01T00:00:00Z",
+    "2025-02-30T00:00:00.000Z",
+    "2025-13-01T00:00:00.000Z",
+  ])("an entry at %j has no time in UTC as a session host writes it", (at) => {
+    const log = told.log.with(1, (told.log[1] ?? "").replace(AT, at));
+    expect(faultsOfMatch({ ...told, log, log_head: log.reduce(chainHash, GENESIS) })).toEqual([
+      "log entry 1: its time is not of the form 2026-01-31T12:00:00.000Z",
+    ]);
+  });
+
+  test.each([
+    [{ league_id: "second" }],
+    [{ match_id: "R1M2" }],
+    [{ roles: { player_1: "P01", player_2: "P03" } }],
+    [{ roles: { player_1: "P02", player_2: "P01" } }],
+  ])("a log of the agents of another match does not hold: %j", (other) => {
+    expect(faultsOfMatch({ ...told, ...other })).toEqual(["the log is of a match with other participants"]);
   });
 
   test.each([[{ best_of: 2 }], [{}], [undefined], [{ best_of: 0 }], [{ best_of: "3" }]])(

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Role } from "../games/game.ts";
+import { matchAgentId } from "../lib/ids.ts";
 import type { Fault } from "./entry.ts";
 import { replayTexts } from "./replay.ts";
 import { optionsOfNew, type Session } from "./session.ts";
@@ -35,6 +36,8 @@ export function outcomeOf(session: Session, head: string, players: Readonly<Reco
 
 /** A reported result, with the log that must prove it. */
 export interface ReportedMatch extends Omit<MatchOutcome, "faults"> {
+  readonly league_id: string;
+  readonly match_id: string;
   readonly game: string;
   /** As the league's config has them. */
   readonly options: unknown;
@@ -52,6 +55,8 @@ export function faultsOfMatch(told: ReportedMatch): readonly string[] {
   if (!replayed.ok) return [`log entry ${replayed.error.seq}: ${replayed.error.message}`];
   const { session, head } = replayed.value;
   if (session.status !== "completed") return ["the log does not lead to an end"];
+  if (!isDeepStrictEqual({ ...session.participants }, participantsOf(told)))
+    return ["the log is of a match with other participants"];
   const { game } = session;
   const options = game.options.safeParse(told.options ?? {});
   const expected = {
@@ -71,6 +76,14 @@ export function faultsOfMatch(told: ReportedMatch): readonly string[] {
     [options.data, optionsOfNew(game, options.data)].some((given) => isDeepStrictEqual(session.options, given));
   return isAsOrdered ? faults : [...faults, "the log is of a match with other options"];
 }
+
+/** Role to agent of the session of a match. */
+export const participantsOf = ({
+  league_id,
+  match_id,
+  roles,
+}: Pick<ReportedMatch, "league_id" | "match_id" | "roles">): Readonly<Record<Role, string>> =>
+  Object.fromEntries(Object.entries(roles).map(([role, player]) => [role, matchAgentId(player, league_id, match_id)]));
 
 /** An aborted match gives no points, so its points and scores may be left out. */
 const isLeftOut = (told: ReportedMatch, field: string): boolean =>
