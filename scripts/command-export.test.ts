@@ -23,6 +23,7 @@ it("a run is exported and verified; a changed byte makes verify fail and name it
 
   const [plain, json] = await Promise.all([league(["verify", out]), league(["verify", out, "--json"])]);
   expect(plain.code, plain.stderr).toBe(0);
+  expect(plain.stdout).toContain(`\nnot signed: a person who had this folder could have rewritten everything in it. `);
   expect(plain.stdout).toContain(`\nverified\n3 matches replayed, digest ${digest}\n`);
   expect(json.code, json.stderr).toBe(0);
   expect(JSON.parse(json.stdout)).toMatchObject({
@@ -44,14 +45,16 @@ it("a run is exported and verified; a changed byte makes verify fail and name it
   expect([signed.code, digestIn(signed)], signed.stderr).toEqual([0, digest]);
   const [checked, unchecked] = await Promise.all([league(["verify", out, "--key", key]), league(["verify", out])]);
   expect(checked.stdout).toMatch(/^signed by the key SHA256:[0-9a-f]{64}, as expected\nverified\n/m);
-  expect(unchecked.stdout).toMatch(/^signed by the key SHA256:[0-9a-f]{64}, which was not checked: give --key\n/m);
+  expect(unchecked.stdout).toMatch(
+    /^signed by the key SHA256:[0-9a-f]{64}, which was not compared with a key that you trust: give --key KEYFILE\nverified\n/m,
+  );
 
   const file = matchFile("rps", "R2M1");
   const bytes = readFileSync(join(out, file));
   const place = bytes.indexOf('"seed": "') + '"seed": "'.length;
   bytes[place] = bytes[place] === 0x41 ? 0x42 : 0x41;
   writeFileSync(join(out, file), bytes);
-  const message = "its bytes are not those of the manifest";
+  const message = "was changed after the export: its SHA-256 is not the one in manifest.json";
   const [badPlain, badJson] = await Promise.all([league(["verify", out]), league(["verify", out, "--json"])]);
   expect(badPlain.code).toBe(1);
   expect(badPlain.stderr).toContain(`${file}: ${message}`);

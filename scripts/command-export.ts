@@ -91,14 +91,21 @@ const listed = (items: readonly string[], separator: string): string => inOneLin
 function verdictLines({ exceptions, matches, withoutLog, digest, signature }: Verified): readonly string[] {
   const messages = exceptions.map(({ message }) => message);
   const unlogged = withoutLog.length > 0 ? `, ${withoutLog.length} without a log (${listed(withoutLog, ", ")})` : "";
-  const signed = signature && `signed by the key ${signature.fingerprint}`;
   return [
-    ...(signature
-      ? [signature.isChecked ? `${signed}, as expected` : `${signed}, which was not checked: give --key`]
-      : []),
+    signatureLine(signature),
     messages.length > 0 ? `verified except: ${listed(messages, "; ")}` : "verified",
     `${counted(matches, "match", "matches")} replayed${unlogged}, digest ${digest}`,
   ];
+}
+
+function signatureLine(signature: Verified["signature"]): string {
+  if (!signature) {
+    const risk = "a person who had this folder could have rewritten everything in it";
+    return `not signed: ${risk}. Compare the digest with the published one.`;
+  }
+  const signed = `signed by the key ${signature.fingerprint}`;
+  if (signature.isChecked) return `${signed}, as expected`;
+  return `${signed}, which was not compared with a key that you trust: give --key KEYFILE`;
 }
 
 /** What was still to be played when the export was made. */

@@ -131,10 +131,10 @@ it("verify prints no control characters; its JSON document keeps them", async ()
   const { code, stdout, stderr } = await league(["verify", out]);
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr.replaceAll("\n", "")).toMatch(/^[ -~]+$/);
-  expect(stderr).toContain("\nzz [2J [1;1Hverified: 99 verified : is not in the manifest\n");
+  expect(stderr).toContain("\nzz [2J [1;1Hverified: 99 verified : is not listed in manifest.json\n");
   expect(stderr).not.toMatch(/^verified/m);
   const json = JSON.parse((await league(["verify", out, "--json"])).stdout);
-  expect(json.faults).toContainEqual({ file: name, message: "is not in the manifest" });
+  expect(json.faults).toContainEqual({ file: name, message: "is not listed in manifest.json" });
 });
 
 it("an export whose names contain control characters is not sound, and the names are printed without them", async () => {

@@ -1,11 +1,10 @@
-import { chainHash, GENESIS } from "#shared/lib/hash-chain.ts";
-import { messageOf } from "#shared/lib/result.ts";
 import type { Agent, Profile } from "../../league-manager/agents/agent.ts";
 import { AgentEvent } from "../../league-manager/agents/events.ts";
 import { evolveAgent } from "../../league-manager/agents/evolve.ts";
 import { agentLogFile } from "./files.ts";
 import type { LoggedRun } from "./format.ts";
-import { parseJson, readLines, type Source } from "./source.ts";
+import { readLog } from "./log-file.ts";
+import type { Source } from "./source.ts";
 
 /** One event of an agent's log with the agent after it. */
 export interface AgentStep {
@@ -24,26 +23,16 @@ export interface AgentLog {
 /** An agent without its profile, which is no part of its log. */
 const UNKNOWN: Profile = { name: "", salt: "", endpoint: "", tokenHash: "" };
 
-/** Reads the log of a player: its chain and every event, which must follow from the events before it. */
+/** Reads the log of a player: every event, which must follow from the events before it. */
 export function readAgentLog(source: Source, { agent_id, log_head }: LoggedRun["agents"][number]): AgentLog {
   const file = agentLogFile(agent_id);
-  const lines = readLines(source, file);
-  if (lines.reduce(chainHash, GENESIS) !== log_head)
-    source.findings.blame(file, "its chain does not end in its log_head");
   const steps: AgentStep[] = [];
-  for (const [index, line] of lines.entries()) {
-    try {
-      const event = AgentEvent.parse(parseJson(line));
-      const before = steps.at(-1);
-      const after = evolveAgent(before?.after ?? null, event, UNKNOWN, index + 1);
-      if (event.type === "registered" && event.agent_id !== agent_id) throw new Error(`registers ${event.agent_id}`);
-      if (event.type === "registered" && event.kind !== "player") throw new Error(`registers a ${event.kind}`);
-      steps.push({ event, after, cause: after?.state === "SHUTDOWN" ? (before?.cause ?? event) : null });
-    } catch (thrown) {
-      source.findings.blame(file, `event ${index}: ${messageOf(thrown)}`);
-      return { file, steps: [] };
-    }
-  }
-  if (steps.length === 0) source.findings.blame(file, "has no events");
-  return { file, steps };
+  const isSound = readLog(source, { file, schema: AgentEvent, log_head }, (event, index) => {
+    const before = steps.at(-1);
+    const after = evolveAgent(before?.after ?? null, event, UNKNOWN, index + 1);
+    if (event.type === "registered" && event.agent_id !== agent_id) throw new Error(`registers ${event.agent_id}`);
+    if (event.type === "registered" && event.kind !== "player") throw new Error(`registers a ${event.kind}`);
+    steps.push({ event, after, cause: after?.state === "SHUTDOWN" ? (before?.cause ?? event) : null });
+  });
+  return { file, steps: isSound ? steps : [] };
 }

@@ -55,7 +55,7 @@ describe("a signed export", () => {
 
   it("is not sound by another key than the expected one", () => {
     const { verdict, faults, signature } = verifyExport(signedExport(), publicKeyIn(otherKey));
-    const message = `is by another key, ${fingerprintOf(publicKeyIn(key))}`;
+    const message = `was made with another key than the expected one: ${fingerprintOf(publicKeyIn(key))}`;
     expect({ verdict, faults }).toEqual({ verdict: "not sound", faults: [{ file: SIGNATURE, message }] });
     expect(signature).toEqual({ fingerprint: fingerprintOf(publicKeyIn(key)), isChecked: false });
   });
@@ -64,7 +64,10 @@ describe("a signed export", () => {
     const folder = signedExport();
     forgeFile(folder, matchFile("rps", "R1M1"), (match) => (match.reason = "luck"));
     const { faults, signature } = verifyExport(folder);
-    expect(faults).toContainEqual({ file: SIGNATURE, message: "is no signature of this digest by its key" });
+    expect(faults).toContainEqual({
+      file: SIGNATURE,
+      message: "is not a signature of the digest in manifest.json: the export was changed after it was signed",
+    });
     expect(signature).toBe(null);
   });
 
@@ -75,7 +78,7 @@ describe("a signed export", () => {
       forgeFile(folder, SIGNATURE, (signature) => (signature.public_key = public_key));
       expect(verifyExport(folder).faults).toContainEqual({
         file: SIGNATURE,
-        message: "is no signature of this digest by its key",
+        message: "is not a signature of the digest in manifest.json: the export was changed after it was signed",
       });
     }
   });
@@ -87,7 +90,7 @@ describe("a signed export", () => {
   ])("is not sound with %s in it", (_, change) => {
     const folder = signedExport();
     forgeFile(folder, SIGNATURE, change);
-    const message = "is no signature of this digest by its key";
+    const message = "is not a signature of the digest in manifest.json: the export was changed after it was signed";
     expect(verifyExport(folder)).toMatchObject({ signature: null, faults: [{ file: SIGNATURE, message }] });
   });
 

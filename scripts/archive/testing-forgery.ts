@@ -95,6 +95,15 @@ export function forfeit(
   events.splice(0, events.length, ...others);
 }
 
+/** Changes the session log of a match, and its hash wherever it is written. */
+export function forgeSessionLog({ events, matches }: Forgery, matchId: string, change: (text: string) => string): void {
+  const match = matches[matchId];
+  match.log = match.log.map(change);
+  match.log_head = match.log.reduce(chainHash, GENESIS);
+  const completed = events.find(({ type, match_id }) => type === "match_completed" && match_id === matchId);
+  completed.log_head = match.log_head;
+}
+
 /** Writes the events of a log. Returns the hash of the last one. */
 function writeLog(folder: string, file: string, events: readonly Json[]): string {
   const texts = events.map((event) => JSON.stringify(event));

@@ -35,8 +35,8 @@ export interface TestRun {
   start(...names: readonly string[]): Promise<void>;
   /** Plays a match to the end by these commands of its session. */
   play(leagueId: string, matchId: string, commands?: readonly Command[]): Promise<void>;
-  /** Aborts a match as often as it takes to end it, without a session log. */
-  abort(leagueId: string, matchId: string): Promise<void>;
+  /** Aborts a match as often as it takes to end it. The last abort has the session log of these commands, or none. */
+  abort(leagueId: string, matchId: string, last?: readonly Command[]): Promise<void>;
   /** Opens the current round and plays it: `commandsOf` gives the commands of each match, null to leave it. */
   round(leagueId: string, commandsOf?: (match: Match) => readonly Command[] | null): Promise<void>;
   schedule(leagueId: string, roundId: number, players: readonly string[]): Promise<void>;
@@ -99,13 +99,16 @@ function testRun(ledger: Ledger, leagueIds: readonly string[]): TestRun {
       const seed = seedOf(leagueId, match);
       await execute(reportResult(resultOf(league(leagueId), match, commands, seed), "REF01", seed));
     },
-    async abort(leagueId, matchId) {
+    async abort(leagueId, matchId, last) {
       const { epoch } = await assign(leagueId, matchId);
       await execute(releaseMatch({ leagueId, matchId, epoch, reason: "overdue", detail: "not ended in time" }));
-      for (const _ of [2, 3]) {
+      for (const commands of [undefined, last]) {
         const match = await assign(leagueId, matchId);
-        const result = unplayed(league(leagueId), match, "the referee could not play");
-        await execute(reportResult(result, "REF01", seedOf(leagueId, match)));
+        const seed = seedOf(leagueId, match);
+        const result = commands
+          ? resultOf(league(leagueId), match, commands, seed)
+          : unplayed(league(leagueId), match, "the referee could not play");
+        await execute(reportResult(result, "REF01", seed));
       }
     },
     async round(leagueId, commandsOf = () => WON) {

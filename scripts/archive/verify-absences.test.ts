@@ -22,6 +22,9 @@ function forged(change: (forgery: Forgery) => void): Verified {
 }
 
 const LOG = leagueLogFile("rps");
+const stepsOf = ({ agents }: Forgery, playerId: string): Json[] => agents[playerId] ?? [];
+const timeoutIn = (forgery: Forgery, playerId: string): Json =>
+  stepsOf(forgery, playerId).find(({ type }) => type === "timed_out");
 
 it("a player that was shut down by timeouts forfeits its matches", () => {
   expect(forged(() => {})).toMatchObject({ verdict: "verified", faults: [], withoutLog: ["rps/R5M2"] });
@@ -31,7 +34,8 @@ describe("the timeouts that shut a player down: a forger is found out who", () =
   const P05 = agentLogFile("P05");
   const absentAt = ({ events }: Forgery): Json => events.find(({ absent }) => absent?.length > 0).absent[0];
 
-  it.each<[string, (forgery: Forgery) => void, string, RegExp]>([
+  type Attempt = [what: string, change: (forgery: Forgery) => void, file: string, message: RegExp];
+  it.each<Attempt>([
     [
       "names an earlier version of the player's log",
       (forgery) => absentAt(forgery).agent_version--,
@@ -44,26 +48,13 @@ describe("the timeouts that shut a player down: a forger is found out who", () =
       LOG,
       /P05 is absent from round 5 of rps, but neither/,
     ],
-    [
-      "invents a timeout",
-      ({ agents }) =>
-        Object.assign(
-          agents.P05?.find(({ type }) => type === "timed_out"),
-          { match_id: "R5M1" },
-        ),
-      P05,
-      /rps\/R5M1 under epoch 1 is no match that it lost because it did not answer/,
-    ],
-    [
-      "counts the forfeit itself as a timeout",
-      ({ agents }) =>
-        Object.assign(
-          agents.P05?.find(({ type }) => type === "timed_out"),
-          { match_id: "R5M2" },
-        ),
-      P05,
-      /rps\/R5M2 under epoch 1 is no match that it lost because it did not answer/,
-    ],
+    ...[
+      ["invents a timeout", "R5M1"],
+      ["counts the forfeit itself as a timeout", "R5M2"],
+    ].map(([what = "", match_id]): Attempt => {
+      const message = `rps/${match_id} under epoch 1 is no match that it lost because it did not answer`;
+      return [what, (forgery) => Object.assign(timeoutIn(forgery, "P05"), { match_id }), P05, new RegExp(message)];
+    }),
     [
       "leaves out a timeout of the player's log",
       ({ agents }) =>
@@ -82,7 +73,7 @@ describe("the timeouts that shut a player down: a forger is found out who", () =
         forgery.matches.R5M2.faults[0].detail = "another detail";
       },
       LOG,
-      /is not the match_completed that follows from round_opened/,
+      /is not the match_completed that the rules of the league give after round_opened/,
     ],
     [
       "counts timeouts around a match that the player finished",
@@ -119,10 +110,6 @@ const THREE = ["Ann", "Bob", "Cid"];
 const FOUR = [...THREE, "Dee"];
 
 describe("the log of a player and that of its league: a forger is found out who", () => {
-  const stepsOf = ({ agents }: Forgery, playerId: string): Json[] => agents[playerId] ?? [];
-  const timeoutIn = (forgery: Forgery, playerId: string): Json =>
-    stepsOf(forgery, playerId).find(({ type }) => type === "timed_out");
-
   it.each<[string, (folder: string) => Promise<string>, (forgery: Forgery) => void, string, RegExp]>([
     [
       "counts one timeout three times",
@@ -144,7 +131,7 @@ describe("the log of a player and that of its league: a forger is found out who"
         forfeit(forgery, "R1M1", "P05", version);
       },
       agentLogFile("P05"),
-      /is not in the order of its league$/,
+      /is not in the order in which the matches ended$/,
     ],
     [
       "lets a player play on that is shut down",

@@ -33,7 +33,7 @@ export function checkCourse(findings: Findings, file: string): CourseCheck {
   const expected = new Map<number, Expected[]>();
   let count = 0;
   const blameMissing = (index: number, { event, cause }: Expected): void =>
-    findings.blame(file, `event ${index} is not the ${event.type} that follows from ${cause}`);
+    findings.blame(file, `event ${index} is not the ${event.type} that the rules of the league give after ${cause}`);
   return {
     step(before, event) {
       const index = count++;
@@ -67,8 +67,11 @@ interface Step {
 }
 
 function checkEvent({ blame, except }: Findings, file: string, { index, before, event, isExplained }: Step): void {
+  // The manager completes a league after the announcements of all its rounds.
+  for (const roundId of event.type === "completed" && before ? unannouncedIn(before) : [])
+    blame(file, `event ${index}: the league is completed, but round ${roundId} was not announced before that`);
   if (event.type === "round_paired" && !isExplained)
-    blame(file, `event ${index}: a round that the format does not pair`);
+    blame(file, `event ${index}: a round that the format of the league does not have`);
   if (event.type === "match_completed" && event.referee_id === null && !isExplained)
     blame(
       file,
@@ -88,6 +91,9 @@ function decidedWith(before: League | null, event: LeagueEvent): readonly NewLea
   const shutDown = new Map(event.absent.map(({ player_id, agent_version }) => [player_id, agent_version]));
   return eventsOf(decideLeague(before, { type: "open_round", roundId: event.round_id, shutDown }));
 }
+
+const unannouncedIn = ({ rounds }: League): readonly number[] =>
+  rounds.filter(({ isOpened, isAnnounced }) => isOpened && !isAnnounced).map(({ roundId }) => roundId);
 
 const eventsOf = (decided: ReturnType<typeof decideLeague>): readonly NewLeagueEvent[] =>
   decided.ok ? decided.value : [];

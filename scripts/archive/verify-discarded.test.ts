@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { assignMatch, releaseMatch } from "../../league-manager/commands/matches.ts";
-import { leagueLogFile, RUN_FILE } from "./files.ts";
+import { act } from "../../league-manager/league/testing.ts";
+import { leagueLogFile, matchFile, RUN_FILE } from "./files.ts";
 import { type TestExports, testExports } from "./testing-exports.ts";
 import { forgeFile, forgeRun } from "./testing-forgery.ts";
 import { plainRun, writeStore } from "./testing-store.ts";
@@ -34,7 +35,7 @@ describe("discarded assignments", () => {
 
   it("are an exception when more than three referees were unreachable or refused", async () => {
     const folder = await exports.exported(releasedRun(["unreachable", "refused", "overdue", "refused", "refused"]));
-    const message = "rps/R1M1 has reached epoch 6: 5 assignments were discarded";
+    const message = "rps/R1M1 was given to a referee 6 times: 5 attempts were discarded";
     const exceptions = [{ file: leagueLogFile("rps"), message }];
     expect(verifyExport(folder)).toMatchObject({ verdict: "verified except", discarded: 5, exceptions });
   });
@@ -52,6 +53,20 @@ describe("an export that shows little", () => {
       ...{ verdict: "verified except", faults: [] },
       exceptions: [{ file: RUN_FILE, message: "the seeds of rps cannot be checked before it is completed" }],
     });
+  });
+
+  it("has the exception of a match that its referee aborted while it was played, and replays it", async () => {
+    const folder = await exports.exported((folder) =>
+      writeStore(folder, ["rps"], async (run) => {
+        await run.start("Ann", "Bob");
+        await run.round("rps", () => null);
+        await run.abort("rps", "R1M1", [act(1, "rock"), { type: "abort", reason: "out of memory" }]);
+        await run.complete("rps");
+      }),
+    );
+    const exceptions = [{ file: matchFile("rps", "R1M1"), message: "rps/R1M1 was aborted by its referee" }];
+    const expected = { verdict: "verified except", faults: [], exceptions, matches: 1, withoutLog: [] };
+    expect(verifyExport(folder)).toMatchObject(expected);
   });
 
   it("has the exception that there is nothing to verify if it has no matches", async () => {

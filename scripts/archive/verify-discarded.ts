@@ -19,7 +19,7 @@ export function checkDiscarded({ except }: Findings, { file, steps, league }: Le
   for (const [matchId, { all, unlimited }] of released) {
     if (unlimited <= MAX_ABORTS || !league) continue;
     const name = matchRef(league.leagueId, matchId);
-    except(file, `${name} has reached epoch ${all + 1}: ${all} assignments were discarded`);
+    except(file, `${name} was given to a referee ${all + 1} times: ${all} attempts were discarded`);
   }
   return [...released.values()].reduce((sum, { all }) => sum + all, 0);
 }

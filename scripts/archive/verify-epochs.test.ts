@@ -48,7 +48,7 @@ describe("a match that is played again", () => {
     forgeFile(folder, matchFile("rps", "R1M1"), (match) => (match.epoch = 1));
     expect(verifyExport(folder).faults).toContainEqual({
       file: matchFile("rps", "R1M1"),
-      message: "the seed does not follow from the league's",
+      message: "its seed is not the one that the seed of the league gives",
     });
   });
 

@@ -116,13 +116,13 @@ const FORGERIES: readonly (readonly [
       league.players = [{ ...b, player_id: a.player_id }, { ...a, player_id: b.player_id }, league.players[2]];
     },
     RUN_FILE,
-    /^the name of P01 in rps does not match its commitment$/,
+    /^the name of P01 in rps is not the one with which it entered the league: its hash is another$/,
   ],
   [
     "tells a name without its salt",
     ({ league }) => Object.assign(league.players[0], { display_name: "Zoe", salt: null }),
     RUN_FILE,
-    /^the name of P01 in rps is told without its salt$/,
+    /^the name of P01 in rps has no salt, so that it cannot be checked$/,
   ],
   [
     "changes the referee of a match",
@@ -159,25 +159,25 @@ const FORGERIES: readonly (readonly [
       league.status = "running";
     },
     RUN_FILE,
-    /^rps: its field matches does not follow from its log$/,
+    /^rps: its field matches is not what its log gives$/,
   ],
   [
     "reorders the matches",
     ({ league }) => league.matches.reverse(),
     RUN_FILE,
-    /^rps: its field matches does not follow from its log$/,
+    /^rps: its field matches is not what its log gives$/,
   ],
   [
     "reorders the players",
     ({ league }) => league.players.reverse(),
     RUN_FILE,
-    /^rps: its field players does not follow from its log$/,
+    /^rps: its field players is not what its log gives$/,
   ],
   [
     "changes the options",
     ({ league }) => (league.options.best_of = 3),
     RUN_FILE,
-    /^rps: its field options does not follow from its log$/,
+    /^rps: its field options is not what its log gives$/,
   ],
   [
     "changes the roles",
@@ -190,25 +190,25 @@ const FORGERIES: readonly (readonly [
     "tells another seed of the league",
     ({ league }) => (league.seed = "other"),
     RUN_FILE,
-    /^rps: its seed does not match its commitment$/,
+    /^rps: its seed is not the one whose hash is its seed_commitment$/,
   ],
   [
     "tells no seed of a completed league",
     ({ league }) => (league.seed = null),
     RUN_FILE,
-    /^rps: it is completed, and its seed is not/,
+    /^rps: it is completed, but its seed is missing$/,
   ],
   [
     "changes the seed of a match",
     ({ matches }) => (matches.R1M1.seed = "other"),
     R1M1,
-    /^the seed does not follow from the league's$/,
+    /^its seed is not the one that the seed of the league gives$/,
   ],
   [
     "changes a pairing",
     (forgery) => eventOf(forgery, "round_paired").pairings[0].players.reverse(),
     LOG,
-    /is not the round_paired that follows from started$/,
+    /is not the round_paired that the rules of the league give after started$/,
   ],
   [
     "pairs a round that the format does not have",
@@ -218,7 +218,7 @@ const FORGERIES: readonly (readonly [
       forgery.events.splice(last + 1, 0, { v, at, type, round_id: 4, pairings: [], byes: ["P01", "P02", "P03"] });
     },
     LOG,
-    /a round that the format does not pair$/,
+    /a round that the format of the league does not have$/,
   ],
   [
     "changes the winner",

@@ -47,7 +47,7 @@ function leagueFaults(run: LoggedRun, told: LoggedLeague, league: League): reado
   const faults = Object.entries(expected).flatMap(([field, value]) =>
     isDeepStrictEqual(given[field as keyof typeof given], value)
       ? []
-      : [`its field ${field} does not follow from its log`],
+      : [`its field ${field} is not what its log gives`],
   );
   if (league.runId !== run.run_id) faults.push("its log is of another run");
   if (!isDeepStrictEqual(findGame(league.game)?.roles, league.roles))
@@ -56,11 +56,11 @@ function leagueFaults(run: LoggedRun, told: LoggedLeague, league: League): reado
 }
 
 function seedFaults(run: LoggedRun, { league_id, status, seed, seed_commitment }: LoggedLeague): readonly string[] {
-  if (seed === null) return status === "completed" ? ["it is completed, and its seed is not told"] : [];
+  if (seed === null) return status === "completed" ? ["it is completed, but its seed is missing"] : [];
   const faults: string[] = [];
-  if (sha256Hex(seed) !== seed_commitment) faults.push("its seed does not match its commitment");
+  if (sha256Hex(seed) !== seed_commitment) faults.push("its seed is not the one whose hash is its seed_commitment");
   if (run.seed !== null && seed !== leagueSeed(run.seed, league_id))
-    faults.push("its seed does not follow from the run's");
+    faults.push("its seed is not the one that the seed of the run gives");
   return faults;
 }
 
@@ -85,7 +85,7 @@ function checkResult(findings: Findings, told: LoggedLeague, league: League, { f
     findings.blame(file, shown);
   }
   if (told.seed !== null && match.seed !== seedOfMatch(told.seed, league.leagueId, match.match_id, match.epoch)) {
-    findings.blame(file, "the seed does not follow from the league's");
+    findings.blame(file, "its seed is not the one that the seed of the league gives");
   }
   if (match.log.length > 0) {
     const isAborted = logged.outcome.termination === "aborted";

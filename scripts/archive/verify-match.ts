@@ -49,7 +49,7 @@ function faultsIn(
 ): readonly string[] {
   const faults: string[] = [];
   const isSame = match.league_id === league.league_id && match.match_id === matchId && match.game === league.game;
-  if (!isSame) faults.push(`holds ${matchRef(match.league_id, match.match_id)} of ${match.game}`);
+  if (!isSame) faults.push(`is about another match: ${matchRef(match.league_id, match.match_id)} of ${match.game}`);
   if (!isDeepStrictEqual(match.options, league.options)) faults.push("its options are not the league's");
   const strangers = Object.values(match.roles).filter((id) => !playerIds.has(id));
   for (const id of strangers) faults.push(`${id} is no player of ${league.league_id}`);

@@ -23,12 +23,12 @@ export function checkNames(
       const commitment = entrants.get(player_id);
       if (salt === null) {
         if (name === player_id) findings.except(RUN_FILE, `${label} is erased`);
-        else findings.blame(RUN_FILE, `${label} is told without its salt`);
+        else findings.blame(RUN_FILE, `${label} has no salt, so that it cannot be checked`);
       } else {
         if (!isDisplayName(name)) findings.blame(RUN_FILE, `${label} is not a name that a player can register with`);
         if (!isToken(salt)) findings.blame(RUN_FILE, `${label} has a salt that the manager does not make`);
         if (nameCommitment({ name, salt }) !== commitment)
-          findings.blame(RUN_FILE, `${label} does not match its commitment`);
+          findings.blame(RUN_FILE, `${label} is not the one with which it entered the league: its hash is another`);
       }
       const agent = agents.get(player_id);
       if (agent && agent.steps.length > 0 && registeredName(agent) !== commitment)

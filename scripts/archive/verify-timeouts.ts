@@ -177,7 +177,8 @@ class Course {
     if (recorded?.type !== (hasTimedOut ? "timed_out" : "answered")) return;
     judged.found(version);
     if (recorded.at !== event.at) judged.blame(`${name} did not end at ${recorded.at}`);
-    if (version <= this.#version || version > this.#last) judged.blame(`${name} is not in the order of its league`);
+    if (version <= this.#version || version > this.#last)
+      judged.blame(`${name} is not in the order in which the matches ended`);
     this.#version = Math.max(this.#version, version);
   }
 

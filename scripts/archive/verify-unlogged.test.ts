@@ -48,7 +48,7 @@ describe("an export of an earlier version", () => {
   });
 
   it("of v1 has one seed for all epochs of a match, one of v2 another seed for each", () => {
-    const message = "the seed does not follow from the run's";
+    const message = "its seed is not the one that the seed of the run gives";
     expect(verifyExport(unpacked(asV1, secondTry)).faults).toEqual([]);
     expect(verifyExport(unpacked(secondTry)).faults).toEqual([{ file: R1M1, message }]);
   });
@@ -106,12 +106,27 @@ describe("an export of an earlier version", () => {
     ["a status", inRun((run) => (run.leagues[0].status = "won")), RUN_FILE, /^rps: "won" is no status of a league$/],
     ["a round of a match", inMatch((match) => (match.round_id = 3)), R1M1, /^R1M1 in round 3 is outside the schedule$/],
     ["a round", inMatch((match) => (match.round_id = 3)), RUN_FILE, /^rps is completed without R1M1$/],
-    ["another match", inMatch((match) => (match.match_id = "R9M9")), R1M1, /^holds rps\/R9M9 of rps.v1$/],
+    [
+      "another match",
+      inMatch((match) => (match.match_id = "R9M9")),
+      R1M1,
+      /^is about another match: rps\/R9M9 of rps.v1$/,
+    ],
     ["options", inMatch((match) => (match.options.best_of = 5)), R1M1, /^its options are not the league's$/],
-    ["the seed of the run", inRun((run) => (run.seed = "x")), R1M1, /^the seed does not follow from the run's$/],
+    [
+      "the seed of the run",
+      inRun((run) => (run.seed = "x")),
+      R1M1,
+      /^its seed is not the one that the seed of the run gives$/,
+    ],
     ["a match left out", inRun((run) => run.leagues[0].matches.shift()), R1M1, /^is not listed in league.json$/],
     ["a match less", inRun((run) => run.leagues[0].matches.shift()), RUN_FILE, /^rps is completed without R1M1$/],
-    ["a name", inRun((run) => (run.leagues[0].players[0].display_name = "Zoe")), RUN_FILE, /^standings of rps are not/],
+    [
+      "a name",
+      inRun((run) => (run.leagues[0].players[0].display_name = "Zoe")),
+      RUN_FILE,
+      /^the standings of rps are not/,
+    ],
     ["a log of its own", inRun((run) => (run.leagues[0].log_head = "x")), RUN_FILE, /unknown field/],
   ])("is not sound with %s changed", (_, change, file, message) => {
     const { verdict, faults } = verifyExport(unpacked(change));

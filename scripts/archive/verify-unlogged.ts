@@ -22,7 +22,7 @@ export function checkUnlogged(source: Source, run: UnloggedRun, league: Unlogged
   for (const { file, match } of matches) {
     const { seed } = run;
     if (seed !== null && match.seed !== matchSeed({ seed, seedRule }, league.league_id, match.match_id, match.epoch))
-      findings.blame(file, "the seed does not follow from the run's");
+      findings.blame(file, "its seed is not the one that the seed of the run gives");
     if (match.log.length > 0) continue;
     const fault = faultWithoutLog(match);
     if (fault !== null) findings.blame(file, fault);

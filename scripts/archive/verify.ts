@@ -77,11 +77,15 @@ function checkSignature(source: Source, digest: string, key: KeyObject | null): 
   }
   const signature = readDocument(source, SIGNATURE, Signature);
   const signedBy = signature && signingKey(signature, digest);
-  if (signature && !signedBy) findings.blame(SIGNATURE, "is no signature of this digest by its key");
+  if (signature && !signedBy)
+    findings.blame(
+      SIGNATURE,
+      "is not a signature of the digest in manifest.json: the export was changed after it was signed",
+    );
   if (!signedBy) return null;
   const fingerprint = fingerprintOf(signedBy);
   const isChecked = key?.equals(signedBy) ?? false;
-  if (key && !isChecked) findings.blame(SIGNATURE, `is by another key, ${fingerprint}`);
+  if (key && !isChecked) findings.blame(SIGNATURE, `was made with another key than the expected one: ${fingerprint}`);
   return { fingerprint, isChecked };
 }
 
@@ -90,9 +94,9 @@ function checkRun(source: Source, run: ExportedRun): ReadonlyMap<string, Checked
   const ids = run.leagues.map(({ league_id }) => league_id);
   if (new Set(ids).size < ids.length) findings.blame(RUN_FILE, "lists a league twice");
   if (run.seed === null && run.leagues.every(({ status }) => status === "completed"))
-    findings.blame(RUN_FILE, "every league is completed, and the run's seed is not told");
+    findings.blame(RUN_FILE, "every league is completed, but the seed of the run is missing");
   if (run.seed !== null && sha256Hex(run.seed) !== run.seed_commitment)
-    findings.blame(RUN_FILE, "the run's seed does not match its commitment");
+    findings.blame(RUN_FILE, "the seed of the run is not the one whose hash is its seed_commitment");
   if (run.format === "agent-league.export.v3") return checkLoggedRun(source, run);
   findings.except(RUN_FILE, NO_LEAGUE_LOG);
   return new Map(run.leagues.map((league) => [league.league_id, checkUnlogged(source, run, league)]));
@@ -105,7 +109,8 @@ function checkLoggedRun(source: Source, run: LoggedRun): ReadonlyMap<string, Che
   checkNames(source.findings, run, agents, logs);
   const playerIds = new Set(run.leagues.flatMap(({ players }) => players.map(({ player_id }) => player_id)));
   const agentIds = run.agents.map(({ agent_id }) => agent_id);
-  if (!isDeepStrictEqual(agentIds, [...playerIds])) source.findings.blame(RUN_FILE, "its agents are not its players");
+  if (!isDeepStrictEqual(agentIds, [...playerIds]))
+    source.findings.blame(RUN_FILE, "its list of agents is not that of the players of its leagues");
   return new Map(
     run.leagues.map((league, index) => [
       league.league_id,
@@ -126,7 +131,7 @@ function checkStandings(
   const names = players.map(({ player_id, display_name }) => ({ player_id, display_name }));
   const recomputed = foldStandings(names, results);
   if (!isDeepStrictEqual(standings, recomputed))
-    findings.blame(RUN_FILE, `standings of ${league_id} are not those of its matches`);
+    findings.blame(RUN_FILE, `the standings of ${league_id} are not those that its matches give`);
   return recomputed;
 }
 

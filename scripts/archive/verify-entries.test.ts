@@ -1,0 +1,98 @@
+/** Forgers who write events and entries of session logs in ways in which the program does not, and make everything else fit again. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { agentLogFile, leagueLogFile, matchFile } from "./files.ts";
+import { type TestExports, testExports } from "./testing-exports.ts";
+import { type Forgery, forgeRun, forgeSessionLog, restamp } from "./testing-forgery.ts";
+import { plainRun } from "./testing-store.ts";
+import { type Verified, verifyExport } from "./verify.ts";
+
+let exports: TestExports;
+let plain: string;
+beforeAll(async () => {
+  exports = testExports();
+  plain = await exports.exported(plainRun);
+});
+afterAll(() => exports.remove());
+
+function forged(change: (forgery: Forgery) => void): Verified {
+  const copy = exports.copyOf(plain);
+  forgeRun(copy, change);
+  return verifyExport(copy);
+}
+
+const LOG = leagueLogFile("rps");
+const R1M1 = matchFile("rps", "R1M1");
+const firstAnnouncement = ({ events }: Forgery): number => events.findIndex(({ type }) => type === "round_announced");
+
+describe("a forger of events and entries is found out who", () => {
+  it.each<[string, (forgery: Forgery) => void, string, RegExp]>([
+    [
+      "plays a match by the players of another match",
+      (forgery) => forgeSessionLog(forgery, "R1M1", (text) => text.replaceAll("@rps/R1M1", "@second/R1M1")),
+      R1M1,
+      /^the log is of a match with other participants$/,
+    ],
+    [
+      "writes the log of a match with other spaces",
+      (forgery) => forgeSessionLog(forgery, "R1M1", (text) => text.replace(",", ", ")),
+      R1M1,
+      /^log entry 0: it is not written as a session host writes it$/,
+    ],
+    [
+      "gives an action no time",
+      (forgery) => forgeSessionLog(forgery, "R1M1", (text) => text.replace(/"at":".*?"/, '"at":"later"')),
+      R1M1,
+      /^log entry 0: its time is not of the form/,
+    ],
+    [
+      "gives an event of the league no time",
+      ({ events }) => (events[3].at = "2025-02-30T00:00:00.000Z"),
+      LOG,
+      /^event 3 has no time of the form 2026-01-31T12:00:00.000Z$/,
+    ],
+    [
+      "gives an event of a player no time",
+      ({ agents }) => Object.assign(agents.P01?.[1], { at: "" }),
+      agentLogFile("P01"),
+      /^event 1 has no time of the form 2026-01-31T12:00:00.000Z$/,
+    ],
+    [
+      "leaves out that a round was announced",
+      (forgery) => forgery.events.splice(firstAnnouncement(forgery), 1),
+      LOG,
+      /^event \d+: the league is completed, but round 1 was not announced before that$/,
+    ],
+    [
+      "announces a round after the end",
+      (forgery) => forgery.events.push(...forgery.events.splice(firstAnnouncement(forgery), 1)),
+      LOG,
+      /^event \d+: the league is completed, but round 1 was not announced before that$/,
+    ],
+  ])("%s", (_, change, file, message) => {
+    const { verdict, faults } = forged(change);
+    expect(verdict).toBe("not sound");
+    const messages = faults.filter((fault) => fault.file === file).map((fault) => fault.message);
+    expect(messages).toContainEqual(expect.stringMatching(message));
+  });
+});
+
+it("times that go back are no fault, because the clock of a machine can be set back", () => {
+  const { verdict, faults, exceptions } = forged(({ events }) => (events[3].at = "2030-01-01T00:00:00.000Z"));
+  expect({ verdict, faults, exceptions }).toEqual({ verdict: "verified", faults: [], exceptions: [] });
+});
+
+it.each([
+  ["with other spaces", '{ "v":1'],
+  ["with a field twice", '{"v":2,"v":1'],
+])("an event %s is a fault of its log", (_, begin) => {
+  for (const file of [LOG, agentLogFile("P01")]) {
+    const folder = exports.copyOf(plain);
+    const text = readFileSync(join(folder, file), "utf8");
+    writeFileSync(join(folder, file), text.replace('{"v":1', begin));
+    restamp(folder);
+    const message = "event 0 is not written as the manager writes it";
+    expect(verifyExport(folder).faults).toContainEqual({ file, message });
+  }
+});
