@@ -34,9 +34,9 @@ export interface EffectsOptions {
   readonly leagueStart: LeagueStartOptions;
 }
 
-/** Everything that the manager does of its own accord: it reacts to committed state, and changes state only through commands. */
+/** All effects of the manager: they react to committed state, and change state only through commands. */
 export interface Effects {
-  /** Starts what the state needs. Call it once, when the manager can be called by its agents. */
+  /** Starts the effects. Call it once, when agents can reach the manager. */
   start(): void;
   /** The matches that a referee has now: the answer to its registration. */
   matchesOf(refereeId: string): readonly StartGame[];

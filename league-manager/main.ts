@@ -22,7 +22,7 @@ const command = withUsageExit(new Command("league-manager"))
   )
   .option("--data <folder>", "where the store, the operator token and logs are kept (default: the config's)")
   .option("--players <n>", "start each league when so many players are registered", playersOption)
-  .option("--roster", "start when exactly the players of the config are registered; nobody else may enter")
+  .option("--roster", "start when exactly the players of the config are registered; no other player is admitted")
   .option("--seed <seed>", "makes the league repeatable")
   .parse();
 

@@ -56,7 +56,7 @@ export interface Admitted {
   readonly token: string;
 }
 export interface AdmittedPlayer extends Admitted {
-  /** The leagues that it is in after the registration. */
+  /** The leagues of the player after the registration. */
   readonly leagueIds: readonly string[];
   /** Players whose endpoint it gets. They lose their seats in open leagues. */
   readonly displaced: readonly Agent[];
@@ -67,7 +67,7 @@ export interface AdmittedReferee extends Admitted {
   /** The silent referee that makes room; null if there is room. */
   readonly replaced: Agent | null;
 }
-/** The player may have left its endpoint: the caller asks there, and tries again with the player in `left` if it has. */
+/** The player may have left its endpoint: the caller sends a message there, and tries again with the player in `left` if it has. */
 export interface Question {
   readonly type: "has_left";
   readonly player: Agent;
@@ -84,7 +84,7 @@ const ENDPOINT_CHARACTERS = 2_000;
 /** Players without an endpoint and without a league that stay registered. */
 export const MOST_ABSENT = 500;
 
-/** Decides whether a player may enter, as whom, and in which leagues. */
+/** Decides whether a player may enter, its id, and its leagues. */
 export function admitPlayer(
   state: ManagerState,
   policy: AdmissionPolicy,
@@ -99,7 +99,7 @@ export function admitPlayer(
   return ok({ ...admitted, leagueIds: leagueIds.value, displaced, forgotten: tooManyAbsent(state, id, displaced) });
 }
 
-/** Decides whether a referee may enter, as whom, and in whose place. */
+/** Decides whether a referee may enter, its id, and which referee it replaces. */
 export function admitReferee(
   state: ManagerState,
   policy: AdmissionPolicy,
@@ -107,7 +107,7 @@ export function admitReferee(
 ): Result<AdmittedReferee, ProtocolError> {
   const identified = identify(state, policy, "referee", attempt, new Set());
   if (!identified.ok) return identified;
-  if (identified.value.type === "has_left") throw new Error("nobody asks whether a referee has left");
+  if (identified.value.type === "has_left") throw new Error("has_left is a question about players only");
   const { displaced: _, ...admitted } = identified.value;
   const replaced = placeForReferee(state, policy, { ...attempt, ...admitted });
   return replaced.ok ? ok({ ...admitted, replaced: replaced.value }) : replaced;

@@ -60,7 +60,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
 ]);
 export type AgentEvent = Readonly<z.infer<typeof AgentEvent>>;
 
-/** Reads a stored event of an agent; throws on text that is none. */
+/** Parses a stored event of an agent; throws on text that is not an event. */
 export const parseAgentEvent = (body: string): AgentEvent => AgentEvent.parse(JSON.parse(body));
 
 /** An event before it has a time and a format version. */

@@ -38,7 +38,7 @@ function changesOf(agent: Agent, event: Exclude<AgentEvent, { type: "registered"
     case "timed_out":
       return afterTimeout(agent);
     case "answered":
-      invariant(agent.fails > 0 && agent.state !== "SHUTDOWN", `${agent.id} has timeouts to be forgiven`);
+      invariant(agent.fails > 0 && agent.state !== "SHUTDOWN", `${agent.id} has a timeout before an answer clears it`);
       return { fails: 0, state: agent.state === "SUSPENDED" ? stateAfter(agent.state, "recover") : agent.state };
     case "recovered":
       return { state: stateAfter(agent.state, "recover") };

@@ -35,7 +35,7 @@ function after(...commands: readonly AgentCommand[]): { agent: Agent | null; typ
 }
 const active = [register(), { type: "activate" }] as const;
 
-it("a registration holds what the agent says of itself and a commitment of its name, not the name", () => {
+it("a registration contains the declared capabilities and a commitment of the name, not the name", () => {
   const decided = decideAgent(null, register());
   expect(decided).toMatchObject({ ok: true, value: [{ type: "registered", agent_id: "P01", kind: "player" }] });
   expect(JSON.stringify(decided)).not.toContain("Ann");

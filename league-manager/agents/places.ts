@@ -28,8 +28,8 @@ export interface Claim {
 const localEndpoint = (port: number): string => `http://127.0.0.1:${port}/mcp`;
 
 /**
- * The places of a config: the nth player is P0n and the nth referee REF0n, in whatever order they register. `ownTokenHash` gives the hash of
- * the token of an agent that the run starts; null when the manager runs without agents of its own.
+ * The places of a config: the nth player is P0n and the nth referee REF0n, in any order of registration. `ownTokenHash` gives the hash of
+ * the token of an agent that the run starts; null when the manager runs alone.
  */
 export function placesOf(
   config: Pick<Config, "players" | "playersFirstPort" | "referees">,
@@ -79,9 +79,7 @@ const fits = (place: Place, { kind, name, key, machineAddresses }: Claim): boole
   (place.name === null || place.name === name) &&
   (place.endpoint === null || endpointKey(place.endpoint, machineAddresses) === key);
 
-/**
- * The id of a new agent: that of its place, or else a number that no agent has had. `areKept`: the ids of places are given to nobody else.
- */
+/** The id of a new agent: that of its place, or else a number that no agent has had. `areKept`: other agents do not get the ids of places. */
 export function newIdFor(
   claim: Claim,
   places: readonly Place[],

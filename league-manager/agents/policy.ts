@@ -4,7 +4,7 @@ import type { Place } from "./places.ts";
 /** The rules of admission that the config and the way of starting determine. */
 export interface AdmissionPolicy {
   readonly places: readonly Place[];
-  /** `roster`: the leagues are for the agents of the kept places; `count`: for everybody until they are full. */
+  /** `roster`: the leagues are for the agents of the kept places; `count`: any player may enter until the league is full. */
   readonly startWhen: "roster" | "count";
   /** The join code that a registration without an agent's token needs; null if none is needed. */
   readonly joinCode: string | null;

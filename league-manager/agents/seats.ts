@@ -71,7 +71,7 @@ function isFull(policy: AdmissionPolicy, { id, displaced }: SeatRequest, { leagu
 }
 
 const noSeat = ({ startWhen }: AdmissionPolicy, { name }: SeatRequest, full: string): string =>
-  startWhen === "roster" ? `no place is kept for "${name}": who plays here stands in the league's config` : full;
+  startWhen === "roster" ? `the league is only for the players of its config, which has no place for "${name}"` : full;
 
 /** Whether a player is in a league that runs. */
 export const isPlaying = ({ leagues }: ManagerState, playerId: string): boolean =>

@@ -73,7 +73,7 @@ function matchResult({ ledger, views }: AgentDesk): Operation<unknown> {
   });
 }
 
-/** The agent that a message is from; null when its token is missing, wrong or another agent's than the sender says. */
+/** The agent that sent a message; null when the token is missing, wrong, or not that of the agent that `sender` names. */
 function senderOf({ projections }: Views, caller: Caller): Agent | null {
   const agent = projections.authenticate(caller.authToken);
   const isSelf = caller.sender === null || caller.sender === `${agent?.kind}:${agent?.id}`;

@@ -39,7 +39,7 @@ export interface ApiOptions {
   readonly log: Logger;
 }
 
-/** What the manager answers: tools, resources, pages and streams of events. */
+/** The manager's interface: tools, resources, pages and streams of events. */
 export interface Api {
   readonly serving: Omit<ListenOptions, "log" | "host" | "ports">;
   /** Notifies subscribers of the resources that a committed event has changed. */

@@ -10,7 +10,7 @@ import { startTestManager, type TestManager, type Wire } from "../testing/test-m
 let manager: TestManager;
 let program: Server;
 let endpoint = "";
-/** What the program at the endpoint was sent, and what it answers: an envelope, or any other value as the text of a tool result. */
+/** The messages to the program at the endpoint, and its answer: an envelope, or any other value as the text of a tool result. */
 let asked: Wire[] = [];
 let answer: object | null = {};
 
@@ -54,7 +54,7 @@ describe("a new player on the endpoint of a registered one", () => {
   });
 
   it.each([
-    ["says that a message to the old one is not signed for it", newEnvelope("LEAGUE_ERROR", "player:new", L004())],
+    ["answers that a message to the old one is not signed for it", newEnvelope("LEAGUE_ERROR", "player:new", L004())],
     ["answers by another name", ack("player:Bob")],
   ])("is accepted if the program that listens there %s", async (_, said) => {
     answer = said;
@@ -71,7 +71,7 @@ describe("a new player on the endpoint of a registered one", () => {
     ["as no player", ack("referee:REF01")],
     ["by silence, as a program that hangs does", null],
     ["that it has no secret to check the signature", newEnvelope("LEAGUE_ERROR", "player:new", L004(false))],
-  ])("is refused when the old one answers %s", async (_, said) => {
+  ])("is rejected when the old one answers %s", async (_, said) => {
     answer = said;
     const refused = await register("Bob", endpoint, newToken());
     expect(refused).toMatchObject({ status: "REJECTED", error_code: "L003" });
@@ -79,20 +79,20 @@ describe("a new player on the endpoint of a registered one", () => {
     expect(manager.endpointsKept()).toEqual({ P01: endpoint });
   });
 
-  it("is refused when the connection to the old one is reset, which a running program may do", async () => {
+  it("is rejected when the connection to the old one is reset, which a running program may do", async () => {
     program.prependListener("connection", (socket) => socket.resetAndDestroy());
     expect(await register("Bob", endpoint, newToken())).toMatchObject({ status: "REJECTED", error_code: "L003" });
     expect(manager.endpointsKept()).toEqual({ P01: endpoint });
   });
 
-  it("takes nothing from the old one when it is refused for another reason", async () => {
+  it("does not change the old one when it is rejected for another reason", async () => {
     await new Promise((resolve) => program.close(resolve));
     const noGame = { player_name: "Bob", endpoint, auth_token: newToken(), game_types: ["chess.v1"] };
     expect(await manager.tool("register_player", noGame)).toMatchObject({ status: "REJECTED", error_code: "L001" });
     expect(manager.endpointsKept()).toEqual({ P01: endpoint });
   });
 
-  it("is refused under the name of the old one, also if nothing listens there", async () => {
+  it("is rejected under the name of the old one, also if nothing listens there", async () => {
     await new Promise((resolve) => program.close(resolve));
     expect(await register("Ann", endpoint, newToken())).toMatchObject({ status: "REJECTED", error_code: "L003" });
   });

@@ -102,7 +102,7 @@ describe("a league of more than 1,000 matches", () => {
   });
 });
 
-test("the page carries the versions that it shows and one script, which its policy allows by a nonce of its own", async () => {
+test("the page carries the versions that it shows and one script, which its policy allows by the nonce of this response", async () => {
   const [one, other] = await Promise.all([fetch(origin), fetch(origin)]);
   const policy = one.headers.get("content-security-policy") ?? "";
   const [, nonce] = /script-src 'nonce-([\w-]+)'/.exec(policy) ?? [];

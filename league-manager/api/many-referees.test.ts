@@ -5,7 +5,7 @@ import { PATIENCE } from "../testing/scripted-league.ts";
 import { startTestManager, type TestManager, type Wire } from "../testing/test-manager.ts";
 
 let manager: TestManager;
-/** Where referees answer their probes, until they are silent. */
+/** The server at which referees answer their probes, until they are silent. */
 let isSilent = false;
 const others = createServer((_request, response) => void response.writeHead(isSilent ? 503 : 200).end());
 
@@ -31,7 +31,7 @@ const register = (name: string, token?: string, endpoint?: string): Promise<Wire
 };
 const kept = (): number => Object.keys(manager.endpointsKept()).length;
 
-it("99 referees are taken, and another only in place of one that is silent; who comes back is always welcome", async () => {
+it("99 referees are accepted, and another one only in place of a silent one; a returning referee is always accepted", async () => {
   const answers = await Promise.all(Array.from({ length: 99 }, (_, n) => register(`R${n}`)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set(["ACCEPTED"]));
   expect(await register("more")).toMatchObject({ status: "REJECTED", referee_id: null, error_code: "L002" });
@@ -47,7 +47,7 @@ it("99 referees are taken, and another only in place of one that is silent; who 
     return answer;
   }, PATIENCE);
   expect(kept()).toBe(100);
-  // Whom it has replaced is a stranger now, and comes in by its own token like any other.
+  // The referee that it replaced is forgotten and registers as a new one.
   const ids = Object.keys(manager.endpointsKept());
   const forgotten = answers.findIndex((answer) => !ids.includes(answer.referee_id));
   const again = await register(`R${forgotten}`, answers[forgotten].auth_token);

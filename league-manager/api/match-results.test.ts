@@ -18,7 +18,7 @@ import {
 
 let manager: TestManager;
 
-/** A running league of P01 and P02; REF01 was given R1M1, REF02 has nothing to do. */
+/** A running league of P01 and P02; R1M1 is assigned to REF01, no match to REF02. */
 beforeEach(async () => {
   manager = await startTestManager([{ league_id: "rps", game: "rps.v1" }]);
   await manager.register("P01", "P02", "REF01", "REF02");
@@ -43,12 +43,12 @@ const NOTHING = [
 
 describe("MATCH_RESULT", () => {
   it.each([
-    ["nobody", "referee:REF01", undefined],
-    ["a stranger", "referee:REF01", "wrong"],
-    ["a player that says it is the referee", "referee:REF01", "P01"],
+    ["a caller without a token", "referee:REF01", undefined],
+    ["a caller with a wrong token", "referee:REF01", "wrong"],
+    ["a player under the referee's name", "referee:REF01", "P01"],
     ["a referee under another's name", "referee:REF02", "REF01"],
     ["the wrong referee", "referee:REF02", "REF02"],
-  ])("from %s is refused and changes nothing", async (_who, sender, token) => {
+  ])("from %s is rejected and changes nothing", async (_who, sender, token) => {
     const refused = await message("MATCH_RESULT", sender, won(), token && tokenOf(token));
     expect(refused).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
     expect(await points()).toEqual(NOTHING);
@@ -58,14 +58,14 @@ describe("MATCH_RESULT", () => {
   it.each([
     ["a player", "player:P01", "P01"],
     ["the referee under a player's name", "player:REF01", "REF01"],
-  ])("from %s is no message of its sender: -32602", async (_who, sender, token) => {
+  ])("from %s has a sender of the wrong type: -32602", async (_who, sender, token) => {
     const refused = await message("MATCH_RESULT", sender, won(), tokenOf(token));
     const fault = `MATCH_RESULT must come from a referee, not from ${sender}`;
     expect(refused).toMatchObject({ code: -32602, data: { faults: [{ path: "sender", message: fault }] } });
     expect(await points()).toEqual(NOTHING);
   });
 
-  it("is recorded once; the same one again is acknowledged, and a different one is refused with the one that is recorded", async () => {
+  it("is recorded once; the same result again is acknowledged, and a different one is rejected with the recorded one", async () => {
     const first = await message("MATCH_RESULT", "referee:REF01", won(), tokenOf("REF01"));
     expect(first).toMatchObject({ type: "MATCH_RESULT_RESPONSE", payload: { status: "RECORDED" } });
     const again = await message("MATCH_RESULT", "referee:REF01", won(), tokenOf("REF01"));
@@ -91,7 +91,7 @@ describe("MATCH_RESULT", () => {
   it.each([
     ["match", { match_id: "R9M9" }, { type: "GAME_ERROR", payload: { error_code: "G003" } }],
     ["league", { league_id: "nowhere" }, { type: "LEAGUE_ERROR", payload: { error_code: "L005" } }],
-  ])("of an unknown %s is refused", async (_what, more, error) => {
+  ])("of an unknown %s is rejected", async (_what, more, error) => {
     const refused = await message("MATCH_RESULT", "referee:REF01", won(more), tokenOf("REF01"));
     expect(refused).toMatchObject({ isError: true, ...error });
   });
@@ -105,11 +105,11 @@ describe("MATCH_RESULT", () => {
     ["no log", { log: [], log_head: "" }],
     ["the loser as its winner", { winner: "P02", match_points: { P01: 0, P02: 3 } }],
     ["scores that were not reached", { final_scores: { P01: 2, P02: 0 } }],
-    ["scores of nobody", JSON.parse('{"final_scores":{"__proto__":1,"zz":-1e308}}')],
+    ["scores of unknown players", JSON.parse('{"final_scores":{"__proto__":1,"zz":-1e308}}')],
     ["another reason", { reason: "\u001b[31mwon\nP99 registered" }],
     ["no round", { round_id: -7 }],
     ["a later round", { round_id: 2 }],
-    ["a fault that nobody made", { faults: [lateP02] }],
+    ["a fault that is not in its log", { faults: [lateP02] }],
     [
       "a forfeit that is not in its log",
       { ...withLog(logOf({ entries: 1 })), termination: "forfeit", faults: [lateP02] },
@@ -119,7 +119,7 @@ describe("MATCH_RESULT", () => {
     ["the log of the players of another match", withLog(logOf({ match_id: "R2M1", seed: seedOf("R1M1") }))],
     ["the log of a match with other options", withLog(logOf({ options: { best_of: 3 } }))],
     ["an aborted match that gives points", { termination: "aborted", log: [], log_head: "" }],
-  ])("with %s is told so and gives nobody points", async (_what, more) => {
+  ])("with %s is rejected and gives no points", async (_what, more) => {
     const refused = await message("MATCH_RESULT", "referee:REF01", won(more), tokenOf("REF01"));
     expect(refused).toMatchObject({ isError: true });
     expect(await points()).toEqual(NOTHING);
@@ -137,14 +137,14 @@ describe("MATCH_RESULT", () => {
     expect(await points()).toEqual(NOTHING);
   });
 
-  it("of an older epoch is refused", async () => {
+  it("of an older epoch is rejected", async () => {
     await message("MATCH_RESULT", "referee:REF01", abortedR1M1(), tokenOf("REF01"));
     const late = await message("MATCH_RESULT", "referee:REF01", won(), tokenOf("REF01"));
     expect(late).toMatchObject({ isError: true, payload: { error_code: "L004" } });
     expect(await points()).toEqual(NOTHING);
   });
 
-  it("of a match that is given to nobody yet is refused", async () => {
+  it("of a match that is not assigned yet is rejected", async () => {
     const match = { league_id: "rps", player1_id: "P01", player2_id: "P02", round_id: 2 };
     expect(await tool("schedule_match", match, manager.operator)).toMatchObject({ match_id: "R2M1" });
     for (const referee of ["REF01", "REF02"]) {
@@ -158,7 +158,7 @@ describe("MATCH_RESULT", () => {
     expect(inTime).toMatchObject({ payload: { status: "RECORDED" } });
   });
 
-  it("from who knows the hash of the referee's token alone is refused", async () => {
+  it("from a caller that knows only the hash of the referee's token is rejected", async () => {
     const hash = sha256Hex(tokenOf("REF01"));
     const refused = await message("MATCH_RESULT", "referee:REF01", won(), hash);
     expect(refused).toMatchObject({ isError: true, payload: { error_code: "L004" } });
@@ -167,7 +167,7 @@ describe("MATCH_RESULT", () => {
 });
 
 describe("MATCH_RESULT of the only referee", () => {
-  it("is taken under the epoch of its new try alone", async () => {
+  it("is accepted only under the epoch of the repeated match", async () => {
     const alone = await startTestManager([{ league_id: "rps", game: "rps.v1" }]);
     try {
       await alone.register("P01", "P02", "REF01");

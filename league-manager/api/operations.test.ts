@@ -41,14 +41,14 @@ describe("league operations", () => {
     ["remove_player", "REMOVE_PLAYER", { player_id: "P01" }, "REMOVED"],
   ];
 
-  /** What an operation would change. */
+  /** The state that an operation would change. */
   const shown = async (): Promise<unknown> => [
     await manager.leagues(),
     (await manager.schedule("rps")).map(({ match_id }) => match_id),
     (await manager.schedule("eo")).map(({ match_id }) => match_id),
   ];
 
-  it.each(OPERATIONS)("%s is the operator's alone, through every handler", async (name, type, args, done) => {
+  it.each(OPERATIONS)("%s needs the operator token, through every handler", async (name, type, args, done) => {
     await manager.register("P01", "P02", "P03", "REF01");
     expect(await start("rps")).toMatchObject({ status: "STARTED" });
     const before = await shown();
@@ -71,7 +71,7 @@ describe("league operations", () => {
     expect(await shown()).not.toEqual(before);
   });
 
-  it("schedule_match refuses a match that cannot be, names the fault, and adds none", async () => {
+  it("schedule_match rejects an impossible match, names the fault, and adds no match", async () => {
     await manager.register("P01", "P02", "REF01");
     const match = { league_id: "rps", player1_id: "P01", player2_id: "P02", round_id: 2 };
     const schedule = (more: object = {}) => tool("schedule_match", { ...match, ...more }, manager.operator);
@@ -134,7 +134,7 @@ describe("schedule_match in a league of a game with four roles", () => {
   });
 });
 
-it("remove_player leaves a round that has begun to be played, forfeits the rounds that follow, and says so", async () => {
+it("remove_player does not change a round that has begun, forfeits the following rounds, and reports it", async () => {
   await manager.register("P01", "P02", "P03", "REF01");
   await start("rps");
   await manager.assigned("rps", "R1M1");
@@ -156,11 +156,13 @@ it("remove_player leaves a round that has begun to be played, forfeits the round
   }, PATIENCE);
   const { body } = await manager.post(rpcOf("tools/list"));
   const { description } = body.result.tools.find(({ name }: Wire) => name === "remove_player");
-  expect(description).toContain("a round that has begun is played to its end, and what follows it is forfeited");
+  expect(description).toContain(
+    "a round that has begun is played to its end, and the player's matches of later rounds are forfeited",
+  );
 });
 
 describe("an endpoint", () => {
-  it("elsewhere is no referee's", async () => {
+  it("of a referee at another address is rejected", async () => {
     expect(await asReferee("REF01", FOREIGN)).toMatchObject({ ...REJECTED, referee_id: null, error_code: "L001" });
     await manager.register("REF01");
     const again = await asReferee("REF01", FOREIGN, manager.tokens.REF01);
@@ -168,7 +170,7 @@ describe("an endpoint", () => {
     expect(manager.endpointsKept()).toEqual({ REF01: manager.endpointOf("REF01") });
   });
 
-  it("elsewhere is not taken from a player that comes back either, and the old one stays", async () => {
+  it("at another address is rejected for a returning player too, which keeps its old one", async () => {
     await manager.register("P01");
     const again = await asPlayer({ contact_endpoint: FOREIGN }, manager.tokens.P01);
     expect(again).toMatchObject({ ...REJECTED, player_id: null, error_code: "L001" });
@@ -182,7 +184,7 @@ describe("an endpoint", () => {
 describe("a name or an endpoint that is taken", () => {
   const L003 = { ...REJECTED, error_code: "L003" };
 
-  it("is no second referee's", async () => {
+  it("is rejected for a second referee", async () => {
     await manager.register("REF01", "REF02");
     expect(await asReferee("REF01", manager.endpointOf("REF03"))).toMatchObject(L003);
     expect(await asReferee("REF03", manager.endpointOf("REF01"))).toMatchObject(L003);
@@ -193,7 +195,7 @@ describe("a name or an endpoint that is taken", () => {
     });
   });
 
-  it("stays taken however the endpoint is spelled", async () => {
+  it("is also taken when the endpoint is written in another form", async () => {
     await manager.register("P01");
     const taken = new URL(manager.endpointOf("P01"));
     const aliases = ["/P01?x", "/P01/", "/P01#x", "//P01", "/p01", "/%5001"].map((path) => `${taken.origin}${path}`);
@@ -215,22 +217,22 @@ describe("a name or an endpoint that is taken", () => {
     expect(manager.endpointsKept()).toEqual({ P01: p01, P02: p02 });
   });
 
-  it("is not given to who knows the hash of a token alone", async () => {
+  it("is not given to a caller that knows only the hash of a token", async () => {
     await manager.register("P01");
     expect(await asPlayer({}, sha256Hex(manager.tokens.P01 ?? ""))).toMatchObject(L003);
   });
 });
 
-describe("a registration that is refused", () => {
+describe("a rejected registration", () => {
   const players = async () => (await manager.leagues()).map(({ players }) => players);
 
-  it("for one of its leagues takes no seat in the others", async () => {
+  it("for one of its leagues does not enter the others", async () => {
     const lost = await asPlayer({ league_ids: ["rps", "nowhere"] });
     expect(lost).toMatchObject({ ...REJECTED, player_id: null, league_ids: [], error_code: "L005" });
     expect(await players()).toEqual([0, 0]);
   });
 
-  it("because its league runs changes nobody's seat", async () => {
+  it("because its league is running does not change the entrants", async () => {
     await manager.register("P01", "P02", "REF01");
     await start("rps");
     const late = { display_name: "Late", contact_endpoint: manager.endpointOf("Late") };

@@ -5,8 +5,8 @@ import { agentOperations } from "./agent-operations.ts";
 import { operatorOperations } from "./operator-operations.ts";
 import { readOperations } from "./read-operations.ts";
 
-/** What the operations work with. */
-type ManagerDesk = Parameters<typeof agentOperations>[0] &
+/** The context of the operations. */
+type OperationsContext = Parameters<typeof agentOperations>[0] &
   Parameters<typeof operatorOperations>[0] &
   Parameters<typeof readOperations>[0];
 
@@ -25,9 +25,9 @@ export const isReturn = (agent: Agent | null, { requests, names }: Creation): bo
   names.length > 0 &&
   names.every((name) => name === agent.name);
 
-/** What the league manager can be asked (PROTOCOL.md, sections 2 and 4). */
-export const managerOperations = (desk: ManagerDesk): readonly Operation<unknown>[] => [
-  ...agentOperations(desk),
-  ...readOperations(desk),
-  ...operatorOperations(desk),
+/** The operations of the league manager (PROTOCOL.md, sections 2 and 4). */
+export const managerOperations = (context: OperationsContext): readonly Operation<unknown>[] => [
+  ...agentOperations(context),
+  ...readOperations(context),
+  ...operatorOperations(context),
 ];

@@ -34,7 +34,12 @@ const operatorGate =
   async (payload: P, caller: Caller): Promise<Result<object, ProtocolError>> =>
     caller.authToken !== null && equalSecrets(caller.authToken, operatorToken)
       ? handle(payload)
-      : err(protocolError("L004", "this takes the operator token; see the terminal where the league was started"));
+      : err(
+          protocolError(
+            "L004",
+            "the operator token is missing or wrong; it is in the file operator-token of the manager's data folder",
+          ),
+        );
 
 function leagueOperations({ ledger, views, operatorToken }: OperatorDesk): readonly Operation<unknown>[] {
   const operatorOnly = operatorGate(operatorToken);
@@ -93,7 +98,7 @@ function removal({ ledger, operatorToken }: OperatorDesk): Operation<unknown> {
       name: "remove_player",
       title: "Remove a player",
       description:
-        "Takes a player out of open leagues; in running ones a round that has begun is played to its end, and what follows it is forfeited. One that was in open leagues only may register anew, under the same name. Needs the operator token.",
+        "Removes a player from open leagues. In running leagues a round that has begun is played to its end, and the player's matches of later rounds are forfeited. A player that was in open leagues only may register again under the same name. Needs the operator token.",
       plain: PlayerId,
       result: Removed,
       annotations: { readOnlyHint: false, destructiveHint: true },
@@ -114,7 +119,7 @@ function tokenReset({ ledger, places, operatorToken }: OperatorDesk): Operation<
       name: "reset_token",
       title: "Reset a player's token",
       description:
-        "Gives a player that has lost its token a new one, with which it registers again under its id. Matches that have begun go on with the old token. Needs the operator token.",
+        "Gives a player that has lost its token a new one, with which it registers again under its id. Matches that have begun continue with the old token. Needs the operator token.",
       plain: PlayerId,
       result: TokenReset,
       annotations: { readOnlyHint: false, destructiveHint: true },

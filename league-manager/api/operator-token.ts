@@ -4,7 +4,7 @@ import { OPERATOR_TOKEN_LENGTH } from "#shared/runtime/config.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { ownSecret, writeSecret } from "#shared/runtime/secret-file.ts";
 
-/** The operator's token: the config's, else one that is kept in a file of mode 0600. */
+/** The operator token: that of the config, else a random one. It is kept in a file of mode 0600. */
 export function operatorToken(given: string | undefined, dataFolder: string): { token: string; file: string } {
   const file = join(dataFolder, "operator-token");
   if (given !== undefined) writeSecret(file, given);

@@ -19,13 +19,13 @@ export interface RegistrationOptions {
   readonly hasLeft: (player: Agent) => Promise<boolean>;
   /** Referees that answer no health probe, the one that has been silent for longest first. */
   readonly silentReferees: () => readonly string[];
-  /** The matches that are a referee's own, which it learns when it registers. */
+  /** The matches that are assigned to a referee: a part of the answer to its registration. */
   readonly matchesOf: (refereeId: string) => readonly StartGame[];
   /** Called after a referee has registered, also when nothing about it has changed. */
   readonly onReferee: (refereeId: string) => void;
 }
 
-/** Answers registrations. A refused registration is an answer with a reason, not an error. */
+/** Answers registrations. A rejected registration is an answer with a reason, not an error. */
 export interface Registration {
   player(request: PlayerRegisterRequest, caller: Pick<Caller, "authToken" | "remoteAddress">): Promise<Answer>;
   referee(request: RefereeRegisterRequest, caller: Pick<Caller, "authToken" | "remoteAddress">): Promise<Answer>;

@@ -30,7 +30,7 @@ describe("a body of 300 kB", () => {
     ...(token && { authorization: `Bearer ${token}` }),
   });
 
-  it("is taken from referees alone", async () => {
+  it("is accepted from referees only", async () => {
     manager = await startTestManager(LEAGUES);
     await manager.register("P01", "REF01");
     const { P01, REF01 } = manager.tokens;
@@ -41,7 +41,7 @@ describe("a body of 300 kB", () => {
   });
 });
 
-it.each(["10.0.0.1", "evil.example"])("a call by the name %s is refused: 403", async (host) => {
+it.each(["10.0.0.1", "evil.example"])("a call with the Host %s is rejected: 403", async (host) => {
   manager = await startTestManager(LEAGUES);
   const body = rpcOf("ping");
   const asked = async (by: string) => [
@@ -53,7 +53,7 @@ it.each(["10.0.0.1", "evil.example"])("a call by the name %s is refused: 403", a
   expect(await asked(`127.0.0.1:${manager.port}`)).toEqual([200, 200]);
 });
 
-it("callers without a token of the league are held to a hundred calls a minute, others are not", async () => {
+it("callers without a token of the league may make a hundred calls a minute, others have no limit", async () => {
   manager = await startTestManager(LEAGUES, { limits: { loopback: true } });
   await manager.register("P01");
   const ask = async (token?: string): Promise<number> => (await manager.post(rpcOf("ping"), token)).status;

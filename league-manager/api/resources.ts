@@ -13,7 +13,7 @@ import {
   scheduleRow,
 } from "../projections/schedule.ts";
 
-/** What the read side of the API shows. */
+/** The data that the read side of the API shows. */
 export interface Views {
   readonly projections: Projections;
   /** The session log of a completed match; empty for a match that was not played. */

@@ -69,7 +69,7 @@ it.each(["player", "referee"] as const)(
   },
 );
 
-it("a player that was taken out before it played leaves its name and endpoint to whoever comes next", async () => {
+it("a player that was removed before it played leaves its name and endpoint to the next player", async () => {
   await start({}, "count");
   const [mistyped, other] = [newToken(), newToken()];
   const { player_id } = await register("player", "A", 9001, mistyped);
@@ -80,7 +80,7 @@ it("a player that was taken out before it played leaves its name and endpoint to
   expect(await register("player", "B", 9001, mistyped)).toMatchObject({ status: "ACCEPTED", league_ids: ["rps"] });
 });
 
-it("an operator token file that a kill has left empty is filled anew: no caller is the operator without a token", async () => {
+it("an empty operator token file, as a kill may leave it, gets a new token: no caller is the operator without a token", async () => {
   const file = join(dataFolder, "operator-token");
   writeFileSync(file, "");
   await start({}, "count");
@@ -89,7 +89,7 @@ it("an operator token file that a kill has left empty is filled anew: no caller 
   expect(refused).toMatchObject({ error_code: "L004" });
 });
 
-it("a player of a league that the config no longer has can be taken out, and comes back under its id", async () => {
+it("a player of a league that the config no longer has can be removed, and comes back under its id", async () => {
   const leagues = ["rps", "old"].map((league_id) => ({ league_id, game: "rps.v1" }));
   await start({ leagues }, "count");
   const { player_id, auth_token: token } = await register("player", "A", 9001);
@@ -107,7 +107,7 @@ it("a player of a league that the config no longer has can be taken out, and com
 it.each([
   ["at once", false],
   ["after the manager has been started again", true],
-])("the id of a player that was taken out is given to no other player, %s", async (_, isRestarted) => {
+])("the id of a removed player is given to no other player, %s", async (_, isRestarted) => {
   await start({}, "count");
   const operator = readFileSync(join(dataFolder, "operator-token"), "utf8").trim();
   const kept = await register("player", "A", 9001);
@@ -121,19 +121,19 @@ it.each([
   expect([kept.player_id, player_id, next.player_id]).toEqual(["P01", "P02", "P03"]);
 });
 
-it("what a run starts itself is known by its token, and nobody else takes its name or endpoint: L003", async () => {
+it("agents of a run are identified by their tokens; another agent with their name or endpoint is rejected: L003", async () => {
   const players = [
     { name: "Ann", bot: "random" },
     { name: "Guest", self: true },
   ];
   await start({ players, playersFirstPort: 9101, referees: { count: 1, firstPort: 9001 } }, "roster");
-  const strangers = [
+  const answers = [
     await register("player", "Ann", 9109),
     await register("player", "Guest", 9101),
     await register("player", "Ann", 9101, newToken()),
     await register("referee", "Rogue", 9001),
   ];
-  for (const answer of strangers) expect(answer).toMatchObject({ status: "REJECTED", error_code: "L003" });
+  for (const answer of answers) expect(answer).toMatchObject({ status: "REJECTED", error_code: "L003" });
   const tokenOf = (name: string): string => readFileSync(join(dataFolder, "tokens", name), "utf8").trim();
   const own = await register("player", "Ann", 9101, tokenOf("player-Ann"));
   const referee = await register("referee", "Referee 1", 9001, tokenOf("referee-9001"));
@@ -141,7 +141,7 @@ it("what a run starts itself is known by its token, and nobody else takes its na
   expect([own.player_id, referee.referee_id, guest.player_id]).toEqual(["P01", "REF01", "P02"]);
 });
 
-it("the roster of a run counts, whatever numbers its league names: it starts with those players, and takes no others", async () => {
+it("a run starts with exactly the players of its roster, regardless of min_players and max_players", async () => {
   const players = ["A", "B", "C"].map((name) => ({ name, self: true }));
   const leagues = [{ league_id: "rps", game: "rps.v1", min_players: 2, max_players: 4 }];
   await start({ players, leagues, referees: { count: 1, firstPort: 9001 } }, "roster");
@@ -151,13 +151,13 @@ it("the roster of a run counts, whatever numbers its league names: it starts wit
   await register("player", "A", 9101);
   await register("player", "B", 9102);
   expect(await status()).toBe("open");
-  const reason = expect.stringContaining('no place is kept for "D"');
+  const reason = expect.stringContaining('has no place for "D"');
   expect(await register("player", "D", 9104)).toMatchObject({ status: "REJECTED", error_code: "L002", reason });
   await register("player", "C", 9103);
   await vi.waitFor(async () => expect(await status()).toBe("running"), PATIENCE);
 });
 
-it("a league that names no number takes 500 players: L002 for the next", async () => {
+it("a league without max_players accepts 500 players, and rejects the next with L002", async () => {
   await start({}, "count");
   const many = Array.from({ length: 500 }, (_, n) => register("player", `P${n}`, 10_000 + n));
   expect(new Set((await Promise.all(many)).map(({ status }) => status))).toEqual(new Set(["ACCEPTED"]));

@@ -3,7 +3,7 @@ import { gameIds } from "#shared/games/registry.ts";
 import { agentStates } from "#shared/protocol/lifecycle.ts";
 import { DisplayName } from "#shared/protocol/names.ts";
 
-/** What the league manager's tools take and answer, in plain form (PROTOCOL.md, section 4). */
+/** Arguments and results of the league manager's tools in plain form (PROTOCOL.md, section 4). */
 const id = z.string().min(1).max(200);
 const version = z.string().max(100).default("1.0.0");
 
@@ -39,7 +39,7 @@ export const PlainRegisterReferee = z
     game_types,
   }));
 
-/** What the tools answer. */
+/** Results of the tools. */
 const Role = z.record(z.string(), z.string()).describe("role to player id");
 export const Standings = z.object({
   standings: z.array(

@@ -11,7 +11,7 @@ import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { startManager } from "../service.ts";
 import { startProgram } from "../testing/test-manager.ts";
 
-/** A port of its own for each test: fetch keeps connections to the last one. */
+/** Each test has another port: fetch keeps connections to the port of the test before. */
 let port = 20_000 + (process.pid % 500) * 20;
 let url = "";
 let dataFolder = "";
@@ -42,7 +42,7 @@ afterEach(async () => {
 
 interface Reply {
   readonly status: number;
-  /** Whatever came over the wire. */
+  /** A parsed response. */
   readonly body: ReturnType<typeof JSON.parse>;
 }
 
@@ -53,7 +53,7 @@ async function call(method: string, params: object = {}, bearer?: string): Promi
   return { status: response.status, body: await response.json() };
 }
 
-/** A named tool: what its text says, with `isError` beside it. */
+/** Calls a named tool. Returns the parsed text of its result, with `isError`. */
 async function tool(name: string, args: object = {}, bearer?: string) {
   const { body } = await call("tools/call", { name, arguments: args }, bearer);
   if (body.error) return body.error;
@@ -172,12 +172,12 @@ describe("named tools", () => {
     await addPlayer(1);
     const { auth_token: token } = await addPlayer(2);
     const match = { player1_id: "P01", player2_id: "P02", round_id: 1, league_id: "eo" };
-    for (const stranger of [undefined, "wrong", token]) {
+    for (const rejected of [undefined, "wrong", token]) {
       for (const [name, args] of [
         ["start_league", { league_id: "eo" }],
         ["schedule_match", match],
       ] as const) {
-        expect(await tool(name, args, stranger)).toMatchObject({ isError: true, error_code: "L004" });
+        expect(await tool(name, args, rejected)).toMatchObject({ isError: true, error_code: "L004" });
       }
     }
     expect((await tool("list_leagues")).leagues[1].status).toBe("open");
@@ -195,7 +195,7 @@ describe("named tools", () => {
 });
 
 describe("registration", () => {
-  it("names what is wrong", async () => {
+  it("names the fault", async () => {
     expect(await asPlayer({ league_ids: ["nowhere"] })).toMatchObject({
       type: "PLAYER_REGISTER_RESPONSE",
       payload: { status: "REJECTED", player_id: null, auth_token: null, error_code: "L005" },
@@ -209,7 +209,7 @@ describe("registration", () => {
     expect((await tool("list_leagues")).leagues).toMatchObject([{ players: 3 }, { players: 3 }]);
   });
 
-  it("gives who comes back with its token its old id, and nobody else", async () => {
+  it("a player that registers again with its token keeps its id, and no other player gets it", async () => {
     const contact_endpoint = `http://127.0.0.1:${await startProgram()}/mcp`;
     const first = (await asPlayer({ contact_endpoint })).payload;
     expect(first).toMatchObject({ status: "ACCEPTED", player_id: "P01", league_ids: ["rps"], reason: null });
@@ -226,7 +226,7 @@ describe("registration", () => {
     expect(again).toMatchObject({ status: "ACCEPTED", player_id: "P01" });
   });
 
-  it("lets a new one choose its token, so that it can come back if it never heard the answer", async () => {
+  it("a new player may choose its token, so that it can come back if it never received the answer", async () => {
     const own = newToken();
     const first = (await asPlayer({}, own)).payload;
     expect(first).toMatchObject({ status: "ACCEPTED", player_id: "P01", auth_token: own });
@@ -234,15 +234,18 @@ describe("registration", () => {
     expect((await asPlayer({}, newToken())).payload).toMatchObject({ status: "REJECTED", error_code: "L003" });
   });
 
-  it.each(["one that can be guessed", "another agent's", "the operator's"])("gives nobody %s", async (whose) => {
-    const others = (await addPlayer(1)).auth_token;
-    const tokens: Record<string, string> = { "another agent's": others, "the operator's": operator };
-    const token = tokens[whose] ?? "hunter2";
-    const { payload } = await asPlayer({}, token);
-    expect(payload).toMatchObject({ status: "ACCEPTED", player_id: "P02" });
-    expect(payload.auth_token).not.toBe(token);
-    const byBearer = await tool("register_player", { player_name: "P3", endpoint: endpoint(3) }, token);
-    expect(byBearer).toMatchObject({ status: "ACCEPTED", player_id: "P03" });
-    expect(byBearer.auth_token).not.toBe(token);
-  });
+  it.each(["a text without the form of a token", "another agent's", "the operator's"])(
+    "does not accept %s as a new token",
+    async (whose) => {
+      const others = (await addPlayer(1)).auth_token;
+      const tokens: Record<string, string> = { "another agent's": others, "the operator's": operator };
+      const token = tokens[whose] ?? "hunter2";
+      const { payload } = await asPlayer({}, token);
+      expect(payload).toMatchObject({ status: "ACCEPTED", player_id: "P02" });
+      expect(payload.auth_token).not.toBe(token);
+      const byBearer = await tool("register_player", { player_name: "P3", endpoint: endpoint(3) }, token);
+      expect(byBearer).toMatchObject({ status: "ACCEPTED", player_id: "P03" });
+      expect(byBearer.auth_token).not.toBe(token);
+    },
+  );
 });

@@ -12,7 +12,7 @@ import type { League } from "../league/league.ts";
 import type { Decision, ManagerState, Write } from "../ledger.ts";
 
 /**
- * A decision while it is made: commands to leagues and agents are decided one after the other, each on the state that the earlier ones lead to.
+ * A decision in progress: commands to leagues and agents are decided one after the other, each on the state that the earlier ones lead to.
  * A draft belongs to one call of a `Decide` function and is dropped when a command is rejected.
  */
 export class Draft {
@@ -39,7 +39,7 @@ export class Draft {
     return { ...this.#before, leagues: this.#leagues, agents: this.#agents };
   }
 
-  /** Gives a command to a league; its events if it accepts. */
+  /** Gives a command to a league. Returns its events if the league accepts. */
   league(leagueId: string, command: LeagueCommand): Result<readonly NewLeagueEvent[], ProtocolError> {
     const league = this.#leagueOf(leagueId);
     if (!league && command.type !== "open") return err(noLeague(leagueId));

@@ -99,7 +99,7 @@ function checkState({ agents, leagues }: ManagerState): void {
   }
 }
 
-/** No agent leaves SHUTDOWN but by `renewed`, and no id is given twice but that of a place. */
+/** An agent leaves SHUTDOWN only by `renewed`, and only the id of a place is given twice. */
 function checkChange(
   before: ManagerState,
   { agentEvents = [] }: Decision<unknown>,
@@ -119,7 +119,7 @@ function checkChange(
   }
 }
 
-it("any sequence of commands leaves names, endpoints, tokens, ids, seats and states as they have to be", () => {
+it("any sequence of commands keeps the invariants of names, endpoints, tokens, ids, seats and states", () => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(fc.array(step, { minLength: 100, maxLength: 300, size: "max" }), (steps) => {

@@ -31,7 +31,7 @@ const playedOut = (leagueId: string): readonly Decide<unknown>[] => [
 ];
 
 describe("open leagues", () => {
-  it("are opened once, and take over a changed config until they start", () => {
+  it("are opened once, and apply a changed config until they start", () => {
     given().when(open("rps", "b")).leadsTo("rps opened", "b opened");
     given(open("rps")).when(open("rps", "b")).leadsTo("b opened");
     const changed = openLeagues([settingsOf("rps", "even_odd.v1")]);
@@ -51,7 +51,7 @@ describe("the start of a league", () => {
       .replies({ matches: 1 });
   });
 
-  it("leaves agents alone that are active or shut down", () => {
+  it("does not change agents that are active or shut down", () => {
     const first = [...startedLeague("rps", 2), removePlayer("P02"), open("b")];
     const next = stateAfter([...first, player("player 1", { port: 1 }), player("C", { port: 3 })]);
     const { state } = givenState(next).when(startLeague("b")).leadsTo("b started", "b round_paired", "P03 activated");
@@ -153,9 +153,9 @@ describe("matches and referees", () => {
     given(...opened)
       .when(assign("R1M1"))
       .leadsTo("rps match_assigned");
-    const nobody = assignMatch({ leagueId: "rps", matchId: "R1M1", epoch: 1, refereeId: "REF09" });
+    const toUnknown = assignMatch({ leagueId: "rps", matchId: "R1M1", epoch: 1, refereeId: "REF09" });
     given(...opened)
-      .when(nobody)
+      .when(toUnknown)
       .isRejected("L004", "no referee REF09 is registered");
     given(...opened, assign("R1M1"))
       .when(assign("R1M1"))
@@ -191,7 +191,7 @@ describe("the end of a league", () => {
       .leadsTo();
   });
 
-  it("leaves players of other unfinished leagues as they are", () => {
+  it("does not change players of other unfinished leagues", () => {
     const next = [open("rps", "next"), ...startedLeague("rps", 2), ...playedOut("rps")];
     given(...next)
       .when(completeLeague("rps"))

@@ -4,7 +4,7 @@ import type { LeagueSettings } from "../league/commands.ts";
 import type { Decide, ManagerState } from "../ledger.ts";
 import { Draft } from "./draft.ts";
 
-/** At start-up: opens the leagues that are new in the config, and takes over a changed config of those that have not started. */
+/** At start-up: opens the leagues that are new in the config, and applies a changed config to leagues that have not started. */
 export const openLeagues =
   (leagues: readonly LeagueSettings[]): Decide<null> =>
   (state, at) => {

@@ -1,6 +1,6 @@
 import type { Draft } from "./draft.ts";
 
-/** Takes a player out of every open league. */
+/** Removes a player from every open league. */
 export function leaveOpenLeagues(draft: Draft, playerId: string): void {
   for (const leagueId of draft.state.leagues.keys()) draft.mustLeague(leagueId, { type: "leave", playerId });
 }

@@ -36,7 +36,7 @@ export const releaseMatch =
   };
 
 /**
- * Takes matches from their referees in one append. A match that has been released or completed in the meantime is left as it is. The withdrawal
+ * Takes matches from their referees in one append. A match that has been released or completed in the meantime is not changed. The withdrawal
  * from a referee that is not registered any more is settled, because nothing can be sent to it.
  */
 export const releaseMatches =

@@ -17,7 +17,7 @@ export const recoverPlayer =
     return draft.decision(null);
   };
 
-/** An operator takes a player out: of open leagues at once; in running leagues its matches of later rounds are forfeited. */
+/** An operator removes a player: from open leagues immediately; in running leagues its matches of later rounds are forfeited. */
 export const removePlayer =
   (playerId: string): Decide<{ readonly playerId: string; readonly name: string }> =>
   (state, at) => {

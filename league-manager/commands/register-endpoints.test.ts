@@ -35,7 +35,7 @@ describe("a name or an endpoint that is taken", () => {
   });
 
   it.each(["http://localhost:1/mcp", "http://[::1]:1/MCP/", "http://127.0.0.2:1//mcp?x"])(
-    "stays taken when the endpoint is spelled %s",
+    "is also taken when the endpoint is written as %s",
     (contact_endpoint) => {
       const asked = given(...both).when(player("Eve", { contact_endpoint }));
       asked.leadsTo().replies({ type: "has_left", player: { id: "P01" } });
@@ -85,7 +85,7 @@ describe("a player whose endpoint another one wants", () => {
     expect([state.agents.get("P01")?.endpoint, state.agents.get("P02")?.endpoint]).toEqual(["", endpointAt(1)]);
   });
 
-  it("keeps both when it is the one that registers again, whatever name it gives", () => {
+  it("keeps both when it registers again itself, also under another name", () => {
     const again = player("Anna", { port: 1, token: tokenOf("Ann"), ...left("P01") });
     given(...ann)
       .when(again)
@@ -137,7 +137,7 @@ describe("a player whose endpoint another one wants", () => {
       .isRejected("L003", alreadyRegistered("the name Ann"));
   });
 
-  it("has its question asked again when another player has the endpoint meanwhile", () => {
+  it("causes a new question when another player got the endpoint in the meantime", () => {
     given(...ann, player("Bob", { port: 1, ...left("P01") }))
       .when(player("Eve", { port: 1, ...left("P01") }))
       .leadsTo()

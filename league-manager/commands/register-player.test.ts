@@ -36,7 +36,7 @@ describe("a new player", () => {
       });
   });
 
-  it("is kept with what it says of itself, and with the commitment of its name in each league", () => {
+  it("is stored with its declared capabilities, and with the commitment of its name in each league", () => {
     const { state } = given(open("rps")).when(
       player("Ann", { announcements: false, legal_actions: false, batch: true }),
     );
@@ -52,7 +52,7 @@ describe("a new player", () => {
     expect(PlayerRegisterRequest.parse(said)).toMatchObject({ announcements: false });
   });
 
-  it("enters the leagues that it names, or none", () => {
+  it("enters all leagues that it names, or none", () => {
     const [rps, gone] = [["rps"], ["rps", "gone"]];
     given(open("rps", "other"))
       .when(player("Ann", { league_ids: rps }))
@@ -73,7 +73,7 @@ describe("a new player", () => {
       .replies({ agentId: "P02", token: tokenOf("new Ann") });
   });
 
-  it("is rejected when it gives no endpoint of its own", () => {
+  it("is rejected when its endpoint is not an HTTP URL or is at another address", () => {
     const contact = (contact_endpoint: string) => given(open("rps")).when(player("Ann", { contact_endpoint }));
     contact("ftp://127.0.0.1/mcp").isRejected("L001", "contact_endpoint is not an http URL");
     const why = "contact_endpoint must be at the address you register from (127.0.0.1) or allowed by the config";
@@ -129,7 +129,7 @@ describe("a player that returns", () => {
     expect(moved.state.agents.get("P01")?.endpoint).toBe(endpointAt(2));
   });
 
-  it("is unchanged when it spells its endpoint in another way, and has the endpoint that the store gives back", () => {
+  it("returns unchanged with the normalized form of its endpoint, which has at most 2,000 characters", () => {
     const odd = player("Ann", { contact_endpoint: "HTTP://127.0.0.1:80/\ud800" });
     const { state } = given(open("rps")).when(odd);
     const endpoint = "http://127.0.0.1/%EF%BF%BD";
@@ -150,7 +150,7 @@ describe("a player that returns", () => {
     expect(unchanged(state, early)).toMatchObject({ ok: true, value: { agentEvents: [] } });
   });
 
-  it("is remembered with the games of this program, in their order", () => {
+  it("is stored with the games of this program, in the order of the registry", () => {
     const asked = { game_types: ["rps.v1", "rps.v1", "chess", "x".repeat(200), "rps"] };
     const { state } = given(open("rps")).when(player("Ann", asked));
     expect(state.agents.get("P01")?.gameTypes).toEqual(["rps", "rps.v1", "chess"]);
@@ -214,7 +214,7 @@ describe("seats", () => {
       .replies({ agentId: "P01", leagueIds: ["rps"] });
   });
 
-  it("a league that names no number takes 500 players", () => {
+  it("a league without max_players accepts 500 players", () => {
     const many = Array.from({ length: MOST_PLAYERS }, (_, n) => player(`N${n}`, { port: 10_000 + n }));
     const state = stateAfter([open("rps"), ...many]);
     expect(state.leagues.get("rps")?.entrants.size).toBe(500);
@@ -223,7 +223,7 @@ describe("seats", () => {
       .isRejected("L002", "every league of your games is full");
   }, 20_000);
 
-  it("a roster takes the players of its places, whatever numbers its league names", () => {
+  it("a roster accepts the players of its places, regardless of min_players and max_players", () => {
     const policy = {
       ...withSeats(1),
       startWhen: "roster" as const,
@@ -234,13 +234,13 @@ describe("seats", () => {
     givenState(state)
       .when(player("A", { port: 1 }, policy))
       .replies({ agentId: "P01", leagueIds: ["rps"] });
-    const why = 'no place is kept for "D": who plays here stands in the league\'s config';
+    const why = 'the league is only for the players of its config, which has no place for "D"';
     givenState(state)
       .when(player("D", { port: 4 }, policy))
       .isRejected("L002", why);
   });
 
-  it("an agent of the run is known by its token, and no other agent takes its name or endpoint", () => {
+  it("an agent of the run is identified by its token, and no other agent gets its name or endpoint", () => {
     const own = { endpoint: endpointAt(9101), tokenHash: sha256Hex(tokenOf("own")) };
     const policy = { ...POLICY, startWhen: "roster" as const, places: [{ ...playerPlace("P01", "Ann"), own }] };
     given(open("rps"))
@@ -257,7 +257,7 @@ describe("seats", () => {
 });
 
 describe("ids", () => {
-  it("the id of a player that was taken out is given to no other player", () => {
+  it("the id of a removed player is given to no other player", () => {
     const taken = [open("rps"), player("A", { port: 1 }), player("B", { port: 2 }), removePlayer("P02")];
     given(...taken)
       .when(player("C", { port: 3 }))
@@ -285,7 +285,7 @@ describe("ids", () => {
   });
 });
 
-it("a decision leaves the state that it was made on as it is", () => {
+it("a decision does not change the state on which it was made", () => {
   const state = stateAfter([open("rps"), player("Ann", { port: 1 })]);
   const decided = player("Bob", { port: 1, ...left("P01") })(state, AT);
   expect(decided.ok && applied(state, decided.value).agents.size).toBe(2);

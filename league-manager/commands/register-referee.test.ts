@@ -42,7 +42,7 @@ it("a new referee is registered with its capacity, and is in every league", () =
   expect(state.agents.get("REF01")).toMatchObject({ kind: "referee", maxConcurrent: 2, wantsAnnouncements: true });
 });
 
-it("a referee's name and endpoint are its own: another is not asked whether it has left", () => {
+it("the name and endpoint of a registered referee are rejected for another one, without a question", () => {
   const both = [local(1), local(2)];
   for (const [name, port, owner] of [
     ["R1", 3, "R3"],
@@ -80,7 +80,7 @@ describe("99 referees", () => {
     stateAfter([open("rps"), player("A")]),
   );
 
-  it("are taken, then none but those that come back or are expected", () => {
+  it("are accepted, then only those that come back or are expected", () => {
     givenState(all)
       .when(local(99, {}, policy))
       .isRejected("L002", "99 referees are registered, and all of them answer", { retryable: true });
@@ -92,7 +92,7 @@ describe("99 referees", () => {
       .replies({ isNew: true });
   });
 
-  it("leave room to another in place of the one that has been silent for longest", () => {
+  it("make room for another one in place of the one that has been silent for longest", () => {
     const late = local(99, { silent: ["REF08", "REF03"] }, policy);
     const { state } = givenState(all)
       .when(late)
@@ -135,7 +135,7 @@ describe("one remote network", () => {
     givenState(full).when(here).replies({ isNew: true });
   });
 
-  it("replaces only a silent referee of its own", () => {
+  it("replaces only a silent referee of the same network", () => {
     givenState(full)
       .when(remote(REMOTE, 33, { silent: ["REF34"] }))
       .isRejected("L002", "33 referees of your network are registered, and all of them answer");

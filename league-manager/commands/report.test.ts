@@ -48,7 +48,7 @@ describe("the result of a match", () => {
     when(report(won({ ...R1M1, epoch: 2 }))).isRejected("L004", "rps/R1M1 is not yours under epoch 2");
   });
 
-  it("that cannot be counts as an abort, and the referee is told", () => {
+  it("that is impossible counts as an abort, and the referee receives the fault", () => {
     const impossible = won(R1M1, { winner: "P04" });
     const { state } = given(...assigned)
       .when(report(impossible))
@@ -58,7 +58,7 @@ describe("the result of a match", () => {
     expect(state.leagues.get("rps")?.rounds[0]?.matches[0]).toMatchObject({ status: "scheduled", epoch: 2, aborts: 1 });
   });
 
-  it("that cannot be ends the match the third time", () => {
+  it("that is impossible ends the match the third time", () => {
     const again = (epoch: number) => [assign("R1M1", epoch), report(aborted({ ...R1M1, epoch }))];
     const twice = [...startedLeague("rps", 4), openRound("rps", 1), ...again(1), ...again(2), assign("R1M1", 3)];
     const impossible = won({ ...R1M1, epoch: 3 }, { winner: "P04" });

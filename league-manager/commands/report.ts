@@ -7,13 +7,13 @@ import { decideReport } from "../league/report.ts";
 import type { Decide } from "../ledger.ts";
 import { Draft, noLeague } from "./draft.ts";
 
-/** The answer to the referee. `fault`: the result contradicts its log. The match is aborted, and the referee receives this error. */
+/** The reply to the referee. `fault`: the result contradicts its log. The match is aborted, and the referee receives this error. */
 export type ReportReply =
   | { readonly status: "RECORDED" | "ALREADY_RECORDED" }
   | { readonly status: "FAULTY"; readonly fault: ProtocolError };
 
 /**
- * Records the result of a match, with its session log and what it means for its players, in one append. `seed` is the seed of the match under
+ * Records the result of a match, with its session log and what it means for its players, in one append. `seed` is the match's seed under
  * the result's epoch.
  */
 export const reportResult =

@@ -47,7 +47,7 @@ export const lost = (pairing: Pairing, code: "G002" | null = "G002"): MatchResul
     },
   ]);
 
-/** What a referee reports that could not play a match. */
+/** The report of a referee that could not play a match. */
 export const aborted = (pairing: Pairing, reason = "our fault"): MatchResult => ({
   ...base(pairing),
   ...{ winner: null, final_scores: {}, match_points: {}, faults: [], log: [], log_head: "" },

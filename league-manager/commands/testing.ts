@@ -64,7 +64,7 @@ export function player(name: string, more: More<PlayerRegistration> = {}, policy
   const { request, given } = circumstances(name, more);
   return registerPlayer(policy, { left: new Set(), ...given, request });
 }
-/** What a registration is told of players that have left. */
+/** The players that have left, for a registration. */
 export const left = (...ids: string[]) => ({ left: new Set(ids) });
 
 export function referee(name: string, more: More<RefereeRegistration> = {}, policy = POLICY) {

@@ -12,7 +12,7 @@ interface RosterOptions extends Pick<TestLeagueOptions, "players" | "referees" |
   readonly places?: readonly Place[];
 }
 
-/** A league of a roster of three players and one referee, of whom the first ones have come. */
+/** A league with a roster of three players and one referee, of whom the first ones are registered. */
 async function rosterLeague(
   { players = 3, referees = 1, registrationMs = 60_000, places = ROSTER, ...more }: RosterOptions = {},
   stuck: string[] = [],
@@ -44,7 +44,7 @@ describe("a league of a roster", () => {
     expect(league.notices).toEqual(["league rps starts without P03"]);
   });
 
-  test("says once whom it starts without, though the start fails until the store is free", async () => {
+  test("names the absent players in one notice, although the start is repeated until the store is free", async () => {
     const store = busyStore();
     const league = await rosterLeague({ players: 2, ledger: store.ledger });
     store.isBusy = true;
@@ -72,7 +72,7 @@ describe("a league of a roster", () => {
     await league.eventually(() => expect(league.league().status).toBe("running"));
   });
 
-  test("of fewer than two players is reported as stuck, once, when nobody else is waited for", async () => {
+  test("of fewer than two players is reported as stuck, once, when the time for registration is over", async () => {
     const stuck: string[] = [];
     const league = await rosterLeague({ players: 1 }, stuck);
     await league.clock.advance(59_000);
@@ -86,7 +86,7 @@ describe("a league of a roster", () => {
 });
 
 describe("a league that starts by the number of its players", () => {
-  test("starts when so many have entered, whoever they are, and a referee is registered", async () => {
+  test("starts when enough players of any name have entered and a referee is registered", async () => {
     const league = await startTestLeague({ players: 2, referees: 0, minPlayers: 2 });
     await league.clock.advance(5_000);
     expect(league.league().status).toBe("open");

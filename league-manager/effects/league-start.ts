@@ -6,34 +6,34 @@ import type { League } from "../league/league.ts";
 import type { EffectsContext, Part } from "./part.ts";
 import { Tasks } from "./tasks.ts";
 
-/** How long a complete roster waits for the other configured referees, so that matches are dealt alike each time. */
+/** How long a complete roster waits for the other configured referees, so that each run assigns matches in the same way. */
 const REFEREE_GRACE_MS = 3_000;
 
 export interface LeagueStartOptions {
   /** The places that the config keeps. */
   readonly places: readonly Place[];
   /**
-   * `roster`: a league starts when every kept place is taken. `count`: when as many players have entered as its `min_players` says, or as the
-   * config has players.
+   * `roster`: a league starts when every kept place is taken. `count`: when as many players have entered as its `min_players`, or without
+   * it as the config has players.
    */
   readonly startWhen: "roster" | "count";
   /** `min_players` of the leagues that set it. */
   readonly minPlayers: ReadonlyMap<string, number>;
-  /** An open league cannot start, and no one else is expected. */
+  /** An open league cannot start, and no further player is expected. */
   readonly onStuck: (leagueId: string, why: string) => void;
 }
 
-/** Starts each open league that has all it waits for. */
+/** Starts each open league whose players and referees are registered. */
 export class LeagueStart implements Part {
   readonly #context: EffectsContext;
   readonly #options: LeagueStartOptions;
   readonly #players: readonly Place[];
   readonly #referees: readonly Place[];
   readonly #tasks = new Tasks();
-  /** Leagues of which it was reported that they cannot start. */
+  /** Leagues that were reported as unable to start. */
   readonly #stuck = new Set<string>();
-  /** The players that a league starts without, as its last notice said: a start that fails is repeated in each pass. */
-  readonly #toldAbsent = new Map<string, string>();
+  /** The absent players in a league's last notice: a start that fails is repeated in each pass, its notice is not. */
+  readonly #noticedAbsent = new Map<string, string>();
   readonly #timers: Cancel[] = [];
   #isWaitingOver = false;
   #isGraceOver: boolean | null = null;
@@ -66,9 +66,9 @@ export class LeagueStart implements Part {
   async #start(leagueId: string): Promise<void> {
     const { notice, execute } = this.#context;
     const absent = this.#options.startWhen === "roster" ? namesOf(this.#missingPlayers()) : "";
-    const told = this.#toldAbsent.get(leagueId) ?? "";
-    this.#toldAbsent.set(leagueId, absent);
-    if (absent !== "" && absent !== told) notice(`league ${leagueId} starts without ${absent}`);
+    const noticed = this.#noticedAbsent.get(leagueId) ?? "";
+    this.#noticedAbsent.set(leagueId, absent);
+    if (absent !== "" && absent !== noticed) notice(`league ${leagueId} starts without ${absent}`);
     await execute(leagueId, startLeague(leagueId));
   }
 
@@ -107,7 +107,7 @@ export class LeagueStart implements Part {
     return false;
   }
 
-  /** A league with enough players for a match may only lack referees, and those come back. */
+  /** A league with enough players for a match is not stuck: it can lack only referees, which come back. */
   #reportStuck(league: League): void {
     const missing = this.#missingPlayers();
     if (missing.length > 0 && !this.#isWaitingOver) return;

@@ -51,7 +51,7 @@ test("a player that is registered is not registered again, and one with another 
   const { requests, warnings } = await register({ P02: { tokenHash: sha256Hex("other") }, P03: { tokenHash: "" } });
   expect(requests).toEqual([]);
   expect(warnings).toEqual([
-    "Ann is registered with another secret than the config's, and refuses what is signed with it",
+    "Ann is registered with another secret than the config's, and rejects messages that are signed with the config's secret",
   ]);
   expect((await register({ P02: { tokenHash: sha256Hex(SECRET) }, P03: {} })).warnings).toEqual([]);
 });

@@ -16,7 +16,7 @@ interface ListedPlayersOptions {
   readonly warn: (line: string) => void;
 }
 
-/** Registers the players that the config lists by endpoint: they need no registration code of their own. */
+/** Registers the players that the config lists by endpoint: they do not register themselves. */
 export async function registerListedPlayers({ config, ledger, register, warn }: ListedPlayersOptions): Promise<void> {
   for (const [index, player] of config.players.entries()) {
     if (!("endpoint" in player)) continue;
@@ -39,7 +39,9 @@ export async function registerListedPlayers({ config, ledger, register, warn }: 
     }
     const registered = ledger.state.agents.get(id);
     if (registered && secret !== undefined && !equalSecrets(registered.tokenHash, sha256Hex(secret))) {
-      warn(`${name} is registered with another secret than the config's, and refuses what is signed with it`);
+      warn(
+        `${name} is registered with another secret than the config's, and rejects messages that are signed with the config's secret`,
+      );
     }
   }
 }

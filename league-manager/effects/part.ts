@@ -11,7 +11,7 @@ import type { Failures } from "./failures.ts";
 /** The manager's name in its messages. */
 export const MANAGER_SENDER = "league_manager:LM01";
 
-/** What the effects are given. */
+/** The context of the effects. */
 export interface EffectsContext {
   readonly ledger: Ledger;
   readonly peers: Peers;
@@ -23,20 +23,20 @@ export interface EffectsContext {
   readonly notice: (message: string) => void;
   readonly failures: Failures;
   /**
-   * Gives a command of a league. Never rejects: an error of the store is a failure of the league, and a rejection means that the state has changed in
-   * the meantime, so the next pass does what is due then.
+   * Executes a command of a league. The promise never rejects: an error of the store is reported as a failure of the league. A rejected
+   * command means that the state has changed in the meantime; the next pass derives the work that is due then.
    */
   readonly execute: (leagueId: string, decide: Decide<unknown>) => Promise<void>;
   readonly timeouts: Timeouts;
-  /** Asks for another pass over the open work: something has changed that no commit shows, e.g. a referee answers again. */
+  /** Requests another pass over the open work, after a change that is not committed, e.g. a referee answers again. */
   readonly wake: () => void;
 }
 
 /** One kind of effect. */
 export interface Part {
   /**
-   * Starts what the open work of a league needs and what is not under way. Called for each league at start-up, after each commit and after
-   * each `wake`. Returns at once; what it starts reports its own errors.
+   * Starts the open work of a league that is not under way. Called for each league at start-up, after each commit and after each `wake`.
+   * Returns immediately; the started work reports its errors.
    */
   reconcile(league: League, work: OpenWork): void;
   /** Ends every timer and task; resolves when nothing of this part runs any more. */

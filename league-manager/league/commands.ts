@@ -1,7 +1,7 @@
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import type { LeagueEvent } from "./events.ts";
 
-/** What can be asked of a league. `decide` accepts a command with events or rejects it. */
+/** The commands to a league. `decide` accepts a command with events or rejects it. */
 export type LeagueCommand =
   /** Opens the league, or takes over a changed config while it is open. No events when nothing has changed. */
   | { readonly type: "open"; readonly settings: LeagueSettings }
@@ -33,7 +33,7 @@ export type LeagueCommand =
     }
   | { readonly type: "complete" };
 
-/** What the config and the run determine of a league. */
+/** The properties of a league that the config and the run determine. */
 export interface LeagueSettings {
   readonly leagueId: string;
   readonly runId: string;

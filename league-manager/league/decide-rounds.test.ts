@@ -94,7 +94,7 @@ describe("an operator adds a match", () => {
     running.when(schedule(4, "P01", "P03")).leadsTo({ ...added, match_id: "R4M1", round_id: 4 });
   });
 
-  it("but to no other round", () => {
+  it("not to a round that is over or beyond the next one", () => {
     const running = given(...roundOne, open(2));
     const context = { first_round: 2, last_round: 4 };
     running

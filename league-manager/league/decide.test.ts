@@ -11,7 +11,7 @@ const release = (
 const assigned = (epoch: number): LeagueCommand => ({ ...ASSIGN, epoch }) as LeagueCommand;
 
 describe("the registration of a league", () => {
-  it("is opened with what the config and the run determine", () => {
+  it("is opened with the properties that the config and the run determine", () => {
     const { leagueId, runId, seedCommitment, ...config } = SETTINGS;
     const opened = { type: "opened", league_id: leagueId, run_id: runId, seed_commitment: seedCommitment } as const;
     given()
@@ -116,7 +116,7 @@ describe("a match that is taken from its referee", () => {
       .isRejected("G005", "rps/R1M1 is assigned under epoch 2");
   });
 
-  it("is released with the beginning of a referee's long refusal", () => {
+  it("is released with the first characters of a referee's long reason", () => {
     given(...started, ASSIGN)
       .when({ ...release(1, "refused"), detail: "no".repeat(30_000) })
       .leadsTo({
@@ -129,7 +129,7 @@ describe("a match that is taken from its referee", () => {
       });
   });
 
-  it("is aborted for good when it is overdue for the third time, and never for referees that are unreachable or refuse", () => {
+  it("is aborted for good when it is overdue for the third time, but never because referees are unreachable or reject it", () => {
     const twice = [...started, ASSIGN, release(1, "overdue"), assigned(2), release(2, "overdue"), assigned(3)];
     given(...twice)
       .when(release(3, "overdue"))

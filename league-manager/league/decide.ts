@@ -13,11 +13,11 @@ import { matchIdOf, roundRobin } from "./round-robin.ts";
 type Decided = Result<readonly NewLeagueEvent[], ProtocolError>;
 type CommandOf<T extends LeagueCommand["type"]> = Extract<LeagueCommand, { type: T }>;
 
-/** Nothing has to change: the command was carried out before. */
+/** Accepted without events: the command was executed before. */
 const UNCHANGED: Decided = ok([]);
 
 /**
- * Decides a command, purely. `league` is null before it is opened. A command that was carried out before is accepted without events, so that
+ * Decides a command, purely. `league` is null before it is opened. A command that was executed before is accepted without events, so that
  * effects can repeat it. Callers that need the fault of a reported result use `decideReport`.
  */
 export function decideLeague(league: League | null, command: LeagueCommand): Decided {

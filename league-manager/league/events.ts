@@ -23,7 +23,7 @@ const reason = z.string().max(2_000);
 /** Why a match was taken from the referee that it was assigned to. `aborted` and `overdue` count as aborts of the match. */
 const releaseReasons = ["aborted", "overdue", "unreachable", "refused"] as const;
 
-/** What a match ended with. The keys of scores and points are player ids. */
+/** The result of a match. The keys of scores and points are player ids. */
 const MatchSummary = z.strictObject({
   winner: id.nullable(),
   final_scores: z.record(z.string(), z.number()),
@@ -134,5 +134,5 @@ export const LEAGUE_EVENT_TYPES: readonly LeagueEvent["type"][] = LeagueEvent.op
   ({ shape }) => shape.type.value,
 );
 
-/** Reads a stored event of a league; throws on text that is none. */
+/** Parses a stored event of a league; throws on text that is not an event. */
 export const parseLeagueEvent = (body: string): LeagueEvent => LeagueEvent.parse(JSON.parse(body));

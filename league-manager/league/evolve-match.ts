@@ -7,7 +7,7 @@ import { placeOf } from "./round-robin.ts";
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 type MatchEvent = EventOf<"match_assigned" | "match_released" | "match_completed" | "match_aborted">;
 
-/** What an event of a match changes in the league. */
+/** The fields of the league that an event of a match changes. */
 export function changedMatch(league: League, before: Match, event: MatchEvent): Partial<League> {
   follows(
     before.epoch === event.epoch,

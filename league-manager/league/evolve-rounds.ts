@@ -5,7 +5,7 @@ import { matchIdOf } from "./round-robin.ts";
 
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 
-/** What an event of a round, or a match that is added to one, changes in the league. */
+/** The fields of the league that an event of a round, or of a match that is added to a round, changes. */
 export function changedRounds(
   league: League,
   event: EventOf<"round_paired" | "round_opened" | "round_announced" | "match_scheduled">,
@@ -60,14 +60,14 @@ const emptyRound = (roundId: number): Round => ({
 });
 
 function pairedRound(league: League, { round_id, pairings, byes }: EventOf<"round_paired">): Round {
-  follows(league.status === "running", `round ${round_id} is paired outside of the league's course`);
+  follows(league.status === "running", `round ${round_id} is paired while the league is not running`);
   follows(round_id === league.rounds.length + 1, `round ${round_id} is paired after round ${league.rounds.length}`);
   const matches = pairings.map((pairing, index) => newMatch(league, round_id, index, pairing));
   const busy = [...matches.flatMap(({ players }) => players), ...byes];
   follows(new Set(busy).size === busy.length, `a player is listed twice in round ${round_id}`);
   follows(
     byes.every((playerId) => league.entrants.has(playerId)),
-    `a bye of round ${round_id} is of no player of the league`,
+    `a player with a bye in round ${round_id} is not a player of the league`,
   );
   return { ...emptyRound(round_id), matches, byes, open: matches.length };
 }
@@ -83,8 +83,8 @@ function newMatch(
     players.length === roles.length && new Set(players).size === players.length,
     `${match_id} needs ${roles.length} players`,
   );
-  const stranger = players.find((playerId) => !entrants.has(playerId));
-  follows(stranger === undefined, `${stranger} is no player of the league`);
+  const unknownPlayer = players.find((playerId) => !entrants.has(playerId));
+  follows(unknownPlayer === undefined, `${unknownPlayer} is not a player of the league`);
   return {
     matchId: match_id,
     roundId,

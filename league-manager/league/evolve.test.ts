@@ -55,12 +55,12 @@ const FORGED: readonly (readonly [why: string, before: League | null, event: New
     /entered twice/,
   ],
   ["a player that leaves late", begun, { type: "player_left", player_id: "P01" }, /after the start/],
-  ["a stranger that leaves", open, { type: "player_left", player_id: "P09" }, /without having entered/],
+  ["an unknown player that leaves", open, { type: "player_left", player_id: "P09" }, /without having entered/],
   [
     "a round that is paired before the start",
     open,
     { type: "round_paired", round_id: 1, pairings: [], byes: [] },
-    /outside/,
+    /while the league is not running/,
   ],
   ["a round that is left out", started, { type: "round_paired", round_id: 2, pairings: [], byes: [] }, /after round 0/],
   [
@@ -70,16 +70,16 @@ const FORGED: readonly (readonly [why: string, before: League | null, event: New
     /listed twice/,
   ],
   [
-    "a bye of a stranger",
+    "a bye of a player outside the league",
     started,
     { type: "round_paired", round_id: 1, pairings, byes: ["P09"] },
-    /a bye .* of no player/,
+    /a bye .* is not a player/,
   ],
   [
-    "a match of a stranger",
+    "a match of a player outside the league",
     started,
     { type: "round_paired", round_id: 1, pairings: [{ match_id: "R1M1", players: ["P02", "P09"] }], byes: [] },
-    /P09 is no player/,
+    /P09 is not a player/,
   ],
   [
     "a match of one player",
@@ -129,9 +129,9 @@ const FORGED: readonly (readonly [why: string, before: League | null, event: New
   ],
   ["a result without an assignment", begun, completed, /is not assigned/],
   ["a result of another referee", assigned, { ...completed, referee_id: "REF02" }, /not assigned to REF02/],
-  ["a result that wins for a stranger", assigned, { ...completed, winner: "P01" }, /P01 does not play/],
+  ["a result with a winner outside the match", assigned, { ...completed, winner: "P01" }, /P01 does not play/],
   [
-    "a result with points of a stranger",
+    "a result with points of a player outside the match",
     assigned,
     { ...completed, match_points: { P01: 3, P03: 0 } },
     /match_points names/,
@@ -148,7 +148,12 @@ const FORGED: readonly (readonly [why: string, before: League | null, event: New
     { ...completed, match_points: { P02: 9, P03: 0 } },
     /3, 1 or 0 points/,
   ],
-  ["a result with a fault of a stranger", assigned, { ...completed, faults: [fault] }, /a fault is of a player/],
+  [
+    "a result with a fault of a player outside the match",
+    assigned,
+    { ...completed, faults: [fault] },
+    /a fault names P01, who does not play/,
+  ],
   ["a result that is an abort", assigned, { ...completed, termination: "aborted" }, /completed as aborted/],
   [
     "a result of the manager that is no forfeit",
@@ -182,7 +187,7 @@ const FORGED: readonly (readonly [why: string, before: League | null, event: New
   ],
 ];
 
-describe("an event that cannot follow is refused", () => {
+describe("an event that cannot follow is rejected", () => {
   it.each(FORGED)("%s", (_, before, event, message) => {
     expect(() => evolveLeague(before, stored(event))).toThrow(message);
   });

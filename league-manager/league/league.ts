@@ -21,7 +21,7 @@ export interface Match {
   readonly outcome: Outcome | null;
 }
 
-/** What a match ended with, in a form that needs little memory: scores and points in the order of the roles. */
+/** The result of a match in a form that needs little memory: scores and points in the order of the roles. */
 export interface Outcome {
   readonly winner: string | null;
   /** Empty when the result has no scores. */
@@ -44,7 +44,7 @@ export interface Round {
   readonly isAnnounced: boolean;
 }
 
-/** A match that a referee has lost and may still play: the referee is informed until it acknowledges. */
+/** A match that was taken from a referee, which may still play it: the referee is informed until it acknowledges. */
 export interface Withdrawal {
   readonly matchId: string;
   readonly epoch: number;

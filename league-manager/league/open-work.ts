@@ -3,7 +3,7 @@ import type { LeagueEvent } from "./events.ts";
 import { matchOf } from "./evolve.ts";
 import type { League, Match, Withdrawal } from "./league.ts";
 
-/** What has to be done for a league, derived from its state. The reconciler starts what is not under way. */
+/** The work that is due for a league, derived from its state. The reconciler starts the work that is not under way. */
 export interface OpenWork {
   /** The round to open now: all earlier rounds are completed. */
   readonly roundToOpen: number | null;
@@ -11,7 +11,7 @@ export interface OpenWork {
   readonly roundsToAnnounce: ReadonlySet<number>;
   /** Scheduled matches of opened rounds, by id. A match that was released is behind the others. */
   readonly unassigned: ReadonlyMap<string, Match>;
-  /** Assigned matches, by id; `assignedAt` says since when. */
+  /** Assigned matches, by id; `assignedAt` is the time of the assignment. */
   readonly assigned: ReadonlyMap<string, Match>;
   /** Referees that have to be informed of the loss of a match. */
   readonly withdrawals: readonly Withdrawal[];
@@ -19,7 +19,7 @@ export interface OpenWork {
   readonly isToComplete: boolean;
 }
 
-/** The same while it is kept up to date. */
+/** The open work in a form that each event can update. */
 interface Index extends OpenWork {
   readonly roundsToAnnounce: Set<number>;
   readonly unassigned: Map<string, Match>;
@@ -60,7 +60,7 @@ export function advanceWork(work: OpenWork, league: League, event: LeagueEvent):
   return Object.assign(index, workOfLeague(league));
 }
 
-/** What the league's own fields say, without a pass over its matches. */
+/** The part of the open work that follows from the league's fields, without a pass over its matches. */
 function workOfLeague(league: League): Pick<OpenWork, "roundToOpen" | "withdrawals" | "isToComplete"> {
   const { status, currentRound, rounds, withdrawals } = league;
   const current = status === "running" && currentRound !== null ? rounds[currentRound - 1] : undefined;

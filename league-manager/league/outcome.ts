@@ -16,13 +16,13 @@ export const rolesOf = (
   { players }: Pick<Match, "players">,
 ): Readonly<Record<string, string>> => Object.fromEntries(roles.map((role, seat) => [role, players[seat] as string]));
 
-/** A result in the form in which a league keeps it. Throws when it is not a result of these players. */
+/** Converts a result to the form that a league keeps. Throws when it is not a result of these players. */
 export function outcomeOfResult(players: readonly string[], result: MatchSummary): Outcome {
   const { winner, faults, termination, reason, log_head: logHead } = result;
   const seat = winner === null ? -1 : players.indexOf(winner);
   follows(winner === null || seat >= 0, `the winner ${winner} does not play in the match`);
-  const strangers = faults.filter((fault) => !players.includes(fault.player_id));
-  follows(strangers.length === 0, "a fault is of a player of the match");
+  const foreign = faults.find((fault) => !players.includes(fault.player_id));
+  follows(foreign === undefined, `a fault names ${foreign?.player_id}, who does not play in the match`);
   const points = perSeat(players, result.match_points, "match_points");
   expectPossible(points);
   return {
@@ -64,7 +64,7 @@ export const abortedOutcome = (reason: string, logHead: string): Outcome => ({
   logHead,
 });
 
-/** The reason as everyone may read it. That of an aborted match quotes a referee's error, which may name addresses and paths. */
+/** The public reason. The reason of an aborted match may quote an error of a referee with addresses and paths. */
 export const publicReason = ({ termination, reason }: Pick<Outcome, "termination" | "reason">): string =>
   termination === "aborted" ? "aborted" : reason;
 

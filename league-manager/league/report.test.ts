@@ -80,7 +80,7 @@ describe("a result is rejected", () => {
   });
 });
 
-describe("a match whose result cannot be counts as aborted, and its referee is told why", () => {
+describe("a match with an impossible result counts as aborted, and its referee receives the reason", () => {
   it.each<[string, Partial<MatchResult>, string]>([
     ["another winner than its log's", { winner: "P02" }, 'winner is "P02", but the log gives "P01"'],
     ["another round", { round_id: 2 }, "round 2 is not the match's"],

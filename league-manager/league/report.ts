@@ -13,12 +13,12 @@ import { faultOfResult } from "./result-check.ts";
 /** A match that has been aborted so often, through no fault of its players, ends aborted, without points. */
 export const MAX_ABORTS = 3;
 
-/** What an accepted report leads to. */
+/** The result of an accepted report. */
 export interface Report {
   /** Empty when the same result is recorded already. */
   readonly events: readonly NewLeagueEvent[];
   /**
-   * What is wrong with the result, as the error for the referee; null for a valid result. The match then counts as aborted: the events are
+   * The fault of the result, as the error for the referee; null for a valid result. With a fault the match counts as aborted: the events are
    * appended, and the referee is answered with the error. The session log of the result is not kept.
    */
   readonly fault: ProtocolError | null;

@@ -6,7 +6,7 @@ import type { League, Match } from "./league.ts";
 import { forfeitOf, rolesOf } from "./outcome.ts";
 
 /**
- * What is wrong with a reported result, or null. The session log decides: all other fields must follow from it by the rules of the game, the
+ * The fault of a reported result, or null. The session log decides: all other fields must follow from it by the rules of the game, the
  * league's options and the seed of the match.
  */
 export function faultOfResult(league: League, match: Match, seed: string, result: MatchResult): string | null {
@@ -17,7 +17,7 @@ export function faultOfResult(league: League, match: Match, seed: string, result
   return faultsOfMatch({ ...result, game, options, seed, roles: rolesOf(league, match) })[0] ?? null;
 }
 
-/** What is wrong with the result of a match without a session log, or null: only an abort or a forfeit of absent players has none. */
+/** The fault of a result without a session log, or null: only an abort or a forfeit of absent players has no log. */
 export function faultOfUnplayed(
   league: Pick<League, "game" | "roles">,
   players: readonly string[],

@@ -46,7 +46,7 @@ export interface Tables {
   readonly byes: readonly string[];
 }
 
-/** The place in the tables for the player that an odd number lacks: the highest number, as FIDE has it. */
+/** With an odd number of players the highest number in the tables is vacant, as in the FIDE tables: its opponent has the bye. */
 const DUMMY = null;
 
 /**

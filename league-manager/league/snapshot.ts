@@ -86,7 +86,7 @@ type OutcomeRow = readonly [
   logHead: string,
 ];
 
-/** Numbers texts in the order in which they are first asked for. */
+/** Numbers texts in the order of their first use. */
 function indexed() {
   const known = new Map<string, number>();
   return {

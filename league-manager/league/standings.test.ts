@@ -57,7 +57,7 @@ describe("PROTOCOL.md, section 2, faults", () => {
     ]);
   });
 
-  test("an aborted match counts for nobody, not even as played", () => {
+  test("an aborted match is not counted as played", () => {
     const aborted = [result({ P01: 0, P02: 0 }, "aborted"), result({ P01: 3, P02: 0 }, "aborted")];
     const rows = foldStandings(players("P01", "P02"), aborted);
     expect(rows.map(({ played, losses, points }) => [played, losses, points])).toEqual([
@@ -80,7 +80,7 @@ describe("the order of the standings", () => {
     ]);
   });
 
-  test("then by 3. draws, descending: never decides between equal points and wins, so equal ones go on to the id", () => {
+  test("then by 3. draws, descending: they are equal when points and wins are equal, so the id decides", () => {
     // points = 3 wins + draws: with equal points and wins the draws are equal too.
     expect(order(["P02", "P01"], [draw("P01", "P02"), win("P01", "P02"), win("P02", "P01")])).toEqual(["P01", "P02"]);
   });
@@ -91,7 +91,7 @@ describe("the order of the standings", () => {
     ]);
   });
 
-  test("losses do not count: who played more with the same points and wins stands by id", () => {
+  test("losses do not count: players with equal points and wins are ordered by id, also if one played more", () => {
     expect(order(["P01", "P02", "P03"], [win("P01", "P03"), win("P02", "P03"), win("P03", "P01")])).toEqual([
       "P01",
       "P02",
@@ -105,27 +105,27 @@ describe("the order of the standings", () => {
   });
 });
 
-describe("who has a row", () => {
-  test("everybody, also before the first match; nobody without players", () => {
+describe("the rows of the standings", () => {
+  test("every listed player has a row before the first match; without players the table is empty", () => {
     expect(foldStandings(players("P01"), [])).toEqual([
       { rank: 1, ...player("P01"), played: 0, wins: 0, draws: 0, losses: 0, points: 0 },
     ]);
     expect(foldStandings([], [])).toEqual([]);
   });
 
-  test("a player who is not listed has none, and the opponent keeps the result", () => {
+  test("a player who is not listed has no row, and the opponent keeps the result", () => {
     const rows = foldStandings(players("P01"), [win("P01", "P99")]);
     expect(rows).toEqual([{ rank: 1, ...player("P01"), played: 1, wins: 1, draws: 0, losses: 0, points: 3 }]);
   });
 
-  test("the order of players and results does not matter, and both are left as they were", () => {
+  test("the order of players and results does not matter, and neither list is changed", () => {
     const results = [win("P01", "P02"), draw("P02", "P03"), win("P03", "P01")];
     const listed = Object.freeze(players("P01", "P02", "P03"));
     const turned = foldStandings(listed.toReversed(), results.toReversed());
     expect(turned).toEqual(foldStandings(listed, Object.freeze(results)));
   });
 
-  test("points that are no result are our own bug", () => {
+  test("points that are not a result throw", () => {
     expect(() => foldStandings(players("P01", "P02"), [result({ P01: 2, P02: 0 })])).toThrow(/3, 1 or 0/);
   });
 });

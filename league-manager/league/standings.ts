@@ -20,7 +20,7 @@ export interface StandingsPlayer {
   readonly display_name: string;
 }
 
-/** What the standings need of a recorded match. */
+/** The fields of a recorded match that the standings need. */
 export interface StandingsResult {
   /** Match points by player id: 3, 1 or 0. */
   readonly points: Readonly<Record<string, number>>;
@@ -40,7 +40,7 @@ export interface Tally {
 
 /**
  * The table of a league: win 3, draw 1, loss 0; sorted by points, wins and draws, all descending,
- * then player id ascending. A match forfeited by both is a loss for both, an aborted one counts for nobody.
+ * then player id ascending. A match forfeited by both is a loss for both; an aborted match is not counted.
  */
 export function createTally(): Tally {
   const counts = new Map<string, { wins: number; draws: number; losses: number }>();

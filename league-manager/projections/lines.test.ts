@@ -31,7 +31,7 @@ test.each([
     { ...forfeit, ...won("P02"), faults: [{ player_id: "P01", detail: "choose one_of\n1, 2" }] },
   ],
   [
-    "nobody wins (Alpha: no answer; Bravo: HTTP 500)",
+    "no winner (Alpha: no answer; Bravo: HTTP 500)",
     {
       ...forfeit,
       ...won(),

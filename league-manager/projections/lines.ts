@@ -5,7 +5,7 @@ import type { Standing } from "../league/standings.ts";
 import type { LiveEvent } from "./live.ts";
 
 /**
- * A player's new state, for people. Null if another line says it already: the lines about the start and the end of a league include
+ * A player's new state, for people. Null if another line reports it already: the lines about the start and the end of a league include
  * its players, and a shutdown after timeouts has a notice.
  */
 export function stateLine(event: Extract<LiveEvent, { type: "player_state" }>): string | null {
@@ -28,7 +28,7 @@ type Result = Pick<Outcome, "termination" | "reason"> & {
 
 const DETAIL_CHARACTERS = 200;
 
-/** How a match ended, in one line for people: the winners, who are several if a team has won, the reason, and the faults of a forfeit. */
+/** How a match ended, in one line for people: the winners (several if a team has won), the reason, and the faults of a forfeit. */
 export const resultLine = (result: Result, standings: readonly Standing[]): string =>
   resultText(result, (playerId) => nameIn(standings, playerId));
 
@@ -37,7 +37,7 @@ export function resultText({ points, termination, reason, faults }: Result, name
   const winners = Object.keys(points).filter((playerId) => points[playerId] === POINTS.win);
   const verdict =
     winners.length === 0
-      ? { normal: "draw", forfeit: "nobody wins", aborted: "aborted" }[termination]
+      ? { normal: "draw", forfeit: "no winner", aborted: "aborted" }[termination]
       : `${winners.map(nameOf).join(" and ")} ${winners.length === 1 ? "wins" : "win"}`;
   const details = faults.map((fault) => `${nameOf(fault.player_id)}: ${fault.detail}`);
   const why = inOneLine(details.join("; ") || reason.replaceAll("_", " "));

@@ -105,7 +105,7 @@ function liveOfAgent(
   if (event.type === "registered") events.push({ type: "registered", agent_id: agentId, name, kind: event.kind });
   else if (change?.agent.kind === "player") events.push(playerState(change, projections));
   if (event.type === "timed_out" && change?.agent.state === "SHUTDOWN") {
-    const why = "too many matches in a row lost for want of an answer; the rest is forfeited";
+    const why = "it lost three matches in a row by timeout; its matches of later rounds are forfeited";
     events.push(notice(`${name} (${agentId}) is shut down: ${why}`));
   }
   if (event.type === "forgotten" && agent?.kind === "referee") {

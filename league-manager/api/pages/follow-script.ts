@@ -30,7 +30,7 @@ const RETRY_MS = 5000;
 const BETWEEN_LOADS_MS = 2000;
 const TYPES = ${JSON.stringify(FOLLOWED_TYPES)};
 const sections = () => [...document.querySelectorAll("section[data-league]")].filter((one) => one.dataset.status !== "completed");
-/** The version that the page shows of a league; NaN if it does not show the league or has it completed. */
+/** The version of a league that the page shows; NaN if it does not show the league or shows it as completed. */
 const shown = (id) => Number(sections().find((one) => one.dataset.league === id)?.dataset.version);
 const showLost = (isLost) => { document.querySelector("#connection").hidden = !isLost; };
 const sources = new Map();

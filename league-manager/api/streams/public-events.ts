@@ -11,7 +11,7 @@ export function publicEvent(leagueId: string, version: number, event: LeagueEven
   return { league_id: leagueId, version, type, at, ...fields };
 }
 
-/** Why a referee lost a match may name addresses. A run's id tells referees that a message is from their manager's run. */
+/** Why a referee lost a match may name addresses. Referees recognize messages of their run by its id, so it is not public. */
 const HIDDEN: Readonly<Partial<Record<LeagueEvent["type"], readonly string[]>>> = {
   opened: ["run_id"],
   player_entered: ["name_commitment"],

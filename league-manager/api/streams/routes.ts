@@ -16,7 +16,7 @@ export const streamRoutes =
       if (!league) return refuse(response, 404, "NOT_FOUND", `no league ${request.params.league_id}`);
       const wanted = wantedEvents(league, request);
       if (!wanted.ok) return refuse(response, 400, "INVALID_REQUEST", wanted.error);
-      // 204 tells an EventSource not to reconnect.
+      // After 204 an EventSource does not reconnect.
       if (league.status === "completed" && wanted.value.after === league.version)
         return void response.status(204).end();
       if (request.method === "HEAD") return void response.type("text/event-stream").end();
@@ -38,7 +38,7 @@ function wantedEvents(league: League, request: Request): Result<WantedEvents, st
   return types.ok ? ok({ leagueId, after, types: types.value }) : types;
 }
 
-/** The version that the reader has: of the last event it received, else of the query. Undefined when it names none. */
+/** The version that the reader has: that of the last event it received, else that of the query. Undefined when neither is given. */
 function versionAsked(request: Request): number | "invalid" | undefined {
   const asked = request.get("last-event-id") ?? request.query.from;
   if (asked === undefined) return undefined;

@@ -21,7 +21,7 @@ describe("GET /leagues/{league_id}/events", () => {
     }
   });
 
-  test("goes on after the last event of a reader that reconnects: it misses nothing and receives nothing twice", async () => {
+  test("continues after the last event of a reader that reconnects: it misses nothing and receives nothing twice", async () => {
     const { append, url } = await startStream();
     const seen: number[] = [];
     for (let round = 0; round < 5; round++) {
@@ -89,7 +89,7 @@ describe("GET /leagues/{league_id}/events", () => {
     for (const secret of ["run_id", "name_commitment", "10.0.0.7", "endpoint"]) expect(text).not.toContain(secret);
   });
 
-  test("refuses an unknown league, a version that is none and one that is to come; closes for too many readers", async () => {
+  test("rejects an unknown league, an invalid version and a future version; answers 503 to too many readers", async () => {
     const { url } = await startStream({ maxReaders: 1 });
     const status = async (address: string): Promise<number> => (await fetch(address)).status;
     expect(await status(url.replace("first", "second"))).toBe(404);
@@ -110,7 +110,7 @@ describe("GET /leagues/{league_id}/events", () => {
     await vi.waitFor(async () => expect((await from("2001:db8::2")).status).toBe(200));
   });
 
-  test("ends with the league, and tells a reader that has everything not to come back", async () => {
+  test("ends with the league, and answers 204 to a reader that has every event", async () => {
     const { append, url } = await startStream();
     const one = await reader(`${url}?from=0`);
     await append(...oneMatch(), { type: "completed" });

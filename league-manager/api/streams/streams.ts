@@ -30,7 +30,7 @@ export interface StreamOptions {
 const MAX_READERS = 1_000;
 const MAX_READERS_OF_NETWORK = 50;
 const HEARTBEAT_MS = 15_000;
-/** A reader that takes nothing for so long is disconnected. It resumes from the last event that it received. */
+/** A reader that takes no data for this time is disconnected. It resumes after the last event that it received. */
 const STALLED_MS = 30_000;
 
 const EVENT_STREAM = {

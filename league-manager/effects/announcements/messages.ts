@@ -6,7 +6,7 @@ import { RoundStandings } from "./round-standings.ts";
 const announcementTypes = ["ROUND_END", "LEAGUE_STANDINGS_UPDATE", "ROUND_ANNOUNCEMENT", "ROUND_START"] as const;
 export type AnnouncementType = (typeof announcementTypes)[number];
 
-/** One announcement to come, without its content: that is made when it is sent. */
+/** A queued announcement without its content, which is made when it is sent. */
 export interface Announcement {
   readonly type: AnnouncementType;
   readonly leagueId: string;

@@ -28,7 +28,7 @@ function queueOf({ answerMs, ready = async () => {} }: { answerMs: number; ready
   };
   const context = { ledger: { state }, peers, clock, timeouts: { default_ms: 60_000 } };
   const queues = new AnnouncementQueues(context as unknown as EffectsContext, ready);
-  /** Queues announcements; tells when nobody waits for them any more. */
+  /** Queues announcements; `isOver` is true when `received` has resolved. */
   const push = (announcements: readonly Announcement[]) => {
     const received = { isOver: false };
     void queues.push("P01", announcements).received.then(() => {

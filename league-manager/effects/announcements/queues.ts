@@ -9,7 +9,7 @@ import { type Announcement, AnnouncementMessages } from "./messages.ts";
 
 /** Announcements that wait for one agent; further ones are dropped. */
 const MAX_WAITING = 100;
-/** Nobody waits longer than this for announcements that were queued together; for an agent that does not listen yet, from when it listens. */
+/** An invitation waits at most this long for announcements that were queued together. The time begins when the agent listens. */
 const SLOW_MS = 250;
 
 /** Announcements that were put into one agent's queue together. */
@@ -17,7 +17,7 @@ interface Batch {
   left: number;
   readonly received: PromiseWithResolvers<void>;
   readonly answered: PromiseWithResolvers<void>;
-  /** Ends the time after which nobody waits for it. */
+  /** Cancels the timer of `received`. */
   cancel: Cancel;
 }
 
@@ -55,7 +55,7 @@ export class AnnouncementQueues {
     this.#messages = new AnnouncementMessages(() => context.ledger.state);
   }
 
-  /** After `stop` nothing is sent, and nobody waits for an answer. */
+  /** After `stop` nothing is sent, and both promises are resolved. */
   push(agentId: string, announcements: readonly Announcement[]): Sending {
     if (this.#tasks.signal.aborted) return { received: Promise.resolve(), answered: Promise.resolve() };
     const queue = this.#queues.get(agentId) ?? this.#open(agentId);
