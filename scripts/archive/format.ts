@@ -3,6 +3,8 @@ import "#shared/lib/schema-messages.ts";
 import { WireFault } from "#shared/protocol/messages.ts";
 import { POINTS } from "#shared/session/verdict.ts";
 
+// The order of the fields is that in which they are exported. An export with another order is not sound.
+
 /** The most players of a league. The schedule for the players of an untrusted file could be too large. */
 export const MAX_PLAYERS = 1_000;
 
@@ -38,6 +40,8 @@ const league = {
   game: z.string(),
   options: z.unknown(),
   status: z.string(),
+};
+const played = {
   /** The ids of the completed matches. */
   matches: z.array(z.string()),
   standings: z.array(z.record(z.string(), z.unknown())),
@@ -50,7 +54,7 @@ const run = {
 };
 
 /** A league of an export without a league log, as earlier versions wrote it. */
-export const UnloggedLeague = z.strictObject({ ...league, players: z.array(z.strictObject(player)) });
+export const UnloggedLeague = z.strictObject({ ...league, players: z.array(z.strictObject(player)), ...played });
 export type UnloggedLeague = z.infer<typeof UnloggedLeague>;
 
 /** v1: a match has one seed for all its epochs; v2: one for each. The seeds follow from that of the run. */
@@ -64,6 +68,7 @@ export type UnloggedRun = z.infer<typeof UnloggedRun>;
 /** A league with its log. Everything but the names can be recomputed from the log and the matches. */
 export const LoggedLeague = z.strictObject({
   ...league,
+  ...played,
   /** In the order of entry. The name is committed with the salt; null for a name that is erased. */
   players: z.array(z.strictObject({ ...player, salt: z.string().nullable() })),
   /** The seed of the league; null until it is completed. */

@@ -57,6 +57,9 @@ function blameMissing({ findings }: Source, file: string): void {
 /** Exports have less nesting. Comparing values that are nested by thousands exceeds the stack. */
 const MAX_NESTING = 100;
 
+const OTHER_FORM =
+  "is not written as export writes it: other spaces or line breaks, other fields or another order of them";
+
 /** A JSON file of an export; null if it is missing or is not what it should be. */
 export function readDocument<T>(source: Source, file: string, schema: z.ZodType<T>): T | null {
   const { texts, findings } = source;
@@ -67,9 +70,8 @@ export function readDocument<T>(source: Source, file: string, schema: z.ZodType<
   }
   try {
     const value = parseJson(text);
-    if (canonical(value) !== text)
-      findings.blame(file, "is not written as export writes it: other spaces or line breaks, or a field twice");
     const parsed = schema.safeParse(value);
+    if (canonical(parsed.success ? parsed.data : value) !== text) findings.blame(file, OTHER_FORM);
     if (parsed.success) return parsed.data;
     for (const issue of parsed.error.issues.slice(0, 1)) findings.blame(file, faultLine(issue));
   } catch (thrown) {

@@ -2,6 +2,8 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findGame } from "#shared/games/registry.ts";
 import { chainHash, GENESIS } from "#shared/lib/hash-chain.ts";
+import { AgentEvent } from "../../league-manager/agents/events.ts";
+import { LeagueEvent } from "../../league-manager/league/events.ts";
 import { forfeitOf, SHUT_DOWN } from "../../league-manager/league/outcome.ts";
 import { foldStandings } from "../../league-manager/league/standings.ts";
 import {
@@ -106,9 +108,15 @@ export function forgeSessionLog({ events, matches }: Forgery, matchId: string, c
 
 /** Writes the events of a log. Returns the hash of the last one. */
 function writeLog(folder: string, file: string, events: readonly Json[]): string {
-  const texts = events.map((event) => JSON.stringify(event));
+  const texts = events.map((event) => JSON.stringify(asStored(event)));
   writeFileSync(join(folder, file), linesOf(texts));
   return texts.reduce(chainHash, GENESIS);
+}
+
+/** An event with its fields in the order in which the manager stores them; unchanged if it is none. */
+function asStored(event: Json): Json {
+  const [league, agent] = [LeagueEvent.safeParse(event), AgentEvent.safeParse(event)];
+  return (league.success && league.data) || (agent.success && agent.data) || event;
 }
 
 /** Changes a JSON file of an export and nothing else but the manifest. */

@@ -2,17 +2,20 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agentLogFile, leagueLogFile, matchFile } from "./files.ts";
+import { agentLogFile, leagueLogFile, matchFile, RUN_FILE } from "./files.ts";
 import { type TestExports, testExports } from "./testing-exports.ts";
-import { type Forgery, forgeRun, forgeSessionLog, restamp } from "./testing-forgery.ts";
-import { plainRun } from "./testing-store.ts";
+import { type Forgery, forgeFile, forgeRun, forgeSessionLog, type Json, restamp } from "./testing-forgery.ts";
+import { plainRun, timedOutRun } from "./testing-store.ts";
 import { type Verified, verifyExport } from "./verify.ts";
 
 let exports: TestExports;
 let plain: string;
+/** P05 does not answer. */
+let timedOut: string;
 beforeAll(async () => {
   exports = testExports();
   plain = await exports.exported(plainRun);
+  timedOut = await exports.exported(timedOutRun);
 });
 afterAll(() => exports.remove());
 
@@ -83,16 +86,37 @@ it("times that go back are no fault, because the clock of a machine can be set b
   expect({ verdict, faults, exceptions }).toEqual({ verdict: "verified", faults: [], exceptions: [] });
 });
 
-it.each([
-  ["with other spaces", '{ "v":1'],
-  ["with a field twice", '{"v":2,"v":1'],
-])("an event %s is a fault of its log", (_, begin) => {
+it.each<[string, (text: string) => string]>([
+  ["other spaces", (text) => text.replace("{", "{ ")],
+  ["a field twice", (text) => text.replace("{", '{"v":2,')],
+  ["its fields in another order", (text) => text.replace(/^{"v":1,("at":".*?"),/, '{$1,"v":1,')],
+])("an event with %s is a fault of its log", (_, change) => {
   for (const file of [LOG, agentLogFile("P01")]) {
     const folder = exports.copyOf(plain);
     const text = readFileSync(join(folder, file), "utf8");
-    writeFileSync(join(folder, file), text.replace('{"v":1', begin));
+    writeFileSync(join(folder, file), change(text));
     restamp(folder);
     const message = "event 0 is not written as the manager writes it";
     expect(verifyExport(folder).faults).toContainEqual({ file, message });
   }
+});
+
+const reversed = (value: Json): Json => Object.fromEntries(Object.entries(value).reverse());
+const P05_LOST = matchFile("rps", "R1M1");
+
+it.each<[string, string, (value: Json) => void]>([
+  [
+    "a player with other fields first",
+    RUN_FILE,
+    ({ leagues: [league] }) => (league.players[0] = reversed(league.players[0])),
+  ],
+  ["a fault with a field of its own", P05_LOST, ({ faults }) => (faults[0].note = "a message")],
+  ["a fault with other fields first", P05_LOST, ({ faults }) => (faults[0] = reversed(faults[0]))],
+])("%s is a fault of its file", (_, file, change) => {
+  const folder = exports.copyOf(timedOut);
+  forgeFile(folder, file, change);
+  const messages = verifyExport(folder)
+    .faults.filter((fault) => fault.file === file)
+    .map(({ message }) => message);
+  expect(messages).toEqual([expect.stringContaining("is not written as export writes it")]);
 });

@@ -227,7 +227,7 @@ describe("the bytes of an export", () => {
       "a document with other spaces",
       RPS,
       "{}",
-      "is not written as export writes it: other spaces or line breaks, or a field twice",
+      "is not written as export writes it: other spaces or line breaks, other fields or another order of them",
     ],
     ["a document of another form", RPS, "{}\n", "league_id: is missing"],
     ["a document that is empty", RPS, "", "not JSON: the text ends too early"],
