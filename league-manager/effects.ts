@@ -73,15 +73,16 @@ export function createEffects(options: EffectsOptions): Effects {
     await readiness.ready(playerId);
     await announcements.received(leagueId, roundId, playerId);
   };
+  const handOver = new HandOver(context, { dispatch, referees, seedOf, mayInvite });
   // In this order: announcements name the referees that matches are assigned to in the same pass.
   const parts: readonly Part[] = [
     new LeagueStart(context, options.leagueStart),
     new Rounds(context),
     dispatch,
     announcements,
-    new HandOver(context, { dispatch, referees, seedOf, mayInvite }),
+    handOver,
     new Withdrawals(context, health),
-    new Deadlines(context),
+    new Deadlines(context, (leagueId, match) => handOver.hasAccepted(leagueId, match)),
   ];
   return {
     start: () => reconciler.start(parts),

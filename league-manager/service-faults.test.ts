@@ -2,12 +2,32 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { AgentReport } from "#shared/runtime/agent-report.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { StartError } from "#shared/runtime/exit.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { stored } from "./league/testing.ts";
 import { startManager } from "./service.ts";
 import { enter, ledgerOn, openLeague } from "./store/testing-ledger.ts";
+
+test("a manager that cannot complete its start ends everything that it has started", async () => {
+  const dataFolder = mkdtempSync(join(tmpdir(), "service-faults-"));
+  onTestFinished(() => rmSync(dataFolder, { recursive: true, force: true }));
+  const config = Config.parse({ leagues: [{ league_id: "first", game: "rps.v1" }] });
+  const options = { config, host: "127.0.0.1", dataFolder, seed: null, startWhen: "count", onEvent: () => {} } as const;
+  let url = "";
+  const failing = {
+    ...silentProcess("manager"),
+    report: (event: AgentReport) => {
+      if (event.type === "ready") url = event.url;
+      throw new Error("no parent process");
+    },
+  };
+  await expect(startManager({ ...options, port: 0 }, failing)).rejects.toThrow("no parent process");
+  // Its port and its store are free again.
+  const manager = await startManager({ ...options, port: Number(new URL(url).port) }, silentProcess("manager"));
+  await manager.stop();
+});
 
 test.each([
   ["of a league cannot follow", "league:first", 2, stored({ type: "completed" })],

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { throwLater } from "#shared/lib/clock.ts";
+import type { Listening } from "#shared/rpc/listen.ts";
 import { machineAddresses } from "#shared/rpc/own-addresses.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import type { Config } from "#shared/runtime/config.ts";
@@ -55,37 +56,48 @@ export function startManager(options: ManagerServiceOptions, self: AgentProcess)
   return readingStore(file, () => startOn(file, options, self));
 }
 
-/** Opens the store. It is closed again when the manager cannot be started on it. */
+/** Starts the manager on its store. Everything that was started ends in reverse order, also when a later step of the start fails. */
 async function startOn(file: string, options: ManagerServiceOptions, self: AgentProcess): Promise<RunningAgent> {
-  const own = ownStore(file, MANAGER_SCHEMA, self.clock);
+  const started = new AsyncDisposableStack();
   try {
-    return await startWith(own, file, options, self);
+    await startParts(started, file, options, self);
   } catch (thrown) {
-    own.close();
+    await started.disposeAsync();
     throw thrown;
   }
+  return { stop: () => started.disposeAsync() };
 }
 
-async function startWith(
-  own: ReturnType<typeof ownStore>,
+async function startParts(
+  started: AsyncDisposableStack,
   file: string,
   options: ManagerServiceOptions,
   self: AgentProcess,
-): Promise<RunningAgent> {
+): Promise<void> {
   const { config } = options;
   const { clock, network, log } = self;
   // What is in memory may not be what is in the file. The process ends; the next start reads the file.
   const onFatal = (error: Error): void =>
     throwLater(clock, new StartError(`cannot write to ${file}: ${error.message}`));
+  const own = ownStore(file, MANAGER_SCHEMA, clock);
+  started.defer(() => own.close());
   const store = managerStore(own.db, localWriter(own.db, clock, onFatal), onFatal);
+  started.defer(() => store.close());
   const run = await openRun(store, options.seed);
   const leagueIds = config.leagues.map(({ league_id }) => league_id);
   const ledger = openLedger({ store, clock, leagueIds, onFatal });
   await ledger.execute(openLeagues(leagueSettings(config, run)));
   const onError = (thrown: unknown): void => log.error({ err: thrown }, "a snapshot could not be written");
   const snapshots = keepSnapshots({ ledger, store, clock, onError });
+  started.defer(() => snapshots.stop());
   const manager = compose({ ...options, store, run, ledger }, self);
-  const server = await listen(network, { log, host: options.host, ports: [options.port], ...manager.serving });
+  // The projections are advanced until the last command is answered: requests read them.
+  started.defer(() => manager.stopFeed());
+  started.defer(() => ledger.settled());
+  let server: Listening | null = null;
+  started.defer(() => server?.close());
+  started.defer(() => manager.stop());
+  server = await listen(network, { log, host: options.host, ports: [options.port], ...manager.serving });
   for (const url of server.urls) self.say(`league manager at ${url}/mcp, page at ${url}/`);
   self.say(`the operator token is in ${manager.operatorFile}`);
   for (const { leagueId, seedCommitment } of ledger.state.leagues.values()) {
@@ -93,16 +105,6 @@ async function startWith(
   }
   self.report({ type: "ready", url: server.url });
   await manager.start();
-  return {
-    async stop() {
-      await manager.stop();
-      await server.close();
-      await ledger.settled();
-      await snapshots.stop();
-      await store.close();
-      own.close();
-    },
-  };
 }
 
 /** Puts the effects and the API on the ledger. */
@@ -156,8 +158,8 @@ function compose(core: Core, self: AgentProcess) {
       await registerListedPlayers({ config, ledger, register: registration.player, warn: self.warn });
       effects.start();
     },
+    stopFeed,
     async stop() {
-      stopFeed();
       await effects.stop();
       await api.close();
       await peers.close();

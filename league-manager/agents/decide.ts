@@ -37,7 +37,9 @@ export type AgentCommand =
   /** All leagues of the agent are over. */
   | { readonly type: "dismiss" }
   | { readonly type: "remove" }
-  | { readonly type: "forget" };
+  | { readonly type: "forget"; readonly reason: ForgetReason };
+
+export type ForgetReason = NonNullable<Extract<NewAgentEvent, { type: "forgotten" }>["reason"]>;
 
 type Decided = Result<readonly NewAgentEvent[], ProtocolError>;
 
@@ -80,7 +82,7 @@ function eventOf(agent: Agent, command: Exclude<AgentCommand, { type: "register"
     case "remove":
       return agent.state === "SHUTDOWN" ? null : { type: "removed" };
     case "forget":
-      return { type: "forgotten" };
+      return { type: "forgotten", reason: command.reason };
   }
 }
 

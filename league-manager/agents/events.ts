@@ -1,5 +1,6 @@
 import { z } from "zod";
 import "#shared/lib/schema-messages.ts";
+import type { DistributiveOmit } from "#shared/lib/distributive-omit.ts";
 
 /** The format of the events of this version. Every event carries it as `v`. */
 export const FORMAT_VERSION = 1;
@@ -49,14 +50,21 @@ export const AgentEvent = z.discriminatedUnion("type", [
   z.strictObject({ ...common, type: z.literal("answered"), ...match }),
   /** A suspended player answered a health probe or registered again. */
   z.strictObject({ ...common, type: z.literal("recovered"), by: z.enum(["health", "registration"]) }),
-  /** A player whose leagues are over has entered another league. */
+  /** A player whose leagues are over has entered another league, or a referee is there when another league starts or runs. */
   z.strictObject({ ...common, type: z.literal("renewed") }),
   /** All leagues of the agent are over. */
   z.strictObject({ ...common, type: z.literal("dismissed") }),
   /** An operator has taken the player out. */
   z.strictObject({ ...common, type: z.literal("removed") }),
-  /** The agent is not registered any more. Its id is not used again, except for the agent that the config keeps it for. */
-  z.strictObject({ ...common, type: z.literal("forgotten") }),
+  /**
+   * The agent is not registered any more. Its id is not used again, except for the agent that the config keeps it for. `reason`: an operator has
+   * removed it; a player is without an endpoint and there are too many of them; a referee is silent and another one needs its place.
+   */
+  z.strictObject({
+    ...common,
+    type: z.literal("forgotten"),
+    reason: z.enum(["removed", "absent", "silent"]).optional(),
+  }),
 ]);
 export type AgentEvent = Readonly<z.infer<typeof AgentEvent>>;
 
@@ -65,4 +73,3 @@ export const parseAgentEvent = (body: string): AgentEvent => AgentEvent.parse(JS
 
 /** An event before it has a time and a format version. */
 export type NewAgentEvent = DistributiveOmit<AgentEvent, "v" | "at">;
-type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;

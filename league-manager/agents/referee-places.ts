@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { endpointKey, type MachineAddresses, remoteNetworkOf } from "#shared/protocol/addresses.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import { currentMatches } from "../league/league.ts";
 import type { Agent } from "./agent.ts";
 import type { AdmissionPolicy } from "./policy.ts";
 import type { ManagerState } from "./state.ts";
@@ -55,7 +56,6 @@ export function placeForReferee(
 
 /** Whether a match is assigned to a referee. Matches are assigned in current rounds only. */
 export const hasMatch = ({ leagues }: ManagerState, refereeId: string): boolean =>
-  [...leagues.values()].some(({ rounds, currentRound }) => {
-    const matches = currentRound === null ? [] : (rounds[currentRound - 1]?.matches ?? []);
-    return matches.some((match) => match.status === "assigned" && match.refereeId === refereeId);
-  });
+  [...leagues.values()].some((league) =>
+    currentMatches(league).some((match) => match.status === "assigned" && match.refereeId === refereeId),
+  );

@@ -78,8 +78,8 @@ export const isPlaying = ({ leagues }: ManagerState, playerId: string): boolean 
   [...leagues.values()].some(({ status, entrants }) => status === "running" && entrants.has(playerId));
 
 /** Whether a player is in a league, also in one that the config no longer has. Such a player stays registered. */
-export const isInSomeLeague = ({ leagues, formerEntrants }: ManagerState, playerId: string): boolean =>
-  formerEntrants.has(playerId) || [...leagues.values()].some(({ entrants }) => entrants.has(playerId));
+export const isInSomeLeague = ({ leagues, formerLeagues }: ManagerState, playerId: string): boolean =>
+  [...leagues.values(), ...formerLeagues].some(({ entrants }) => entrants.has(playerId));
 
 /** Whether an agent is registered and has an endpoint: a player that has left its endpoint is waited for again. */
 export const isPresent = ({ agents }: ManagerState, id: string): boolean => (agents.get(id)?.endpoint ?? "") !== "";

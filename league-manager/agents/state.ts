@@ -9,6 +9,9 @@ export interface ManagerState {
   readonly agents: ReadonlyMap<string, Agent>;
   /** The highest number among the ids of forgotten agents, by kind: new ids have higher numbers, so that no id has two owners. */
   readonly lastForgotten: Readonly<Record<Agent["kind"], number>>;
-  /** Players of leagues that are in the log and no longer in the config. They stay registered, because the log names them. */
-  readonly formerEntrants: ReadonlySet<string>;
+  /**
+   * Leagues that are in the log and not in the config. Their players stay registered, because the log names them. An unfinished one continues when
+   * the config has it again.
+   */
+  readonly formerLeagues: readonly Pick<League, "entrants" | "status">[];
 }

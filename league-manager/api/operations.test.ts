@@ -80,7 +80,7 @@ describe("league operations", () => {
       expect(await schedule(more)).toMatchObject({ isError: true, error_code, message });
       expect(await manager.schedule("rps")).toHaveLength(before);
     };
-    await faulty({}, "L005", "league rps is open; matches are added while it runs");
+    await faulty({}, "L005", "league rps has not started; matches are added while it runs");
     await faulty({ league_id: undefined }, "L005", "P01 and P02 are in no running league together");
     await start("rps");
     await faulty({ league_id: "nowhere" }, "L005", "no league nowhere");

@@ -6,6 +6,7 @@ import { recoverPlayer, removePlayer, resetToken } from "./players.ts";
 import { reportResult } from "./report.ts";
 import { announceRound, openRound, scheduleMatch } from "./rounds.ts";
 import {
+  formerLeague,
   given,
   givenState,
   NOTHING,
@@ -202,6 +203,25 @@ describe("the end of a league", () => {
       .leadsTo("rps completed", "P02 dismissed");
   });
 
+  it("dismisses no player of an unfinished league that the config does not have now", () => {
+    const absent = { ...stateAfter(played), formerLeagues: [formerLeague("running", "P01")] };
+    givenState(absent).when(completeLeague("rps")).leadsTo("rps completed", "P02 dismissed");
+  });
+
+  it("leaves referees that are active again in the next league", () => {
+    const next = [...played, completeLeague("rps"), open("next")];
+    const entered = [...next, player("player 1", { port: 1 }), player("player 2", { port: 2 })];
+    given(...entered)
+      .when(startLeague("next"))
+      .leadsTo(
+        ...["next started", "next round_paired", "P01 activated", "P02 activated"],
+        ...["REF01 renewed", "REF01 activated"],
+      );
+    given(...entered, startLeague("next"))
+      .when(referee("late", { port: 9001 }))
+      .leadsTo("REF02 registered", "REF02 activated");
+  });
+
   it("is rejected while a match is open", () => {
     const decided = completeLeague("rps")(stateAfter(startedLeague("rps", 2)), "");
     expect(decided).toMatchObject({ ok: false, error: { error_code: "L005" } });
@@ -233,7 +253,7 @@ describe("a player that an operator removes", () => {
       .when(removePlayer("P01"))
       .leadsTo("P01 removed");
     expect(state.leagues.get("rps")?.entrants.has("P01")).toBe(true);
-    const former = { ...stateAfter(two), formerEntrants: new Set(["P01"]) };
+    const former = { ...stateAfter(two), formerLeagues: [formerLeague("completed", "P01")] };
     givenState(former).when(removePlayer("P01")).leadsTo("rps player_left", "P01 removed");
   });
 

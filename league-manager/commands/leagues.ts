@@ -2,6 +2,7 @@ import { err } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import type { LeagueSettings } from "../league/commands.ts";
 import type { Decide, ManagerState } from "../ledger.ts";
+import { activateReferee } from "./activate-referee.ts";
 import { Draft } from "./draft.ts";
 
 /** At start-up: opens the leagues that are new in the config, and applies a changed config to leagues that have not started. */
@@ -27,19 +28,24 @@ export const startLeague =
     if (referees.length === 0) return err(protocolError("L001", "no referee is registered yet", {}, true));
     const entrants = state.leagues.get(leagueId)?.entrants ?? new Map<string, string>();
     const players = [...entrants.keys()].filter((id) => state.agents.has(id));
-    for (const id of [...players, ...referees]) draft.agent(id, { type: "activate" });
+    for (const id of players) draft.agent(id, { type: "activate" });
+    for (const id of referees) activateReferee(draft, id);
     const rounds = started.value.map((event) => (event.type === "round_paired" ? event.pairings.length : 0));
     return draft.decision({ matches: rounds.reduce((sum, matches) => sum + matches, 0) });
   };
 
-/** Ends a league whose matches are completed. Players whose leagues are all over are dismissed; referees when every league is over. */
+/**
+ * Ends a league whose matches are completed. Players whose leagues are all over are dismissed; referees when every league is over. Leagues that
+ * the config no longer has count, because they continue when it has them again.
+ */
 export const completeLeague =
   (leagueId: string): Decide<null> =>
   (state, at) => {
     const draft = new Draft(state, at);
     const completed = draft.league(leagueId, { type: "complete" });
     if (!completed.ok) return completed;
-    const unfinished = [...draft.state.leagues.values()].filter(({ status }) => status !== "completed");
+    const { leagues, formerLeagues } = draft.state;
+    const unfinished = [...leagues.values(), ...formerLeagues].filter(({ status }) => status !== "completed");
     const entrants = state.leagues.get(leagueId)?.entrants ?? new Map<string, string>();
     const players = [...entrants.keys()].filter(
       (id) => state.agents.has(id) && !unfinished.some((league) => league.entrants.has(id)),

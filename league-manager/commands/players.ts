@@ -25,7 +25,8 @@ export const removePlayer =
     if (!player.ok) return player;
     const draft = new Draft(state, at);
     leaveOpenLeagues(draft, playerId);
-    draft.agent(playerId, { type: isInSomeLeague(draft.state, playerId) ? "remove" : "forget" });
+    const isNamed = isInSomeLeague(draft.state, playerId);
+    draft.agent(playerId, isNamed ? { type: "remove" } : { type: "forget", reason: "removed" });
     return draft.decision({ playerId, name: player.value.name });
   };
 

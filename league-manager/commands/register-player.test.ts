@@ -10,6 +10,7 @@ import {
   alreadyRegistered,
   applied,
   endpointAt,
+  formerLeague,
   given,
   givenState,
   left,
@@ -180,7 +181,7 @@ describe("a player that returns", () => {
       .when(player("Ann"))
       .leadsTo("rps player_entered", "P02 registered");
     const former = stateAfter([open("rps"), player("Ann")]);
-    const shut = stateAfter([removePlayer("P01")], { ...former, formerEntrants: new Set(["P01"]) });
+    const shut = stateAfter([removePlayer("P01")], { ...former, formerLeagues: [formerLeague("completed", "P01")] });
     givenState(shut).when(player("Ann")).leadsTo("rps player_entered", "P01 renewed").replies({ agentId: "P01" });
   });
 

@@ -157,7 +157,7 @@ describe("a silent referee with withdrawals", () => {
     const all = stateAfter([...withdrawn, ...many(MOST_REFEREES - 1, (n) => local(n))]);
     const { state } = givenState(all)
       .when(local(500, { silent: ["REF01"] }))
-      .leadsTo("rps withdrawal_settled", "REF01 forgotten", "REF100 registered");
+      .leadsTo("rps withdrawal_settled", "REF01 forgotten", "REF100 registered", "REF100 activated");
     expect(state.leagues.get("rps")?.withdrawals).toEqual([]);
   });
 

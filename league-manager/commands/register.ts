@@ -8,6 +8,7 @@ import { nameCommitment } from "../agents/decide.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";
 import { isPlaying } from "../agents/seats.ts";
 import type { Decide } from "../ledger.ts";
+import { activateReferee } from "./activate-referee.ts";
 import { Draft } from "./draft.ts";
 import { dropReferee, leaveOpenLeagues } from "./leave.ts";
 
@@ -75,6 +76,8 @@ export const registerReferee =
     const draft = new Draft(state, at);
     if (replaced) dropReferee(draft, replaced.id);
     writeAgent(draft, "referee", admitted.value, capabilities);
+    const isRunning = [...state.leagues.values()].some(({ status }) => status === "running");
+    if (isRunning) activateReferee(draft, admitted.value.id);
     return draft.decision({ ...replyOf(admitted.value, [...state.leagues.keys()]), replaced: replaced?.id ?? null });
   };
 
@@ -134,7 +137,7 @@ function displace(draft: Draft, { displaced, forgotten }: AdmittedPlayer): void 
     draft.agent(player.id, { type: "lose_endpoint" }, { name, salt, tokenHash, endpoint: "" });
     leaveOpenLeagues(draft, player.id);
   }
-  for (const { id } of forgotten) draft.agent(id, { type: "forget" });
+  for (const { id } of forgotten) draft.agent(id, { type: "forget", reason: "absent" });
 }
 
 /** Enters the player into its leagues, and lets it play again if it was suspended or is past its former leagues. */

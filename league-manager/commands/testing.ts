@@ -1,15 +1,15 @@
 import { expect } from "vitest";
 import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
-import { err, invariant, ok, type Result } from "#shared/lib/result.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
 import type { ErrorCode, ProtocolError } from "#shared/protocol/errors.ts";
 import type { AgentEvent } from "../agents/events.ts";
-import { evolveAgent } from "../agents/evolve.ts";
 import type { Place } from "../agents/places.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";
 import type { LeagueSettings } from "../league/commands.ts";
-import { evolveLeague } from "../league/evolve.ts";
+import type { League } from "../league/league.ts";
 import { stored } from "../league/testing.ts";
-import type { Decide, Decision, ManagerState } from "../ledger.ts";
+import type { CommittedEvent, Decide, Decision, ManagerState } from "../ledger.ts";
+import { evolveState } from "../store/manager-state.ts";
 import { openLeagues, startLeague } from "./leagues.ts";
 import { type PlayerRegistration, type RefereeRegistration, registerPlayer, registerReferee } from "./register.ts";
 
@@ -28,7 +28,7 @@ export const NOTHING: ManagerState = {
   leagues: new Map(),
   agents: new Map(),
   lastForgotten: { player: 0, referee: 0 },
-  formerEntrants: new Set(),
+  formerLeagues: [],
 };
 
 export const settingsOf = (leagueId: string, game = "rps.v1"): LeagueSettings => ({
@@ -64,7 +64,16 @@ export function player(name: string, more: More<PlayerRegistration> = {}, policy
   const { request, given } = circumstances(name, more);
   return registerPlayer(policy, { left: new Set(), ...given, request });
 }
-/** The players that have left, for a registration. */
+/** A league that is not in the config any more, with these players. */
+export const formerLeague = (
+  status: League["status"],
+  ...playerIds: string[]
+): Pick<League, "entrants" | "status"> => ({
+  status,
+  entrants: new Map(playerIds.map((id) => [id, "commitment"])),
+});
+
+/** The players that a registration is given as having left. */
 export const left = (...ids: string[]) => ({ left: new Set(ids) });
 
 export function referee(name: string, more: More<RefereeRegistration> = {}, policy = POLICY) {
@@ -74,28 +83,23 @@ export function referee(name: string, more: More<RefereeRegistration> = {}, poli
 
 /** The state after a decision is committed. */
 export function applied(state: ManagerState, decision: Decision<unknown>): ManagerState {
-  const leagues = new Map(state.leagues);
-  for (const { leagueId, event } of decision.leagueEvents ?? []) {
-    leagues.set(leagueId, evolveLeague(leagues.get(leagueId) ?? null, stored(event)));
-  }
-  const profiles = new Map(
-    (decision.writes ?? []).flatMap((one) => (one.type === "profile" ? [[one.agentId, one.profile]] : [])),
-  );
-  const agents = new Map(state.agents);
-  const lastForgotten = { ...state.lastForgotten };
-  for (const { agentId, event } of decision.agentEvents ?? []) {
-    const before = agents.get(agentId) ?? null;
-    const profile = profiles.get(agentId) ?? before;
-    invariant(profile, `${agentId} has a profile`);
-    const after = evolveAgent(before, { v: 1, at: AT, ...event } as AgentEvent, profile);
-    if (after) agents.set(agentId, after);
-    else {
-      agents.delete(agentId);
-      invariant(before, "a forgotten agent was registered");
-      lastForgotten[before.kind] = Math.max(lastForgotten[before.kind], Number(/\d+$/.exec(agentId)?.[0]));
-    }
-  }
-  return { ...state, leagues, agents, lastForgotten };
+  const versions = new Map<string, number>();
+  const nextVersion = (agentId: string): number => {
+    const version = (versions.get(agentId) ?? state.agents.get(agentId)?.version ?? 0) + 1;
+    versions.set(agentId, version);
+    return version;
+  };
+  const { leagueEvents = [], agentEvents = [], writes = [] } = decision;
+  const events: readonly CommittedEvent[] = [
+    ...leagueEvents.map(
+      ({ leagueId, event }) => ({ kind: "league", leagueId, version: 1, event: stored(event) }) as const,
+    ),
+    ...agentEvents.map(({ agentId, event }): CommittedEvent => {
+      return { kind: "agent", agentId, version: nextVersion(agentId), event: { v: 1, at: AT, ...event } as AgentEvent };
+    }),
+  ];
+  const leagueIds = new Set([...state.leagues.keys(), ...leagueEvents.map(({ leagueId }) => leagueId)]);
+  return evolveState(state, { events, writes }, [...leagueIds]);
 }
 
 /** The state after commands, all of which must be accepted, decided one after the other as in one batch. */

@@ -60,6 +60,15 @@ test("a release that the store has not taken is repeated", async () => {
   await league.eventually(() => expect(league.round()).toMatchObject([{ epoch: 2 }]));
 });
 
+test("a match that its referee never accepts is taken from it, and is not aborted for good", async () => {
+  const league = await startTestLeague({ ...OVERDUE, referees: 1 });
+  league.agent("REF01").answer = ({ type }) => (type === "START_GAME" ? "foreign" : "accepted");
+  for (const epoch of [2, 3, 4, 5]) {
+    await league.clock.advance(60_000);
+    await league.eventually(() => expect(league.round()).toMatchObject([{ epoch, aborts: 0 }]));
+  }
+});
+
 test("a change of the machine's date does not end a match", async () => {
   const league = await startTestLeague(OVERDUE);
   await league.order("REF01", "R1M1");

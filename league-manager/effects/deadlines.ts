@@ -8,8 +8,12 @@ import { Tasks } from "./tasks.ts";
 /** After a start of the manager a referee has this time, or `match_ms` if that is less, to report a match that ended while the manager was down. */
 const AFTER_START_MS = 60_000;
 
+/** Whether the referee of an assigned match has accepted it since the manager's start. */
+export type HasAccepted = (leagueId: string, match: Match) => boolean;
+
 /**
- * Takes a match from a referee that has not ended it in time. The time counts from the assignment, but it does not end within a minute after
+ * Takes a match from a referee that has not ended it in time. One that the referee has not accepted does not count as overdue, because a match
+ * that is overdue three times is aborted for good. The time counts from the assignment, but it does not end within a minute after
  * the manager's start. Timers run on the monotonic clock, so that a change of the machine's date neither ends a match nor prolongs it by more
  * than `match_ms`.
  */
@@ -19,9 +23,11 @@ export class Deadlines implements Part {
   /** By league, then by match and epoch. A timer that has fired is not in it, so that the next pass repeats a release that has failed. */
   readonly #timers = new Map<string, Map<string, Cancel>>();
   readonly #releases = new Tasks();
+  readonly #hasAccepted: HasAccepted;
 
-  constructor(context: EffectsContext) {
+  constructor(context: EffectsContext, hasAccepted: HasAccepted) {
     this.#context = context;
+    this.#hasAccepted = hasAccepted;
     this.#startedAt = context.clock.monotonic();
   }
 
@@ -61,10 +67,12 @@ export class Deadlines implements Part {
     return Math.min(Math.max(ofMatch, ofStart, 0), timeouts.match_ms);
   }
 
-  #release(leagueId: string, { matchId, epoch }: Match): Promise<void> {
-    const detail = "its referee did not end it in time";
-    const command = releaseMatch({ leagueId, matchId, epoch, reason: "overdue", detail });
-    return this.#context.execute(leagueId, command);
+  #release(leagueId: string, match: Match): Promise<void> {
+    const { matchId, epoch } = match;
+    const given = this.#hasAccepted(leagueId, match)
+      ? ({ reason: "overdue", detail: "its referee did not end it in time" } as const)
+      : ({ reason: "refused", detail: "its referee did not accept it in time" } as const);
+    return this.#context.execute(leagueId, releaseMatch({ leagueId, matchId, epoch, ...given }));
   }
 }
 

@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
 import { openLog } from "#shared/runtime/logger.ts";
+import { startLeague } from "../commands/leagues.ts";
+import type { League } from "../league/league.ts";
+import type { OpenWork } from "../league/open-work.ts";
 import { createFailures } from "./failures.ts";
 import { Reconciler } from "./reconciler.ts";
 import { startTestLeague } from "./testing/league.ts";
@@ -15,6 +18,22 @@ test("an error of one league is told once and does not stop the others", async (
   await league.clock.advance(5_000);
   expect(league.notices).toEqual(["bad cannot go on: no seed"]);
   expect(league.league("bad").rounds[0]?.isAnnounced).toBe(true);
+});
+
+test("no pass is made before the start, so that no commit is missed", async () => {
+  const league = await startTestLeague({ players: 2, minPlayers: 3 });
+  const { clock } = league;
+  const failures = createFailures(openLog(null, "test"), () => {});
+  const reconciler = new Reconciler({ ledger: league.ledger(), clock, failures });
+  const seen: (number | null)[] = [];
+  const part = { reconcile: (_: League, work: OpenWork) => void seen.push(work.roundToOpen), stop: async () => {} };
+  reconciler.wake();
+  await clock.nextTurn();
+  expect(await league.ledger().execute(startLeague("rps"))).toMatchObject({ ok: true });
+  reconciler.start([part]);
+  await clock.nextTurn();
+  expect(seen).toEqual([1]);
+  await reconciler.stop();
 });
 
 test("a part that throws for one league is given the others, and again in the next pass", async () => {

@@ -23,7 +23,8 @@ export class Reconciler {
   #parts: readonly Part[] = [];
   readonly #works = new Map<string, OpenWork>();
   #isAwake = false;
-  #isStopped = false;
+  /** Passes are made between `start` and `stop` only: the index of open work is kept by the listener that `start` registers. */
+  #isRunning = false;
   readonly #ends: (() => void)[] = [];
 
   constructor(options: ReconcilerOptions) {
@@ -33,6 +34,7 @@ export class Reconciler {
   start(parts: readonly Part[]): void {
     const { ledger, clock } = this.#options;
     this.#parts = parts;
+    this.#isRunning = true;
     this.#ends.push(
       ledger.onCommit((commit) => this.#onCommit(commit)),
       clock.every(PASS_EVERY_MS, () => this.wake()),
@@ -40,16 +42,16 @@ export class Reconciler {
     this.wake();
   }
 
-  /** Asks for a pass in the next turn of the event loop. */
+  /** Asks for a pass in the next turn of the event loop. Before `start` and after `stop` it does nothing. */
   wake(): void {
-    if (this.#isAwake || this.#isStopped) return;
+    if (this.#isAwake || !this.#isRunning) return;
     this.#isAwake = true;
     this.#options.clock.defer(() => this.#pass());
   }
 
   /** Ends the passes and then every part. Resolves when nothing of them runs any more. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    this.#isRunning = false;
     for (const end of this.#ends) end();
     await Promise.all(this.#parts.map((part) => part.stop()));
   }
@@ -67,7 +69,7 @@ export class Reconciler {
 
   #pass(): void {
     this.#isAwake = false;
-    if (this.#isStopped) return;
+    if (!this.#isRunning) return;
     for (const league of this.#options.ledger.state.leagues.values()) {
       this.#guard(league.leagueId, () => {
         const work = this.#workOf(league);

@@ -1,3 +1,4 @@
+import type { DistributiveOmit } from "#shared/lib/distributive-omit.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import type { LeagueEvent } from "./events.ts";
 
@@ -46,4 +47,3 @@ export interface LeagueSettings {
 
 /** An event before it has a time and a format version. */
 export type NewLeagueEvent = DistributiveOmit<LeagueEvent, "v" | "at">;
-type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;

@@ -116,7 +116,7 @@ describe("an operator adds a match", () => {
   it("while the league runs", () => {
     given(...entered(PLAYERS))
       .when(schedule(1, "P01", "P02"))
-      .isRejected("L005", "league rps is open; matches are added while it runs", { retryable: true });
+      .isRejected("L005", "league rps has not started; matches are added while it runs", { retryable: true });
   });
 });
 
@@ -135,6 +135,6 @@ describe("a league completes", () => {
       .leadsTo();
     given(...finished, { type: "complete" })
       .when({ type: "schedule", roundId: 1, players: ["P01", "P02"] })
-      .isRejected("L005", "league rps is completed; matches are added while it runs");
+      .isRejected("L005", "all matches of league rps are completed; no match can be added", { retryable: false });
   });
 });

@@ -143,9 +143,12 @@ function decideSchedule(league: League, { players, roundId }: CommandOf<"schedul
     const why = `a match of league ${league_id} is between ${roles.length} different players`;
     return err(protocolError("L004", why, { players: [...players] }));
   }
-  if (status !== "running" || currentRound === null) {
-    const why = `league ${league_id} is ${status}; matches are added while it runs`;
+  if (status === "open") {
+    const why = `league ${league_id} has not started; matches are added while it runs`;
     return err(protocolError("L005", why, {}, true));
+  }
+  if (currentRound === null) {
+    return err(protocolError("L005", `all matches of league ${league_id} are completed; no match can be added`));
   }
   const next = rounds.length + 1;
   const context = { round_id: roundId, first_round: currentRound, last_round: next };

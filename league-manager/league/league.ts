@@ -65,3 +65,7 @@ export interface League extends LeagueSettings {
   readonly matchCount: number;
   readonly completedCount: number;
 }
+
+/** The matches of the current round; none before the start and after the last match. */
+export const currentMatches = ({ rounds, currentRound }: Pick<League, "rounds" | "currentRound">): readonly Match[] =>
+  currentRound === null ? [] : (rounds[currentRound - 1]?.matches ?? []);

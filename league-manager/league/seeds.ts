@@ -8,12 +8,8 @@ export const leagueSeed = (runSeed: string, leagueId: string): string => hmacBas
 export const seedOfMatch = (seedOfLeague: string, leagueId: string, matchId: string, epoch: number): string =>
   matchSeed({ seed: seedOfLeague, seedRule: "per_league" }, leagueId, matchId, epoch);
 
-/** The seeds of all matches of a run. The seed of each league is derived once. */
-export function matchSeeds(runSeed: string): (leagueId: string, matchId: string, epoch: number) => string {
-  const leagues = new Map<string, string>();
-  return (leagueId, matchId, epoch) => {
-    const seed = leagues.get(leagueId) ?? leagueSeed(runSeed, leagueId);
-    leagues.set(leagueId, seed);
-    return seedOfMatch(seed, leagueId, matchId, epoch);
-  };
-}
+/** The seeds of all matches of a run. */
+export const matchSeeds =
+  (runSeed: string) =>
+  (leagueId: string, matchId: string, epoch: number): string =>
+    seedOfMatch(leagueSeed(runSeed, leagueId), leagueId, matchId, epoch);

@@ -8,7 +8,6 @@ type Points = Readonly<Record<string, number>>;
 const result = (points: Points, termination: StandingsResult["termination"] = "normal"): StandingsResult => ({
   points,
   termination,
-  winner: Object.keys(points).find((id) => points[id] === 3) ?? null,
 });
 const win = (winner: string, loser: string) => result({ [winner]: 3, [loser]: 0 });
 const draw = (a: string, b: string) => result({ [a]: 1, [b]: 1 });

@@ -25,7 +25,6 @@ export interface StandingsResult {
   /** Match points by player id: 3, 1 or 0. */
   readonly points: Readonly<Record<string, number>>;
   readonly termination: "normal" | "forfeit" | "aborted";
-  readonly winner: string | null;
 }
 
 /** The results of a league so far, counted as they come. */

@@ -13,8 +13,8 @@ export interface LiveFeedOptions {
 }
 
 /**
- * Advances the projections with each commit and reports its live events. Register it before everything else that listens to commits and reads
- * the projections. Returns the function that ends it.
+ * Advances the projections with each commit and reports its live events. Only `onCommitted` may read the projections of a commit that is under
+ * way; other listeners of the ledger may run before this one. Returns the function that ends it.
  */
 export const liveFeed = ({ ledger, projections, log, emit, onCommitted }: LiveFeedOptions): (() => void) =>
   ledger.onCommit((commit) => {

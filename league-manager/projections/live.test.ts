@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { AT, open, player, stateAfter } from "../commands/testing.ts";
 import type { LeagueEvent } from "../league/events.ts";
 import { afterCommands, resultOf, running, SEED, WON } from "../league/testing.ts";
 import type { Commit } from "../ledger.ts";
@@ -26,4 +27,17 @@ test("the live event of a match has the first ten rows of the standings and thos
     type: "match_completed",
     standings: standings.filter(({ player_id }) => shown.has(player_id)),
   });
+});
+
+test.each([
+  ["removed", ["Ann (P01) was taken out by the operator"]],
+  ["absent", ["Ann (P01) is forgotten: too many players have left their endpoints"]],
+  [undefined, []],
+] as const)("the notice of a forgotten player names the reason: %s", (reason, notices) => {
+  const state = stateAfter([open("rps"), player("Ann")]);
+  const event = { v: 1, at: AT, type: "forgotten", ...(reason && { reason }) } as const;
+  const committed = { kind: "agent", agentId: "P01", version: 2, event } as const;
+  const after = { ...state, agents: new Map() };
+  const live = liveEventsOf(committed, { before: state, state: after, events: [committed] }, {} as Projections, null);
+  expect(live).toEqual(notices.map((message) => ({ type: "notice", message })));
 });

@@ -111,8 +111,11 @@ function liveOfAgent(
   if (event.type === "forgotten" && agent?.kind === "referee") {
     events.push(notice(`referee ${agentId} is silent and makes room for another`));
   }
-  if (event.type === "removed" || (event.type === "forgotten" && agent?.kind === "player")) {
+  if (event.type === "removed" || (event.type === "forgotten" && event.reason === "removed")) {
     events.push(notice(`${name} (${agentId}) was taken out by the operator`));
+  }
+  if (event.type === "forgotten" && event.reason === "absent") {
+    events.push(notice(`${name} (${agentId}) is forgotten: too many players have left their endpoints`));
   }
   return events;
 }

@@ -2,8 +2,7 @@ import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import type { Agent } from "../agents/agent.ts";
 import { evolveAgent } from "../agents/evolve.ts";
 import type { League } from "../league/league.ts";
-import { summaryOf } from "../league/outcome.ts";
-import { createTally, type Standing, type Tally } from "../league/standings.ts";
+import { createTally, type Standing, type Tally, tallyOf } from "../league/standings.ts";
 import type { Commit, CommittedEvent, ManagerState } from "../ledger.ts";
 import type { StateChange } from "./live.ts";
 
@@ -47,7 +46,7 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
   const advanceLeague = ({ leagueId, event }: Extract<CommittedEvent, { kind: "league" }>): void => {
     const projection = ofLeague(leagueId);
     if (event.type === "match_completed") {
-      projection.tally.add({ points: event.match_points, termination: event.termination, winner: event.winner });
+      projection.tally.add({ points: event.match_points, termination: event.termination });
     }
     if (event.type === "match_completed" || event.type === "match_aborted") projection.completed++;
     if (CHANGES_STANDINGS.has(event.type)) projection.rows = null;
@@ -99,14 +98,8 @@ const CHANGES_STANDINGS = new Set<CommittedEvent["event"]["type"]>([
   "player_left",
 ]);
 
-function projectionOf(league: League): LeagueProjection {
-  const tally = createTally();
-  for (const { matches } of league.rounds) {
-    for (const match of matches) {
-      if (match.outcome === null) continue;
-      const { match_points: points, termination, winner } = summaryOf(match);
-      tally.add({ points, termination, winner });
-    }
-  }
-  return { tally, completed: league.completedCount, rows: null };
-}
+const projectionOf = (league: League): LeagueProjection => ({
+  tally: tallyOf(league),
+  completed: league.completedCount,
+  rows: null,
+});

@@ -37,7 +37,6 @@ export function addDecision(batch: Batch, decision: Decision<unknown>, at: strin
   const state = evolveState(
     batch.state,
     { events: added.map(({ committed }) => committed), writes },
-
     context.leagueIds,
   );
   // Nothing throws from here on.

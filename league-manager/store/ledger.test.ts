@@ -249,7 +249,10 @@ describe("the ledger", () => {
     opened = ledgerOn(file, { leagueIds: ["first", "third"] });
     await expect(execute(openLeague("second"))).rejects.toThrow("an event belongs to a league of the config");
     await execute(openLeague("third"));
-    expect([[...state().leagues.keys()], state().formerEntrants]).toEqual([["first", "third"], new Set(["P1"])]);
+    expect([[...state().leagues.keys()], state().formerLeagues]).toEqual([
+      ["first", "third"],
+      [{ entrants: new Map([["P1", expect.any(String)]]), status: "open" }],
+    ]);
   });
 
   test("a profile that is written or erased is in the agent's state, with an event of the agent or without", async () => {

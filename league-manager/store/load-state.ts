@@ -56,9 +56,10 @@ export function loadState(store: ManagerStore, leagueIds: readonly string[]): Lo
     versions.set(stream, events.length);
     if (agent) agents.set(id, agent);
   }
-  const former = [...leagues.values()].filter((league) => !leagueIds.includes(league.leagueId));
-  const formerEntrants = new Set(former.flatMap((league) => [...league.entrants.keys()]));
-  const state = { leagues: inOrder(leagues, leagueIds), agents, lastForgotten, formerEntrants };
+  const formerLeagues = [...leagues.values()]
+    .filter(({ leagueId }) => !leagueIds.includes(leagueId))
+    .map(({ entrants, status }) => ({ entrants, status }));
+  const state = { leagues: inOrder(leagues, leagueIds), agents, lastForgotten, formerLeagues };
   return { state, versions };
 }
 

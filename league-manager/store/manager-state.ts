@@ -49,7 +49,7 @@ export function evolveState(
     leagues: changes.leagues.size > 0 ? merged(state.leagues, changes.leagues, leagueIds) : state.leagues,
     agents: changes.agents.size > 0 ? merged(state.agents, changes.agents) : state.agents,
     lastForgotten,
-    formerEntrants: state.formerEntrants,
+    formerLeagues: state.formerLeagues,
   };
 }
 

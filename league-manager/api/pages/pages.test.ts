@@ -13,7 +13,7 @@ async function get(query: string) {
     afterCommands(running(["P01", "P02"], { ...SETTINGS, leagueId: "rps" })).league,
     afterCommands(entered([], { ...SETTINGS, leagueId: "a & b" })).league,
   ];
-  const noAgents = { agents: new Map(), lastForgotten: { player: 0, referee: 0 }, formerEntrants: new Set<string>() };
+  const noAgents = { agents: new Map(), lastForgotten: { player: 0, referee: 0 }, formerLeagues: [] };
   const state = { ...noAgents, leagues: new Map(leagues.map((league) => [league.leagueId, league])) };
   const routes = leaguePages(createProjections({ state }));
   const server = createServer(await webApp(openLog(null, "test"), routes)()).listen(0, "127.0.0.1");

@@ -5,7 +5,7 @@ import { afterCommands, resultOf, running, SEED, WON } from "../../league/testin
 import type { ManagerState } from "../../ledger.ts";
 import { AnnouncementMessages, type AnnouncementType } from "./messages.ts";
 
-const NO_AGENTS = { agents: new Map(), lastForgotten: { player: 0, referee: 0 }, formerEntrants: new Set<string>() };
+const NO_AGENTS = { agents: new Map(), lastForgotten: { player: 0, referee: 0 }, formerLeagues: [] };
 const stateOf = (league: League): ManagerState => ({ ...NO_AGENTS, leagues: new Map([[league.leagueId, league]]) });
 const players = (count: number): string[] => Array.from({ length: count }, (_, index) => `P${index + 1}`);
 

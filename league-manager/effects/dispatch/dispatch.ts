@@ -3,7 +3,7 @@ import { counted } from "#shared/lib/text.ts";
 import type { Agent } from "../../agents/agent.ts";
 import { type Assignment, assignMatch, releaseMatches } from "../../commands/matches.ts";
 import { matchOf } from "../../league/evolve.ts";
-import type { League, Match } from "../../league/league.ts";
+import { currentMatches, type League, type Match } from "../../league/league.ts";
 import type { OpenWork } from "../../league/open-work.ts";
 import type { EffectsContext, Part } from "../part.ts";
 import { FailedAttempts } from "./attempts.ts";
@@ -156,5 +156,5 @@ export class Dispatch implements Part {
 }
 
 /** The places of the current round's matches in their round, from 0. */
-const turnsOf = ({ rounds, currentRound }: League): ReadonlyMap<string, number> =>
-  new Map(rounds[(currentRound ?? 1) - 1]?.matches.map(({ matchId }, turn) => [matchId, turn]));
+const turnsOf = (league: League): ReadonlyMap<string, number> =>
+  new Map(currentMatches(league).map(({ matchId }, turn) => [matchId, turn]));

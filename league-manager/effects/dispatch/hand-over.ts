@@ -55,6 +55,11 @@ export class HandOver implements Part {
     else this.#accepted.delete(leagueId);
   }
 
+  /** Whether the referee of an assigned match has accepted it since the manager's start. */
+  hasAccepted(leagueId: string, match: Match): boolean {
+    return this.#accepted.get(leagueId)?.has(keyOf(match)) === true;
+  }
+
   stop(): Promise<void> {
     return this.#tasks.stop();
   }

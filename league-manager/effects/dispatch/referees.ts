@@ -2,7 +2,7 @@ import { compareIds } from "#shared/lib/ids.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import { isOnLoopback, isOnThisMachine } from "#shared/protocol/addresses.ts";
 import type { Agent } from "../../agents/agent.ts";
-import type { League, Match } from "../../league/league.ts";
+import { currentMatches, type League, type Match } from "../../league/league.ts";
 import type { EffectsContext } from "../part.ts";
 import type { Health } from "./health.ts";
 
@@ -104,8 +104,7 @@ export function occupiedPlaces(league: League): ReadonlyMap<string, number> {
   if (known) return known;
   const places = new Map<string, number>();
   const add = (refereeId: string): void => void places.set(refereeId, (places.get(refereeId) ?? 0) + 1);
-  const round = league.currentRound === null ? undefined : league.rounds[league.currentRound - 1];
-  for (const { status, refereeId } of round?.matches ?? []) {
+  for (const { status, refereeId } of currentMatches(league)) {
     if (status === "assigned" && refereeId !== null) add(refereeId);
   }
   for (const { refereeId } of league.withdrawals) add(refereeId);

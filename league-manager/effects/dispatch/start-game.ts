@@ -4,7 +4,7 @@ import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { Timeouts } from "#shared/protocol/timeouts.ts";
 import type { Agent } from "../../agents/agent.ts";
-import type { League, Match } from "../../league/league.ts";
+import { currentMatches, type League, type Match } from "../../league/league.ts";
 import type { ManagerState } from "../../ledger.ts";
 
 /** The seed of a match under its current epoch. */
@@ -46,9 +46,10 @@ export function startGamesOf(
   timeouts: Timeouts,
 ): readonly StartGame[] {
   return [...state.leagues.values()].flatMap((league) => {
-    const round = league.currentRound === null ? undefined : league.rounds[league.currentRound - 1];
-    const own = round?.matches.filter((match) => match.status === "assigned" && match.refereeId === refereeId) ?? [];
-    return own.map((match) => startGameOf(state, league, match, seedOf, timeouts));
+    const assigned = currentMatches(league).filter(
+      (match) => match.status === "assigned" && match.refereeId === refereeId,
+    );
+    return assigned.map((match) => startGameOf(state, league, match, seedOf, timeouts));
   });
 }
 
