@@ -78,7 +78,9 @@ export function refereeOperations(desk: RefereeDesk): readonly Operation<unknown
         const order = completed.value;
         const fault = faultOfOrder(order, ref);
         if (fault) return protocolResult(fault);
-        if (running.length >= desk.maxConcurrentMatches && !running.some((one) => one.ref === ref)) {
+        // Nothing is awaited before the start: it takes the place at once, so orders that arrive together do not exceed the limit.
+        const places = desk.referee.places();
+        if (places.size >= desk.maxConcurrentMatches && !places.has(ref)) {
           const message = "this referee has as many matches as it takes at a time";
           return protocolRejected("TOO_MANY_MATCHES", message, { match: ref });
         }

@@ -27,6 +27,8 @@ export interface Referee {
   sessionOf(ref: string): Result<string, ProtocolError>;
   /** Matches being played now, by `league_id/match_id`. */
   running(): readonly { readonly ref: string; readonly order: StartGame; readonly sessionId: string }[];
+  /** Matches that are being played or started, by `league_id/match_id`: each has a place of `max_concurrent_matches`. */
+  places(): ReadonlySet<string>;
   stop(): Promise<void>;
 }
 
@@ -221,6 +223,8 @@ export function createReferee(options: RefereeOptions): Referee {
     },
 
     running: () => [...running].map(([ref, { order, sessionId }]) => ({ ref, order, sessionId })),
+
+    places: () => new Set([...running.keys(), ...starting.keys()]),
 
     async stop() {
       isStopped = true;

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { signed, startTable, type Table } from "./testing-match.ts";
 
-/** P01 never answers in R1M1, so that match is played until the referee stops. */
+/** P01 never answers in matches of the league, so these are played until the referee stops. */
 let table: Table;
 beforeEach(async () => {
   const isAsked = Promise.withResolvers<never>().promise;
   table = await startTable({
     player: ({ type, to, payload }) =>
-      type === "MOVE_REQUEST" && to === "P01" && payload.match_id === "R1M1" ? isAsked : null,
+      type === "MOVE_REQUEST" && to === "P01" && payload.match_id.startsWith("R") ? isAsked : null,
   });
 });
 afterEach(() => table.stop());
@@ -47,6 +47,18 @@ it("start_game with the documented arguments of a match that is over starts no s
   const { session_id } = await table.tool("start_game", asked);
   await table.told("P02", "GAME_RESULT", "F1");
   expect(await table.tool("start_game", asked)).toMatchObject({ status: "ACCEPTED", session_id });
+});
+
+it("orders that arrive together do not exceed the places of a referee, and the same order again takes none", async () => {
+  const matches = ["R1M1", "R1M2", "R1M3", "R1M4", "R1M5", "R1M6"];
+  const replies = await Promise.all(matches.map((match_id) => table.begin({ match_id })));
+  expect(replies.map(({ type, payload }) => payload.error_code ?? type)).toEqual([
+    ...Array(4).fill("START_GAME_RESPONSE"),
+    ...Array(2).fill("G005"),
+  ]);
+  const again = await Promise.all(["R1M1", "R1M1"].map((match_id) => table.begin({ match_id })));
+  const session_id = replies[0].payload.session_id;
+  expect(again.map(({ payload }) => payload.session_id)).toEqual([session_id, session_id]);
 });
 
 it.each([{}, { player1_id: "P01", player2_id: "P02" }, { roles: {} }])(
