@@ -89,10 +89,13 @@ function listeningOn(
     port: bound.port,
     close: () =>
       new Promise((resolve) => {
-        server.close(() => resolve());
-        rejections.flush();
+        const cancelTimer = clock.after(LAST_ANSWERS_MS, () => server.closeAllConnections());
+        server.close(() => {
+          cancelTimer();
+          rejections.flush();
+          resolve();
+        });
         server.closeIdleConnections();
-        clock.after(LAST_ANSWERS_MS, () => server.closeAllConnections());
       }),
   };
 }

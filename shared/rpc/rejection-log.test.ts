@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "../lib/clock.ts";
 import { newToken } from "../lib/ids.ts";
+import { manualClock } from "../lib/testing-clock.ts";
 import { rejectionLog } from "./rejection-log.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the fields of any line
@@ -39,6 +40,16 @@ test("all lines together are limited, however many addresses and codes there are
   const rejections = rejectionLog(log, systemClock, { perKind: 5, total: 20 });
   for (let host = 0; host < 250; host++) rejections.write(`10.0.0.${host}`, rejection);
   expect(lines).toHaveLength(20);
+});
+
+test("the end of a server writes the line at once, and cancels the timer of the minute", () => {
+  const clock = manualClock();
+  const rejections = rejectionLog(log, clock);
+  for (let count = 0; count < 7; count++) rejections.write("10.0.0.9", rejection);
+  expect(clock.timers()).toBe(1);
+  rejections.flush();
+  expect(clock.timers()).toBe(0);
+  expect(lines.at(-1)).toMatchObject({ left_out: 2 });
 });
 
 test("no token is logged, and text from callers is one short line", () => {

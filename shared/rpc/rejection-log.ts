@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import type { Clock } from "../lib/clock.ts";
+import type { Cancel, Clock } from "../lib/clock.ts";
 import { cutTo, inOneLine } from "../lib/text.ts";
 import { networkOf } from "../protocol/addresses.ts";
 
@@ -45,6 +45,7 @@ export function rejectionLog(
   const counts = new Map<string, number>();
   let logged = 0;
   let leftOut = 0;
+  let cancelTimer: Cancel = () => {};
   const endMinute = (): void => {
     if (leftOut > 0) log.warn({ left_out: leftOut }, "more rejections in the last minute, which are not logged");
     counts.clear();
@@ -52,10 +53,13 @@ export function rejectionLog(
     leftOut = 0;
   };
   return {
-    /** Writes the line that counts what was left out; for the end of a process. */
-    flush: endMinute,
+    /** Writes the line that counts what was left out, and cancels the timer that would write it; for the end of a server. */
+    flush() {
+      cancelTimer();
+      endMinute();
+    },
     write(from, { code, reason, agent = null, request }) {
-      if (counts.size === 0) clock.after(WINDOW_MS, endMinute);
+      if (counts.size === 0) cancelTimer = clock.after(WINDOW_MS, endMinute);
       const kind = `${code} ${isIP(from) === 6 ? networkOf(from) : from}`;
       const count = (counts.get(kind) ?? 0) + 1;
       if (count > limits.perKind || logged >= limits.total) {

@@ -2,6 +2,7 @@ import { Server } from "node:http";
 import { pino } from "pino";
 import { afterEach, expect, test, vi } from "vitest";
 import { systemClock } from "../lib/clock.ts";
+import { manualClock } from "../lib/testing-clock.ts";
 import type { ListenOptions } from "../rpc/listen.ts";
 import { httpNetwork } from "../rpc/network.ts";
 import { StartError } from "./exit.ts";
@@ -38,6 +39,15 @@ test("a taken port is passed over, and named when there is no other", async () =
   const none = listen(network, optionsWith([], [first.port]));
   await expect(none).rejects.toThrow(new StartError(`port ${first.port} on 127.0.0.1 is already in use`).message);
   await Promise.all([first.close(), second.close()]);
+});
+
+test("a server that has closed leaves no timer", async () => {
+  const clock = manualClock();
+  const listening = await listen(httpNetwork(clock), optionsWith([], [0]));
+  await fetch(`${listening.url}/mcp`, { method: "POST", body: "{}" });
+  expect(clock.timers()).toBe(1);
+  await listening.close();
+  expect(clock.timers()).toBe(0);
 });
 
 test("refused requests are in the agent's log, without tokens", async () => {
