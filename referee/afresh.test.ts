@@ -45,7 +45,7 @@ async function open() {
   const writer = testWriter(db);
   const peers = createPeers({ clock: systemClock });
   const host = createHost(sessionStore(db, writer), systemClock);
-  const agents = agentDirectory(db, writer);
+  const agents = agentDirectory(db, writer, systemClock);
   const referee = createReferee({
     ...{ driver: testDriver(host, peers), peers, matches: matchTable(db, writer) },
     ...{ log: openLog(null, "referee"), manager: others.manager, reportTimeoutMs: 10_000 },

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newAgentId, newToken } from "#shared/lib/ids.ts";
 import type { Writer } from "#shared/store/writer.ts";
@@ -18,7 +19,7 @@ export interface AgentDirectory {
 /** Size of the cache of token holders. A token that an open seat receives is new, so it cannot be in the cache. */
 const MAX_REMEMBERED = 10_000;
 
-export function agentDirectory(db: DatabaseSync, writer: Writer): AgentDirectory {
+export function agentDirectory(db: DatabaseSync, writer: Writer, clock: Clock): AgentDirectory {
   const byHash = db.prepare("SELECT agent_id FROM agents WHERE token = ?");
   const byId = db.prepare("SELECT token FROM agents WHERE agent_id = ?");
   const holders = new Map<string, string>();
@@ -26,8 +27,8 @@ export function agentDirectory(db: DatabaseSync, writer: Writer): AgentDirectory
     async register() {
       const agentId = newAgentId();
       const token = newToken();
-      const sql = "INSERT INTO agents (agent_id, token) VALUES (?, ?)";
-      await writer.commit([{ sql, parameters: [agentId, sha256Hex(token)] }]);
+      const sql = "INSERT INTO agents (agent_id, token, created_at) VALUES (?, ?, datetime(?))";
+      await writer.commit([{ sql, parameters: [agentId, sha256Hex(token), clock.iso()] }]);
       return { agentId, token };
     },
     holderOf(token) {

@@ -155,7 +155,7 @@ export async function startReferee(
     seats.open,
   );
   const waits = createWaits(host, self.clock);
-  const agents = agentDirectory(db, writer);
+  const agents = agentDirectory(db, writer, self.clock);
   const sessions = sessionTable(db);
   const replies = sqliteReplies(db, writer, self.clock);
   const driver: MatchDriver = {

@@ -31,9 +31,10 @@ it.each([
   const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA);
   await addStreams(db, { old: last, new: last });
   db.prepare(
-    `INSERT INTO sessions (stream, session_id, template, state, status, seed, acted_by, spectators)
-     VALUES (1, 'old', ?, ?, 'completed', 'seed', 'seats', 'public'), (2, 'new', 'rps.v1', '{}', 'active', 'seed', 'seats', 'public')`,
-  ).run(template, state);
+    `INSERT INTO sessions (stream, session_id, template, state, status, seed, acted_by, spectators, created_at, updated_at)
+     VALUES (1, 'old', ?1, ?2, 'completed', 'seed', 'seats', 'public', ?3, ?3),
+       (2, 'new', 'rps.v1', '{}', 'active', 'seed', 'seats', 'public', ?3, ?3)`,
+  ).run(template, state, "2026-11-22 09:05:00");
   const games = await sessionTable(db).watchable(10);
   expect(games.map(({ game_id, result }) => [game_id, result])).toEqual([
     ["new", null],
@@ -55,8 +56,8 @@ it("the list of games is read in its order from an index: no session is sorted f
 it("the list of games says when they were made in UTC, whatever the zone of who reads it", async () => {
   const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA);
   await addStreams(db, { new: { type: "expired", tick: 0, at: AT } });
-  db.exec(`INSERT INTO sessions (stream, session_id, template, state, created_at, seed, acted_by, spectators)
-    VALUES (1, 'new', 'rps.v1', '{}', '2026-11-22 09:05:00', 'seed', 'seats', 'public')`);
+  db.exec(`INSERT INTO sessions (stream, session_id, template, state, created_at, updated_at, seed, acted_by, spectators)
+    VALUES (1, 'new', 'rps.v1', '{}', '2026-11-22 09:05:00', '2026-11-22 09:05:00', 'seed', 'seats', 'public')`);
   expect(await sessionTable(db).watchable(10)).toMatchObject([{ game_id: "new", created_at: "2026-11-22T09:05:00Z" }]);
   db.close();
 });

@@ -19,6 +19,10 @@ describe("takenFromSystem", () => {
     ['import { networkInterfaces } from "node:os";', "the interfaces of this machine", "networkInterfaces"],
     ["const { eth0 } = os.networkInterfaces();", "the interfaces of this machine", "networkInterfaces"],
     ["const host = wildcardHost(readInterfaces());", "the interfaces of this machine", "readInterfaces"],
+    ["const SCHEMA = `CREATE TABLE t (at TEXT DEFAULT (datetime('now')))`;", "time", "'now'"],
+    [`const sql = "INSERT INTO t VALUES (unixepoch('now'))";`, "time", "'now'"],
+    ["const sql = `SELECT datetime()`;", "time", "datetime()"],
+    ['const sql = "INSERT INTO t VALUES (CURRENT_TIMESTAMP)";', "time", "CURRENT_TIMESTAMP"],
     ["const n = Math.random();", "randomness", "Math.random"],
     ["const id = randomUUID();", "randomness", "randomUUID"],
     ["const bytes = crypto.getRandomValues(new Uint8Array(4));", "randomness", "getRandomValues"],
@@ -26,7 +30,11 @@ describe("takenFromSystem", () => {
     ['import { type Server, createServer } from "node:http";', "the network", "node:http"],
     ['import Pool from "undici/lib/dispatcher/pool.js";', "the network", "undici/lib/dispatcher/pool.js"],
     ['import { WebSocket } from "ws";', "the network", "ws"],
-    ["const answer = await fetch(url);", "the network", "fetch("],
+    ["const answer = await fetch(url);", "the network", "fetch"],
+    ["const answer = await globalThis.fetch(url);", "the network", "globalThis.fetch"],
+    ['const answer = await globalThis["fetch"](url);', "the network", "globalThis["],
+    ["const get = options.get ?? fetch;", "the network", "fetch"],
+    ["const client = createClient({ fetch });", "the network", "fetch"],
     ['const net = process.getBuiltinModule("node:net");', "the network", "getBuiltinModule"],
   ])("%s", (text, capability, found) => {
     const [told = "", ...more] = takenFromSystem("referee/new.ts", text);
@@ -40,7 +48,9 @@ describe("takenFromSystem", () => {
     ["a string", 'const text = "setTimeout(run, 10)";'],
     ["a date made of a number", "const at = new Date(ms).toISOString();"],
     ["a type", 'import type { RequestListener } from "node:http";\nimport { type Server } from "node:net";'],
-    ["a method of another object", "const answer = await client.fetch(url);"],
+    ["a method of another object", "const answer = await client.fetch(url);\nserve({ fetch: handler });"],
+    ["SQL that is given a time", "const sql = \"UPDATE t SET at = datetime(?) WHERE at < datetime(?, '-7 days')\";"],
+    ["SQL in a comment", "// datetime('now')"],
     ["the argument", "clock.after(10, run);\nawait clock.pause(5);"],
   ])("nothing in %s", (_, text) => {
     expect(takenFromSystem("referee/new.ts", text)).toEqual([]);

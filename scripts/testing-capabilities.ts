@@ -6,6 +6,8 @@ interface Capability {
   readonly instead: string;
   /** Calls that give it. */
   readonly calls: RegExp;
+  /** SQL that gives it. */
+  readonly sql?: RegExp;
   /** Modules that give it. Imports of types are no use of it. */
   readonly modules: RegExp;
   /** The files that implement it. */
@@ -18,6 +20,7 @@ const capabilities: readonly Capability[] = [
     instead: "take a Clock (shared/lib/clock.ts) as an argument; tests pass systemClock or a manualClock",
     calls:
       /\b(setTimeout|setInterval|setImmediate)\b|\bperformance\s*\.|\bDate\s*\.\s*now\b|\bnew Date\b(?!\s*\(\s*[^)\s])|\bAbortSignal\s*\.\s*timeout\b|\bprocess\s*\.\s*(hrtime|nextTick)\b|\bqueueMicrotask\b/g,
+    sql: /'now'|\bCURRENT_(TIMESTAMP|DATE|TIME)\b|(?<!\.)\b(datetime|unixepoch|julianday)\s*\(\s*\)/gi,
     modules: /^(node:)?(timers|perf_hooks)\b/,
     implementedBy: /^shared\/lib\/clock\.ts$/,
   },
@@ -47,7 +50,9 @@ const capabilities: readonly Capability[] = [
   {
     name: "the network",
     instead: "take Network (shared/rpc/network.ts) or Peers (shared/rpc/peer.ts) as an argument",
-    calls: /(?<![\w.])fetch\s*\(|\bnew (WebSocket|EventSource)\b|\bgetBuiltinModule\b/g,
+    // Not the name of a method or of a property.
+    calls:
+      /(?<![\w.]|\w\s*\.\s*)fetch\b(?!:)|\b(globalThis|global|window)\s*(\.\s*fetch\b|\[)|\bnew (WebSocket|EventSource)\b|\bgetBuiltinModule\b/g,
     modules: /^(node:)?(net|http|https|http2|tls|dgram|dns)$|^(undici|ws)(\/|$)/,
     implementedBy: /^shared\/rpc\//,
   },
@@ -79,11 +84,17 @@ export const takesCapabilities = (path: string): boolean =>
 export const unusedExceptions = (paths: readonly string[]): readonly string[] =>
   OUTSIDE.flatMap(([files]) => (paths.some((path) => files.test(path)) ? [] : [String(files)]));
 
+const COMMENT_OR_STRING = /\/\*[\s\S]*?\*\/|(?<![:\w])\/\/[^\n]*|"(?:\\.|[^"\\\n])*"/g;
+
 /** The code of a file without comments and strings, except the names of imported modules. */
 export const codeOf = (text: string): string =>
-  text.replace(/\/\*[\s\S]*?\*\/|(?<![:\w])\/\/[^\n]*|"(?:\\.|[^"\\\n])*"/g, (found, at: number) =>
+  text.replace(COMMENT_OR_STRING, (found, at: number) =>
     found.startsWith('"') && /\b(from|import)\s*\(?\s*$/.test(text.slice(Math.max(0, at - 20), at)) ? found : "",
   );
+
+/** The text of a file without comments. */
+const withoutComments = (text: string): string =>
+  text.replace(COMMENT_OR_STRING, (found) => (found.startsWith('"') ? found : ""));
 
 /** What code that `codeOf` returns imports at run time. */
 export const valueImports = (code: string): readonly string[] =>
@@ -104,10 +115,16 @@ const isTypesOnly = (names: string): boolean => {
 /** What a file takes from the system, each with what to use instead. */
 export function takenFromSystem(path: string, text: string): readonly string[] {
   const code = codeOf(text);
+  const texts = withoutComments(text);
   return capabilities
     .filter(({ implementedBy }) => !implementedBy.test(path))
-    .flatMap(({ name, instead, calls, modules }) => {
-      const found = [...(code.match(calls) ?? []), ...valueImports(code).filter((from) => modules.test(from))];
+    .flatMap(({ name, instead, calls, sql, modules }) => {
+      const inTexts = sql ? (texts.match(sql) ?? []) : [];
+      const found = [
+        ...(code.match(calls) ?? []),
+        ...inTexts,
+        ...valueImports(code).filter((from) => modules.test(from)),
+      ];
       return found.length === 0
         ? []
         : [`${path} takes ${name} from the system (${[...new Set(found)].join(", ")}): ${instead}`];

@@ -81,7 +81,7 @@ describe("a claim about the position after a move", () => {
     const writer = testWriter(db);
     const own = createHost(sessionStore(db, writer), systemClock);
     const bots = { names: [], play: () => {} };
-    const desk = { host: own, agents: agentDirectory(db, writer), seats: seatTable(db), writer, bots };
+    const desk = { host: own, agents: agentDirectory(db, writer, systemClock), seats: seatTable(db), writer, bots };
     const play = createPlay({ ...desk, pagesUrl: () => "", tellPeople: () => {} });
     const turns = createTurns(
       own,

@@ -13,7 +13,7 @@ export const REPLY_SCHEMA = `
     request_hash TEXT NOT NULL,
     status INTEGER NOT NULL,
     body TEXT NOT NULL,
-    created_at TEXT NOT NULL DEFAULT (datetime('now')),
+    created_at TEXT NOT NULL,
     PRIMARY KEY (agent_id, idempotency_key)
   ) STRICT, WITHOUT ROWID;
 `;

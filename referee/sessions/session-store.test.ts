@@ -50,6 +50,14 @@ async function play(entries: readonly Entry[]): Promise<void> {
 }
 
 describe("the session tables", () => {
+  test("the times of a session and of its agents are those of its first entry", async () => {
+    await add(newSession("s1"));
+    expect(all("SELECT created_at, updated_at FROM sessions")).toEqual([
+      { created_at: "2025-01-01 00:00:00", updated_at: "2025-01-01 00:00:00" },
+    ]);
+    expect(all("SELECT DISTINCT created_at FROM agents")).toEqual([{ created_at: "2025-01-01 00:00:00" }]);
+  });
+
   test.each([
     ["agents", ["agent_id", "token", "created_at"]],
     ["sessions", ["session_id", "template", "state", "status", "tick", "created_at", "updated_at"]],

@@ -48,7 +48,7 @@ export const SESSION_SCHEMA = `
   CREATE TABLE IF NOT EXISTS agents (
     agent_id TEXT PRIMARY KEY,
     token TEXT UNIQUE NOT NULL,
-    created_at TEXT NOT NULL DEFAULT (datetime('now'))
+    created_at TEXT NOT NULL
   ) STRICT;
   CREATE TABLE IF NOT EXISTS sessions (
     stream INTEGER PRIMARY KEY REFERENCES streams(number),
@@ -57,8 +57,8 @@ export const SESSION_SCHEMA = `
     state TEXT NOT NULL,
     status TEXT NOT NULL DEFAULT 'active',
     tick INTEGER NOT NULL DEFAULT 0,
-    created_at TEXT NOT NULL DEFAULT (datetime('now')),
-    updated_at TEXT NOT NULL DEFAULT (datetime('now')),
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
     seed TEXT NOT NULL,
     acted_by TEXT NOT NULL,
     spectators TEXT NOT NULL
@@ -103,7 +103,7 @@ export function sessionStore(db: DatabaseSync, writer: Writer): SessionStore {
   return {
     log: sqliteEventLog(db, writer),
     adding: ({ sessionId, template, seed, seats, actedBy, spectators }, { state, status, tick }, at) => [
-      ...seats.map((seat) => ({ sql: INSERT_AGENT, parameters: [seat.agentId, seat.tokenHash] })),
+      ...seats.map((seat) => ({ sql: INSERT_AGENT, parameters: [seat.agentId, seat.tokenHash, at] })),
       {
         sql: INSERT_SESSION,
         parameters: [sessionId, template, state, status, tick, seed, actedBy, spectators, at],
@@ -119,8 +119,9 @@ export function sessionStore(db: DatabaseSync, writer: Writer): SessionStore {
   };
 }
 
-const INSERT_AGENT = "INSERT INTO agents (agent_id, token) VALUES (?, ?) ON CONFLICT (agent_id) DO NOTHING";
-/** A session's times are those of its entries, in SQLite's form. */
+/** The times of a session and of the agents made with it are those of its entries, in SQLite's form. */
+const INSERT_AGENT =
+  "INSERT INTO agents (agent_id, token, created_at) VALUES (?, ?, datetime(?)) ON CONFLICT (agent_id) DO NOTHING";
 const INSERT_SESSION = `INSERT INTO sessions
     (stream, session_id, template, state, status, tick, seed, acted_by, spectators, created_at, updated_at)
   VALUES ((SELECT number FROM streams WHERE name = ?1), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, datetime(?9), datetime(?9))`;
