@@ -26,11 +26,13 @@ const act = async ({ id }: Session, role: string, action: unknown, expectedTick:
 const rowsOf = ({ id }: Session) => host.read(id)?.rows ?? [];
 
 describe("an open simultaneous turn in which one role has chosen", () => {
-  it("looks to spectators and to the other role as it did before, and its driver sees who has chosen", async () => {
+  it("looks to spectators as it did before; the other role sees that it has chosen, and not its choice", async () => {
     const before = await begin(rps as unknown as Game);
     const after = await act(before, "player_1", "rock", 0);
     expect(spectatorView(after)).toEqual(spectatorView(before));
     expect(seatView(after, "player_2").state).toEqual(seatView(before, "player_2").state);
+    expect(seatView(before, "player_2")).toMatchObject({ tick: 0, toAct: ["player_1", "player_2"] });
+    expect(seatView(after, "player_2")).toMatchObject({ tick: 1, toAct: ["player_2"] });
     expect(seatView(after, "player_1").legalActions).toEqual([]);
     expect(driverView(after)).toEqual({ tick: 1, status: "active", toAct: ["player_2"] });
   });

@@ -19,7 +19,7 @@ export interface SessionView {
   readonly board: string;
 }
 
-/** A session as the holder of a seat may know it. `isWaiting`: players have not joined yet. */
+/** A session as the holder of a seat may know it: it sees that another role has chosen, and not its choice. `isWaiting`: players have not joined yet. */
 export const seatView = (session: Session, role: Role, isWaiting = false): SessionView => ({
   viewer: role,
   status: isWaiting ? "waiting_for_players" : session.status,
@@ -66,7 +66,7 @@ export interface DriverView {
   readonly toAct: readonly Role[];
 }
 
-/** A session as its driver may know it. It must not be sent to players: it tells who has chosen in an open turn. */
+/** A session as its driver may know it. It must not be sent to spectators: `toAct` and `tick` show which roles have chosen in an open turn. */
 export const driverView = ({ game, state, status, tick }: Session): DriverView => ({
   tick,
   status,
