@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Viewer } from "#shared/games/game.ts";
 import type { Clock } from "#shared/lib/clock.ts";
+import { EVENT_STREAM_HEADERS } from "#shared/rpc/event-stream.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Kept, SessionHost } from "../sessions/host.ts";
 import { viewFor } from "../views/session-views.ts";
@@ -41,12 +42,6 @@ const MAX_STREAMS = 10_000;
 const HEARTBEAT_MS = 15_000;
 /** A reader that is so far behind is cut off; it comes back with its last event id. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
-const EVENT_STREAM = {
-  "content-type": "text/event-stream",
-  "cache-control": "no-store",
-  "x-accel-buffering": "no",
-  connection: "close",
-};
 
 export function createStreams(host: SessionHost, telling: Telling, clock: Clock): Streams {
   const audiences = new Map<string, Audience>();
@@ -116,7 +111,7 @@ export function createStreams(host: SessionHost, telling: Telling, clock: Clock)
       }
       // Chunks would make several writes of each event; the end of the stream is the end of the connection.
       response.useChunkedEncodingByDefault = false;
-      response.writeHead(200, EVENT_STREAM);
+      response.writeHead(200, EVENT_STREAM_HEADERS);
       if (response.req.method === "HEAD") {
         response.end();
         return;

@@ -1,3 +1,11 @@
+/** Headers of a Server-Sent Events stream. nginx does not buffer it, and its end is the end of the connection. */
+export const EVENT_STREAM_HEADERS = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-store",
+  "x-accel-buffering": "no",
+  connection: "close",
+};
+
 /**
  * The data of each event of a Server-Sent Events stream (WHATWG HTML, section 9.2). Names, ids and retry times are left out; an event
  * of more than `maxLength` characters throws.

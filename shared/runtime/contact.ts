@@ -1,5 +1,5 @@
 import { messageOf } from "../lib/result.ts";
-import { bareHost, isLoopback } from "../protocol/addresses.ts";
+import { isOnLoopback } from "../protocol/addresses.ts";
 import type { Listening } from "../rpc/listen.ts";
 import { httpUrl } from "../rpc/own-addresses.ts";
 import type { AgentProcess } from "./agent.ts";
@@ -44,7 +44,7 @@ export function tellUnreached(
   why: string,
   attempt: number,
 ): void {
-  const hint = isOnLoopback(new URL(manager))
+  const hint = isOnLoopback(manager)
     ? ""
     : ". Is the address right, and is the manager open to other machines (league serve --lan)?";
   const line = `no manager at ${manager} yet (${why}); trying again${hint}`;
@@ -52,10 +52,8 @@ export function tellUnreached(
   else self.warn(line);
 }
 
-const isOnLoopback = (url: URL): boolean => isLoopback(bareHost(url));
-
 /** What distinguishes an agent without a name from others: its port on this machine, else its address and port. */
 export function placeName(contact: string): string {
   const url = new URL(contact);
-  return isOnLoopback(url) ? url.port : url.host;
+  return isOnLoopback(contact) ? url.port : url.host;
 }

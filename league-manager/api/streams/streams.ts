@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Clock } from "#shared/lib/clock.ts";
 import { isLoopback, networkOf } from "#shared/protocol/addresses.ts";
+import { EVENT_STREAM_HEADERS } from "#shared/rpc/event-stream.ts";
 import { remoteAddressOf } from "#shared/rpc/http-request.ts";
 import type { Ledger } from "../../ledger.ts";
 import type { ReadEvents } from "./chunks.ts";
@@ -33,13 +34,6 @@ const HEARTBEAT_MS = 15_000;
 /** A reader that takes no data for this time is disconnected. It resumes after the last event that it received. */
 const STALLED_MS = 30_000;
 
-const EVENT_STREAM = {
-  "content-type": "text/event-stream",
-  "cache-control": "no-store",
-  "x-accel-buffering": "no",
-  connection: "close",
-};
-
 export function leagueStreams(options: StreamOptions): LeagueStreams {
   const { ledger, read, clock, maxReaders = MAX_READERS, maxReadersOfNetwork = MAX_READERS_OF_NETWORK } = options;
   const readers = new Set<Reader>();
@@ -69,7 +63,7 @@ export function leagueStreams(options: StreamOptions): LeagueStreams {
       if (!hasPlace(network)) return false;
       // Without chunks each event is one write. The end of the stream is the end of the connection.
       response.useChunkedEncodingByDefault = false;
-      response.writeHead(200, EVENT_STREAM).flushHeaders();
+      response.writeHead(200, EVENT_STREAM_HEADERS).flushHeaders();
       const reader: Reader = {
         ...wanted,
         ...{ response, network, version: after, isFull: false, readyAt: clock.monotonic() },
