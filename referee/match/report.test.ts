@@ -1,9 +1,12 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { DatabaseSync } from "node:sqlite";
+import { pino } from "pino";
 import { afterEach, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { type ManualClock, manualClock } from "#shared/lib/testing-clock.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
-import { openLog } from "#shared/runtime/logger.ts";
+import { type Logger, openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
 import { createReferee } from "../referee.ts";
@@ -19,14 +22,19 @@ afterEach(async () => {
 });
 
 /** A referee on a clock that stands still. */
-function refereeOn(db: DatabaseSync, others: Others, clock: ManualClock) {
+function refereeOn(
+  db: DatabaseSync,
+  others: Others,
+  clock: ManualClock,
+  { manager = others.manager, log = openLog(null, "referee") }: { manager?: string; log?: Logger } = {},
+) {
   const peers = createPeers({ clock: systemClock });
   const referee = createReferee({
     ...{
       driver: testDriver(createHost(sessionStore(db, testWriter(db)), clock), peers, clock),
       matches: matchTable(db, testWriter(db)),
     },
-    ...{ peers, log: openLog(null, "referee"), manager: others.manager, reportTimeoutMs: 10_000 },
+    ...{ peers, log, manager, reportTimeoutMs: 10_000 },
     identity: { id: "REF01", token: TOKEN },
   });
   const stop = async (): Promise<void> => {
@@ -103,4 +111,76 @@ it("a referee that stops between GAME_RESULT and MATCH_RESULT reports the result
   const { payload } = await others.told("manager", "MATCH_RESULT");
   expect(payload).toMatchObject({ termination: "normal", winner: "P01", epoch: 1, faults: [] });
   expect(others.heard.filter(({ to, type }) => to === "P01" && type === "MOVE_REQUEST")).toHaveLength(1);
+});
+
+/** A proxy in the manager's place that answers with a page, until it passes requests on. */
+async function startProxy(status: number, page: string, manager: string) {
+  let answered = 0;
+  let isMended = false;
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request.setEncoding("utf8")) body += chunk;
+    if (!isMended) response.writeHead(status, { "content-type": "text/html" }).end(page);
+    else {
+      const headers = { "content-type": "application/json" };
+      response.end(await (await fetch(manager, { method: "POST", headers, body })).text());
+    }
+    answered++;
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  ends.push(() => void server.close().closeAllConnections());
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    answered: () => answered,
+    mend: () => {
+      isMended = true;
+    },
+  };
+}
+
+it.each([
+  [413, "<html>Request Entity Too Large</html>"],
+  [200, "<html>Welcome</html>"],
+])(
+  "a result that a proxy answers with HTTP %i and a page is sent again after growing pauses, logged as long as it lasts, and recorded in the end",
+  async (status, page) => {
+    const others = await startOthers();
+    ends.push(() => others.close());
+    const proxy = await startProxy(status, page, others.manager);
+    const [db, clock] = [openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA), manualClock()];
+    const lines: string[] = [];
+    const log = pino({ base: null }, { write: (line: string) => void lines.push(line) });
+    const referee = refereeOn(db, others, clock, { manager: proxy.url, log });
+    await referee.start();
+    const pauses = [100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 51_200, 60_000, 60_000];
+    for (const [index, pauseMs] of pauses.entries()) {
+      await vi.waitFor(() => expect([proxy.answered(), clock.timers()]).toEqual([index + 1, 1]));
+      await clock.advance(pauseMs - 1);
+      expect(clock.timers(), `pause ${index}`).toBe(1);
+      if (index === pauses.length - 1) proxy.mend();
+      await clock.advance(1);
+    }
+    await others.told("manager", "MATCH_RESULT");
+    await vi.waitFor(() => expect(referee.running()).toEqual([]));
+    const told = lines.map((line) => JSON.parse(line)).filter(({ msg }) => /not recorded/.test(msg));
+    expect(told).toHaveLength(3);
+    expect(told[0]).toMatchObject({ match: "rps/R1M1", manager: proxy.url, answer: page });
+  },
+);
+
+it("a result is sent again every two seconds to a manager that does not answer, and nothing is logged", async () => {
+  const others = await startOthers();
+  ends.push(() => others.close());
+  const proxy = await startProxy(502, "<html>Bad Gateway</html>", others.manager);
+  const [db, clock] = [openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA), manualClock()];
+  const lines: string[] = [];
+  const log = pino({ base: null }, { write: (line: string) => void lines.push(line) });
+  const referee = refereeOn(db, others, clock, { manager: proxy.url, log });
+  await referee.start();
+  for (const [index, pauseMs] of [100, 200, 400, 800, 1_600, 2_000, 2_000].entries()) {
+    await vi.waitFor(() => expect([proxy.answered(), clock.timers()]).toEqual([index + 1, 1]));
+    await clock.advance(pauseMs);
+  }
+  await vi.waitFor(() => expect(proxy.answered()).toBe(8));
+  expect(lines).toEqual([]);
 });
