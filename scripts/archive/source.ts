@@ -11,8 +11,9 @@ import type { Findings } from "./findings.ts";
 
 /** The files of an export that is checked. They are untrusted input. */
 export interface Source {
-  readonly folder: string;
   readonly texts: ReadonlyMap<string, string>;
+  /** The SHA-256 of the bytes of each file: its text has other characters for bytes that are not UTF-8. */
+  readonly hashes: ReadonlyMap<string, string>;
   readonly findings: Findings;
 }
 
@@ -23,25 +24,29 @@ export function openSource(folder: string, findings: Findings): Source {
   const { files, others } = contentsOf(folder);
   for (const name of others) findings.blame(name, "is a link or another special entry, not a file");
   const texts = new Map<string, string>();
+  const hashes = new Map<string, string>();
   for (const name of files) {
     const { size } = statSync(join(folder, name));
     if (size > MAX_FILE_BYTES) findings.blame(name, `has ${size} bytes; verify reads at most ${MAX_FILE_BYTES}`);
-    else texts.set(name, readFileSync(join(folder, name), "utf8"));
+    else {
+      const bytes = readFileSync(join(folder, name));
+      texts.set(name, bytes.toString("utf8"));
+      hashes.set(name, sha256Hex(bytes));
+    }
   }
-  return { folder, texts, findings };
+  return { texts, hashes, findings };
 }
 
 /** Compares every file with the manifest, and the manifest with its digest. Returns the digest. */
 export function checkBytes(source: Source): string {
-  const { folder, texts, findings } = source;
+  const { texts, hashes, findings } = source;
   const manifest = readDocument(source, MANIFEST, Manifest);
   if (!manifest) return "";
   const found = new Set([...texts.keys()].filter((name) => name !== MANIFEST && name !== SIGNATURE));
   for (const name of new Set([...Object.keys(manifest.files), ...found])) {
     if (!found.has(name)) blameMissing(source, name);
     else if (!Object.hasOwn(manifest.files, name)) findings.blame(name, "is not listed in manifest.json");
-    // The hash is of the bytes: reading text replaces bytes that are not UTF-8.
-    else if (manifest.files[name] !== sha256Hex(readFileSync(join(folder, name))))
+    else if (manifest.files[name] !== hashes.get(name))
       findings.blame(name, "was changed after the export: its SHA-256 is not the one in manifest.json");
   }
   if (digestOf(manifest.files) !== manifest.digest)
