@@ -26,6 +26,7 @@ import { type LiveEvent, liveEventsAtStart } from "./projections/live.ts";
 import { liveFeed } from "./projections/live-feed.ts";
 import { createProjections, type Projections } from "./projections/projections.ts";
 import { openLedger } from "./store/ledger.ts";
+import { loadState } from "./store/load-state.ts";
 import { type ManagerStore, managerStore } from "./store/manager-store.ts";
 import { openRun, type RunIdentity } from "./store/run-identity.ts";
 import { MANAGER_SCHEMA } from "./store/schema.ts";
@@ -85,10 +86,11 @@ async function startParts(
   started.defer(() => store.close());
   const run = await openRun(store, options.seed);
   const leagueIds = config.leagues.map(({ league_id }) => league_id);
-  const ledger = openLedger({ store, clock, leagueIds, onFatal });
+  const loaded = loadState(store, leagueIds);
+  const ledger = openLedger({ store, loaded, clock, leagueIds, onFatal });
   await ledger.execute(openLeagues(leagueSettings(config, run)));
   const onError = (thrown: unknown): void => log.error({ err: thrown }, "a snapshot could not be written");
-  const snapshots = keepSnapshots({ ledger, store, clock, onError });
+  const snapshots = keepSnapshots({ ledger, store, written: loaded.snapshots, clock, onError });
   started.defer(() => snapshots.stop());
   const manager = compose({ ...options, store, run, ledger }, self);
   // The projections are advanced until the last command is answered: requests read them.

@@ -1,29 +1,33 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
-import { findGame } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 
 import { newMessageId, newToken } from "#shared/lib/ids.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
-import type { MatchResult, MessageType, StartGame } from "#shared/protocol/messages.ts";
+import type { MessageType, StartGame } from "#shared/protocol/messages.ts";
 
 import { createPeers } from "#shared/rpc/peer.ts";
 import { freePorts } from "#shared/runtime/free-ports.ts";
 import { countOption, withUsageExit } from "#shared/runtime/options.ts";
-import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
-import { act, playSession } from "#shared/session/testing-play.ts";
 import { launch, type Measured, peakKb, sleep, temporaryFolder } from "./bench-process.ts";
+import { recordRounds, resultOf } from "./bench-record.ts";
 
 /** `node scripts/bench-memory.ts`: the most memory that a manager takes for one large league, while it plays and after a restart. */
-const { players, rounds } = withUsageExit(new Command("bench-memory"))
+const {
+  players,
+  rounds,
+  recorded: recordedRounds,
+} = withUsageExit(new Command("bench-memory"))
   .description("Peak memory of a league manager with one league. Players and referee are one server in this process.")
   .option("--players <n>", "players of the league", countOption, 1_000)
   .option("--rounds <n>", "rounds to play", countOption, 3)
+  .option("--recorded <n>", "rounds that are recorded before, without being played", countOption, 0)
   .parse()
-  .opts<{ players: number; rounds: number }>();
+  .opts<{ players: number; rounds: number; recorded: number }>();
 
 const LEAGUE = "large";
 const CALL = { timeoutMs: 60_000 };
@@ -37,6 +41,11 @@ const peers = createPeers({ clock: systemClock });
 let recorded = 0;
 const faults: string[] = [];
 const refereeToken = newToken();
+
+let hasStarted = false;
+/** While the earlier rounds are not recorded, no match is reported. */
+let isReporting = recordedRounds === 0;
+const isToPlay = (roundId: number): boolean => isReporting && roundId <= recordedRounds + rounds;
 
 const endpointOf = (name: string): string => `http://127.0.0.1:${agentPort}/${name}/mcp`;
 
@@ -58,34 +67,6 @@ async function send(
   return reply.value.payload;
 }
 
-/** The result of a match in which rock meets scissors. */
-function resultOf({
-  league_id,
-  round_id,
-  match_id,
-  epoch,
-  game: id,
-  options: given,
-  roles,
-  seed,
-}: StartGame): MatchResult {
-  const game = findGame(id);
-  if (!game) throw new Error(`no game ${id}`);
-  const players = Object.fromEntries(Object.entries(roles).map(([role, seat]) => [role, seat.player_id]));
-  const options = game.options.parse(given);
-  const participants = participantsOf({ league_id, match_id, roles: players });
-  const setup = { id: match_id, game, options, participants, seed, at: systemClock.iso() };
-  const { session, log, head } = playSession(setup, [act("player_1", "rock"), act("player_2", "scissors")]);
-  return {
-    league_id,
-    round_id,
-    match_id,
-    epoch,
-    ...outcomeOf(session, head, players),
-    log,
-  };
-}
-
 /** A match that was taken from the referee in the meantime, e.g. because this process was too busy to answer a probe, comes again. */
 async function report(order: StartGame): Promise<void> {
   const answer = await send("MATCH_RESULT", "referee:REF01", resultOf(order), refereeToken);
@@ -100,15 +81,16 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const envelope: Envelope = params.arguments;
   const stamp = { messageId: newMessageId(), at: systemClock.iso() };
   const isOrder = envelope.type === "START_GAME";
+  hasStarted ||= isOrder;
   const reply = isOrder
     ? newEnvelope("START_GAME_RESPONSE", "referee:REF01", { status: "ACCEPTED" }, stamp)
     : newEnvelope("ACK", "player:P01", {}, stamp);
   const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
   response.setHeader("content-type", "application/json");
   response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
-  // The first matches are reported when the round is under way; more than the rounds that are wanted are not played.
+  // Rounds after those that are to be played stay open.
   const order = envelope.payload as StartGame;
-  if (isOrder && order.round_id <= rounds) report(order).catch((thrown) => faults.push(String(thrown)));
+  if (isOrder && isToPlay(order.round_id)) report(order).catch((thrown) => faults.push(String(thrown)));
 }
 
 const start = (): Promise<Measured> =>
@@ -166,14 +148,42 @@ for (let n = 1; n <= players; n++) {
   await send("PLAYER_REGISTER_REQUEST", "player:new", player, newToken());
 }
 tell(`${players} players registered`, manager);
+if (recordedRounds > 0) {
+  await until(
+    () => hasStarted,
+    () => "the league has not started",
+  );
+  tell("league started", manager);
+  await manager.stop();
+  const matches = await recordRounds(join(folder, "league-manager.sqlite"), LEAGUE, recordedRounds);
+  manager = await start();
+  tell(`started again with ${matches} recorded matches and no snapshot`, manager);
+  await manager.stop();
+  isReporting = true;
+  manager = await start();
+  tell("started again with a snapshot", manager);
+}
 const ofRound = Math.floor(players / 2);
-for (let round = 1; round <= rounds; round++) {
+const allRounds = players - 1 + (players % 2);
+const last = Math.min(recordedRounds + rounds, allRounds);
+for (let round = recordedRounds + 1; round <= last; round++) {
   const begun = performance.now();
   await until(
-    () => recorded >= round * ofRound,
+    () => recorded >= (round - recordedRounds) * ofRound,
     () => `${recorded} results`,
   );
-  tell(`round ${round} of ${players - 1} played in ${((performance.now() - begun) / 1_000).toFixed(1)} s`, manager);
+  tell(`round ${round} of ${allRounds} played in ${((performance.now() - begun) / 1_000).toFixed(1)} s`, manager);
+}
+if (last === allRounds) {
+  const db = new DatabaseSync(join(folder, "league-manager.sqlite"), { readOnly: true, timeout: 5_000 });
+  const select = db.prepare("SELECT 1 FROM log WHERE type = 'completed'");
+  await until(
+    () => select.get() !== undefined,
+    () => "the league is not completed",
+  );
+  db.close();
+  await sleep(3_000);
+  tell("league completed", manager);
 }
 await manager.stop();
 manager = await start();

@@ -151,7 +151,7 @@ async function writeSnapshot(store: ManagerStore): Promise<void> {
   const stream = leagueStream(LEAGUE);
   const league = foldLeague(store.log.read(stream).map((event) => parseLeagueEvent(event.body)));
   if (!league) throw new Error(`${LEAGUE} is not opened`);
-  await store.log.append([], [store.snapshotting({ stream, seq: league.version, body: leagueSnapshot(league) })]);
+  await store.log.append([], store.snapshotting(stream, league.version, leagueSnapshot(league)));
 }
 
 function played(

@@ -151,7 +151,7 @@ describe("league run", () => {
       const told = { points: byPlayer, winner, termination: verdict.termination, reason: verdict.reason };
       expect(match).toMatchObject(told);
       expect(summaryOf(row)).toMatchObject({ match_points: byPlayer, winner, termination: verdict.termination });
-      expect(row.outcome?.logHead).toBe(replayed.value.head);
+      expect(row.logHead).toBe(replayed.value.head);
     }
   });
 

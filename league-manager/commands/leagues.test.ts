@@ -88,7 +88,7 @@ describe("a round", () => {
     });
     expect(state.leagues.get("rps")?.rounds[0]?.matches[0]).toMatchObject({
       players: ["P01", "P04"],
-      outcome: { winner: "P01" },
+      outcome: { winner: 0 },
     });
   });
 

@@ -1,6 +1,6 @@
 import { follows } from "#shared/lib/result.ts";
 import type { LeagueEvent } from "./events.ts";
-import type { League, Match, Round, Withdrawal } from "./league.ts";
+import type { League, Match, Outcome, Round, Withdrawal } from "./league.ts";
 import { abortedOutcome, outcomeOfResult, SHUT_DOWN } from "./outcome.ts";
 import { placeOf } from "./round-robin.ts";
 
@@ -40,7 +40,7 @@ function nextMatch(league: League, match: Match, event: MatchEvent): Match {
     follows(match.status === "scheduled" && isOpened, `${matchId} cannot be forfeited now`);
     const isForfeit = event.termination === "forfeit" && event.reason === SHUT_DOWN && event.log_head === "";
     follows(isForfeit, `${matchId} has a result without a referee`);
-    return { ...match, status: "completed", outcome: outcomeOfResult(match.players, event) };
+    return completed(match, outcomeOfResult(match.players, event), event.log_head);
   }
   follows(match.status === "assigned", `${matchId} is not assigned`);
   const isTheirs = event.referee_id === refereeId || (event.type === "match_aborted" && event.referee_id === null);
@@ -52,14 +52,21 @@ function nextMatch(league: League, match: Match, event: MatchEvent): Match {
     }
     case "match_completed":
       follows(event.termination !== "aborted", `${matchId} is completed as aborted`);
-      return { ...match, status: "completed", assignedAt: null, outcome: outcomeOfResult(match.players, event) };
+      return completed(match, outcomeOfResult(match.players, event), event.log_head);
     case "match_aborted": {
-      const outcome = abortedOutcome(event.reason, event.log_head);
-      const aborts = match.aborts + 1;
-      return { ...match, status: "completed", assignedAt: null, refereeId: event.referee_id, aborts, outcome };
+      const aborted = { ...match, refereeId: event.referee_id, aborts: match.aborts + 1 };
+      return completed(aborted, abortedOutcome(event.reason), event.log_head);
     }
   }
 }
+
+const completed = (match: Match, outcome: Outcome, logHead: string): Match => ({
+  ...match,
+  status: "completed",
+  assignedAt: null,
+  outcome,
+  logHead,
+});
 
 /** A referee that loses a match without having reported it may still play it. */
 function withdrawalsAfter(

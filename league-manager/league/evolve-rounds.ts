@@ -95,5 +95,6 @@ function newMatch(
     assignedAt: null,
     aborts: 0,
     outcome: null,
+    logHead: null,
   };
 }

@@ -199,18 +199,27 @@ describe("the events that the forged ones resemble", () => {
     ["a forfeit", begun, forfeit],
   ] as const)("%s follows", (_, before, event) => {
     const after = evolveLeague(before, stored(event));
-    expect(matchOf(after, "R1M1")).toMatchObject({ status: "completed", outcome: { winner: "P02", points: [3, 0] } });
+    expect(matchOf(after, "R1M1")).toMatchObject({ status: "completed", outcome: { winner: 0, points: [3, 0] } });
     expect([after.completedCount, after.currentRound, after.version]).toEqual([1, 2, before.version + 1]);
   });
 });
 
-it("equal lists of points and of scores are one list in memory", () => {
-  const outcomes = [3, 3].map((score) => {
-    const event = stored({ ...completed, final_scores: { P02: score, P03: 1 } } as NewLeagueEvent);
+it("equal outcomes without faults are one object in memory", () => {
+  const outcomeOf = (change: object) => {
+    const event = stored({ ...completed, final_scores: { P02: 3, P03: 1 }, ...change } as NewLeagueEvent);
     return matchOf(evolveLeague(assigned, event), "R1M1")?.outcome;
-  });
-  expect(outcomes[0]?.points).toBe(outcomes[1]?.points);
-  expect(outcomes[0]?.scores).toBe(outcomes[1]?.scores);
+  };
+  const outcome = outcomeOf({});
+  expect(outcomeOf({ log_head: "another" })).toBe(outcome);
+  const changes = [
+    { winner: "P03" },
+    { winner: null },
+    { match_points: { P02: 1, P03: 1 } },
+    { final_scores: { P02: 4, P03: 1 } },
+    { reason: "another" },
+    { termination: "forfeit", faults: [{ ...fault, player_id: "P03" }] },
+  ];
+  for (const change of changes) expect(outcomeOf(change)).not.toEqual(outcome);
 });
 
 describe("the fold of a log", () => {

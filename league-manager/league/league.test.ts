@@ -7,7 +7,7 @@ import type { LeagueEvent } from "./events.ts";
 import { evolveLeague } from "./evolve.ts";
 import type { League, Match } from "./league.ts";
 import { advanceWork, type OpenWork, openWork } from "./open-work.ts";
-import { leagueSnapshot, restoreLeague } from "./snapshot.ts";
+import { type LeagueSnapshot, leagueSnapshot, restoreLeague } from "./snapshot.ts";
 import { foldStandings, type StandingsResult, tallyOf } from "./standings.ts";
 import { act, entered, forfeitBy, resultOf, SEED, SETTINGS, stored, unplayed, WON } from "./testing.ts";
 
@@ -72,8 +72,8 @@ function expectInvariants(league: League): void {
   expect(league.rounds.map(({ roundId }) => roundId)).toEqual(league.rounds.map((_, index) => index + 1));
   expect(league.currentRound).toBe(league.rounds.find((round) => round.open > 0)?.roundId ?? null);
   expect([league.matchCount, league.completedCount]).toEqual([matches.length, matches.length - open(matches)]);
-  for (const { status, refereeId, assignedAt, aborts, outcome } of matches) {
-    expect(outcome !== null).toBe(status === "completed");
+  for (const { status, refereeId, assignedAt, aborts, outcome, logHead } of matches) {
+    expect([outcome !== null, logHead !== null]).toEqual(Array(2).fill(status === "completed"));
     expect(assignedAt !== null).toBe(status === "assigned");
     if (status === "scheduled") expect(refereeId).toBe(null);
     if (status !== "completed") expect(aborts).toBeLessThan(3);
@@ -90,6 +90,9 @@ function expectCourse(before: League, after: League): void {
   }
 }
 
+const restored = ({ head, rounds }: LeagueSnapshot): League | null =>
+  restoreLeague(head, (roundId) => rounds.get(roundId) ?? null);
+
 it("every sequence of commands keeps the invariants, and every projection equals that of the whole log", () => {
   const reached = new Set<string>();
   fc.assert(
@@ -97,6 +100,8 @@ it("every sequence of commands keeps the invariants, and every projection equals
       const results: StandingsResult[] = [];
       let league: League | null = null;
       let work: OpenWork | null = null;
+      /** The texts of snapshots that were written one after the other. */
+      let written: LeagueSnapshot = { head: "", rounds: new Map() };
       const opening = entered(Array.from({ length: count }, (_, index) => `P0${index + 1}`));
       const advance = (events: readonly LeagueEvent[]): void => {
         for (const event of events) {
@@ -114,11 +119,14 @@ it("every sequence of commands keeps the invariants, and every projection equals
         advance(decided.value.map(stored));
         const after = league as never as League;
         if (before) expectCourse(before, after);
+        const { head, rounds } = leagueSnapshot(after, before);
+        written = { head, rounds: new Map([...written.rounds, ...rounds]) };
         expectInvariants(after);
         expect(work).toEqual(openWork(after));
       }
       const last = league as never as League;
-      expect(restoreLeague(leagueSnapshot(last))).toEqual(last);
+      expect(leagueSnapshot(last, last).rounds.size).toBe(0);
+      expect([restored(leagueSnapshot(last)), restored(written)]).toEqual([last, last]);
       const rows = [...last.entrants.keys()].map((player_id) => ({ player_id, display_name: player_id }));
       expect(tallyOf(last).standings(rows)).toEqual(foldStandings(rows, results));
     }),
@@ -151,9 +159,9 @@ const EVERY_EVENT = [
 it("a snapshot of another format, or a damaged one, is not read", () => {
   const [event] = [{ type: "opened", league_id: "rps", run_id: "run", game: "rps.v1", roles: SETTINGS.roles }] as const;
   const league = evolveLeague(null, stored({ ...event, options: {}, format: "round-robin", seed_commitment: "c" }));
-  const text = leagueSnapshot(league);
-  expect(restoreLeague(text)).toEqual(league);
-  expect(restoreLeague(text.replace('"format":1', '"format":2'))).toBe(null);
-  expect(restoreLeague(text.slice(0, -1))).toBe(null);
-  expect(restoreLeague("null")).toBe(null);
+  const { head, rounds } = leagueSnapshot(league);
+  expect(restored({ head, rounds })).toEqual(league);
+  expect(restored({ head: head.replace('"format":2', '"format":1'), rounds })).toBe(null);
+  expect(restored({ head: head.slice(0, -1), rounds })).toBe(null);
+  expect(restored({ head: "null", rounds })).toBe(null);
 });

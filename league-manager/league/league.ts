@@ -18,12 +18,16 @@ export interface Match {
   readonly assignedAt: string | null;
   /** How often it was aborted through no fault of its players. */
   readonly aborts: number;
+  /** Null unless completed. */
   readonly outcome: Outcome | null;
+  /** The hash of the last entry of the session log; empty for a match without a log, null unless completed. */
+  readonly logHead: string | null;
 }
 
-/** The result of a match in a form that needs little memory: scores and points in the order of the roles. */
+/** The result of a match by seats: matches of different players with equal results share one outcome. */
 export interface Outcome {
-  readonly winner: string | null;
+  /** The seat of the winner; null when there is none, or a team has won. */
+  readonly winner: number | null;
   /** Empty when the result has no scores. */
   readonly scores: readonly number[];
   /** Empty for an aborted match. */
@@ -31,7 +35,6 @@ export interface Outcome {
   readonly termination: Termination;
   readonly reason: string;
   readonly faults: readonly MatchFault[];
-  readonly logHead: string;
 }
 
 export interface Round {

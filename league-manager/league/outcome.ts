@@ -7,8 +7,7 @@ import type { League, Match, MatchFault, Outcome } from "./league.ts";
 /** The reason of a match that was forfeited because players of it were shut down. */
 export const SHUT_DOWN = "shut_down";
 
-/** Shared by all outcomes that have no such entries, because a league may have hundreds of thousands of matches. */
-export const NONE: readonly never[] = [];
+const NONE: readonly never[] = [];
 
 /** The roles of a match with their players. */
 export const rolesOf = (
@@ -18,51 +17,41 @@ export const rolesOf = (
 
 /** Converts a result to the form that a league keeps. Throws when it is not a result of these players. */
 export function outcomeOfResult(players: readonly string[], result: MatchSummary): Outcome {
-  const { winner, faults, termination, reason, log_head: logHead } = result;
+  const { winner, faults, termination, reason } = result;
   const seat = winner === null ? -1 : players.indexOf(winner);
   follows(winner === null || seat >= 0, `the winner ${winner} does not play in the match`);
   const foreign = faults.find((fault) => !players.includes(fault.player_id));
   follows(foreign === undefined, `a fault names ${foreign?.player_id}, who does not play in the match`);
   const points = perSeat(players, result.match_points, "match_points");
   expectPossible(points);
-  return {
-    winner: players[seat] ?? null,
-    scores: sharedList(perSeat(players, result.final_scores, "final_scores")),
-    points: sharedList(points),
-    termination,
-    reason,
-    faults: faults.length === 0 ? NONE : faults,
-    logHead,
-  };
+  const scores = perSeat(players, result.final_scores, "final_scores");
+  return sharedOutcome({ winner: winner === null ? null : seat, scores, points, termination, reason, faults });
 }
 
-/** The same with player ids as keys, as messages and events have it. */
+/** The player who won; null when there is none. */
+export const winnerOf = ({ players, outcome }: Pick<Match, "players" | "outcome">): string | null =>
+  players[outcome?.winner ?? -1] ?? null;
+
+/** A result with player ids as keys, as messages and events have it. */
 export function summaryOf(match: Match): MatchSummary {
-  const { players, outcome } = match;
-  follows(outcome, `${match.matchId} is not completed`);
+  const { players, outcome, logHead } = match;
+  follows(outcome && logHead !== null, `${match.matchId} is not completed`);
   const byPlayer = (values: readonly number[]): Record<string, number> =>
     Object.fromEntries(values.map((value, seat) => [players[seat] as string, value]));
   return {
-    winner: outcome.winner,
+    winner: winnerOf(match),
     final_scores: byPlayer(outcome.scores),
     match_points: byPlayer(outcome.points),
     termination: outcome.termination,
     reason: outcome.reason,
     faults: outcome.faults,
-    log_head: outcome.logHead,
+    log_head: logHead,
   };
 }
 
 /** An aborted match gives no points and no scores. */
-export const abortedOutcome = (reason: string, logHead: string): Outcome => ({
-  winner: null,
-  scores: NONE,
-  points: NONE,
-  termination: "aborted",
-  reason,
-  faults: NONE,
-  logHead,
-});
+export const abortedOutcome = (reason: string): Outcome =>
+  sharedOutcome({ winner: null, scores: NONE, points: NONE, termination: "aborted", reason, faults: NONE });
 
 /** The public reason. The reason of an aborted match may quote an error of a referee with addresses and paths. */
 export const publicReason = ({ termination, reason }: Pick<Outcome, "termination" | "reason">): string =>
@@ -104,16 +93,17 @@ function perSeat(
   return players.map((player) => values[player] as number);
 }
 
-/** The lists of scores and points that have occurred. Most matches of a league end with one of a few. */
-const knownLists = new Map<string, readonly number[]>();
-const MAX_KNOWN_LISTS = 10_000;
+/** The outcomes without faults that have occurred. Most of the hundreds of thousands of matches of a league end with one of a few. */
+const knownOutcomes = new Map<string, Outcome>();
+const MAX_KNOWN_OUTCOMES = 10_000;
 
-/** The same numbers, as one list for all outcomes that have them. */
-export function sharedList(numbers: readonly number[]): readonly number[] {
-  if (numbers.length === 0) return NONE;
-  const key = numbers.join();
-  const known = knownLists.get(key) ?? numbers;
-  if (known === numbers && knownLists.size < MAX_KNOWN_LISTS) knownLists.set(key, numbers);
+/** An equal outcome, the same object for all matches that have it. */
+export function sharedOutcome(outcome: Outcome): Outcome {
+  const { winner, scores, points, termination, reason, faults } = outcome;
+  if (faults.length > 0) return outcome;
+  const key = `${winner}/${scores}/${points}/${termination}/${reason}`;
+  const known = knownOutcomes.get(key) ?? outcome;
+  if (known === outcome && knownOutcomes.size < MAX_KNOWN_OUTCOMES) knownOutcomes.set(key, outcome);
   return known;
 }
 

@@ -128,9 +128,9 @@ describe("an aborted match", () => {
       termination: "aborted",
       reason: "full",
       faults: [],
-      logHead: "",
     };
-    expect(league.rounds[0]?.matches).toMatchObject([{ status: "completed", epoch: 3, refereeId: "REF01", outcome }]);
+    const ended = { status: "completed", epoch: 3, refereeId: "REF01", outcome, logHead: "" };
+    expect(league.rounds[0]?.matches).toMatchObject([ended]);
     given(...third, report(result))
       .when(report(result))
       .leadsTo();

@@ -76,8 +76,9 @@ function isRecorded(match: Match, result: MatchResult): boolean {
   return isDeepStrictEqual({ winner, final_scores, match_points, termination, reason, faults, log_head }, recorded);
 }
 
-function otherResult(name: string, { matchId: match_id, outcome }: Match): ProtocolError {
-  const { winner = null, termination = null, logHead: log_head = null } = outcome ?? {};
+function otherResult(name: string, match: Match): ProtocolError {
+  const { matchId: match_id } = match;
+  const { winner, termination, log_head } = summaryOf(match);
   const why = `another result of ${name} is recorded: ${termination}, winner ${winner ?? "none"}`;
   return protocolError("G001", why, { match_id, winner, termination, log_head });
 }

@@ -1,71 +1,64 @@
-import type { League, Match, MatchFault, Outcome, Round, Termination } from "./league.ts";
-import { NONE, sharedList } from "./outcome.ts";
+import type { League, Match, Outcome, Round } from "./league.ts";
+import { sharedOutcome } from "./outcome.ts";
 import { matchIdOf } from "./round-robin.ts";
 
 /**
  * The format of the snapshots of this version. Increase it with every change of `League` or of this file. A snapshot of another format is not
  * read; the league is then folded from its log.
  */
-const FORMAT = 1;
+const FORMAT = 2;
 
-/** A league as text. Agents and reasons are written once and named by their index. */
-export function leagueSnapshot(league: League): string {
-  const { entrants, rounds, ...fields } = league;
-  const players = [...entrants.keys()];
-  const playerIndex = new Map(players.map((playerId, index) => [playerId, index]));
-  const reasons = indexed();
-  const referees = indexed();
-  const seat = (playerId: string): number => playerIndex.get(playerId) as number;
-  const outcomeRow = ({ winner, scores, points, termination, reason, faults, logHead }: Outcome): OutcomeRow => [
-    winner === null ? -1 : seat(winner),
-    scores,
-    points,
-    termination,
-    reasons.indexOf(reason),
-    faults,
-    logHead,
-  ];
-  const matchRow = ({ players, epoch, aborts, refereeId, assignedAt, outcome }: Match): MatchRow => {
-    const seats = players.map(seat);
-    if (epoch === 1 && refereeId === null && outcome === null) return seats;
-    const referee = refereeId === null ? -1 : referees.indexOf(refereeId);
-    return [seats, epoch, aborts, referee, outcome ? outcomeRow(outcome) : assignedAt];
-  };
-  const rows = rounds.map(({ isOpened, isAnnounced, byes, matches }): RoundRow => {
-    return [isOpened, isAnnounced, byes.map(seat), matches.map(matchRow)];
-  });
-  const document: Document = {
-    ...{ format: FORMAT, fields, entrants: [...entrants], rounds: rows },
-    ...{ referees: referees.all(), reasons: reasons.all() },
-  };
-  return JSON.stringify(document);
+/** A league as texts: one for the league, and one for each round, so that no text grows with the number of matches of the league. */
+export interface LeagueSnapshot {
+  readonly head: string;
+  /** By round id. */
+  readonly rounds: ReadonlyMap<number, string>;
 }
 
-/** The league of a snapshot; null when it cannot be read. */
-export function restoreLeague(text: string): League | null {
+/** A league as texts, with the rounds that are not the same objects as in `written`, the league of an earlier snapshot. */
+export function leagueSnapshot(league: League, written: League | null = null): LeagueSnapshot {
+  const { entrants, rounds, ...fields } = league;
+  const head: Head = { format: FORMAT, fields, entrants: [...entrants], rounds: rounds.length };
+  const seats = new Map([...entrants.keys()].map((playerId, index) => [playerId, index]));
+  const changed = rounds.filter((round, index) => round !== written?.rounds[index]);
+  return {
+    head: JSON.stringify(head),
+    rounds: new Map(changed.map((round) => [round.roundId, JSON.stringify(roundDocument(round, seats))])),
+  };
+}
+
+/** The league of a snapshot; null when it cannot be read. `textOf` reads the text of a round. */
+export function restoreLeague(head: string, textOf: (roundId: number) => string | null): League | null {
   try {
-    const document: Document = JSON.parse(text);
-    if (document.format !== FORMAT) return null;
-    const { fields, entrants } = document;
-    const rounds = document.rounds.map((row, index) => roundOf(document, row, index + 1));
-    return { ...fields, entrants: new Map(entrants), rounds };
+    const { format, fields, entrants, rounds }: Head = JSON.parse(head);
+    if (format !== FORMAT) return null;
+    const players = entrants.map(([playerId]) => playerId);
+    const restored = Array.from({ length: rounds }, (_, index) => restoredRound(textOf(index + 1), index + 1, players));
+    return { ...fields, entrants: new Map(entrants), rounds: restored };
   } catch {
     return null;
   }
 }
 
-interface Document {
+interface Head {
   readonly format: number;
   readonly fields: Omit<League, "entrants" | "rounds">;
   readonly entrants: readonly (readonly [playerId: string, nameCommitment: string])[];
-  readonly referees: readonly string[];
-  readonly reasons: readonly string[];
-  readonly rounds: readonly RoundRow[];
+  /** The number of rounds. */
+  readonly rounds: number;
 }
 
-type RoundRow = readonly [isOpened: boolean, isAnnounced: boolean, byes: readonly number[], rows: readonly MatchRow[]];
+/** A round. Players are numbered in the order of entry, referees and outcomes are written once and numbered. */
+interface RoundDocument {
+  readonly isOpened: boolean;
+  readonly isAnnounced: boolean;
+  readonly byes: readonly number[];
+  readonly matches: readonly MatchRow[];
+  readonly referees: readonly string[];
+  readonly outcomes: readonly Outcome[];
+}
 
-/** A match that is scheduled and was never assigned has its players alone. */
+/** A match that is scheduled and was never assigned has its players alone. -1 stands for no referee and no outcome. */
 type MatchRow =
   | readonly number[]
   | readonly [
@@ -73,75 +66,74 @@ type MatchRow =
       epoch: number,
       aborts: number,
       referee: number,
-      state: string | OutcomeRow | null,
+      assignedAt: string | null,
+      outcome: number,
+      logHead: string | null,
     ];
 
-type OutcomeRow = readonly [
-  winner: number,
-  scores: readonly number[],
-  points: readonly number[],
-  termination: Termination,
-  reason: number,
-  faults: readonly MatchFault[],
-  logHead: string,
-];
-
-/** Numbers texts in the order of their first use. */
-function indexed() {
-  const known = new Map<string, number>();
+function roundDocument(
+  { isOpened, isAnnounced, byes, matches }: Round,
+  seats: ReadonlyMap<string, number>,
+): RoundDocument {
+  const referees = numbered<string>();
+  const outcomes = numbered<Outcome>();
+  const seat = (playerId: string): number => seats.get(playerId) as number;
+  const rowOf = ({ players, epoch, aborts, refereeId, assignedAt, outcome, logHead }: Match): MatchRow => {
+    if (epoch === 1 && refereeId === null && outcome === null) return players.map(seat);
+    const referee = refereeId === null ? -1 : referees.numberOf(refereeId);
+    const ended = outcome === null ? -1 : outcomes.numberOf(outcome);
+    return [players.map(seat), epoch, aborts, referee, assignedAt, ended, logHead];
+  };
+  const rows = matches.map(rowOf);
   return {
-    all: (): readonly string[] => [...known.keys()],
-    indexOf(text: string): number {
-      const index = known.get(text) ?? known.size;
-      if (index === known.size) known.set(text, index);
-      return index;
+    ...{ isOpened, isAnnounced, byes: byes.map(seat), matches: rows },
+    ...{ referees: referees.all(), outcomes: outcomes.all() },
+  };
+}
+
+/** Numbers values in the order of their first use. */
+function numbered<T>() {
+  const known = new Map<T, number>();
+  return {
+    all: (): readonly T[] => [...known.keys()],
+    numberOf(value: T): number {
+      const number = known.get(value) ?? known.size;
+      if (number === known.size) known.set(value, number);
+      return number;
     },
   };
 }
 
-function roundOf(document: Document, [isOpened, isAnnounced, byes, rows]: RoundRow, roundId: number): Round {
-  const matches = rows.map((row, index) => restoredMatch(document, row, roundId, index));
+function restoredRound(text: string | null, roundId: number, players: readonly string[]): Round {
+  const { isOpened, isAnnounced, byes, ...document }: RoundDocument = JSON.parse(text ?? "");
+  const { referees } = document;
+  const outcomes = document.outcomes.map(sharedOutcome);
+  const matches = document.matches.map((row, index): Match => {
+    const [seats, epoch, aborts, referee, assignedAt, ended, logHead] = isPlain(row) ? unassigned(row) : row;
+    const outcome = ended < 0 ? null : entryAt(outcomes, ended);
+    return {
+      matchId: matchIdOf(roundId, index),
+      roundId,
+      players: seats.map((seat) => entryAt(players, seat)),
+      status: outcome ? "completed" : assignedAt === null ? "scheduled" : "assigned",
+      epoch,
+      refereeId: referee < 0 ? null : entryAt(referees, referee),
+      assignedAt,
+      aborts,
+      outcome,
+      logHead,
+    };
+  });
   const open = matches.reduce((count, { status }) => count + (status === "completed" ? 0 : 1), 0);
-  return { roundId, matches, byes: byes.map((seat) => playerAt(document, seat)), open, isOpened, isAnnounced };
+  return { roundId, matches, byes: byes.map((seat) => entryAt(players, seat)), open, isOpened, isAnnounced };
 }
 
-const playerAt = ({ entrants }: Document, seat: number): string => entryAt(entrants, seat)[0];
+const isPlain = (row: MatchRow): row is readonly number[] => typeof row[0] === "number";
+const unassigned = (players: readonly number[]) => [players, 1, 0, -1, null, -1, null] as const;
 
 /** The entry of a table; throws when the snapshot has none. */
 function entryAt<T>(table: readonly T[], index: number): T {
   const entry = table[index];
   if (entry === undefined) throw new RangeError(`a snapshot names entry ${index} of ${table.length}`);
   return entry;
-}
-
-const isPlain = (row: MatchRow): row is readonly number[] => typeof row[0] === "number";
-
-function restoredMatch(document: Document, row: MatchRow, roundId: number, index: number): Match {
-  const [seats, epoch, aborts, referee, state] = isPlain(row) ? ([row, 1, 0, -1, null] as const) : row;
-  const outcome = Array.isArray(state) ? outcomeOf(document, state as OutcomeRow) : null;
-  const isAssigned = typeof state === "string";
-  return {
-    matchId: matchIdOf(roundId, index),
-    roundId,
-    players: seats.map((seat) => playerAt(document, seat)),
-    status: outcome ? "completed" : isAssigned ? "assigned" : "scheduled",
-    epoch,
-    refereeId: referee < 0 ? null : entryAt(document.referees, referee),
-    assignedAt: isAssigned ? state : null,
-    aborts,
-    outcome,
-  };
-}
-
-function outcomeOf(document: Document, row: OutcomeRow): Outcome {
-  const [winner, scores, points, termination, reason, faults, logHead] = row;
-  return {
-    winner: winner < 0 ? null : playerAt(document, winner),
-    scores: sharedList(scores),
-    points: sharedList(points),
-    termination,
-    reason: entryAt(document.reasons, reason),
-    faults: faults.length === 0 ? NONE : faults,
-    logHead,
-  };
 }

@@ -4,11 +4,13 @@ import type { ProtocolError } from "#shared/protocol/errors.ts";
 import { StoreBusy } from "#shared/store/broken.ts";
 import type { Commit, Decide, Ledger } from "../ledger.ts";
 import { addDecision, type Batch, newBatch } from "./batch.ts";
-import { type Loaded, loadState } from "./load-state.ts";
+import type { Loaded } from "./load-state.ts";
 import type { ManagerStore } from "./manager-store.ts";
 
 interface LedgerOptions {
   readonly store: ManagerStore;
+  /** The state of the store. */
+  readonly loaded: Pick<Loaded, "state" | "versions">;
   readonly clock: Pick<Clock, "iso" | "nextTurn" | "defer">;
   /** The leagues of the config, in their order. */
   readonly leagueIds: readonly string[];
@@ -27,13 +29,13 @@ interface Pending {
 
 type Listener = (commit: Commit) => void;
 
-/** The ledger on a store: loads the state from its log, then executes commands. */
+/** The ledger on a store. */
 export function openLedger(options: LedgerOptions): Ledger {
-  const { store, leagueIds } = options;
+  const { state, versions } = options.loaded;
   const ledger: Working = {
     ...options,
     ...{
-      loaded: loadState(store, leagueIds),
+      loaded: { state, versions },
       waiting: [],
       listeners: new Set(),
       isWorking: false,
@@ -63,7 +65,7 @@ export function openLedger(options: LedgerOptions): Ledger {
 }
 
 interface Working extends LedgerOptions {
-  loaded: Loaded;
+  loaded: LedgerOptions["loaded"];
   readonly waiting: Pending[];
   readonly listeners: Set<Listener>;
   isWorking: boolean;

@@ -10,7 +10,7 @@ import type { NewLeagueEvent } from "../league/commands.ts";
 import { afterCommands, running, SETTINGS } from "../league/testing.ts";
 import type { Decide, ManagerState } from "../ledger.ts";
 import { keepSnapshots } from "./snapshots.ts";
-import { enter, ledgerOn, type OpenedLedger, openLeague, stateAfterCrash } from "./testing-ledger.ts";
+import { enter, LEAGUE_IDS, ledgerOn, type OpenedLedger, openLeague, stateAfterCrash } from "./testing-ledger.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "load-state-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 describe("snapshots of leagues", () => {
-  const snapshotVersion = () => opened.store.readSnapshot("league:first")?.seq ?? null;
+  const snapshotVersion = () => opened.store.readSnapshot("league:first")?.version ?? null;
   /** The events of a league from its start to its end; its match is forfeited. */
   const rest: Decide<null>[] = afterCommands([
     ...running(["P1", "P2"], { ...SETTINGS, leagueId: "first" }).slice(0, -1),
@@ -69,27 +69,30 @@ describe("snapshots of leagues", () => {
     expect(snapshotVersion()).toBe(2);
     opened.db.exec("UPDATE snapshots SET body = 'as it was'");
     await opened.snapshots.stop();
-    expect(opened.store.readSnapshot("league:first")?.body).toBe("as it was");
+    expect(opened.store.readSnapshot("league:first")?.head).toBe("as it was");
   });
 
-  test("are written again after a quarter more events", async () => {
-    reopen({ snapshotAfter: 2 });
-    const versions: unknown[] = [];
-    const changes = Array.from(
-      { length: 16 },
-      (_, n): Decide<unknown> =>
-        () => {
-          const { game, roles, format } = SETTINGS;
-          const event = { type: "reconfigured", game, roles, format, options: { n } } as const;
-          return ok({ leagueEvents: [{ leagueId: "first", event }], reply: null });
-        },
-    );
-    for (const command of [openLeague("first"), ...changes]) {
+  test.each([
+    ["since the last one", () => {}],
+    ["also since one that was written before a start", () => reopen({ snapshotAfter: 1 })],
+  ])("are written with the rounds that have changed, %s", async (_, restart) => {
+    reopen({ snapshotAfter: 1 });
+    const roundAfter = async (command: Decide<unknown>) => {
+      opened.db.exec("UPDATE snapshot_rounds SET body = 'as it was'");
       await execute(command);
       await opened.snapshots.settled();
-      if (snapshotVersion() !== versions.at(-1)) versions.push(snapshotVersion());
+      return opened.store.readSnapshotRound("league:first", 1);
+    };
+    const [started, paired, roundOpened, matchCompleted, completed] = rest;
+    for (const command of [openLeague("first"), enter("first"), enter("first"), started, paired, roundOpened]) {
+      await execute(command as Decide<unknown>);
+      await opened.snapshots.settled();
     }
-    expect(versions).toEqual([null, 2, 4, 6, 8, 10, 13, 17]);
+    restart();
+    expect(await roundAfter(matchCompleted as Decide<unknown>)).toMatch(/shut_down/);
+    restart();
+    expect(await roundAfter(completed as Decide<unknown>)).toBe("as it was");
+    expect(snapshotVersion()).toBe(8);
   });
 
   test("that cannot be written are reported, and do not hold up those that are due later", async () => {
@@ -105,8 +108,22 @@ describe("snapshots of leagues", () => {
     other.close();
     await Promise.all([execute(enter("first")), execute(enter("second"))]);
     await opened.snapshots.settled();
-    expect(["league:first", "league:second"].map((stream) => opened.store.snapshotVersion(stream))).toEqual([2, 2]);
+    const versions = LEAGUE_IDS.map((id) => opened.store.readSnapshot(`league:${id}`)?.version);
+    expect(versions).toEqual([2, 2]);
     expect(opened.snapshotErrors).toHaveLength(2);
+  });
+
+  test("that cannot be written are tried again after so many events", async () => {
+    reopen({ snapshotAfter: 2 });
+    opened.db.exec("CREATE TRIGGER full BEFORE INSERT ON snapshots BEGIN SELECT RAISE(ABORT, 'full'); END");
+    const errors: number[] = [];
+    for (const command of [openLeague("first"), enter("first"), enter("first"), ...rest.slice(0, 2)]) {
+      await execute(command);
+      await opened.snapshots.settled();
+      errors.push(opened.snapshotErrors.length);
+      if (errors.length === 3) opened.db.exec("DROP TRIGGER full");
+    }
+    expect([errors, snapshotVersion()]).toEqual([[0, 1, 1, 1, 1], 4]);
   });
 
   test("are no part of the commit that makes them due", async () => {
@@ -121,7 +138,7 @@ describe("snapshots of leagues", () => {
     const deferred: (() => void)[] = [];
     const clock = { defer: (run: () => void) => void deferred.push(run) };
     const { ledger, store } = opened;
-    const snapshots = keepSnapshots({ ledger, store, clock, after: 1, onError: () => {} });
+    const snapshots = keepSnapshots({ ledger, store, written: new Map(), clock, after: 1, onError: () => {} });
     await execute(openLeague("first"));
     await systemClock.nextTurn();
     expect([deferred.length, snapshotVersion()]).toEqual([1, null]);
@@ -146,15 +163,29 @@ describe("snapshots of leagues", () => {
   });
 
   test.each([
-    ["of another format", "UPDATE snapshots SET body = '{}'"],
+    ["without its round", "DELETE FROM snapshot_rounds"],
+    ["of an unreadable round", "UPDATE snapshot_rounds SET body = 'null'"],
+    [
+      "with a player that it does not have",
+      "UPDATE snapshot_rounds SET body = json_set(body, '$.matches', json('[[0,7]]'))",
+    ],
+    ["with an outcome that it does not have", "UPDATE snapshot_rounds SET body = json_set(body, '$.matches[0][5]', 7)"],
+  ])("%s: a start reads every event of a played league", async (_, change) => {
+    for (const command of [openLeague("first"), enter("first"), enter("first"), ...rest]) await execute(command);
+    await opened.snapshots.settled();
+    const wanted = state();
+    opened.db.exec(change);
+    reopen();
+    expect(opened.reads).toContain("league:first 0");
+    expect(state()).toEqual(wanted);
+  });
+
+  test.each([
+    ["of another format", "UPDATE snapshots SET body = json_set(body, '$.format', 1)"],
     ["of no object", "UPDATE snapshots SET body = 'null'"],
     ["of a version that its league does not have", "UPDATE snapshots SET seq = 2"],
     ["of a later version than the log", "UPDATE snapshots SET seq = 9, body = json_set(body, '$.fields.version', 9)"],
-    ["without rounds", "UPDATE snapshots SET body = json_remove(body, '$.rounds')"],
-    [
-      "of a player that it does not have",
-      "UPDATE snapshots SET body = json_set(body, '$.rounds', json('[[1,1,[7],[]]]'))",
-    ],
+    ["of a round that it does not have", "UPDATE snapshots SET body = json_set(body, '$.rounds', 1)"],
     ["deleted", "DELETE FROM snapshots"],
   ])("%s: a start reads every event", async (_, change) => {
     reopen({ snapshotAfter: 2 });

@@ -13,11 +13,13 @@ import type { ManagerState } from "../ledger.ts";
 import { ERASED, inOrder, withForgotten } from "./manager-state.ts";
 import type { ManagerStore } from "./manager-store.ts";
 
-/** The committed state, and what the next append needs to know of the streams. */
+/** The committed state, and what the next appends and snapshots need to know of the store. */
 export interface Loaded {
   readonly state: ManagerState;
   /** By stream, also of agents that are forgotten. */
   readonly versions: Map<string, number>;
+  /** Leagues as their snapshots have them, by league id. */
+  readonly snapshots: ReadonlyMap<string, League>;
 }
 
 const LEAGUES = leagueStream("");
@@ -29,10 +31,11 @@ const EVENTS_READ = 5_000;
 export function loadState(store: ManagerStore, leagueIds: readonly string[]): Loaded {
   const versions = new Map<string, number>();
   const leagues = new Map<string, League>();
+  const snapshots = new Map<string, League>();
   for (const stream of store.log.streams(LEAGUES)) {
-    const restored = restore(store, stream);
-    let league = restored?.league ?? null;
-    let version = restored?.version ?? 0;
+    let league = restore(store, stream);
+    if (league) snapshots.set(league.leagueId, league);
+    let version = league?.version ?? 0;
     for (const { seq, body } of eventsOf(store, stream, version)) {
       league = folded(stream, seq, () => evolveLeague(league, parseLeagueEvent(body)));
       version = seq + 1;
@@ -60,7 +63,7 @@ export function loadState(store: ManagerStore, leagueIds: readonly string[]): Lo
     .filter(({ leagueId }) => !leagueIds.includes(leagueId))
     .map(({ entrants, status }) => ({ entrants, status }));
   const state = { leagues: inOrder(leagues, leagueIds), agents, lastForgotten, formerLeagues };
-  return { state, versions };
+  return { state, versions, snapshots };
 }
 
 /** What a fold returns. Its faults name the event. */
@@ -82,12 +85,12 @@ function* eventsOf({ log }: ManagerStore, stream: string, from: number): Generat
 }
 
 /** A league's snapshot; null when there is none, or one that this version cannot use. Every event is read then. */
-function restore({ readSnapshot, log }: ManagerStore, stream: string): { league: League; version: number } | null {
-  const snapshot = readSnapshot(stream);
+function restore(store: ManagerStore, stream: string): League | null {
+  const snapshot = store.readSnapshot(stream);
   if (!snapshot) return null;
-  const version = snapshot.seq;
-  const league = restoreLeague(snapshot.body);
+  const { version } = snapshot;
+  const league = restoreLeague(snapshot.head, (roundId) => store.readSnapshotRound(stream, roundId));
   if (league?.version !== version || leagueStream(league.leagueId) !== stream) return null;
-  const isInLog = log.read(stream, version - 1, 1).length > 0;
-  return isInLog ? { league, version } : null;
+  const isInLog = store.log.read(stream, version - 1, 1).length > 0;
+  return isInLog ? league : null;
 }

@@ -72,10 +72,15 @@ describe("the manager's store", () => {
     expect(store.sessionLogOf("l", "R1M1")?.log).toEqual(["kept"]);
   });
 
-  test("a stream has one snapshot, the last one", async () => {
-    const snapshot = (seq: number) => ({ stream: "s", seq, body: `at ${seq}` });
-    await store.log.append([], [snapshot(1), snapshot(5)].map(store.snapshotting));
-    expect([store.readSnapshot("s"), store.readSnapshot("t")]).toEqual([snapshot(5), null]);
+  test("a stream has one snapshot: the last head, and the last text of each round", async () => {
+    const snapshot = (version: number, ...roundIds: number[]) => {
+      const rounds = new Map(roundIds.map((roundId) => [roundId, `${roundId} at ${version}`]));
+      return store.snapshotting("s", version, { head: `at ${version}`, rounds });
+    };
+    await store.log.append([], [...snapshot(1, 1, 2), ...snapshot(5, 2, 3)]);
+    expect([store.readSnapshot("s"), store.readSnapshot("t")]).toEqual([{ version: 5, head: "at 5" }, null]);
+    const rounds = [1, 2, 3, 4].map((roundId) => store.readSnapshotRound("s", roundId));
+    expect([...rounds, store.readSnapshotRound("t", 1)]).toEqual(["1 at 1", "2 at 5", "3 at 5", null, null]);
   });
 
   test("meta values are kept, and replaced", async () => {

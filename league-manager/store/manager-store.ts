@@ -5,6 +5,7 @@ import type { Statement } from "#shared/store/group-commit.ts";
 import { sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
 import type { Writer } from "#shared/store/writer.ts";
 import type { Profile } from "../agents/agent.ts";
+import type { LeagueSnapshot } from "../league/snapshot.ts";
 import type { Write } from "../ledger.ts";
 
 /** The log of a recorded match. */
@@ -16,29 +17,23 @@ export interface SessionLog {
   readonly recordedAt: string;
 }
 
-/** The fold of a stream at a version, kept so that a start does not read every event. */
-export interface Snapshot {
-  readonly stream: string;
-  /** The version of the stream: the sequence number of the first event that is not in the snapshot. */
-  readonly seq: number;
-  /** A text that names its own format. */
-  readonly body: string;
-}
-
 /** The manager's store: the log of its streams and the tables beside it. */
 export interface ManagerStore {
   readonly log: EventLog;
   /** The statements of a write, for the transaction of its events. */
   writing(write: Write, at: string): readonly Statement[];
-  /** The statement that replaces a stream's snapshot. */
-  snapshotting(snapshot: Snapshot): Statement;
+  /**
+   * The statements that replace the snapshot of a league's stream at a version: its head, and those of its rounds that have changed since the
+   * snapshot before.
+   */
+  snapshotting(stream: string, version: number, snapshot: LeagueSnapshot): readonly Statement[];
   /** Profiles by agent id, without those that were erased. */
   loadProfiles(): ReadonlyMap<string, Profile>;
   /** The log of a match under its newest epoch; null when none is recorded. */
   sessionLogOf(leagueId: string, matchId: string): SessionLog | null;
-  readSnapshot(stream: string): Snapshot | null;
-  /** The version of a stream's snapshot; 0 when there is none. */
-  snapshotVersion(stream: string): number;
+  /** The head of the snapshot of a league's stream, and the version of the stream; null when there is none. */
+  readSnapshot(stream: string): { readonly version: number; readonly head: string } | null;
+  readSnapshotRound(stream: string, roundId: number): string | null;
   getMeta(key: string): string | null;
   /** Resolves when the value is on disk. */
   setMeta(key: string, value: string): Promise<void>;
@@ -71,8 +66,8 @@ export function managerStore(
   };
   const selectProfiles = select(SELECT_PROFILES);
   const selectLog = select(SELECT_SESSION_LOG);
-  const selectSnapshot = select("SELECT stream, seq, body FROM snapshots WHERE stream = ?");
-  const selectSnapshotVersion = select("SELECT seq FROM snapshots WHERE stream = ?");
+  const selectSnapshot = select("SELECT seq AS version, body AS head FROM snapshots WHERE stream = ?");
+  const selectSnapshotRound = select("SELECT body FROM snapshot_rounds WHERE stream = ? AND round_id = ?");
   const selectMeta = select("SELECT value FROM meta WHERE key = ?");
   const log = sqliteEventLog(db, writer);
   return {
@@ -82,10 +77,10 @@ export function managerStore(
       streams: (prefix) => watched(() => log.streams(prefix)),
     },
     writing,
-    snapshotting: ({ stream, seq, body }) => ({
-      sql: UPSERT_SNAPSHOT,
-      parameters: [stream, seq, body],
-    }),
+    snapshotting: (stream, version, { head, rounds }) => [
+      { sql: UPSERT_SNAPSHOT, parameters: [stream, version, head] },
+      ...[...rounds].map(([roundId, body]) => ({ sql: UPSERT_SNAPSHOT_ROUND, parameters: [stream, roundId, body] })),
+    ],
     loadProfiles: () => {
       const rows = selectProfiles<Profile & { agentId: string }>();
       return new Map(rows.map(({ agentId, ...profile }) => [agentId, profile]));
@@ -94,11 +89,8 @@ export function managerStore(
       const [row] = selectLog<Omit<SessionLog, "log"> & { log: string }>(leagueId, matchId);
       return row ? { ...row, log: JSON.parse(row.log) as string[] } : null;
     },
-    readSnapshot(stream) {
-      const [row] = selectSnapshot<Snapshot>(stream);
-      return row ? { ...row } : null;
-    },
-    snapshotVersion: (stream) => selectSnapshotVersion<{ seq: number }>(stream)[0]?.seq ?? 0,
+    readSnapshot: (stream) => selectSnapshot<{ version: number; head: string }>(stream)[0] ?? null,
+    readSnapshotRound: (stream, roundId) => selectSnapshotRound<{ body: string }>(stream, roundId)[0]?.body ?? null,
     getMeta: (key) => selectMeta<{ value: string }>(key)[0]?.value ?? null,
     setMeta: (key, value) => writer.commit([{ sql: UPSERT_META, parameters: [key, value] }]),
     close: () => writer.close(),
@@ -137,5 +129,7 @@ const INSERT_SESSION_LOG = `INSERT INTO session_logs (league_id, match_id, epoch
   VALUES (?, ?, ?, ?, ?, ?)`;
 const UPSERT_SNAPSHOT = `INSERT INTO snapshots (stream, seq, body) VALUES (?, ?, ?)
   ON CONFLICT (stream) DO UPDATE SET seq = excluded.seq, body = excluded.body`;
+const UPSERT_SNAPSHOT_ROUND = `INSERT INTO snapshot_rounds (stream, round_id, body) VALUES (?, ?, ?)
+  ON CONFLICT (stream, round_id) DO UPDATE SET body = excluded.body`;
 const UPSERT_META =
   "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value";

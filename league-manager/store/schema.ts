@@ -33,4 +33,10 @@ export const MANAGER_SCHEMA = `
     seq INTEGER NOT NULL,
     body TEXT NOT NULL
   ) STRICT;
+  CREATE TABLE IF NOT EXISTS snapshot_rounds (
+    stream TEXT NOT NULL,
+    round_id INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (stream, round_id)
+  ) STRICT;
 `;

@@ -7,7 +7,9 @@ import type { ManagerStore } from "./manager-store.ts";
 
 interface SnapshotOptions {
   readonly ledger: Pick<Ledger, "state" | "onCommit">;
-  readonly store: Pick<ManagerStore, "log" | "snapshotting" | "snapshotVersion">;
+  readonly store: Pick<ManagerStore, "log" | "snapshotting">;
+  /** Leagues as their snapshots in the store have them, by league id. */
+  readonly written: ReadonlyMap<string, League>;
   readonly clock: Pick<Clock, "defer">;
   /** A league is snapshotted after so many events at least. */
   readonly after?: number;
@@ -23,30 +25,29 @@ export interface Snapshots {
 }
 
 const EVENTS = 5_000;
-/** A league is snapshotted again when its log has grown by this part, so that all snapshots of a long league cost a multiple of its last one. */
-const GROWTH = 1 / 4;
 
-/** A snapshot is written in a turn of its own after the commit that makes it due, so that no answer waits for it. */
-export function keepSnapshots({ ledger, store, clock, after = EVENTS, onError }: SnapshotOptions): Snapshots {
-  /** The version of each league's last snapshot, or of the last one that could not be written. */
-  const tried = new Map<string, number>();
+/**
+ * A snapshot is written in a turn of its own after the commit that makes it due, so that no answer waits for it. It writes the rounds that have
+ * changed since the one before, so that it costs as much as the events between them.
+ */
+export function keepSnapshots({ ledger, store, clock, after = EVENTS, onError, ...given }: SnapshotOptions): Snapshots {
+  const written = new Map(given.written);
+  /** The version of each league's last snapshot that could not be written. */
+  const failed = new Map<string, number>();
   const due = new Set<string>();
   let writing: Promise<void> | null = null;
 
-  const triedVersion = (leagueId: string): number => {
-    const known = tried.get(leagueId) ?? store.snapshotVersion(leagueStream(leagueId));
-    tried.set(leagueId, known);
-    return known;
-  };
   const write = async (league: League | undefined): Promise<void> => {
     if (!league) return;
     const { leagueId, version } = league;
-    const stream = leagueStream(leagueId);
-    tried.set(leagueId, version);
+    const before = written.get(leagueId) ?? null;
+    if (version === before?.version) return;
     try {
-      if (version === store.snapshotVersion(stream)) return;
-      await store.log.append([], [store.snapshotting({ stream, seq: version, body: leagueSnapshot(league) })]);
+      const snapshot = leagueSnapshot(league, before);
+      await store.log.append([], store.snapshotting(leagueStream(leagueId), version, snapshot));
+      written.set(leagueId, league);
     } catch (thrown) {
+      failed.set(leagueId, version);
       onError(thrown);
     }
   };
@@ -59,8 +60,8 @@ export function keepSnapshots({ ledger, store, clock, after = EVENTS, onError }:
     writing = null;
   };
   const isDue = (leagueId: string, version: number): boolean => {
-    const last = triedVersion(leagueId);
-    return version - last >= Math.max(after, last * GROWTH);
+    const last = Math.max(written.get(leagueId)?.version ?? 0, failed.get(leagueId) ?? 0);
+    return version - last >= after;
   };
 
   const removeListener = ledger.onCommit(({ events, state }) => {

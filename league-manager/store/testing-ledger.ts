@@ -10,6 +10,7 @@ import type { NewLeagueEvent } from "../league/commands.ts";
 import { AT } from "../league/testing.ts";
 import type { Decide, Ledger, ManagerState, Write } from "../ledger.ts";
 import { openLedger } from "./ledger.ts";
+import { loadState } from "./load-state.ts";
 import { type ManagerStore, managerStore } from "./manager-store.ts";
 import { MANAGER_SCHEMA } from "./schema.ts";
 import { keepSnapshots, type Snapshots } from "./snapshots.ts";
@@ -58,10 +59,12 @@ export function ledgerOn(file: string, { snapshotAfter = 5_000, leagueIds = LEAG
       }
     });
   const clock = { iso: () => AT, nextTurn: systemClock.nextTurn, defer };
-  const ledger = openLedger({ store: counted, clock, leagueIds, onFatal: (error) => fatal.push(error) });
+  const loaded = loadState(counted, leagueIds);
+  const ledger = openLedger({ store: counted, loaded, clock, leagueIds, onFatal: (error) => fatal.push(error) });
   const snapshotErrors: unknown[] = [];
   const onError = (thrown: unknown): void => void snapshotErrors.push(thrown);
-  const snapshots = keepSnapshots({ ledger, store, clock: systemClock, after: snapshotAfter, onError });
+  const written = loaded.snapshots;
+  const snapshots = keepSnapshots({ ledger, store, written, clock: systemClock, after: snapshotAfter, onError });
   return { db, store, ledger, snapshots, appends: () => appends, reads, fatal, uncaught, snapshotErrors };
 }
 

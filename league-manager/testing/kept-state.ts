@@ -40,7 +40,8 @@ export async function changeKept(
 ): Promise<void> {
   const db = openSqlite(fileOf(dataFolder), MANAGER_SCHEMA);
   const store = managerStore(db, localWriter(db, systemClock));
-  const decided = await openLedger({ store, clock: systemClock, leagueIds, onFatal: () => {} }).execute(decide);
+  const loaded = loadState(store, leagueIds);
+  const decided = await openLedger({ store, loaded, clock: systemClock, leagueIds, onFatal: () => {} }).execute(decide);
   await store.close();
   db.close();
   if (!decided.ok) throw new Error(decided.error.message);

@@ -20,13 +20,17 @@ afterAll(() => exports.remove());
 function forgeSnapshot(storeFile: string): void {
   const db = new DatabaseSync(storeFile);
   const stream = leagueStream("rps");
-  const events = managerStore(db, noWriter).log.read(stream);
+  const store = managerStore(db, noWriter);
+  const events = store.log.read(stream);
   const league = foldLeague(events.map(({ body }) => parseLeagueEvent(body))) as League;
   const swapped = { P01: "P02", P02: "P01" } as const;
-  const body = leagueSnapshot(league).replace(/P0[12]/g, (id) => swapped[id as "P01"]);
-  expect(restoreLeague(body)).toMatchObject({ version: events.length });
-  expect(restoreLeague(body)).not.toEqual(league);
-  db.prepare("INSERT OR REPLACE INTO snapshots (stream, seq, body) VALUES (?, ?, ?)").run(stream, events.length, body);
+  const { rounds, ...snapshot } = leagueSnapshot(league);
+  const head = snapshot.head.replace(/P0[12]/g, (id) => swapped[id as "P01"]);
+  const restored = restoreLeague(head, (roundId) => rounds.get(roundId) ?? null);
+  expect(restored).toMatchObject({ version: events.length });
+  expect(restored).not.toEqual(league);
+  for (const { sql, parameters } of store.snapshotting(stream, events.length, { head, rounds }))
+    db.prepare(sql).run(...parameters);
   db.close();
 }
 

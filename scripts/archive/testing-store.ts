@@ -17,6 +17,7 @@ import { leagueSeed, seedOfMatch } from "../../league-manager/league/seeds.ts";
 import { AT, forfeitBy, resultOf, SETTINGS, unplayed, WON } from "../../league-manager/league/testing.ts";
 import type { Decide, Ledger } from "../../league-manager/ledger.ts";
 import { openLedger } from "../../league-manager/store/ledger.ts";
+import { loadState } from "../../league-manager/store/load-state.ts";
 import { managerStore } from "../../league-manager/store/manager-store.ts";
 import { openRun } from "../../league-manager/store/run-identity.ts";
 import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
@@ -58,6 +59,7 @@ export async function writeStore(
   const ledger = openLedger({
     store,
     leagueIds,
+    loaded: loadState(store, leagueIds),
     clock: { iso: () => AT, nextTurn: systemClock.nextTurn, defer: systemClock.defer },
     onFatal: () => {},
   });

@@ -92,8 +92,8 @@ function checkResult(findings: Findings, told: LoggedLeague, league: League, { f
     if (isAborted) findings.except(file, `${matchRef(league.leagueId, match.match_id)} was aborted by its referee`);
     return;
   }
-  const { termination, logHead } = logged.outcome;
-  const isAborted = termination === "aborted" && logHead === "";
+  const { termination } = logged.outcome;
+  const isAborted = termination === "aborted" && logged.logHead === "";
   // The manager gives no other results than forfeits of players who are shut down, which `checkCourse` has explained.
   const isForfeit = termination === "forfeit" && logged.refereeId === null;
   if (isAborted) findings.except(file, `${matchRef(league.leagueId, match.match_id)} was aborted without a log`);

@@ -1,4 +1,5 @@
 import type { League, Match } from "../../league/league.ts";
+import { winnerOf } from "../../league/outcome.ts";
 import type { Standing, StandingsPlayer } from "../../league/standings.ts";
 import type { ManagerState } from "../../ledger.ts";
 import { RoundStandings } from "./round-standings.ts";
@@ -70,7 +71,7 @@ export class AnnouncementMessages {
             matches_completed: round.matches.length,
             next_round_id: league.rounds[roundId] ? roundId + 1 : null,
             summary: {
-              winners: Object.fromEntries(matches.map(({ matchId, outcome }) => [matchId, outcome?.winner ?? null])),
+              winners: Object.fromEntries(matches.map((match) => [match.matchId, winnerOf(match)])),
             },
           }),
           resource: `league://${leagueId}/schedule/${roundId}`,

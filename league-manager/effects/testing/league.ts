@@ -22,6 +22,7 @@ import type { League, Match } from "../../league/league.ts";
 import { leagueSeed, seedOfMatch } from "../../league/seeds.ts";
 import type { Ledger } from "../../ledger.ts";
 import { openLedger } from "../../store/ledger.ts";
+import { loadState } from "../../store/load-state.ts";
 import { managerStore } from "../../store/manager-store.ts";
 import { MANAGER_SCHEMA } from "../../store/schema.ts";
 import { played } from "../../testing/results.ts";
@@ -95,7 +96,8 @@ export async function startTestLeague(options: TestLeagueOptions = {}): Promise<
   async function startManager(leagueIds: readonly string[]) {
     const db = openSqlite(file, MANAGER_SCHEMA);
     const store = managerStore(db, testWriter(db));
-    const ledger = openLedger({ store, clock, leagueIds, onFatal: () => {} });
+    const loaded = loadState(store, leagueIds);
+    const ledger = openLedger({ store, loaded, clock, leagueIds, onFatal: () => {} });
     const peers = (options.network ?? ((network) => network))(createPeers({ clock: systemClock }));
     await ledger.execute(
       openLeagues(leagueIds.map((leagueId) => ({ leagueId, runId: "run", ...GAME, seedCommitment: "commitment" }))),
