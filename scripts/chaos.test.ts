@@ -5,9 +5,11 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Config } from "#shared/runtime/config.ts";
+import { assignMatch, releaseMatch } from "../league-manager/commands/matches.ts";
 import { matchFile } from "./archive/files.ts";
-import { check } from "./chaos.ts";
+import { type TestRun, writeStore } from "./archive/testing-store.ts";
 import type { Seen } from "./chaos-bot.ts";
+import { check } from "./chaos-check.ts";
 import { cleanUp, start } from "./testing.ts";
 import { startTestLeague } from "./testing-league.ts";
 
@@ -120,14 +122,57 @@ describe("what is looked at after agents were killed", () => {
   });
 });
 
+describe("an abort", () => {
+  /** What is found in a league of four players that the given commands have played. */
+  async function checkLeague(play: (run: TestRun) => Promise<void>): ReturnType<typeof check> {
+    const path = mkdtempSync(join(root, "run-"));
+    await writeStore(path, ["rps"], async (run) => {
+      await run.start("player 1", "player 2", "player 3", "player 4");
+      await play(run);
+      await run.complete("rps");
+    });
+    const config = Config.parse({ leagues: [{ league_id: "rps", game: "rps.v1" }], players });
+    return check({ path, config }, join(path, "seen.jsonl"));
+  }
+
+  it("for good is a fault, of each match, also when every match of the league has ended so", async () => {
+    const { faults, aborts } = await checkLeague(async (run) => {
+      for (const roundId of [1, 2, 3]) {
+        await run.round("rps", () => null);
+        for (const turn of [1, 2]) await run.abort("rps", `R${roundId}M${turn}`);
+      }
+    });
+    const forGood = faults.filter((fault) => fault.includes("for good"));
+    const ids = ["R1M1", "R1M2", "R2M1", "R2M2", "R3M1", "R3M2"];
+    expect(forGood).toEqual(ids.map((id) => `rps/${id} was aborted for good: the referee could not play`));
+    expect([faults.length, aborts]).toEqual([18, 18]);
+  });
+
+  it("is a fault although the match was played again, but not that a match was taken from a referee that was killed", async () => {
+    const match = { leagueId: "rps", matchId: "R1M1" };
+    const { faults, aborts, matches } = await checkLeague(async (run) => {
+      await run.round("rps", () => null);
+      for (const [reason, epoch] of [["unreachable", 1] as const, ["overdue", 2] as const]) {
+        await run.execute(assignMatch({ ...match, epoch, refereeId: "REF01" }));
+        await run.execute(releaseMatch({ ...match, epoch, reason, detail: `it was ${reason}` }));
+      }
+      for (const matchId of ["R1M1", "R1M2"]) await run.play("rps", matchId);
+      for (const _ of [2, 3]) await run.round("rps");
+    });
+    expect(faults).toEqual(["rps/R1M1 was aborted and played again: it was overdue"]);
+    expect([aborts, matches[0]?.epoch]).toEqual([1, 3]);
+  });
+});
+
 describe("chaos", () => {
   afterEach(cleanUp);
 
   it("kills three agents of a league, and finds nothing lost", async () => {
     const { code, stdout, stderr } = await start("scripts/chaos.ts", ["--kills", "3", "--seed", "suite"]).ended;
     expect(code, stdout + stderr).toBe(0);
-    const { kills, faults, matches } = JSON.parse(stdout);
+    const { kills, faults, matches, aborts } = JSON.parse(stdout);
     expect(Object.values<number>(kills).reduce((sum, count) => sum + count)).toBe(3);
-    expect({ faults, matches: matches % 18 }).toEqual({ faults: [], matches: 0 });
+    expect({ faults, aborts, matches: matches % 18 }).toEqual({ faults: [], aborts: 0, matches: 0 });
+    expect(matches).toBeGreaterThan(0);
   }, 200_000);
 });

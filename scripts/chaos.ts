@@ -1,10 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isDeepStrictEqual } from "node:util";
 import { Command } from "commander";
-import { findGame } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import { Config } from "#shared/runtime/config.ts";
@@ -12,16 +10,9 @@ import { EXIT } from "#shared/runtime/exit.ts";
 import { freePorts } from "#shared/runtime/free-ports.ts";
 import { countOption, withUsageExit } from "#shared/runtime/options.ts";
 import { createSupervisor } from "#shared/runtime/supervisor.ts";
-import { type Entry, parseEntry } from "#shared/session/entry.ts";
-import { evolve, evolveCreated, type Session } from "#shared/session/session.ts";
 import type { LiveEvent } from "../league-manager/projections/live.ts";
 import { managerUrlOf, startAgents } from "./agents.ts";
-import { exportOf } from "./archive/export-store.ts";
-import { writeExport } from "./archive/files.ts";
-import { findStore } from "./archive/find-store.ts";
-import type { ExportedMatch } from "./archive/format.ts";
-import { verifyExport } from "./archive/verify.ts";
-import type { Seen } from "./chaos-bot.ts";
+import { check } from "./chaos-check.ts";
 import { beginRun, type RunFolder } from "./run-folder.ts";
 import { afterCommits } from "./testing-commits.ts";
 
@@ -41,19 +32,22 @@ export interface ChaosReport {
   readonly leagues: number;
   readonly matches: number;
   readonly forfeits: number;
+  /** Matches that were taken from a referee and played under another epoch. */
   readonly playedAgain: number;
+  /** How often a match was aborted; each abort is a fault. */
+  readonly aborts: number;
   readonly seenViews: number;
   readonly faults: readonly string[];
 }
 
 /**
  * Runs leagues one after the other, kills random agents (kill -9) of each at random moments, and checks afterwards what must
- * hold: every match has exactly one result, all that players were shown is in the logs, every log replays to its result, the
- * standings add up. The moments depend on the machine; `seed` fixes who is hit and after what pause.
+ * hold: every match has exactly one result, no match was aborted, all that players were shown is in the logs, every log replays to
+ * its result, the standings add up. The moments depend on the machine; `seed` fixes who is hit and after what pause.
  */
 export async function chaos(wanted: number, seed: string, tell: (line: string) => void): Promise<ChaosReport> {
   const random = createRandom(seed);
-  const total = { leagues: 0, matches: 0, forfeits: 0, playedAgain: 0, seenViews: 0 };
+  const total = { leagues: 0, matches: 0, forfeits: 0, playedAgain: 0, aborts: 0, seenViews: 0 };
   const kills: Record<string, number> = { "league manager": 0, referee: 0, player: 0 };
   const killed = (): number => Object.values(kills).reduce((sum, count) => sum + count, 0);
   const faults: string[] = [];
@@ -80,6 +74,7 @@ export async function chaos(wanted: number, seed: string, tell: (line: string) =
     total.matches += checked.matches.length;
     total.forfeits += checked.matches.filter((match) => match.termination === "forfeit").length;
     total.playedAgain += checked.matches.filter((match) => match.epoch > 1).length;
+    total.aborts += checked.aborts;
     total.seenViews += checked.seenViews;
     faults.push(...checked.faults.map((fault) => `${folder.path}: ${fault}`));
     tell(`league ${total.leagues}: ${killed()} of ${wanted} kills, ${total.matches} matches, ${faults.length} faults`);
@@ -150,74 +145,6 @@ async function playUnderFire(
   clearTimeout(limit);
   await supervisor.stop();
   return isOver;
-}
-
-/** What does not hold of a league that has come to its end: of its results, its logs, its standings and of what players were shown. */
-export async function check(folder: Pick<RunFolder, "path" | "config">, seenFile: string) {
-  const out = join(folder.path, "export");
-  const { files } = await exportOf(findStore(folder.path));
-  writeExport(out, files);
-  const verified = verifyExport(out);
-  const faults = verified.faults.map(({ file, message }) => `${file}: ${message}`);
-  const matches = [...files]
-    .filter(([name]) => name.startsWith("matches"))
-    .map(([, text]) => JSON.parse(text) as ExportedMatch);
-  const expected = (PLAYERS * (PLAYERS - 1)) / 2;
-  for (const { league_id } of folder.config.leagues) {
-    const played = matches.filter((match) => match.league_id === league_id);
-    if (played.length !== expected) faults.push(`${league_id} has ${played.length} results, not ${expected}`);
-  }
-  const seen = existsSync(seenFile) ? readFileSync(seenFile, "utf8").trim().split("\n") : [];
-  const views = seen.flatMap((line) => parsedSeen(line));
-  // A log that cannot be replayed has been found already.
-  if (faults.length === 0) faults.push(...faultsOfViews(matches, views));
-  return { faults, matches, seenViews: views.length };
-}
-
-/** The last line of a player that was killed while writing is no JSON. */
-function parsedSeen(line: string): Seen[] {
-  try {
-    return [JSON.parse(line) as Seen];
-  } catch {
-    return [];
-  }
-}
-
-/** What players were shown must be what the final log gives at that tick: nothing that counted was lost. */
-function faultsOfViews(matches: readonly ExportedMatch[], views: readonly Seen[]): string[] {
-  const faults: string[] = [];
-  for (const match of matches) {
-    const mine = views.filter(
-      (seen) => seen.league_id === match.league_id && seen.match_id === match.match_id && seen.epoch === match.epoch,
-    );
-    const created = match.log[0] === undefined ? null : parseEntry(match.log[0]);
-    if (created?.type !== "created") continue;
-    const states = statesByTick(created, match);
-    for (const { role, tick, view } of mine) {
-      const session = states.get(tick);
-      if (!session || !isDeepStrictEqual(session.game.viewState(session.state, role), view)) {
-        faults.push(
-          `${match.league_id}/${match.match_id}: ${role} was shown a state at tick ${tick} that is not in the log`,
-        );
-      }
-    }
-  }
-  return faults;
-}
-
-function statesByTick(
-  created: Extract<Entry, { type: "created" }>,
-  match: ExportedMatch,
-): ReadonlyMap<number, Session> {
-  const game = findGame(created.game);
-  if (!game) return new Map();
-  let session = evolveCreated(game, created, match.seed);
-  const states = new Map([[0, session]]);
-  for (const entry of match.log.slice(1).map(parseEntry)) {
-    session = evolve(session, entry);
-    if (entry.type === "acted") states.set(session.tick, session);
-  }
-  return states;
 }
 
 if (import.meta.main) {
