@@ -23,7 +23,7 @@ const MAX_PAUSE_MS = 700;
 const MAX_COMMITS = 5;
 const MANAGER = "league manager";
 /** A league that is not over by then hangs. */
-const LEAGUE_LIMIT_MS = 180_000;
+const LEAGUE_LIMIT_MS = 300_000;
 const PLAYERS = 4;
 const REFEREES = 2;
 
@@ -97,7 +97,8 @@ async function configOf(data: string): Promise<Config> {
       { league_id: "even-odd", game: "even_odd.v1", options: { rounds_to_win: 15, max_rounds: 30 } },
       { league_id: "chess", game: "chess.v1" },
     ],
-    timeouts: { move_ms: 10_000, join_ms: 5_000 },
+    // So long that a player that is killed again and again on a busy machine has time to start: it would forfeit its matches unplayed.
+    timeouts: { move_ms: 60_000, join_ms: 60_000 },
   });
 }
 

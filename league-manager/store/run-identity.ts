@@ -9,15 +9,16 @@ export interface RunIdentity {
   readonly seed: string;
 }
 
-/** The identity of the run that a store holds; of a new run with the seed that is given, or a random one. */
+/** The identity of the run that a store holds. A new store gets one, with the seed that is given or a random one. */
 export async function openRun(
   store: Pick<ManagerStore, "getMeta" | "setMeta">,
   givenSeed: string | null,
 ): Promise<RunIdentity> {
-  const runId = store.getMeta(RUN_ID) ?? newToken();
-  const seed = store.getMeta(SEED) ?? givenSeed ?? newToken();
-  await Promise.all([store.setMeta(RUN_ID, runId), store.setMeta(SEED, seed)]);
-  return { runId, seed };
+  const [runId, seed] = [store.getMeta(RUN_ID), store.getMeta(SEED)];
+  if (runId !== null && seed !== null) return { runId, seed };
+  const run = { runId: runId ?? newToken(), seed: seed ?? givenSeed ?? newToken() };
+  await Promise.all([store.setMeta(RUN_ID, run.runId), store.setMeta(SEED, run.seed)]);
+  return run;
 }
 
 /** The identity of a run that has begun. */
