@@ -1,4 +1,4 @@
-import { type Cancel, type Clock, isoAt } from "./clock.ts";
+import { type Cancel, type Clock, isoAt, systemClock } from "./clock.ts";
 
 /** A clock that stands still until a test advances it. */
 export interface ManualClock extends Clock {
@@ -8,6 +8,22 @@ export interface ManualClock extends Clock {
   setDate(now: number): void;
   /** How many timers are set: zero when everything has been cancelled or has fired. */
   timers(): number;
+}
+
+/** The clock of the machine, with a monotonic time that a test moves forward. Timers run as usual. */
+export interface ForwardClock extends Clock {
+  forward(ms: number): void;
+}
+
+export function forwardClock(): ForwardClock {
+  let skipped = 0;
+  return {
+    ...systemClock,
+    monotonic: () => systemClock.monotonic() + skipped,
+    forward: (ms) => {
+      skipped += ms;
+    },
+  };
 }
 
 interface Timer {
