@@ -77,8 +77,10 @@ function checkEvent({ blame, except }: Findings, file: string, { index, before, 
       file,
       `event ${index}: ${event.match_id} is forfeited, but its players were not shut down when its round was opened`,
     );
-  if (event.type === "match_aborted" && before && !hasBeenAborted(before, event))
+  if (event.type === "match_aborted" && before && !isFinalAbort(before, event))
     blame(file, `event ${index}: ${event.match_id} is aborted for good before it was aborted ${MAX_ABORTS - 1} times`);
+  if (event.type === "match_released" && before && isAbort(event) && isFinalAbort(before, event))
+    blame(file, `event ${index}: ${event.match_id} is released as ${event.reason}, but this abort had to be final`);
   if (event.type === "match_scheduled" && before)
     except(file, `${matchRef(before.leagueId, event.match_id)} was added by the operator`);
 }
@@ -104,5 +106,9 @@ function decidable(event: LeagueEvent | NewLeagueEvent): object {
   return fields;
 }
 
-const hasBeenAborted = (league: League, { match_id }: EventOf<"match_aborted">): boolean =>
+/** Whether a release counts as an abort of the match. */
+const isAbort = ({ reason }: EventOf<"match_released">): boolean => reason === "aborted" || reason === "overdue";
+
+/** Whether the next abort of a match is its last one, after which it is not played again. */
+const isFinalAbort = (league: League, { match_id }: EventOf<"match_aborted" | "match_released">): boolean =>
   (matchOf(league, match_id)?.aborts ?? 0) + 1 >= MAX_ABORTS;

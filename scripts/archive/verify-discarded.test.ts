@@ -33,7 +33,7 @@ describe("discarded assignments", () => {
     expect(verifyExport(folder)).toMatchObject({ verdict: "verified", discarded: 4 });
   });
 
-  it("are an exception when more than three referees were unreachable or refused", async () => {
+  it("are an exception when more than three of a match were released because the referee was unreachable or rejected them", async () => {
     const folder = await exports.exported(releasedRun(["unreachable", "refused", "overdue", "refused", "refused"]));
     const message = "rps/R1M1 was given to a referee 6 times: 5 attempts were discarded";
     const exceptions = [{ file: leagueLogFile("rps"), message }];

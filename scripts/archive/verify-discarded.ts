@@ -5,8 +5,9 @@ import type { LeagueLog } from "./league-log.ts";
 
 /**
  * Returns how many assignments of a league were discarded: the match was taken from its referee and played under a new epoch, with another seed.
- * A match of which more than `MAX_ABORTS` referees were unreachable or refused is an exception, because only that number has no limit: the
- * operator could have had it played until the result was liked.
+ * A match of which more than `MAX_ABORTS` assignments were released because the referee was unreachable or rejected them is an exception, because
+ * the manager has no limit for them: the operator could have repeated the match until it had the wanted result. `checkCourse` checks the limit of
+ * aborts.
  */
 export function checkDiscarded({ except }: Findings, { file, steps, league }: LeagueLog): number {
   const released = new Map<string, { all: number; unlimited: number }>();

@@ -1,5 +1,6 @@
 /** Forgers who make everything else fit again: the manifest, the chains of the logs and the standings. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MAX_ABORTS } from "../../league-manager/league/report.ts";
 import { seedOfMatch } from "../../league-manager/league/seeds.ts";
 import { leagueLogFile, matchFile, RUN_FILE } from "./files.ts";
 import { type TestExports, testExports } from "./testing-exports.ts";
@@ -46,12 +47,20 @@ function forfeitR1M1(forgery: Forgery): void {
   Object.assign(eventOf(forgery, "match_completed", "R1M1"), forfeit);
 }
 
-const FORGERIES: readonly (readonly [
-  what: string,
-  change: (forgery: Forgery) => void,
-  file: string,
-  message: RegExp,
-])[] = [
+/** R1M1 as released for this reason in its first `MAX_ABORTS` assignments, before the one in which it was played. */
+const releasedTooOften = (reason: "aborted" | "overdue") => (forgery: Forgery) => {
+  const { events, matches } = forgery;
+  const assigned = eventOf(forgery, "match_assigned", "R1M1");
+  const released = { ...assigned, type: "match_released", reason, detail: "not ended in time" };
+  const epochs = Array.from({ length: MAX_ABORTS }, (_, index) => index + 1);
+  for (const event of [assigned, eventOf(forgery, "match_completed", "R1M1"), matches.R1M1])
+    event.epoch = MAX_ABORTS + 1;
+  const discarded = epochs.flatMap((epoch) => [assigned, released].map((event) => ({ ...event, epoch })));
+  events.splice(events.indexOf(assigned), 0, ...discarded);
+};
+
+type Attempt = readonly [what: string, change: (forgery: Forgery) => void, file: string, message: RegExp];
+const FORGERIES: readonly Attempt[] = [
   ["turns a match into a forfeit without a log", forfeitR1M1, R1M1, /^a result without its log$/],
   [
     "turns a match into a forfeit by the manager",
@@ -89,6 +98,10 @@ const FORGERIES: readonly (readonly [
     LOG,
     /R1M1 is aborted for good before it was aborted 2 times/,
   ],
+  ...(["aborted", "overdue"] as const).map((reason): Attempt => {
+    const message = `R1M1 is released as ${reason}, but this abort had to be final$`;
+    return [`plays a match again that is ${reason} too often`, releasedTooOften(reason), LOG, new RegExp(message)];
+  }),
   [
     "adds a match with its file alone",
     ({ matches, league }) => {
