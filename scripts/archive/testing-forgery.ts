@@ -74,19 +74,22 @@ export function forgeRun(folder: string, change: (forgery: Forgery) => void): vo
   restamp(folder);
 }
 
-/** Turns a match that was played into the forfeit of a player that is shut down at a version of its log. */
-export function forfeit(
-  { events, league, matches }: Forgery,
-  matchId: string,
-  playerId: string,
-  version: number,
-): void {
-  const match = matches[matchId];
-  const roles = findGame(league.game)?.roles ?? [];
-  const summary = {
-    ...forfeitOf({ game: league.game, roles }, Object.values(match.roles), [playerId], "the player is shut down"),
+/** The result of a match that a player forfeits because it is shut down. */
+export function forfeitedResult({ league, matches }: Forgery, matchId: string, playerId: string): object {
+  const { game } = league;
+  const roles = findGame(game)?.roles ?? [];
+  const players: string[] = Object.values(matches[matchId].roles);
+  return {
+    ...forfeitOf({ game, roles }, players, [playerId], "the player is shut down"),
     ...{ termination: "forfeit", reason: SHUT_DOWN, log_head: "" },
   };
+}
+
+/** Turns a match that was played into the forfeit of a player that is shut down at a version of its log. */
+export function forfeit(forgery: Forgery, matchId: string, playerId: string, version: number): void {
+  const { events, matches } = forgery;
+  const match = matches[matchId];
+  const summary = forfeitedResult(forgery, matchId, playerId);
   Object.assign(match, summary, { referee_id: null, log: [] });
   const others = events.filter(({ match_id }) => match_id !== matchId);
   const opened = others.findIndex(({ type, round_id }) => type === "round_opened" && round_id === match.round_id);

@@ -4,7 +4,7 @@ import { MAX_ABORTS } from "../../league-manager/league/report.ts";
 import { seedOfMatch } from "../../league-manager/league/seeds.ts";
 import { leagueLogFile, matchFile, RUN_FILE } from "./files.ts";
 import { type TestExports, testExports } from "./testing-exports.ts";
-import { type Forgery, forgeRun, type Json } from "./testing-forgery.ts";
+import { type Forgery, forfeit, forfeitedResult, forgeRun, type Json } from "./testing-forgery.ts";
 import { plainRun } from "./testing-store.ts";
 import { verifyExport } from "./verify.ts";
 
@@ -32,19 +32,9 @@ const indexOf = (forgery: Forgery, type: string, matchId?: string): number =>
 
 /** R1M1 as a forfeit of P03 without a session log, in its file and in the log of the league. */
 function forfeitR1M1(forgery: Forgery): void {
-  const fault = {
-    player_id: "P03",
-    role: "player_2",
-    code: "G002",
-    cause: "timeout",
-    detail: "the player is shut down",
-  };
-  const forfeit = {
-    ...{ winner: "P02", final_scores: { P02: 0, P03: 0 }, match_points: { P02: 3, P03: 0 }, faults: [fault] },
-    ...{ termination: "forfeit", reason: "shut_down", log_head: "" },
-  };
-  Object.assign(forgery.matches.R1M1, forfeit, { log: [] });
-  Object.assign(eventOf(forgery, "match_completed", "R1M1"), forfeit);
+  const result = forfeitedResult(forgery, "R1M1", "P03");
+  Object.assign(forgery.matches.R1M1, result, { log: [] });
+  Object.assign(eventOf(forgery, "match_completed", "R1M1"), result);
 }
 
 /** R1M1 as released for this reason in its first `MAX_ABORTS` assignments, before the one in which it was played. */
@@ -75,14 +65,7 @@ const FORGERIES: readonly Attempt[] = [
   ],
   [
     "lets a player be absent that was not shut down",
-    (forgery) => {
-      forfeitR1M1(forgery);
-      forgery.matches.R1M1.referee_id = null;
-      const [completed] = forgery.events.splice(indexOf(forgery, "match_completed", "R1M1"), 1);
-      forgery.events.splice(indexOf(forgery, "match_assigned", "R1M1"), 1);
-      forgery.events.splice(indexOf(forgery, "round_opened") + 1, 0, { ...completed, referee_id: null });
-      eventOf(forgery, "round_opened").absent = [{ player_id: "P03", agent_version: 2 }];
-    },
+    (forgery) => forfeit(forgery, "R1M1", "P03", 2),
     LOG,
     /P03 is absent from round 1 of rps, but neither timeouts nor the operator had shut it down/,
   ],
