@@ -116,7 +116,6 @@ describe("MATCH_RESULT", () => {
     ],
     ["a log that does not end", withLog(logOf({ entries: 2 }))],
     ["the log of another seed", withLog(logOf({ seed: "mine" }))],
-    ["the log of the players of another match", withLog(logOf({ match_id: "R2M1", seed: seedOf("R1M1") }))],
     ["the log of a match with other options", withLog(logOf({ options: { best_of: 3 } }))],
     ["an aborted match that gives points", { termination: "aborted", log: [], log_head: "" }],
   ])("with %s is rejected and gives no points", async (_what, more) => {

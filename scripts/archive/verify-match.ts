@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { matchRef } from "#shared/lib/ids.ts";
-import { faultsOfMatch } from "#shared/session/match-result.ts";
+import { parseEntry } from "#shared/session/entry.ts";
+import { faultsOfMatch, participantsOf } from "#shared/session/match-result.ts";
 import { matchFile } from "./files.ts";
 import { ExportedMatch, type LoggedLeague, type UnloggedLeague } from "./format.ts";
 import { readDocument, type Source } from "./source.ts";
@@ -36,7 +37,11 @@ export function checkMatches(source: Source, league: ExportedLeague, runFile: st
     const file = matchFile(league.league_id, matchId);
     const match = readDocument(source, file, ExportedMatch);
     if (!match) return [];
-    for (const message of faultsIn(league, playerIds, matchId, match)) findings.blame(file, message);
+    const faults = faultsIn(league, playerIds, matchId, match);
+    for (const message of faults) findings.blame(file, message);
+    if (faults.length === 0 && match.log.length > 0 && !namesItsPlayers(match)) {
+      findings.except(file, `the log of ${matchRef(league.league_id, matchId)} does not name its players`);
+    }
     return [{ file, match }];
   });
 }
@@ -54,4 +59,10 @@ function faultsIn(
   const strangers = Object.values(match.roles).filter((id) => !playerIds.has(id));
   for (const id of strangers) faults.push(`${id} is no player of ${league.league_id}`);
   return match.log.length > 0 ? [...faults, ...faultsOfMatch(match)] : faults;
+}
+
+/** Whether the first entry of a log that has no faults names the players of the match. Other referees may name them otherwise. */
+function namesItsPlayers(match: ExportedMatch): boolean {
+  const first = parseEntry(match.log[0] ?? "");
+  return first.type === "created" && isDeepStrictEqual({ ...first.participants }, participantsOf(match));
 }

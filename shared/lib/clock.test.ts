@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Clock, isIso, isoAt, systemClock, throwLater } from "./clock.ts";
+import { type Clock, isInstant, isIso, isoAt, systemClock, throwLater } from "./clock.ts";
 import { manualClock } from "./testing-clock.ts";
 
 /** A clock and how a test lets its time pass. */
@@ -154,4 +154,14 @@ describe("an instant as text", () => {
     "2025-01-01T00:00:00.000Z ",
     "+010000-01-01T00:00:00.000Z",
   ])("is only what `iso` writes: %j is not", (text) => expect(isIso(text)).toBe(false));
+
+  it.each([isoAt(0), "2025-01-01T00:00Z", "2025-01-01T00:00:00.123456+05:30"])(
+    "of any precision and zone: %j",
+    (text) => expect(isInstant(text)).toBe(true),
+  );
+
+  it.each(["", "now", "2025-01-01", "2025-01-01T00:00:00", "2025-13-01T00:00:00Z", "2025-01-01T00:00:00Z "])(
+    "has a time and a zone: %j is not one",
+    (text) => expect(isInstant(text)).toBe(false),
+  );
 });

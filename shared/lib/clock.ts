@@ -42,6 +42,12 @@ export const isIso = (text: string): boolean =>
   // Every month has 28 days; the conversion takes longer than the pattern.
   ISO.test(text) && (text.slice(8, 10) <= "28" || isoAt(Date.parse(text)) === text);
 
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** Whether a text is an instant in ISO 8601, with any precision and time zone. */
+export const isInstant = (text: string): boolean =>
+  isIso(text) || (INSTANT.test(text) && !Number.isNaN(Date.parse(text)));
+
 let lastMs = -1;
 let lastIso = "";
 

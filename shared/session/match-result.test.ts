@@ -58,8 +58,6 @@ describe("a told match against its log", () => {
   const { session, rows } = play(rps, { best_of: 3 }, [...won, ...won]);
   const told: ReportedMatch = {
     ...outcomeOf(session, rows.at(-1)?.hash ?? "", players),
-    league_id: "rps",
-    match_id: "R1M1",
     game: "rps.v1",
     options: { best_of: 3 },
     seed: SEED,
@@ -89,38 +87,24 @@ describe("a told match against its log", () => {
 
   test.each<[string, (text: string) => string]>([
     ["other spaces", (text) => text.replace(",", ", ")],
-    ["a field twice", (text) => text.replace("{", '{"type":"acted",')],
-    ["an unknown field", (text) => text.replace("{", '{"note":1,')],
     ["its fields in another order", (text) => text.replace('{"type":"acted","tick":0,', '{"tick":0,"type":"acted",')],
-  ])("an entry with %s is not written as a session host writes it", (_, change) => {
-    const log = told.log.with(1, change(told.log[1] ?? ""));
-    expect(faultsOfMatch({ ...told, log, log_head: log.reduce(chainHash, GENESIS) })).toEqual([
-      "log entry 1: it is not written as a session host writes it",
-    ]);
+    ["a time of another precision and zone", (text) => text.replace(AT, "2025-01-01T01:00:00+01:00")],
+  ])("may be written by another referee: an entry with %s", (_, change) => {
+    const text = told.log[1] ?? "";
+    expect(change(text)).not.toBe(text);
+    const log = told.log.with(1, change(text));
+    expect(faultsOfMatch({ ...told, log, log_head: log.reduce(chainHash, GENESIS) })).toEqual([]);
   });
 
-  test.each([
-    "yesterday",
-    "",
-    "2025-01-01",
-    "2025-01-01T00:00:00Z",
-    "2025-02-30T00:00:00.000Z",
-    "2025-13-01T00:00:00.000Z",
-  ])("an entry at %j has no time in UTC as a session host writes it", (at) => {
-    const log = told.log.with(1, (told.log[1] ?? "").replace(AT, at));
-    expect(faultsOfMatch({ ...told, log, log_head: log.reduce(chainHash, GENESIS) })).toEqual([
-      "log entry 1: its time is not of the form 2026-01-31T12:00:00.000Z",
-    ]);
-  });
-
-  test.each([
-    [{ league_id: "second" }],
-    [{ match_id: "R1M2" }],
-    [{ roles: { player_1: "P01", player_2: "P03" } }],
-    [{ roles: { player_1: "P02", player_2: "P01" } }],
-  ])("a log of the agents of another match does not hold: %j", (other) => {
-    expect(faultsOfMatch({ ...told, ...other })).toEqual(["the log is of a match with other participants"]);
-  });
+  test.each(["yesterday", "", "2025-01-01", "2025-01-01T00:00:00", "2025-13-01T00:00:00.000Z"])(
+    "does not hold with an entry at %j",
+    (at) => {
+      const log = told.log.with(1, (told.log[1] ?? "").replace(AT, at));
+      expect(faultsOfMatch({ ...told, log, log_head: log.reduce(chainHash, GENESIS) })).toEqual([
+        "log entry 1: its time is not ISO 8601 with a time zone",
+      ]);
+    },
+  );
 
   test.each([[{ best_of: 2 }], [{}], [undefined], [{ best_of: 0 }], [{ best_of: "3" }]])(
     "does not hold when %j was ordered, though all else follows from the log",

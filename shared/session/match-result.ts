@@ -36,8 +36,6 @@ export function outcomeOf(session: Session, head: string, players: Readonly<Reco
 
 /** A reported result, with the log that must prove it. */
 export interface ReportedMatch extends Omit<MatchOutcome, "faults"> {
-  readonly league_id: string;
-  readonly match_id: string;
   readonly game: string;
   /** As the league's config has them. */
   readonly options: unknown;
@@ -55,8 +53,6 @@ export function faultsOfMatch(told: ReportedMatch): readonly string[] {
   if (!replayed.ok) return [`log entry ${replayed.error.seq}: ${replayed.error.message}`];
   const { session, head } = replayed.value;
   if (session.status !== "completed") return ["the log does not lead to an end"];
-  if (!isDeepStrictEqual({ ...session.participants }, participantsOf(told)))
-    return ["the log is of a match with other participants"];
   const { game } = session;
   const options = game.options.safeParse(told.options ?? {});
   const expected = {
@@ -77,12 +73,17 @@ export function faultsOfMatch(told: ReportedMatch): readonly string[] {
   return isAsOrdered ? faults : [...faults, "the log is of a match with other options"];
 }
 
-/** Role to agent of the session of a match. */
+/** Role to agent of the session of a match, as the referees of this project name them. */
 export const participantsOf = ({
   league_id,
   match_id,
   roles,
-}: Pick<ReportedMatch, "league_id" | "match_id" | "roles">): Readonly<Record<Role, string>> =>
+}: {
+  readonly league_id: string;
+  readonly match_id: string;
+  /** Role to player. */
+  readonly roles: Readonly<Record<Role, string>>;
+}): Readonly<Record<Role, string>> =>
   Object.fromEntries(Object.entries(roles).map(([role, player]) => [role, matchAgentId(player, league_id, match_id)]));
 
 /** An aborted match gives no points, so its points and scores may be left out. */
