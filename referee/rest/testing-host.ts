@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "#shared/runtime/logger.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
-import { type RefereeOptions, startReferee } from "../service.ts";
+import type { ServiceOptions } from "../options.ts";
+import { startReferee } from "../service.ts";
 import { CreatedSession, RegisteredAgent } from "./documents.ts";
 
 export interface TestHost {
@@ -50,7 +51,7 @@ export interface TestHostOptions {
   readonly limitLoopback?: boolean;
   readonly answerWithinMs?: number;
   readonly bots?: ReadonlyMap<string, string>;
-  readonly botTimeouts?: RefereeOptions["botTimeouts"];
+  readonly botTimeouts?: ServiceOptions["botTimeouts"];
   readonly log?: Logger;
 }
 

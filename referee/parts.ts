@@ -1,0 +1,140 @@
+import { join } from "node:path";
+import { flat } from "#shared/lib/text.ts";
+import type { Listening } from "#shared/rpc/listen.ts";
+import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
+import { toolsOf } from "#shared/rpc/operations.ts";
+import type { Peers } from "#shared/rpc/peer.ts";
+import type { AgentProcess } from "#shared/runtime/agent.ts";
+import { ownSecret } from "#shared/runtime/secret-file.ts";
+import { VERSION } from "#shared/runtime/version.ts";
+import type { Session } from "#shared/session/session.ts";
+import { type AgentDirectory, agentDirectory } from "./agents.ts";
+import { HOST_INSTRUCTIONS, LEAGUE_TOOLS, REFEREE_INSTRUCTIONS } from "./listing.ts";
+import { createAsker } from "./match/ask.ts";
+import type { MatchDriver } from "./match/driven-match.ts";
+import { newsOperations, type RefereeDesk, refereeOperations } from "./operations.ts";
+import type { ServiceOptions } from "./options.ts";
+import { createReferee, type Referee } from "./referee.ts";
+import { changedBy, gameRules, refereeTemplates } from "./resources.ts";
+import { openPlayRoom, type PlayRoom } from "./room.ts";
+import { createHost, type SessionHost } from "./sessions/host.ts";
+import { type Replies, sqliteReplies } from "./sessions/replies.ts";
+import { seatTable } from "./sessions/seats.ts";
+import { sessionStore } from "./sessions/session-store.ts";
+import { createWaits, type Waits } from "./sessions/waits.ts";
+import type { RefereeStore } from "./store.ts";
+import { matchTable, type SessionTable, sessionTable } from "./tables.ts";
+
+/** Who this referee is in its league: from its registration on with an id and a token. */
+export interface Identity {
+  id: string;
+  token: string | null;
+}
+
+/** What a referee consists of behind its port. */
+export interface Parts {
+  readonly peers: Peers;
+  readonly host: SessionHost;
+  readonly agents: AgentDirectory;
+  readonly sessions: SessionTable;
+  readonly replies: Replies;
+  readonly waits: Waits;
+  readonly referee: Referee;
+  readonly room: PlayRoom;
+  readonly desk: RefereeDesk;
+  readonly mcp: McpEndpoint;
+  /** Where people find its pages. */
+  readonly pagesUrl: string;
+}
+
+/** Composes the parts of a referee over its open store and the server that is going to pass them requests. */
+export function composeParts(
+  options: ServiceOptions,
+  { db, writer }: RefereeStore,
+  server: Listening,
+  identity: Identity,
+  self: AgentProcess,
+): Parts {
+  const { clock, log } = self;
+  const peers = self.network.createPeers();
+  const seats = seatTable(db);
+  const onListenerError = (err: unknown, session: string) =>
+    log.error({ err, session }, "a listener failed after a commit");
+  const host = createHost(sessionStore(db, writer), clock, (session) => onCommit(session), onListenerError, seats.open);
+  const tables = {
+    agents: agentDirectory(db, writer, clock),
+    sessions: sessionTable(db),
+    replies: sqliteReplies(db, writer, clock),
+    waits: createWaits(host, clock),
+  };
+  const driver = driverOf(host, peers, server, identity, self);
+  const { manager, reportTimeoutMs, maxConcurrentMatches } = options;
+  const referee = createReferee({
+    ...{ driver, peers, log, identity, reportTimeoutMs },
+    matches: matchTable(db, writer),
+    manager: manager ?? "",
+    onTokensChanged: tables.agents.forgetHolders,
+  });
+  const pagesUrl = options.endpoint?.replace(/\/mcp$/, "") ?? server.urls[0] ?? server.url;
+  const room = openPlayRoom({
+    ...{ db, writer, seats, ...tables, driver, self },
+    url: pagesUrl,
+    bots: options.bots,
+    botTimeouts: options.botTimeouts,
+    dataFolder: options.dataFolder,
+    isAttended: options.isAttended,
+    tellPeople: options.tellPeople ?? ((line) => void process.stderr.write(`${line}\n`)),
+  });
+  const desk = { host, referee, identity, maxConcurrentMatches, play: room.play };
+  const mcp = endpointOf(options, desk, room, server, self);
+  const onCommit = (session: Session): void =>
+    mcp.changed(() => [...changedBy(desk, session), ...room.changedBy(session)]);
+  return { ...{ peers, host, referee, room, desk, mcp, pagesUrl }, ...tables };
+}
+
+/** The driver of matches, which writes the faults of players to this process's log. */
+const driverOf = (
+  host: SessionHost,
+  peers: Peers,
+  { rejections }: Listening,
+  identity: Identity,
+  { clock }: AgentProcess,
+): MatchDriver => ({
+  host,
+  asker: createAsker(peers, () => flat("referee:", identity.id), clock),
+  clock,
+  onFault: ({ playerId, endpoint }, { code, cause, detail, systemMessage }, request) =>
+    rejections.write(endpoint.split("?", 1)[0] ?? "", {
+      code,
+      reason: `${cause}: ${detail}${systemMessage ? ` (${systemMessage})` : ""}`,
+      agent: `player:${playerId}`,
+      request,
+    }),
+});
+
+function endpointOf(
+  { manager, storeName, dataFolder, answerWithinMs }: ServiceOptions,
+  desk: RefereeDesk & { readonly identity: Identity },
+  room: PlayRoom,
+  { port }: Listening,
+  { clock, log }: AgentProcess,
+): McpEndpoint {
+  const listing =
+    manager === null
+      ? { instructions: HOST_INSTRUCTIONS, unlisted: LEAGUE_TOOLS }
+      : { instructions: REFEREE_INSTRUCTIONS };
+  const surface = {
+    serverInfo: { name: "referee", version: VERSION },
+    tools: toolsOf(
+      [...refereeOperations(desk), ...room.operations, ...newsOperations()],
+      () => flat("referee:", desk.identity.id),
+      clock,
+    ),
+    resources: [...room.resources, ...gameRules()],
+    templates: [...room.templates, ...refereeTemplates(desk)],
+    stateKey: ownSecret(join(dataFolder, "tokens", `rounds-${storeName ?? port}`)),
+    answerWithinMs,
+    ...listing,
+  };
+  return mcpEndpoint(surface, (error) => log.error({ err: error }, "internal error"), clock);
+}

@@ -1,0 +1,45 @@
+import { gameIds } from "#shared/games/registry.ts";
+import { RefereeRegisterResponse } from "#shared/protocol/messages.ts";
+import type { Listening } from "#shared/rpc/listen.ts";
+import type { AgentProcess } from "#shared/runtime/agent.ts";
+import { contactEndpoint, placeName } from "#shared/runtime/contact.ts";
+import { register, takeToken } from "#shared/runtime/registration.ts";
+import { tokenFileOf } from "#shared/runtime/secret-file.ts";
+import { VERSION } from "#shared/runtime/version.ts";
+import type { ServiceOptions } from "./options.ts";
+import type { Identity, Parts } from "./parts.ts";
+
+/** Registers a referee with its manager, and goes on with the matches that are still assigned to it. Rejects when it cannot register or `signal` is aborted. */
+export async function registerReferee(
+  options: ServiceOptions,
+  manager: string,
+  server: Listening,
+  { peers, referee }: Parts,
+  identity: Identity,
+  self: AgentProcess,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name, endpoint = null, joinCode, maxConcurrentMatches, registerTimeoutMs: timeoutMs, dataFolder } = options;
+  const contact = await contactEndpoint({ manager, server, endpoint, timeoutMs, self, signal });
+  const display_name = name ?? `Referee ${placeName(contact)}`;
+  const sender = `referee:${display_name}`;
+  const tokenFile = tokenFileOf(dataFolder, "referee", String(server.port));
+  const { response, token } = await register({
+    ...{ peers, manager, sender, timeoutMs, tokenFile, self, signal },
+    type: "REFEREE_REGISTER_REQUEST",
+    payload: {
+      display_name,
+      version: VERSION,
+      game_types: gameIds,
+      contact_endpoint: contact,
+      ...(joinCode && { join_code: joinCode }),
+      max_concurrent_matches: maxConcurrentMatches,
+    },
+    response: RefereeRegisterResponse,
+    token: takeToken(tokenFile, sender, signal),
+  });
+  identity.id = response.referee_id ?? display_name;
+  identity.token = token;
+  self.say(`registered as ${identity.id}`);
+  for (const order of response.matches ?? []) await referee.start(order);
+}
