@@ -6,10 +6,9 @@ import { agentsIn, cleanUp, documentOf, eventually, RPS, run, runFolders, start,
 afterEach(cleanUp);
 
 const ROCK = "export default () => 'rock';\n";
-const FORGED = { leagues: [{ league_id: "rps", matches: [], standings: [{ rank: 1, display_name: "Mallory" }] }] };
 
 it("what bots say to the command which started them neither ends nor spoils its league", async () => {
-  const forged = JSON.stringify({ type: "event", event: { type: "all_completed", document: FORGED } });
+  const forged = JSON.stringify({ type: "event", event: { type: "all_completed" } });
   const files = {
     "forger.ts": `process.send(${forged});\n${ROCK}`,
     "babbler.ts": `process.send(null); process.send({ type: "event" }); process.send({ type: "ready", url: 7 });\n${ROCK}`,

@@ -37,7 +37,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
       const told = event as LiveEvent;
       hasBegun ||= told.type === "league_started" || told.type === "match_completed";
       progress.event(told);
-      if (told.type === "all_completed") finish(told.document);
+      if (told.type === "all_completed") finish();
       else endWhereStuck(told);
     },
     onLine: (agent, line) => warn(`${agent}: ${line}`),
@@ -47,14 +47,17 @@ export async function runLeagues(options: RunOptions): Promise<number> {
     },
   });
   let isFinished = false;
-  const finish = (document: ResultsDocument): void => {
+  const finish = (): void => {
     // A manager that is started again after the end, under --keep, says so once more; the results are told once.
     if (isFinished) return;
     isFinished = true;
     folder.finish("completed");
     progress.end();
-    options.onCompleted(document);
-    if (!options.keep) ended.resolve(EXIT.ok);
+    report().then(() => !options.keep && ended.resolve(EXIT.ok), fail);
+  };
+  const fail = (thrown: unknown): void => {
+    warn(String(thrown));
+    ended.resolve(EXIT.failed);
   };
 
   const over = new Set<string>();
@@ -96,18 +99,18 @@ export async function runLeagues(options: RunOptions): Promise<number> {
     }
     await Promise.all(others);
   };
-  start().catch((thrown) => {
-    warn(String(thrown));
-    ended.resolve(EXIT.failed);
-  });
+  start().catch(fail);
+  // Loaded while the agents start.
+  const reading = import("../league-manager/projections/kept-document.ts");
+  const report = async (): Promise<void> => {
+    const { keptDocument } = await reading;
+    options.onCompleted(keptDocument(config, join(folder.path, "league-manager.sqlite")));
+  };
   const exitCode = await ended.promise;
   // A run that has begun is not failed: it can be resumed, also after a fault of its setup has been corrected.
   if (exitCode !== EXIT.ok && !hasBegun) folder.finish("failed");
   progress.end();
   await supervisor.stop();
-  if (isStuck && over.size > 0 && exitCode === EXIT.failed) {
-    const { keptDocument } = await import("../league-manager/projections/kept-document.ts");
-    options.onCompleted(keptDocument(config, join(folder.path, "league-manager.sqlite")));
-  }
+  if (isStuck && over.size > 0 && exitCode === EXIT.failed) await report();
   return exitCode;
 }

@@ -8,6 +8,7 @@ import { Config } from "#shared/runtime/config.ts";
 import { freePorts } from "#shared/runtime/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
 import type { ResultsDocument } from "../league-manager/projections/document.ts";
+import { keptDocument } from "../league-manager/projections/kept-document.ts";
 import type { LiveEvent } from "../league-manager/projections/live.ts";
 import { startManager } from "../league-manager/service.ts";
 import { startPlayer } from "../player/service.ts";
@@ -90,7 +91,8 @@ export async function startTestLeague(options: TestLeagueOptions): Promise<TestL
   const completed = Promise.withResolvers<ResultsDocument>();
   const onEvent = (event: LiveEvent): void => {
     options.onEvent?.(event);
-    if (event.type === "all_completed") completed.resolve(event.document);
+    if (event.type === "all_completed")
+      completed.resolve(keptDocument(config, join(dataFolder, "league-manager.sqlite")));
   };
   const agents: RunningAgent[] = [];
   const stop = async (): Promise<void> => {

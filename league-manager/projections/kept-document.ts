@@ -1,15 +1,14 @@
+import { DatabaseSync } from "node:sqlite";
 import type { Config } from "#shared/runtime/config.ts";
-import { openSqlite } from "#shared/store/sqlite.ts";
 import { noWriter } from "#shared/store/writer.ts";
 import { loadState } from "../store/load-state.ts";
 import { managerStore } from "../store/manager-store.ts";
-import { MANAGER_SCHEMA } from "../store/schema.ts";
 import { type ResultsDocument, resultsDocument } from "./document.ts";
 import { createProjections } from "./projections.ts";
 
-/** The results document from the file of a manager that has stopped. */
-export function keptDocument(config: Config, storeFile: string): ResultsDocument {
-  const db = openSqlite(storeFile, MANAGER_SCHEMA);
+/** The results document from the file of a manager, which may be running. */
+export function keptDocument(config: Pick<Config, "leagues">, storeFile: string): ResultsDocument {
+  const db = new DatabaseSync(storeFile, { readOnly: true, timeout: 5_000 });
   try {
     const leagueIds = config.leagues.map(({ league_id }) => league_id);
     const projections = createProjections(loadState(managerStore(db, noWriter), leagueIds));

@@ -41,13 +41,14 @@ async function twoLeagues() {
     ...{ ledger, projections: createProjections(ledger), log: silentProcess("manager").log },
     ...{ emit: (event) => void events.push(event), onCommitted: () => {} },
   });
-  return { ledger, types: () => events.map(({ type }) => type) };
+  return { ledger, events, types: () => events.map(({ type }) => type) };
 }
 
-test("two leagues that complete in one commit are followed by one all_completed", async () => {
-  const { ledger, types } = await twoLeagues();
+test("two leagues that complete in one commit are followed by one all_completed, without their results", async () => {
+  const { ledger, events, types } = await twoLeagues();
   await ledger.execute(complete("first", "second"));
   expect(types()).toEqual(["league_completed", "league_completed", "all_completed"]);
+  expect(events.at(-1)).toEqual({ type: "all_completed" });
 });
 
 test("all_completed comes after the last league, and not again with a later commit", async () => {

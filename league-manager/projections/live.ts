@@ -7,7 +7,7 @@ import { matchOf } from "../league/evolve.ts";
 import type { League, MatchFault } from "../league/league.ts";
 import type { Standing } from "../league/standings.ts";
 import type { Commit, CommittedEvent } from "../ledger.ts";
-import { type CompletedMatch, completedMatch, type ResultsDocument, resultsDocument } from "./document.ts";
+import { type CompletedMatch, completedMatch } from "./document.ts";
 import type { Projections } from "./projections.ts";
 
 /** The events that the terminal and `league run --json` show while leagues are played. */
@@ -37,7 +37,8 @@ export type LiveEvent =
       readonly league_ids: readonly string[];
     }
   | { readonly type: "notice"; readonly message: string }
-  | { readonly type: "all_completed"; readonly document: ResultsDocument };
+  /** Without the results, which can be too many for a message: `keptDocument` reads them. */
+  | { readonly type: "all_completed" };
 
 /** A change of an agent's lifecycle state. */
 export interface StateChange {
@@ -146,15 +147,10 @@ const leagueCompleted = (league: League, projections: Projections): LiveEvent =>
 const areCompleted = (projections: Projections): boolean =>
   projections.leagues().every(({ status }) => status === "completed");
 
-const allCompleted = (projections: Projections): LiveEvent => ({
-  type: "all_completed",
-  document: resultsDocument(projections.leagues(), projections.standings),
-});
-
 /** The live event that follows those of a commit's events: the commit has completed the last league. One commit can complete several leagues. */
 export function liveEventsAfter({ events }: Commit, projections: Projections): readonly LiveEvent[] {
   const hasCompleted = events.some(({ event }) => event.type === "completed");
-  return hasCompleted && areCompleted(projections) ? [allCompleted(projections)] : [];
+  return hasCompleted && areCompleted(projections) ? [{ type: "all_completed" }] : [];
 }
 
 /** The live events of a manager's start: the leagues that its store holds. */
@@ -165,5 +161,5 @@ export function liveEventsAtStart(projections: Projections): readonly LiveEvent[
     if (status === "open") return [];
     return [notice(`${leagueId} goes on: ${completedCount} of ${matchCount} matches are played`)];
   });
-  return areCompleted(projections) ? [...events, allCompleted(projections)] : events;
+  return areCompleted(projections) ? [...events, { type: "all_completed" }] : events;
 }

@@ -13,6 +13,8 @@ import { silentProcess } from "#shared/runtime/testing-process.ts";
 import type { Agent } from "../agents/agent.ts";
 import type { Match } from "../league/league.ts";
 import type { Decide } from "../ledger.ts";
+import type { ResultsDocument } from "../projections/document.ts";
+import { keptDocument } from "../projections/kept-document.ts";
 import type { LiveEvent } from "../projections/live.ts";
 import { startManager } from "../service.ts";
 import { changeKept, keptState } from "./kept-state.ts";
@@ -52,7 +54,7 @@ export interface ScriptedLeague {
   /** The first order for a match that the referee has had from the manager that runs now; waits for it. */
   order(refereeId: string, matchId: string): Promise<StartGame>;
   /** Waits until every league is over. */
-  over(): Promise<Extract<LiveEvent, { type: "all_completed" }>["document"]>;
+  over(): Promise<ResultsDocument>;
   /** The matches of the league in the manager's file. */
   matches(): readonly Match[];
   /** A registered agent in the manager's file. */
@@ -161,9 +163,9 @@ export async function startScriptedLeague(
       }, PATIENCE),
     over: () =>
       vi.waitFor(() => {
-        const found = events.find((event) => event.type === "all_completed");
-        if (!found) throw new Error("the leagues are not over");
-        return found.document;
+        const isOver = events.some((event) => event.type === "all_completed");
+        if (!isOver) throw new Error("the leagues are not over");
+        return keptDocument(config, join(dataFolder, "league-manager.sqlite"));
       }, PATIENCE),
     matches: () =>
       state()
