@@ -55,7 +55,7 @@ export function placeForReferee(
 }
 
 /** Whether a match is assigned to a referee. Matches are assigned in current rounds only. */
-export const hasMatch = ({ leagues }: ManagerState, refereeId: string): boolean =>
+const hasMatch = ({ leagues }: ManagerState, refereeId: string): boolean =>
   [...leagues.values()].some((league) =>
     currentMatches(league).some((match) => match.status === "assigned" && match.refereeId === refereeId),
   );

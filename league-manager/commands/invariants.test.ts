@@ -6,7 +6,6 @@ import type { Decide, Decision, ManagerState } from "../ledger.ts";
 import { completeLeague, openLeagues, startLeague } from "./leagues.ts";
 import { assignMatch, releaseMatch } from "./matches.ts";
 import { recoverPlayer, removePlayer, resetToken } from "./players.ts";
-import { forgetReferee } from "./referees.ts";
 import { reportResult } from "./report.ts";
 import { openRound } from "./rounds.ts";
 import { AT, applied, NOTHING, POLICY, player, referee, settingsOf, tokenOf } from "./testing.ts";
@@ -67,7 +66,6 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: playerId.map((id) => fixed(removePlayer(id))) },
   { weight: 1, arbitrary: playerId.map((id) => fixed(recoverPlayer(id))) },
   { weight: 1, arbitrary: playerId.map((id) => fixed(resetToken(id, tokenOf(`reset ${id}`), []))) },
-  { weight: 1, arbitrary: refereeId.map((id) => fixed(forgetReferee(id))) },
   { weight: 2, arbitrary: league.map((id) => fixed(startLeague(id))) },
   {
     weight: 30,

@@ -2,6 +2,8 @@ import { ok } from "#shared/lib/result.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import type { Agent } from "../agents/agent.ts";
 import { fieldsOf } from "../agents/capabilities.ts";
+import { Draft } from "../commands/draft.ts";
+import { dropReferee } from "../commands/leave.ts";
 import { reportResult } from "../commands/report.ts";
 import { matchSeeds } from "../league/seeds.ts";
 import type { Decide } from "../ledger.ts";
@@ -45,6 +47,15 @@ export const renamedReferees = (league: ScriptedLeague): Decide<null> => {
     });
   };
 };
+
+/** A referee is forgotten, as when it makes room for another one. */
+export const withoutReferee =
+  (refereeId: string): Decide<null> =>
+  (state, at) => {
+    const draft = new Draft(state, at);
+    dropReferee(draft, refereeId);
+    return draft.decision(null);
+  };
 
 /** P02 is not registered any more, which no command leads to in a running league. P01 and P03 play the league `later`. */
 export const withoutP02: Decide<null> = () =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isSignedFor } from "#shared/protocol/signing.ts";
-import { forgetReferee } from "../../commands/referees.ts";
+import { withoutReferee } from "../../testing/decisions.ts";
 import { played } from "../../testing/results.ts";
 import { startTestLeague, type TestLeague } from "../testing/league.ts";
 
@@ -109,7 +109,7 @@ describe("a referee that was forgotten while its league was not in the config", 
   /** Restarts the manager without the league, forgets REF01, and restarts it with the league. */
   async function withoutLeague(league: TestLeague): Promise<void> {
     await league.restart(undefined, ["other"]);
-    expect(await league.ledger().execute(forgetReferee("REF01"))).toMatchObject({ ok: true });
+    expect(await league.ledger().execute(withoutReferee("REF01"))).toMatchObject({ ok: true });
     await league.restart();
   }
 
