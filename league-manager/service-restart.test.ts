@@ -137,7 +137,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect(ofP01()).toMatchObject({ state: "SHUTDOWN", fails: 3 });
   });
 
-  it("plays a round that had begun to its end, also the matches of a player that is shut down", async (test) => {
+  it("plays a round that had begun to its end, also the matches of a player that is removed", async (test) => {
     const league = await startScriptedLeague(test, { maxConcurrent: 1 });
     await league.begin(1);
     const assigned = await league.order("REF01", "R1M1");
@@ -149,7 +149,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect(rps?.matches).toMatchObject([{ termination: "normal" }, { termination: "normal" }]);
   });
 
-  it("forfeits the matches of a player that is shut down in a round that had not begun", async (test) => {
+  it("forfeits the matches of a player that is removed in a round that had not begun", async (test) => {
     const league = await startScriptedLeague(test, { players: 3 });
     await league.begin();
     const first = played(await league.order("REF01", "R1M1"));
@@ -159,9 +159,9 @@ describe.concurrent("a manager that starts again on its folder", () => {
     });
     const [rps] = (await league.over()).leagues;
     expect(rps?.matches.map(({ reason }) => reason)).toEqual([
-      expect.not.stringMatching("shut"),
-      "shut_down",
-      "shut_down",
+      expect.not.stringMatching("removed"),
+      "removed_by_operator",
+      "removed_by_operator",
     ]);
     expect(league.referee("REF01").orders()).toEqual([]);
   });

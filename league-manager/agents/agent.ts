@@ -35,6 +35,8 @@ export interface Agent extends Capabilities, Profile {
   readonly kind: AgentKind;
   readonly version: number;
   readonly state: AgentState;
+  /** Whether an operator shut it down. */
+  readonly isRemoved: boolean;
   /** Matches in a row lost by TIMEOUT. */
   readonly fails: number;
   /** When it last registered again with a change, ISO 8601; null if it never has. */

@@ -19,7 +19,8 @@ export function evolveAgent(
     invariant(agent === null, `${event.agent_id} is registered once`);
     const { agent_id: id, kind } = event;
     const state = stateAfter("INIT", "register_success");
-    return { id, kind, state, fails: 0, returnedAt: null, ...capabilitiesOf(event), ...rowOf(profile), version };
+    const fresh = { isRemoved: false, fails: 0, returnedAt: null };
+    return { id, kind, state, ...fresh, ...capabilitiesOf(event), ...rowOf(profile), version };
   }
   invariant(agent !== null, `${event.type} follows the registration of an agent`);
   if (event.type === "forgotten") return null;
@@ -44,10 +45,11 @@ function changesOf(agent: Agent, event: Exclude<AgentEvent, { type: "registered"
       return { state: stateAfter(agent.state, "recover") };
     case "renewed":
       invariant(agent.state === "SHUTDOWN", `${agent.id} is shut down before it is renewed`);
-      return { fails: 0, state: stateAfter("INIT", "register_success") };
+      return { fails: 0, isRemoved: false, state: stateAfter("INIT", "register_success") };
     case "dismissed":
-    case "removed":
       return { state: stateAfter(agent.state, "league_end") };
+    case "removed":
+      return { isRemoved: true, state: stateAfter(agent.state, "league_end") };
   }
 }
 

@@ -47,6 +47,7 @@ it("a registration contains the declared capabilities and a commitment of the na
     kind: "player",
     version: 1,
     state: "REGISTERED",
+    isRemoved: false,
     fails: 0,
     returnedAt: null,
   });
@@ -72,7 +73,7 @@ it.each<[string, readonly AgentCommand[], Partial<Agent>, string[]]>([
   [
     "three timeouts and an answer",
     [...active, timeOut, timeOut, timeOut, timeOut, answer, recover],
-    { state: "SHUTDOWN", fails: 3 },
+    { state: "SHUTDOWN", isRemoved: false, fails: 3 },
     ["activated", "timed_out", "timed_out", "timed_out"],
   ],
   ["a health probe of an active player", [...active, recover], { state: "ACTIVE" }, ["activated"]],
@@ -82,7 +83,18 @@ it.each<[string, readonly AgentCommand[], Partial<Agent>, string[]]>([
     { state: "SHUTDOWN" },
     ["activated", "dismissed"],
   ],
-  ["an operator's removal", [register(), { type: "remove" }, { type: "remove" }], { state: "SHUTDOWN" }, ["removed"]],
+  [
+    "an operator's removal",
+    [register(), { type: "remove" }, { type: "remove" }],
+    { state: "SHUTDOWN", isRemoved: true },
+    ["removed"],
+  ],
+  [
+    "another league after an operator's removal",
+    [register(), { type: "remove" }, { type: "renew" }],
+    { state: "REGISTERED", isRemoved: false },
+    ["removed", "renewed"],
+  ],
   [
     "another league after the end of the first",
     [...active, timeOut, { type: "dismiss" }, { type: "renew" }, { type: "renew" }],

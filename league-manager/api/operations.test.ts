@@ -152,7 +152,7 @@ it("remove_player does not change a round that has begun, forfeits the following
   await vi.waitFor(async () => {
     const later = (await manager.schedule("rps")).slice(1);
     const withP02 = later.filter(({ roles }) => Object.values(roles).includes("P02"));
-    expect(withP02).toMatchObject([{ status: "completed", termination: "forfeit", reason: "shut_down" }]);
+    expect(withP02).toMatchObject([{ status: "completed", termination: "forfeit", reason: "removed_by_operator" }]);
   }, PATIENCE);
   const { body } = await manager.post(rpcOf("tools/list"));
   const { description } = body.result.tools.find(({ name }: Wire) => name === "remove_player");

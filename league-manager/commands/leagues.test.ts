@@ -84,7 +84,9 @@ describe("a round", () => {
     expect(version).toBe(3);
     const opened = openRound("rps", 1)(stateAfter(removed), "");
     expect(opened).toMatchObject({
-      value: { leagueEvents: [{ event: { absent: [{ player_id: "P04", agent_version: version }] } }, {}] },
+      value: {
+        leagueEvents: [{ event: { absent: [{ player_id: "P04", agent_version: version, removed: true }] } }, {}],
+      },
     });
     expect(state.leagues.get("rps")?.rounds[0]?.matches[0]).toMatchObject({
       players: ["P01", "P04"],

@@ -10,12 +10,15 @@ export const openRound =
   (state, at) => {
     const entrants = state.leagues.get(leagueId)?.entrants ?? new Map<string, string>();
     const shutDown = new Map<string, number>();
+    const removed = new Set<string>();
     for (const id of entrants.keys()) {
       const player = state.agents.get(id);
-      if (player?.state === "SHUTDOWN") shutDown.set(id, player.version);
+      if (player?.state !== "SHUTDOWN") continue;
+      shutDown.set(id, player.version);
+      if (player.isRemoved) removed.add(id);
     }
     const draft = new Draft(state, at);
-    const opened = draft.league(leagueId, { type: "open_round", roundId, shutDown });
+    const opened = draft.league(leagueId, { type: "open_round", roundId, shutDown, removed });
     return opened.ok ? draft.decision(null) : opened;
   };
 

@@ -11,8 +11,15 @@ export type LeagueCommand =
   | { readonly type: "leave"; readonly playerId: string }
   /** Closes the registration and pairs every round. */
   | { readonly type: "start" }
-  /** Opens the current round. `shutDown`: player id to the version of its stream, of all players who are shut down. */
-  | { readonly type: "open_round"; readonly roundId: number; readonly shutDown: ReadonlyMap<string, number> }
+  /** Opens the current round. */
+  | {
+      readonly type: "open_round";
+      readonly roundId: number;
+      /** Of all players who are shut down: player id to the version of its stream. */
+      readonly shutDown: ReadonlyMap<string, number>;
+      /** Those of them that the operator removed. */
+      readonly removed?: ReadonlySet<string>;
+    }
   | { readonly type: "announce_round"; readonly roundId: number }
   | { readonly type: "schedule"; readonly roundId: number; readonly players: readonly string[] }
   | { readonly type: "assign"; readonly matchId: string; readonly epoch: number; readonly refereeId: string }

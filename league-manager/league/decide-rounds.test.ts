@@ -15,9 +15,14 @@ function won(commands: readonly LeagueCommand[], matchId: string): readonly Leag
   return [...assigned, { type: "report", result: resultOf(league, match, WON), refereeId: "REF01", seed: SEED }];
 }
 
-const open = (roundId: number, shutDown: Readonly<Record<string, number>> = {}): LeagueCommand => {
-  return { type: "open_round", roundId, shutDown: new Map(Object.entries(shutDown)) };
-};
+const open = (
+  roundId: number,
+  shutDown: Readonly<Record<string, number>> = {},
+  removed: readonly string[] = [],
+): LeagueCommand => ({
+  type: "open_round",
+  ...{ roundId, shutDown: new Map(Object.entries(shutDown)), removed: new Set(removed) },
+});
 const roundOne = won(won([...started, open(1)], "R1M1"), "R1M2");
 
 describe("a round is opened", () => {
@@ -59,6 +64,26 @@ describe("a round is opened", () => {
           log_head: "",
         },
       );
+  });
+
+  it("with the forfeits of the players whom the operator removed", () => {
+    const { league, events } = afterCommands([...started, open(1, { P04: 7 }, ["P04"])]);
+    const absent = [{ player_id: "P04", agent_version: 7, removed: true }];
+    expect(events).toContainEqual(expect.objectContaining({ type: "round_opened", round_id: 1, absent }));
+    const match = league.rounds[0]?.matches[0];
+    expect(match && summaryOf(match)).toMatchObject({
+      ...{ winner: "P01", termination: "forfeit", reason: "removed_by_operator" },
+      faults: [{ player_id: "P04", code: "G002", cause: "timeout", detail: "the operator removed the player" }],
+    });
+  });
+
+  it("and a match of a removed player and one that timed out names the cause of each", () => {
+    const { league } = afterCommands([...started, open(1, { P01: 5, P04: 7 }, ["P04"])]);
+    const match = league.rounds[0]?.matches[0];
+    expect(match && summaryOf(match)).toMatchObject({
+      reason: "shut_down",
+      faults: [{ detail: "the player is shut down" }, { detail: "the operator removed the player" }],
+    });
   });
 
   it("and a match that both players forfeit has no winner", () => {

@@ -6,7 +6,7 @@ import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "./commands.t
 import { QUOTED_CHARACTERS } from "./events.ts";
 import { matchOf } from "./evolve.ts";
 import type { League, Match } from "./league.ts";
-import { forfeitOf, SHUT_DOWN } from "./outcome.ts";
+import { forfeitOf, REMOVED, SHUT_DOWN } from "./outcome.ts";
 import { decideReport, MAX_ABORTS } from "./report.ts";
 import { matchIdOf, roundRobin } from "./round-robin.ts";
 
@@ -90,7 +90,8 @@ function decideStart({ leagueId: league_id, status, entrants, roles }: League): 
 }
 
 /** Opens the current round. Its matches with players who are shut down are forfeited with it. */
-function decideOpenRound(league: League, { roundId, shutDown }: CommandOf<"open_round">): Decided {
+function decideOpenRound(league: League, command: CommandOf<"open_round">): Decided {
+  const { roundId, shutDown, removed } = command;
   const round = league.rounds[roundId - 1];
   if (!round) return rejectRound(league, roundId);
   if (round.isOpened) return UNCHANGED;
@@ -98,25 +99,33 @@ function decideOpenRound(league: League, { roundId, shutDown }: CommandOf<"open_
   const players = [...new Set(round.matches.flatMap((match) => match.players))];
   const absent = players.flatMap((player_id) => {
     const agent_version = shutDown.get(player_id);
-    return agent_version === undefined ? [] : [{ player_id, agent_version }];
+    return agent_version === undefined
+      ? []
+      : [{ player_id, agent_version, ...(removed?.has(player_id) && { removed: true as const }) }];
   });
   const forfeits = round.matches.filter((match) => match.players.some((playerId) => shutDown.has(playerId)));
   return ok([
     { type: "round_opened", round_id: roundId, absent },
-    ...forfeits.map((match) => forfeited(league, match, shutDown)),
+    ...forfeits.map((match) => forfeited(league, match, command)),
   ]);
 }
 
-function forfeited(league: League, match: Match, shutDown: ReadonlyMap<string, number>): NewLeagueEvent {
+function forfeited(
+  league: League,
+  match: Match,
+  { shutDown, removed = new Set() }: CommandOf<"open_round">,
+): NewLeagueEvent {
   const absent = match.players.filter((playerId) => shutDown.has(playerId));
+  const detailOf = (playerId: string): string =>
+    removed.has(playerId) ? "the operator removed the player" : "the player is shut down";
   return {
     type: "match_completed",
     match_id: match.matchId,
     epoch: match.epoch,
     referee_id: null,
-    ...forfeitOf(league, match.players, absent, "the player is shut down"),
+    ...forfeitOf(league, match.players, absent, detailOf),
     termination: "forfeit",
-    reason: SHUT_DOWN,
+    reason: absent.every((playerId) => removed.has(playerId)) ? REMOVED : SHUT_DOWN,
     log_head: "",
   };
 }

@@ -23,6 +23,8 @@ const reason = z.string().max(2_000);
 /** Why a match was taken from the referee that it was assigned to. `aborted` and `overdue` count as aborts of the match. */
 const releaseReasons = ["aborted", "overdue", "unreachable", "refused"] as const;
 
+const Absence = z.strictObject({ player_id: id, agent_version: z.int().min(1), removed: z.literal(true).optional() });
+
 /** The result of a match. The keys of scores and points are player ids. */
 const MatchSummary = z.strictObject({
   winner: id.nullable(),
@@ -78,13 +80,14 @@ export const LeagueEvent = z.compile(
     }),
     /**
      * All earlier rounds are completed. `absent` are the players of the round who are shut down: their matches of this round are forfeited by
-     * the events that follow. `agent_version` is the version of the player's own stream at which it was shut down.
+     * the events that follow. `agent_version` is the version of the player's own stream at which it was shut down. `removed`: by the operator;
+     * earlier versions did not record that.
      */
     z.strictObject({
       ...common,
       type: z.literal("round_opened"),
       round_id: roundId,
-      absent: z.array(z.strictObject({ player_id: id, agent_version: z.int().min(1) })).readonly(),
+      absent: z.array(Absence).readonly(),
     }),
     /** Each player of the league has received ROUND_ANNOUNCEMENT and ROUND_START, or has not answered in time. */
     z.strictObject({ ...common, type: z.literal("round_announced"), round_id: roundId }),

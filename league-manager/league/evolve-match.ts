@@ -1,7 +1,7 @@
 import { follows } from "#shared/lib/result.ts";
 import type { LeagueEvent } from "./events.ts";
 import type { League, Match, Outcome, Round, Withdrawal } from "./league.ts";
-import { abortedOutcome, outcomeOfResult, SHUT_DOWN } from "./outcome.ts";
+import { abortedOutcome, outcomeOfResult, REMOVED, SHUT_DOWN } from "./outcome.ts";
 import { placeOf } from "./round-robin.ts";
 
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
@@ -38,8 +38,11 @@ function nextMatch(league: League, match: Match, event: MatchEvent): Match {
   if (event.type === "match_completed" && event.referee_id === null) {
     const isOpened = league.rounds[match.roundId - 1]?.isOpened === true;
     follows(match.status === "scheduled" && isOpened, `${matchId} cannot be forfeited now`);
-    const isForfeit = event.termination === "forfeit" && event.reason === SHUT_DOWN && event.log_head === "";
-    follows(isForfeit, `${matchId} has a result without a referee`);
+    const isAbsence = event.reason === SHUT_DOWN || event.reason === REMOVED;
+    follows(
+      event.termination === "forfeit" && isAbsence && event.log_head === "",
+      `${matchId} has a result without a referee`,
+    );
     return completed(match, outcomeOfResult(match.players, event), event.log_head);
   }
   follows(match.status === "assigned", `${matchId} is not assigned`);

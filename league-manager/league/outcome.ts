@@ -6,6 +6,8 @@ import type { League, Match, MatchFault, Outcome } from "./league.ts";
 
 /** The reason of a match that was forfeited because players of it were shut down. */
 export const SHUT_DOWN = "shut_down";
+/** The reason of such a match if the operator removed these players. */
+export const REMOVED = "removed_by_operator";
 
 const NONE: readonly never[] = [];
 
@@ -62,7 +64,7 @@ export function forfeitOf(
   { game, roles }: Pick<League, "game" | "roles">,
   players: readonly string[],
   absent: readonly string[],
-  detail: string,
+  detailOf: (playerId: string) => string,
 ): Omit<MatchSummary, "termination" | "reason" | "log_head"> {
   const isAbsent = (seat: number): boolean => absent.includes(players[seat] as string);
   const atFault = roles.filter((_, seat) => isAbsent(seat));
@@ -74,9 +76,10 @@ export function forfeitOf(
     winner: winner ?? null,
     final_scores: perPlayer(() => 0),
     match_points: perPlayer((role) => (winners.includes(role) ? POINTS.win : POINTS.loss)),
-    faults: roles.flatMap((role, seat): MatchFault[] =>
-      isAbsent(seat) ? [{ player_id: players[seat] as string, role, code: "G002", cause: "timeout", detail }] : [],
-    ),
+    faults: roles.flatMap((role, seat): MatchFault[] => {
+      const player_id = players[seat] as string;
+      return isAbsent(seat) ? [{ player_id, role, code: "G002", cause: "timeout", detail: detailOf(player_id) }] : [];
+    }),
   };
 }
 

@@ -8,7 +8,7 @@ import { CODENAMES, SETTINGS } from "./testing.ts";
 type Told = Omit<MatchSummary, "reason">;
 const PLAYERS = ["P01", "P02", "P03", "P04"];
 const forfeit = (absent: readonly string[]): Told => ({
-  ...forfeitOf(CODENAMES, PLAYERS, absent, "gone"),
+  ...forfeitOf(CODENAMES, PLAYERS, absent, () => "gone"),
   termination: "forfeit",
   log_head: "",
 });
@@ -36,7 +36,7 @@ describe("the forfeit of a match that is not played", () => {
   });
 
   it("has the present player of two as its winner", () => {
-    expect(forfeitOf(SETTINGS, ["P01", "P02"], ["P01"], "gone")).toMatchObject({
+    expect(forfeitOf(SETTINGS, ["P01", "P02"], ["P01"], () => "gone")).toMatchObject({
       winner: "P02",
       match_points: { P02: 3 },
     });

@@ -31,7 +31,7 @@ export function faultOfUnplayed(
     return isEmpty ? null : "an aborted match without a log has neither winner nor points nor faults";
   }
   const absent = faults.map((fault) => fault.player_id);
-  const forfeited = forfeitOf(league, players, absent, faults[0]?.detail ?? "");
+  const forfeited = forfeitOf(league, players, absent, () => faults[0]?.detail ?? "");
   const told = { winner, match_points, final_scores, faults };
   return absent.length > 0 && isDeepStrictEqual(told, forfeited)
     ? null

@@ -80,7 +80,7 @@ export function forfeitedResult({ league, matches }: Forgery, matchId: string, p
   const roles = findGame(game)?.roles ?? [];
   const players: string[] = Object.values(matches[matchId].roles);
   return {
-    ...forfeitOf({ game, roles }, players, [playerId], "the player is shut down"),
+    ...forfeitOf({ game, roles }, players, [playerId], () => "the player is shut down"),
     ...{ termination: "forfeit", reason: SHUT_DOWN, log_head: "" },
   };
 }
@@ -107,6 +107,15 @@ export function forgeSessionLog({ events, matches }: Forgery, matchId: string, c
   match.log_head = match.log.reduce(chainHash, GENESIS);
   const completed = events.find(({ type, match_id }) => type === "match_completed" && match_id === matchId);
   completed.log_head = match.log_head;
+}
+
+/** Gives the forfeit of a player another reason, in the log of the league and in the match. */
+export function withForfeit({ events, matches }: Forgery, matchId: string, reason: string, detail: string): void {
+  const completed = events.find(({ type, match_id }) => type === "match_completed" && match_id === matchId);
+  for (const one of [completed, matches[matchId]]) {
+    one.reason = reason;
+    one.faults[0].detail = detail;
+  }
 }
 
 /** Writes the events of a log. Returns the hash of the last one. */

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agentLogFile, leagueLogFile } from "./files.ts";
 import { type TestExports, testExports } from "./testing-exports.ts";
-import { type Forgery, forfeit, forgeRun, type Json } from "./testing-forgery.ts";
+import { type Forgery, forfeit, forgeRun, type Json, withForfeit } from "./testing-forgery.ts";
 import { lostBy, timedOutRun, writeStore } from "./testing-store.ts";
 import { type Verified, verifyExport } from "./verify.ts";
 
@@ -55,6 +55,15 @@ describe("the timeouts that shut a player down: a forger is found out who", () =
       const message = `rps/${match_id} under epoch 1 is no match that it lost because it did not answer`;
       return [what, (forgery) => Object.assign(timeoutIn(forgery, "P05"), { match_id }), P05, new RegExp(message)];
     }),
+    [
+      "says that the operator removed the player",
+      (forgery) => {
+        absentAt(forgery).removed = true;
+        withForfeit(forgery, "R5M2", "removed_by_operator", "the operator removed the player");
+      },
+      LOG,
+      /^P05 is absent from round 5 of rps: timeouts shut it down, and the operator did not remove it$/,
+    ],
     [
       "leaves out a timeout of the player's log",
       ({ agents }) =>

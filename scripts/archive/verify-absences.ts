@@ -6,7 +6,8 @@ import { checkTimeouts } from "./verify-timeouts.ts";
 
 /**
  * Checks why players were absent from rounds. The operator shuts a player down, or three timeouts in a row, each of which is a completed match
- * with that fault. A player that is shut down is absent from all later rounds of its league.
+ * with that fault. A player that is shut down is absent from all later rounds of its league. The log of the league may say that the operator did
+ * it only if the log of the player does; logs of earlier versions never say so.
  */
 export function checkAbsences(source: Source, agents: ReadonlyMap<string, AgentLog>, logs: readonly LeagueLog[]): void {
   for (const log of logs) {
@@ -21,11 +22,12 @@ function checkCauses(
   { file, league }: LeagueLog,
   { absent, round_id }: Extract<LeagueEvent, { type: "round_opened" }>,
 ): void {
-  for (const { player_id, agent_version } of absent) {
+  for (const { player_id, agent_version, removed } of absent) {
     const text = `${player_id} is absent from round ${round_id} of ${league?.leagueId}`;
     const cause = agents.get(player_id)?.steps[agent_version - 1]?.cause;
     if (cause?.type === "removed") findings.except(file, `${text}: the operator removed it`);
     else if (cause?.type !== "timed_out")
       findings.blame(file, `${text}, but neither timeouts nor the operator had shut it down`);
+    else if (removed) findings.blame(file, `${text}: timeouts shut it down, and the operator did not remove it`);
   }
 }

@@ -91,7 +91,8 @@ function decidedWith(before: League | null, event: LeagueEvent): readonly NewLea
   if (event.type === "started") return eventsOf(decideLeague(before, { type: "start" }));
   if (event.type !== "round_opened") return [];
   const shutDown = new Map(event.absent.map(({ player_id, agent_version }) => [player_id, agent_version]));
-  return eventsOf(decideLeague(before, { type: "open_round", roundId: event.round_id, shutDown }));
+  const removed = new Set(event.absent.flatMap((one) => (one.removed ? [one.player_id] : [])));
+  return eventsOf(decideLeague(before, { type: "open_round", roundId: event.round_id, shutDown, removed }));
 }
 
 const unannouncedIn = ({ rounds }: League): readonly number[] =>

@@ -68,7 +68,7 @@ describe("the announcements of a league", () => {
       return update.payload.standings as { played: number }[];
     });
     expect(rows.map((row) => row.played)).toEqual([1, 1, 1, 1]);
-    expect(league.round(2).filter(({ outcome }) => outcome?.reason === "shut_down")).toHaveLength(1);
+    expect(league.round(2).filter(({ outcome }) => outcome?.reason === "removed_by_operator")).toHaveLength(1);
   });
 
   test("a player that registered with announcements: false gets none, and its matches do not wait for it", async () => {
