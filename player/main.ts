@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import {
+  contactOption,
   countOption,
   endpointOption,
   joinCodeOption,
@@ -27,7 +28,11 @@ const command = withUsageExit(new Command("player"))
     "--host <host>",
     "address to listen on (default: 127.0.0.1; every address if the manager is on another machine)",
   )
-  .option("--endpoint <url>", "how others reach this agent (default: the address by which it reaches the manager)")
+  .option(
+    "--endpoint <url>",
+    "how others reach this agent (default: the address by which it reaches the manager)",
+    contactOption,
+  )
   .option("--manager <url>", "the league manager's endpoint", endpointOption, "http://127.0.0.1:8000/mcp")
   .option("--no-manager", "do not register: somebody else does it for this player")
   .option(

@@ -1,9 +1,11 @@
 import { resolve } from "node:path";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { isWildcard } from "#shared/rpc/own-addresses.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import {
+  botOption,
+  contactOption,
   countOption,
   endpointOption,
   joinCodeOption,
@@ -28,7 +30,11 @@ const command = withUsageExit(new Command("referee"))
     "display name in the league (default: Referee and its port, and its address if the manager is on another machine)",
     nameOption,
   )
-  .option("--endpoint <url>", "how others reach this agent (default: the address by which it reaches the manager)")
+  .option(
+    "--endpoint <url>",
+    "how others reach this agent (default: the address by which it reaches the manager)",
+    contactOption,
+  )
   .option("--manager <url>", "the league manager's endpoint", endpointOption, "http://127.0.0.1:8000/mcp")
   .option("--alone", "no manager: a session host for agents that play over REST")
   .option("--expire-s <s>", "sessions played over REST end when nobody has acted for so long", countOption, 86_400)
@@ -45,14 +51,6 @@ const command = withUsageExit(new Command("referee"))
   .option("--limit-loopback", "hold callers on this machine to the rate limit too")
   .option("--data <folder>", "where the session log, the token and logs are kept", "data")
   .parse();
-
-/** Collects `--bot fish=http://127.0.0.1:8150/mcp`; agent and human are opponents of another kind. */
-function botOption(text: string, known: Map<string, string>): Map<string, string> {
-  const [, name, url] = /^(?!(?:agent|human)=)([\w-]{1,60})=(https?:\/\/\S+)$/.exec(text) ?? [];
-  if (!name || !url)
-    throw new InvalidArgumentError("give a name and an endpoint, e.g. fish=http://127.0.0.1:8150/mcp.");
-  return known.set(name, url);
-}
 
 const options = command.opts<{
   port?: number;

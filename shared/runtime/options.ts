@@ -56,9 +56,28 @@ export function joinCodeOption(text: string): string {
 
 /** Parses an agent's endpoint; one without a path gets `/mcp`. */
 export function endpointOption(text: string): string {
-  const url = parseEndpoint(text);
-  if (!url)
-    throw new InvalidArgumentError("give a URL such as http://127.0.0.1:8000/mcp, without a user and password.");
+  const url = expectEndpoint(text);
   if (url.pathname === "/") url.pathname = "/mcp";
   return url.href;
+}
+
+/** Parses the endpoint by which others reach this agent. It stays as it is typed, because a proxy may forward any path. */
+export function contactOption(text: string): string {
+  expectEndpoint(text);
+  return text;
+}
+
+/** Parses `NAME=URL`, e.g. `fish=http://127.0.0.1:8150/mcp`, and adds it. agent and human are opponents of another kind. */
+export function botOption(text: string, known: Map<string, string>): Map<string, string> {
+  const [, name, url] = /^(?!(?:agent|human)=)([\w-]{1,60})=(https?:\/\/\S+)$/.exec(text) ?? [];
+  if (!name || !url)
+    throw new InvalidArgumentError("give a name and an endpoint, e.g. fish=http://127.0.0.1:8150/mcp.");
+  expectEndpoint(url);
+  return known.set(name, url);
+}
+
+function expectEndpoint(text: string): URL {
+  const url = parseEndpoint(text);
+  if (url) return url;
+  throw new InvalidArgumentError("give a URL such as http://127.0.0.1:8000/mcp, without a user and password.");
 }
