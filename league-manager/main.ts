@@ -7,7 +7,7 @@ import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { loadConfig } from "#shared/runtime/config-file.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { playersOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
-import { resultLine, stateLine } from "./projections/lines.ts";
+import { resultLine, stateLine, waitingLine } from "./projections/lines.ts";
 import type { LiveEvent } from "./projections/live.ts";
 import { startManager } from "./service.ts";
 
@@ -85,6 +85,8 @@ function lineOf(event: LiveEvent): string | null {
     }
     case "league_completed":
       return `league ${event.league_id} is completed: ${event.standings.map((row) => `${row.rank}. ${row.display_name} ${row.points}`).join(", ")}`;
+    case "league_waiting":
+      return `league ${waitingLine(event.league_id, event.awaited)}`;
     case "league_stuck":
       return `league ${event.league_id} cannot start: ${event.why}`;
     case "player_state":

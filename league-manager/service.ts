@@ -10,6 +10,7 @@ import { listen } from "#shared/runtime/listen.ts";
 import { ownStore } from "#shared/runtime/own-store.ts";
 import { readingStore } from "#shared/runtime/store-file.ts";
 import { localWriter } from "#shared/store/writer.ts";
+import { awaitedBy, type StartRule } from "./agents/awaited.ts";
 import { type ApiOptions, createApi } from "./api/api.ts";
 import { operatorToken } from "./api/operator-token.ts";
 import { createRegistration } from "./api/registration.ts";
@@ -116,6 +117,7 @@ function compose(core: Core, self: AgentProcess) {
   const presentAddresses = () => machineAddresses(network.interfaces());
   const operator = operatorToken(config.manager.operator_token, dataFolder);
   const places = keptPlaces(config, startWhen, dataFolder);
+  const startRule = { places, startWhen, minPlayers: numbersOf(config, "min_players") };
   const policy = admissionPolicy(config, startWhen, places, operator.token);
   const peers = network.createPeers();
   const projections = createProjections(ledger);
@@ -131,10 +133,9 @@ function compose(core: Core, self: AgentProcess) {
     timeouts: config.timeouts,
     seedOf: ({ leagueId }, { matchId, epoch }) => seedOf(leagueId, matchId, epoch),
     leagueStart: {
-      places,
-      startWhen,
-      minPlayers: numbersOf(config, "min_players"),
+      ...startRule,
       onStuck: (league_id, why) => emit({ type: "league_stuck", league_id, why }),
+      onWaiting: (league_id, awaited) => emit({ type: "league_waiting", league_id, awaited }),
     },
   });
   const registration = createRegistration({
@@ -149,7 +150,7 @@ function compose(core: Core, self: AgentProcess) {
   const api = createApi({
     ...{ config, ledger, registration, policy, clock, log },
     operatorToken: operator.token,
-    ...readSide(core, projections, seedOf),
+    ...readSide(core, projections, seedOf, startRule),
   });
   const stopFeed = liveFeed({ ledger, projections, log, emit, onCommitted: api.changed });
   return {
@@ -171,11 +172,16 @@ function compose(core: Core, self: AgentProcess) {
 
 /** What the API reads. */
 const readSide = (
-  { store }: Core,
+  { store, ledger }: Core,
   projections: Projections,
   seedOf: Views["seedOf"],
+  startRule: StartRule,
 ): Pick<ApiOptions, "views" | "readEvents"> => ({
-  views: { projections, logOf: (leagueId, matchId) => store.sessionLogOf(leagueId, matchId)?.log ?? [], seedOf },
+  views: {
+    ...{ projections, seedOf },
+    awaited: (league) => awaitedBy(ledger.state, startRule, league),
+    logOf: (leagueId, matchId) => store.sessionLogOf(leagueId, matchId)?.log ?? [],
+  },
   readEvents: (leagueId, after, limit) =>
     store.log.read(leagueStream(leagueId), after, limit).map(({ body }) => JSON.parse(body) as LeagueEvent),
 });

@@ -55,3 +55,14 @@ test("a terminal is shown that a player is suspended", () => {
   progress.end();
   expect(drawn()).toBe("Ann (P01) is suspended: it did not answer in time\n");
 });
+
+test("a terminal is shown what a league waits for, until it starts", async () => {
+  const { stream, drawn } = openTerminal();
+  const progress = createProgress(stream, systemClock);
+  const awaited = { present: 1, needed: 3, missing: ["Bob", "Cid"], isWithoutReferee: false };
+  progress.event({ type: "league_waiting", league_id: "rps", awaited });
+  await vi.waitFor(() => expect(drawn()).toMatch(/^rps +waits: 1 of 3 players have come, Bob and Cid have not$/m));
+  progress.event({ type: "league_started", league_id: "rps", game: "rps.v1", matches: 3 });
+  await vi.waitFor(() => expect(drawn().split("\n").at(-2)).toMatch(/^rps +─+ 0\/3/));
+  progress.end();
+});

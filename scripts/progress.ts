@@ -2,8 +2,9 @@ import { createRequire } from "node:module";
 import { styleText } from "node:util";
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import { counted } from "#shared/lib/text.ts";
+import type { Awaited } from "../league-manager/agents/awaited.ts";
 import type { Standing } from "../league-manager/league/standings.ts";
-import { nameIn, resultLine, stateLine } from "../league-manager/projections/lines.ts";
+import { nameIn, resultLine, stateLine, waitingLine, waitingText } from "../league-manager/projections/lines.ts";
 import type { LiveEvent } from "../league-manager/projections/live.ts";
 
 const require = createRequire(import.meta.url);
@@ -21,7 +22,11 @@ interface LeagueShown {
   matches: number;
   round: number;
   standings: readonly Standing[];
+  /** What it waits for; null when it has started. */
+  waiting: Awaited | null;
 }
+
+const UNPLAYED: LeagueShown = { completed: 0, matches: 0, round: 1, standings: [], waiting: null };
 
 const BAR_WIDTH = 24;
 const REDRAW_MS = 50;
@@ -60,6 +65,8 @@ function plainLine(event: LiveEvent): string | null {
       return `${event.league_id}: completed`;
     case "player_state":
       return stateLine(event);
+    case "league_waiting":
+      return waitingLine(event.league_id, event.awaited);
     case "notice":
       return event.message;
     case "round_started":
@@ -103,12 +110,13 @@ function drawnProgress(stream: NodeJS.WriteStream, clock: Clock): Progress {
         const text = stateLine(event);
         return text === null ? undefined : line(text);
       }
+      if (event.type === "league_waiting") leagues.set(event.league_id, { ...UNPLAYED, waiting: event.awaited });
       if (event.type === "league_started") {
-        leagues.set(event.league_id, { completed: 0, matches: event.matches, round: 1, standings: [] });
+        leagues.set(event.league_id, { ...UNPLAYED, matches: event.matches });
       }
       if (event.type === "match_completed" && !leagues.has(event.league_id)) {
         // A league that goes on was started by an earlier run.
-        leagues.set(event.league_id, { completed: 0, matches: 0, round: event.match.round_id, standings: [] });
+        leagues.set(event.league_id, { ...UNPLAYED, round: event.match.round_id });
       }
       const shown = "league_id" in event ? leagues.get(event.league_id) : undefined;
       if (shown && event.type === "round_started") shown.round = event.round_id;
@@ -126,11 +134,12 @@ function drawnProgress(stream: NodeJS.WriteStream, clock: Clock): Progress {
 }
 
 function leagueLine(id: string, shown: LeagueShown, stream: NodeJS.WriteStream): string {
+  const name = styleText("bold", id.padEnd(12), { stream });
+  if (shown.waiting) return `${name} waits: ${waitingText(shown.waiting)}`;
   const filled = Math.round((BAR_WIDTH * shown.completed) / Math.max(1, shown.matches));
   const bar =
     styleText("green", "━".repeat(filled), { stream }) + styleText("dim", "─".repeat(BAR_WIDTH - filled), { stream });
   const leaders = shown.standings.slice(0, 4).map((row) => `${row.rank}. ${row.display_name} ${row.points}`);
-  const name = styleText("bold", id.padEnd(12), { stream });
   return `${name} ${bar} ${shown.completed}/${shown.matches}  ${leaders.join("  ")}`;
 }
 

@@ -103,3 +103,17 @@ describe("league serve, and players that join", () => {
     await joins(test, "Twin", test.port + 10).line(/registered as P01/);
   }, 40_000);
 });
+
+describe("league serve with players in its config", () => {
+  it("says at its terminal and on its page which of them have not come", async () => {
+    const names = ["Ann", "Bob", "Cid <b>"];
+    const test = await testLeague([], RPS, { config: { players: names.map((name) => ({ name, self: true })) } });
+    const served = serve(test);
+    await served.line(/^rps waits: 0 of 3 players have come, Ann, Bob and Cid <b> have not/);
+    await served.line(/takes registrations at /);
+    await joins(test, "Bob", test.port + 10).line(/registered as P02 in rps/);
+    await served.line(/^rps waits: 1 of 3 players have come, Ann and Cid <b> have not$/);
+    const page = await (await fetch(`http://127.0.0.1:${test.port}/`)).text();
+    expect(page).toContain("<p>1 of 3 players have come, Ann and Cid &#60;b&#62; have not.</p>");
+  }, 40_000);
+});

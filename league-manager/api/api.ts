@@ -80,7 +80,7 @@ export function createApi(options: ApiOptions): Api {
       }),
       isReady: () => true,
       web: webApp(log, (app) => {
-        leaguePages(projections)(app);
+        leaguePages(projections, views.awaited)(app);
         streamRoutes(projections, streams)(app);
       }),
       bodyLimit: ({ bearer }) =>

@@ -28,7 +28,12 @@ const servers: Server[] = [];
 
 /** Serves the page; resolves with its origin. */
 async function serve(of: Projections): Promise<string> {
-  const server = createServer(await webApp(openLog(null, "test"), leaguePages(of))()).listen(0, "127.0.0.1");
+  const server = createServer(
+    await webApp(
+      openLog(null, "test"),
+      leaguePages(of, () => null),
+    )(),
+  ).listen(0, "127.0.0.1");
   servers.push(server);
   await new Promise((resolve) => server.once("listening", resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -52,8 +57,9 @@ beforeAll(async () => {
       reply: null,
     }),
   );
-  views = { projections: createProjections(ledger), logOf: () => [], seedOf: () => "a secret" };
-  origin = await serve(views.projections);
+  const projections = createProjections(ledger);
+  views = { projections, awaited: () => null, logOf: () => [], seedOf: () => "a secret" };
+  origin = await serve(projections);
 });
 afterAll(() => {
   for (const server of servers) server.close().closeAllConnections();

@@ -1,4 +1,5 @@
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
+import type { Awaited } from "../agents/awaited.ts";
 import { matchOf } from "../league/evolve.ts";
 import type { League, Match } from "../league/league.ts";
 import { publicReason, summaryOf } from "../league/outcome.ts";
@@ -16,6 +17,8 @@ import {
 /** The data that the read side of the API shows. */
 export interface Views {
   readonly projections: Projections;
+  /** What a league waits for; null if it has started, or if its operator starts it. */
+  readonly awaited: (league: League) => Awaited | null;
   /** The session log of a completed match; empty for a match that was not played. */
   readonly logOf: (leagueId: string, matchId: string) => readonly string[];
   /** The seed of a match under an epoch, which is secret until the match is completed. */

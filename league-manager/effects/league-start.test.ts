@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Place } from "../agents/places.ts";
 import type { EffectsOptions } from "../effects.ts";
+import { waitingLine } from "../projections/lines.ts";
 import { busyStore } from "./testing/busy-store.ts";
 import { startTestLeague, type TestLeague, type TestLeagueOptions } from "./testing/league.ts";
 
@@ -18,7 +19,7 @@ async function rosterLeague(
   stuck: string[] = [],
 ): Promise<TestLeague> {
   const leagueStart: EffectsOptions["leagueStart"] = {
-    ...{ places, startWhen: "roster", minPlayers: new Map() },
+    ...{ places, startWhen: "roster", minPlayers: new Map(), onWaiting: () => {} },
     onStuck: (leagueId, why) => stuck.push(`${leagueId}: ${why}`),
   };
   const timeouts = { registration_ms: registrationMs };
@@ -92,6 +93,37 @@ describe("a league that starts by the number of its players", () => {
     expect(league.league().status).toBe("open");
     await league.registerReferee("REF01");
     await league.eventually(() => expect(league.league().status).toBe("running"));
+  });
+
+  test("reports once for whom it waits, and again when that changes", async () => {
+    const waiting: string[] = [];
+    const leagueStart: EffectsOptions["leagueStart"] = {
+      ...{ places: ROSTER, startWhen: "count", minPlayers: new Map(), onStuck: () => {} },
+      onWaiting: (leagueId, awaited) => waiting.push(waitingLine(leagueId, awaited)),
+    };
+    const league = await startTestLeague({ players: 1, referees: 0, effects: { leagueStart } });
+    await league.clock.advance(5_000);
+    expect(waiting).toEqual([
+      "rps waits: 0 of 3 players have come, P01, P02 and P03 have not; no referee has come",
+      "rps waits: 1 of 3 players have come, P02 and P03 have not; no referee has come",
+    ]);
+    await league.registerReferee("REF01");
+    await league.registerPlayer("P02");
+    await league.eventually(() => expect(waiting.at(-1)).toBe("rps waits: 2 of 3 players have come, P03 has not"));
+    await league.registerPlayer("P03");
+    await league.eventually(() => expect(league.league().status).toBe("running"));
+    expect(new Set(waiting).size).toBe(waiting.length);
+  });
+
+  test("waits in silence if its operator starts it", async () => {
+    const waiting: string[] = [];
+    const leagueStart: EffectsOptions["leagueStart"] = {
+      ...{ places: [], startWhen: "count", minPlayers: new Map(), onStuck: () => {} },
+      onWaiting: (leagueId) => waiting.push(leagueId),
+    };
+    const league = await startTestLeague({ players: 2, effects: { leagueStart } });
+    await league.clock.advance(5_000);
+    expect([waiting, league.league().status]).toEqual([[], "open"]);
   });
 
   test("does not count a player that has lost its endpoint to another program", async () => {

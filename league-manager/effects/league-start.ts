@@ -1,6 +1,14 @@
 import type { Cancel } from "#shared/lib/clock.ts";
+import {
+  type Awaited,
+  awaitedBy,
+  hasReferee,
+  missingPlayers,
+  playersNeeded,
+  reachable,
+  type StartRule,
+} from "../agents/awaited.ts";
 import type { Place } from "../agents/places.ts";
-import { isPresent } from "../agents/seats.ts";
 import { startLeague } from "../commands/leagues.ts";
 import type { League } from "../league/league.ts";
 import type { EffectsContext, Part } from "./part.ts";
@@ -9,16 +17,9 @@ import { Tasks } from "./tasks.ts";
 /** How long a complete roster waits for the other configured referees, so that each run assigns matches in the same way. */
 const REFEREE_GRACE_MS = 3_000;
 
-export interface LeagueStartOptions {
-  /** The places that the config keeps. */
-  readonly places: readonly Place[];
-  /**
-   * `roster`: a league starts when every kept place is taken. `count`: when as many players have entered as its `min_players`, or without
-   * it as the config has players.
-   */
-  readonly startWhen: "roster" | "count";
-  /** `min_players` of the leagues that set it. */
-  readonly minPlayers: ReadonlyMap<string, number>;
+export interface LeagueStartOptions extends StartRule {
+  /** What an open league waits for that starts by the number of its players: at first, and when it has changed. */
+  readonly onWaiting: (leagueId: string, awaited: Awaited) => void;
   /** An open league cannot start, and no further player is expected. */
   readonly onStuck: (leagueId: string, why: string) => void;
 }
@@ -27,13 +28,14 @@ export interface LeagueStartOptions {
 export class LeagueStart implements Part {
   readonly #context: EffectsContext;
   readonly #options: LeagueStartOptions;
-  readonly #players: readonly Place[];
   readonly #referees: readonly Place[];
   readonly #tasks = new Tasks();
   /** Leagues that were reported as unable to start. */
   readonly #stuck = new Set<string>();
   /** The absent players in a league's last notice: a start that fails is repeated in each pass, its notice is not. */
   readonly #noticedAbsent = new Map<string, string>();
+  /** What each league waits for, as it was last reported. */
+  readonly #waiting = new Map<string, string>();
   readonly #timers: Cancel[] = [];
   #isWaitingOver = false;
   #isGraceOver: boolean | null = null;
@@ -41,7 +43,6 @@ export class LeagueStart implements Part {
   constructor(context: EffectsContext, options: LeagueStartOptions) {
     this.#context = context;
     this.#options = options;
-    this.#players = options.places.filter(({ kind }) => kind === "player");
     this.#referees = options.places.filter(({ kind }) => kind === "referee");
     const { clock, timeouts, wake } = context;
     const endWaiting = clock.after(timeouts.registration_ms, () => {
@@ -56,6 +57,7 @@ export class LeagueStart implements Part {
     const { leagueId } = league;
     if (this.#isComplete(league)) this.#tasks.start(leagueId, () => this.#start(leagueId));
     else if (this.#options.startWhen === "roster") this.#reportStuck(league);
+    else this.#reportWaiting(league);
   }
 
   stop(): Promise<void> {
@@ -73,24 +75,17 @@ export class LeagueStart implements Part {
   }
 
   #isComplete(league: League): boolean {
-    const { agents } = this.#context.ledger.state;
-    const entered = this.#reachable(league);
-    if (entered < league.roles.length || ![...agents.values()].some(({ kind }) => kind === "referee")) return false;
-    if (this.#options.startWhen === "count") {
-      const needed = this.#options.minPlayers.get(league.leagueId) ?? this.#players.length;
-      return needed > 0 && entered >= needed;
-    }
-    if (this.#players.length === 0) return false;
+    const { state } = this.#context.ledger;
+    const entered = reachable(state, league);
+    if (entered < league.roles.length || !hasReferee(state)) return false;
+    const needed = playersNeeded(this.#options, league);
+    if (needed === 0) return false;
+    if (this.#options.startWhen === "count") return entered >= needed;
     return (this.#missingPlayers().length === 0 || this.#isWaitingOver) && this.#refereesAreIn();
   }
 
-  /** The players of a league that can be reached: one that has lost its endpoint to another program does not count. */
-  #reachable({ entrants }: League): number {
-    return [...entrants.keys()].filter((id) => isPresent(this.#context.ledger.state, id)).length;
-  }
-
   #missingPlayers(): readonly Place[] {
-    return this.#players.filter(({ id }) => !isPresent(this.#context.ledger.state, id));
+    return missingPlayers(this.#context.ledger.state, this.#options.places);
   }
 
   #refereesAreIn(): boolean {
@@ -107,11 +102,19 @@ export class LeagueStart implements Part {
     return false;
   }
 
+  #reportWaiting(league: League): void {
+    const awaited = awaitedBy(this.#context.ledger.state, this.#options, league);
+    const told = JSON.stringify(awaited);
+    if (awaited === null || told === this.#waiting.get(league.leagueId)) return;
+    this.#waiting.set(league.leagueId, told);
+    this.#options.onWaiting(league.leagueId, awaited);
+  }
+
   /** A league with enough players for a match is not stuck: it can lack only referees, which come back. */
   #reportStuck(league: League): void {
     const missing = this.#missingPlayers();
     if (missing.length > 0 && !this.#isWaitingOver) return;
-    const entered = this.#reachable(league);
+    const entered = reachable(this.#context.ledger.state, league);
     if (entered >= league.roles.length || this.#stuck.has(league.leagueId)) return;
     this.#stuck.add(league.leagueId);
     const seconds = this.#context.timeouts.registration_ms / 1_000;

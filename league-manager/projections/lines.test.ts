@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { resultLine } from "./lines.ts";
+import { resultLine, waitingText } from "./lines.ts";
 
 const row = { rank: 1, played: 1, wins: 0, draws: 0, losses: 0, points: 0 };
 const standings = [
@@ -47,4 +47,16 @@ test.each([
   ],
 ] as const)("a result for people: %s", (line, result) => {
   expect(resultLine(result, standings)).toBe(line);
+});
+
+test.each([
+  ["0 of 4 players have come", { present: 0, needed: 4 }],
+  ["2 of 3 players have come, Cid has not", { present: 2, needed: 3, missing: ["Cid"] }],
+  ["3 of 3 players have come; no referee has come", { present: 3, needed: 3, isWithoutReferee: true }],
+  [
+    "0 of 12 players have come, A, B, C, D, E, F, G, H, I, J and 2 more have not",
+    { present: 0, needed: 12, missing: [..."ABCDEFGHIJKL"] },
+  ],
+])("what a league waits for is said in words: %s", (text, awaited) => {
+  expect(waitingText({ missing: [], isWithoutReferee: false, ...awaited })).toBe(text);
 });

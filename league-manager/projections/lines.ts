@@ -1,5 +1,6 @@
 import { cutTo, inOneLine } from "#shared/lib/text.ts";
 import { POINTS } from "#shared/session/verdict.ts";
+import type { Awaited } from "../agents/awaited.ts";
 import type { Outcome } from "../league/league.ts";
 import type { Standing } from "../league/standings.ts";
 import type { LiveEvent } from "./live.ts";
@@ -14,6 +15,22 @@ export function stateLine(event: Extract<LiveEvent, { type: "player_state" }>): 
   if (state === "SUSPENDED") return `${player} is suspended: it did not answer in time`;
   if (was === "SUSPENDED" && state === "ACTIVE") return `${player} is active again`;
   return state === "REGISTERED" ? `${player} is registered again` : null;
+}
+
+/** So many names of missing players are listed. */
+const MOST_MISSING = 10;
+
+/** What an open league waits for, for people. */
+export const waitingLine = (leagueId: string, awaited: Awaited): string => `${leagueId} waits: ${waitingText(awaited)}`;
+
+/** The same without the league. */
+export function waitingText({ present, needed, missing, isWithoutReferee }: Awaited): string {
+  const others = missing.length - MOST_MISSING;
+  const listed = [...missing.slice(0, MOST_MISSING), ...(others > 0 ? [`${others} more`] : [])];
+  const last = listed.at(-1) ?? "";
+  const names = listed.length > 1 ? `${listed.slice(0, -1).join(", ")} and ${last}` : last;
+  const absent = names === "" ? "" : `, ${names} ${listed.length === 1 ? "has" : "have"} not`;
+  return `${present} of ${needed} players have come${absent}${isWithoutReferee ? "; no referee has come" : ""}`;
 }
 
 /** The display name of a player; the id of a player who is not in the standings. */

@@ -2,6 +2,7 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import type { AgentState } from "#shared/protocol/lifecycle.ts";
 import type { Agent } from "../agents/agent.ts";
+import type { Awaited } from "../agents/awaited.ts";
 import type { LeagueEvent } from "../league/events.ts";
 import { matchOf } from "../league/evolve.ts";
 import type { League, MatchFault } from "../league/league.ts";
@@ -25,6 +26,7 @@ export type LiveEvent =
       /** The leaders and the players of the match: the whole table for each match of a large league is too much for the process that reads it. */
       readonly standings: readonly Standing[];
     }
+  | { readonly type: "league_waiting"; readonly league_id: string; readonly awaited: Awaited }
   | { readonly type: "league_stuck"; readonly league_id: string; readonly why: string }
   | { readonly type: "league_completed"; readonly league_id: string; readonly standings: readonly Standing[] }
   | {

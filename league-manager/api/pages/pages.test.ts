@@ -15,7 +15,7 @@ async function get(query: string) {
   ];
   const noAgents = { agents: new Map(), lastForgotten: { player: 0, referee: 0 }, formerLeagues: [] };
   const state = { ...noAgents, leagues: new Map(leagues.map((league) => [league.leagueId, league])) };
-  const routes = leaguePages(createProjections({ state }));
+  const routes = leaguePages(createProjections({ state }), () => null);
   const server = createServer(await webApp(openLog(null, "test"), routes)()).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close().closeAllConnections());
   await new Promise((resolve) => server.once("listening", resolve));

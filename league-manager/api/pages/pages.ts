@@ -1,6 +1,7 @@
 import type { Express, Response } from "express";
 import { newToken } from "#shared/lib/ids.ts";
 import { cutTo, escapeHtml } from "#shared/lib/text.ts";
+import type { Awaited } from "../../agents/awaited.ts";
 import type { League, Round } from "../../league/league.ts";
 import type { Projections } from "../../projections/projections.ts";
 import { roundNumber, roundOf, roundsShown } from "../../projections/schedule.ts";
@@ -8,15 +9,17 @@ import { FOLLOW_SCRIPT } from "./follow-script.ts";
 import { leadersSection, leagueList, leagueSection } from "./sections.ts";
 import { STYLE } from "./style.ts";
 
+type AwaitedBy = (league: League) => Awaited | null;
+
 /** The manager's page: standings and schedule of every league. A script follows the leagues' events; without scripts the browser reloads it. */
 export const leaguePages =
-  (projections: Projections) =>
+  (projections: Projections, awaited: AwaitedBy) =>
   (app: Express): void => {
     app.get("/", (request, response) => {
       const { league, round } = request.query;
       const chosen = typeof league === "string" ? projections.league(league) : null;
       if (league !== undefined && !chosen) return send(response.status(404), unknownLeague(projections, league));
-      send(response, leaguesPage(projections, chosen && { league: chosen, roundId: roundNumber(round) }));
+      send(response, leaguesPage(projections, awaited, chosen && { league: chosen, roundId: roundNumber(round) }));
     });
   };
 
@@ -55,7 +58,7 @@ const PAGE_ROWS = 4_000;
 /** One round of one league, when the page is asked for that alone. */
 type Choice = { readonly league: League; readonly roundId: number } | null;
 
-function leaguesPage(projections: Projections, choice: Choice): Page {
+function leaguesPage(projections: Projections, awaited: AwaitedBy, choice: Choice): Page {
   const leagues = choice ? [choice.league] : projections.leagues();
   let rows = 0;
   const sections = leagues.map((league) => {
@@ -63,7 +66,8 @@ function leaguesPage(projections: Projections, choice: Choice): Page {
     const own = projections.standings(league).length + rounds.reduce((sum, { matches }) => sum + matches.length, 0);
     const isWhole = rows === 0 || rows + own <= PAGE_ROWS;
     if (isWhole) rows += own;
-    return isWhole ? leagueSection(projections, league, rounds) : leadersSection(projections, league);
+    const waiting = awaited(league);
+    return isWhole ? leagueSection(projections, league, rounds, waiting) : leadersSection(projections, league, waiting);
   });
   const others = choice && projections.leagues().length > 1 ? '<p><a href="/">All leagues</a></p>' : "";
   return { main: sections.join("") + others, isLive: leagues.some(({ status }) => status !== "completed") };

@@ -1,29 +1,38 @@
 import { findGame } from "#shared/games/registry.ts";
 import { escapeHtml } from "#shared/lib/text.ts";
+import type { Awaited } from "../../agents/awaited.ts";
 import type { League, Match, Round } from "../../league/league.ts";
 import { publicReason, rolesOf, summaryOf } from "../../league/outcome.ts";
 import type { Standing } from "../../league/standings.ts";
-import { resultText } from "../../projections/lines.ts";
+import { resultText, waitingText } from "../../projections/lines.ts";
 import type { Projections } from "../../projections/projections.ts";
 
 const LEADERS = 10;
 
 /** A league with its standings and these rounds of its schedule. */
-export function leagueSection(projections: Projections, league: League, rounds: readonly Round[]): string {
+export function leagueSection(
+  projections: Projections,
+  league: League,
+  rounds: readonly Round[],
+  awaited: Awaited | null,
+): string {
   const nameOf = (playerId: string): string => projections.agent(playerId)?.name ?? playerId;
   const matches = rounds.flatMap((round) => round.matches.map((match) => matchRow(league, match, nameOf)));
   return section(
     league,
-    `${standingsTable(projections.standings(league))}\n${roundLinks(league, rounds)}${matchesTable(matches)}`,
+    `${waiting(awaited)}${standingsTable(projections.standings(league))}\n${roundLinks(league, rounds)}${matchesTable(matches)}`,
   );
 }
 
 /** A league in short: its leaders, and a link to its own page. */
-export function leadersSection(projections: Projections, league: League): string {
+export function leadersSection(projections: Projections, league: League, awaited: Awaited | null): string {
   const standings = projections.standings(league);
   const link = `<a href="${pathOf(league)}">All ${standings.length} players and the schedule</a>`;
-  return section(league, `${standingsTable(standings.slice(0, LEADERS))}\n<p>${link}</p>`);
+  return section(league, `${waiting(awaited)}${standingsTable(standings.slice(0, LEADERS))}\n<p>${link}</p>`);
 }
+
+/** What an open league waits for. */
+const waiting = (awaited: Awaited | null): string => (awaited ? `<p>${escapeHtml(waitingText(awaited))}.</p>\n` : "");
 
 /** Links to the pages of leagues. */
 export const leagueList = (leagues: readonly League[]): string =>

@@ -114,7 +114,7 @@ export async function startTestLeague(options: TestLeagueOptions = {}): Promise<
       notice: (message) => notices.push(message),
       timeouts: Timeouts.parse({ default_ms: 2_000, ...options.timeouts }),
       leagueStart: {
-        ...{ places: [], startWhen: "count", onStuck: () => {} },
+        ...{ places: [], startWhen: "count", onStuck: () => {}, onWaiting: () => {} },
         minPlayers: new Map(leagues.map((leagueId) => [leagueId, minPlayers])),
       },
       ...options.effects,
