@@ -19,7 +19,7 @@ import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { contactEndpoint, placeName } from "#shared/runtime/contact.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { listen } from "#shared/runtime/listen.ts";
-import { endWithParent } from "#shared/runtime/parent-watchdog.ts";
+import { endWithSupervisor } from "#shared/runtime/parent-watchdog.ts";
 import { register, takeToken } from "#shared/runtime/registration.ts";
 import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { VERSION } from "#shared/runtime/version.ts";
@@ -70,7 +70,7 @@ interface Identity {
 
 /** Starts a player: its endpoint first, so that it can be called as soon as it is registered. */
 export async function startPlayer(options: PlayerOptions, self: AgentProcess): Promise<RunningAgent> {
-  if (isBotFile(options.bot)) endWithParent(); // what a file does is its own affair, and it may never end
+  if (isBotFile(options.bot)) endWithSupervisor(); // what a file does is its own affair, and it may never end
   const manual = options.bot === "manual" ? createManualBot() : null;
   const bot: LoadedBot = manual?.bot ?? (await loadBot(options.bot, self.clock));
   const player = createPlayer(bot, (line) => self.warn(line), self.clock);

@@ -12,6 +12,7 @@ import {
   portOption,
   withUsageExit,
 } from "#shared/runtime/options.ts";
+import { endWithNpm } from "#shared/runtime/parent-watchdog.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import { DEFAULT_CONFIG } from "./default-config.ts";
 
@@ -127,6 +128,7 @@ subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command
 
 /** Ends the process with a command's exit code, after its output has been written. */
 async function exitWith(command: Promise<number>): Promise<void> {
+  endWithNpm();
   process.on("uncaughtException", (thrown) => exitAfterOutput(tellFault(thrown)));
   exitAfterOutput(await command.catch(tellFault));
 }

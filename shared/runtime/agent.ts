@@ -7,6 +7,7 @@ import { EXIT, fileFault, StartError, StoreLost } from "./exit.ts";
 import { fileNameOf } from "./file-name.ts";
 import { released } from "./held.ts";
 import { type Logger, openLog } from "./logger.ts";
+import { endWithNpm } from "./parent-watchdog.ts";
 
 /** The process around an agent: its log, what it reports, and the time and network that it is given. */
 export interface AgentProcess {
@@ -83,6 +84,7 @@ export async function runAgentProcess(
     if (signals > 1) process.exit(EXIT.interrupted);
     void stop(code);
   };
+  endWithNpm();
   process.on("SIGINT", () => onSignal(EXIT.interrupted));
   process.on("SIGTERM", () => onSignal(EXIT.ok));
   process.on("disconnect", () => void stop(EXIT.ok));

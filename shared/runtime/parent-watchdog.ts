@@ -1,12 +1,68 @@
+import { readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 
-/** Runs on a thread of its own, whatever the main one is busy with. */
+/** A process that was asked to end and has not after this time is killed. A supervisor needs less to end its agents. */
+const KILL_AFTER_MS = 5_000;
+
+/**
+ * Runs on a thread of its own, whatever the main one is busy with. The first ancestor is the parent of this process, the second one that of the
+ * first.
+ */
 const WATCH = `
-const { workerData } = require("node:worker_threads");
-setInterval(() => process.ppid === workerData || process.kill(process.pid, "SIGKILL"), 1_000);
+const { readFileSync } = require("node:fs");
+const { workerData: { ancestors: [parent, grandparent], killAfterMs } } = require("node:worker_threads");
+const parentOf = (pid) => {
+  try {
+    return Number(readFileSync("/proc/" + pid + "/stat", "utf8").split(") ").at(-1).split(" ")[1]);
+  } catch {
+    return null;
+  }
+};
+const timer = setInterval(() => {
+  if (process.ppid === parent && (grandparent === undefined || parentOf(parent) === grandparent)) return;
+  clearInterval(timer);
+  process.kill(process.pid, "SIGTERM");
+  setTimeout(() => process.kill(process.pid, "SIGKILL"), killAfterMs);
+}, 1_000);
 `;
 
-/** Ends this process when its parent has gone, even while foreign code holds the main thread and no event reaches it. */
-export function endWithParent(): void {
-  if (process.connected) new Worker(WATCH, { eval: true, workerData: process.ppid }).unref();
+/** Ends this process when the supervisor that started it has gone, even while foreign code holds the main thread and no event reaches it. */
+export function endWithSupervisor(): void {
+  if (process.connected) watch([process.ppid]);
+}
+
+/**
+ * Ends this process when the npm that started it has gone: a signal to npm alone ends npm, and perhaps its shell, but not what they have started. A
+ * process that a shell of the user has started goes on without the shell, which may have started it in the background.
+ */
+export function endWithNpm(): void {
+  const ancestors = process.connected ? null : ancestorsUpToNpm();
+  if (ancestors !== null) watch(ancestors);
+}
+
+function watch(ancestors: readonly number[]): void {
+  new Worker(WATCH, { eval: true, workerData: { ancestors, killAfterMs: KILL_AFTER_MS } }).unref();
+}
+
+/**
+ * The process ids from the parent of this process to npm, which may have a shell between; null if npm has not started it. The environment alone does
+ * not tell: what a script of npm starts in the background inherits it.
+ */
+function ancestorsUpToNpm(): readonly number[] | null {
+  const { env, ppid, platform } = process;
+  if (env.npm_lifecycle_event === undefined) return null;
+  if (platform !== "linux") return [ppid];
+  try {
+    if (isNpm(ppid)) return [ppid];
+    const grandparent = Number(readFileSync(`/proc/${ppid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[1]);
+    return isNpm(grandparent) ? [ppid, grandparent] : null;
+  } catch {
+    return null; // one of them has ended meanwhile
+  }
+}
+
+/** Whether a process is npm, which sets its title to its command line, or another package manager. */
+function isNpm(pid: number): boolean {
+  const [program = "", script = ""] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  return /^np[mx]\b/.test(program) || /\/(npm|npx|npm-cli|npx-cli|pnpm|yarn)(\.c?js)?$/.test(script);
 }
