@@ -8,6 +8,7 @@ import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { uciBot } from "./bots/uci.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
 import type { BotObject } from "./sdk.ts";
+import { watchingLoad } from "./slow-load.ts";
 
 const botsFolder = fileURLToPath(new URL("./bots/", import.meta.url));
 
@@ -41,7 +42,8 @@ export async function loadBot(spec: string, clock: Clock): Promise<LoadedBot> {
 async function fromFile(path: string, name: string, file: string | null): Promise<LoadedBot> {
   let exported: unknown;
   try {
-    exported = ((await import(pathToFileURL(path).href)) as { default?: unknown }).default;
+    const load = (): Promise<{ default?: unknown }> => import(pathToFileURL(path).href);
+    exported = (await (file === null ? load() : watchingLoad(name, load))).default;
   } catch (thrown) {
     throw new StartError(`${name} does not load: ${whereThrown(thrown, path)}`, EXIT.config);
   }

@@ -1,6 +1,7 @@
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { cleanUp, documentOf, league, processesIn, STACK_LINE, testLeague } from "./testing.ts";
+import { cleanUp, documentOf, kill, league, newFolder, processesIn, STACK_LINE, start, testLeague } from "./testing.ts";
 
 afterEach(cleanUp);
 
@@ -129,4 +130,36 @@ describe("a bot of one's own", () => {
     }
     expect(ended.stderr).toContain(`Player2: ${join(test.folder, "thrown.ts")}: threw a text`);
   });
+});
+
+describe("a bot's file whose top level does not end", () => {
+  it.each([
+    ["by a loop", "while (true);\n"],
+    ["by an await", "setInterval(() => {}, 1_000); await new Promise(() => {});\n"],
+  ])(
+    "%s, is named at the terminal of its player",
+    async (_, source) => {
+      const file = join(newFolder(), "endless.ts");
+      writeFileSync(file, source);
+      const player = start("scripts/league.ts", ["join", file, "--data", dirname(file)]);
+      const line = await player.line(/does not finish loading/);
+      expect(line).toBe(
+        `${file} does not finish loading: does the code at its top level end? If Ctrl-C does not end this player, use: kill -9 ${player.pid}`,
+      );
+      kill(player.pid, "SIGKILL");
+      await player.ended;
+    },
+    30_000,
+  );
+
+  it("is named by the run that starts it", async () => {
+    const test = await testLeague(["./endless.ts", "cycle"], RPS, { files: { "endless.ts": "while (true);\n" } });
+    const run = start("scripts/league.ts", ["run", test.file]);
+    const line = await run.line(/does not finish loading/);
+    expect(line).toBe(
+      `Player1: ${join(test.folder, "endless.ts")} does not finish loading: does the code at its top level end?`,
+    );
+    run.signal("SIGINT");
+    await run.ended;
+  }, 30_000);
 });
