@@ -1,23 +1,24 @@
 import type { z } from "zod";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
+import { inOneLine } from "#shared/lib/text.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
-import { type About, type Answer, type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
+import { type About, type Answer, type Caller, invalid, type Operation, operation } from "#shared/rpc/operations.ts";
 import type { News } from "./news.ts";
 import type { Player } from "./player.ts";
+import type { Rejected } from "./token-notice.ts";
 import { accepts, type Trust } from "./trust.ts";
 
-interface Subject {
-  readonly league_id: string;
-  readonly match_id?: string;
-}
+type Subject = Pick<Rejected, "league_id" | "match_id">;
 
 /** The requests and notifications that the manager and the referees send to a player. */
 export function matchOperations(
   player: Player,
   identity: { readonly trust: Trust },
   news: News,
+  /** Receives each message that the player may not accept. */
+  onRejected: (message: Rejected, caller: Caller) => void,
 ): readonly Operation<unknown>[] {
   /** A message that is handled only if the player may accept it. */
   const accepting = <P extends Subject>(
@@ -30,7 +31,10 @@ export function matchOperations(
       ...{ request, reply, payload },
       handle(message, caller) {
         const { trust } = identity;
-        if (!accepts(trust, subjectOf(message), caller)) return err(notAccepted(trust, message));
+        if (!accepts(trust, subjectOf(message), caller)) {
+          onRejected(message, caller);
+          return err(notAccepted(trust, message));
+        }
         return handle(message, caller.authToken ?? "", caller);
       },
     });
@@ -53,6 +57,7 @@ export function matchOperations(
       // Without a token any caller could ask for the moves of the match.
       if (token === "") return err(protocolError("L004", "an invitation must carry a token", { match_id }));
       const answer = await player.invite(invite, token, messageId);
+      if (answer === "wrong_role") throw wrongRole(invite);
       const self = invite.roles[invite.your_role];
       if (answer.accept && self !== undefined) news.matchBegun(self);
       return ok({ match_id, ...answer });
@@ -61,6 +66,7 @@ export function matchOperations(
       const answer = await player.move(request, token);
       const { match_id, tick } = request;
       if (answer === "unknown_match") return err(unknownMatch(match_id));
+      if (answer === "wrong_role") throw wrongRole(request);
       if (answer === "old_epoch")
         return err(protocolError("G003", "the match goes on under a newer epoch", { match_id }));
       if ("failed" in answer) return err(protocolError("G001", answer.failed, { match_id, tick }, true));
@@ -103,6 +109,10 @@ function notAccepted(trust: Trust, payload: Subject): ProtocolError {
       })
     : protocolError("L004", "this message is not signed for me", { subject });
 }
+
+/** A role that is not in the invitation, or not the one that this player was invited in. */
+const wrongRole = ({ your_role }: Pick<messages.MoveRequest, "your_role">): Error =>
+  invalid([{ path: "payload.your_role", message: `this player was not invited as ${inOneLine(your_role)}` }]);
 
 const unknownMatch = (match_id: string): ProtocolError =>
   protocolError("G003", "I play no match that this message belongs to", { match_id }, true);

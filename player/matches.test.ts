@@ -190,7 +190,7 @@ test("an invitation to a game that the bot does not play, or that nobody knows, 
   const answers = ["rps.v1", "go.v1", "chess.v1"].map((game) =>
     player.invite({ ...invite, game, match_id: game }, TOKEN),
   );
-  expect((await Promise.all(answers)).map(({ accept }) => accept)).toEqual([false, false, true]);
+  expect(await Promise.all(answers)).toMatchObject([{ accept: false }, { accept: false }, { accept: true }]);
   expect(await player.move({ ...request, match_id: "rps.v1" }, TOKEN)).toBe("unknown_match");
 });
 
@@ -199,4 +199,38 @@ test("of more than 10,000 matches that never ended the oldest goes, and no other
   for (let match = 0; match <= 10_000; match++) await player.invite({ ...invite, match_id: `M${match}` }, TOKEN);
   const asked = [0, 1, 10_000].map((match) => player.move({ ...request, match_id: `M${match}` }, TOKEN));
   expect(await Promise.all(asked)).toEqual(["unknown_match", { move: "rock" }, { move: "rock" }]);
+});
+
+describe("a message with another role than that of the invitation is rejected", () => {
+  const asOther = { your_role: "player_2" };
+
+  test("as a move request, and the bot is not asked", async () => {
+    const asked: Turn[] = [];
+    const { player } = playerOf({
+      choose(turn: Turn) {
+        asked.push(turn);
+        return "rock";
+      },
+    });
+    await player.invite(invite, TOKEN);
+    expect(await player.move({ ...request, ...asOther }, TOKEN)).toBe("wrong_role");
+    expect(await player.move({ ...request, your_role: "toString" }, TOKEN)).toBe("wrong_role");
+    expect(asked).toHaveLength(0);
+    expect(await player.move(request, TOKEN)).toEqual({ move: "rock" });
+  });
+
+  test("as a repeated invitation, but a later epoch may have other roles", async () => {
+    const { player } = playerOf({ choose: ({ role }) => role });
+    await player.invite(invite, TOKEN);
+    expect(await player.invite({ ...invite, ...asOther }, TOKEN)).toBe("wrong_role");
+    expect(await player.invite({ ...invite, ...asOther, epoch: 2 }, TOKEN)).toEqual({ accept: true });
+    expect(await player.move({ ...request, ...asOther, epoch: 2 }, TOKEN)).toEqual({ move: "player_2" });
+  });
+
+  test("as an invitation whose roles do not have it", async () => {
+    const { player } = playerOf({ choose: () => "rock" });
+    for (const your_role of ["player_3", "toString"])
+      expect(await player.invite({ ...invite, your_role }, TOKEN)).toBe("wrong_role");
+    expect(await player.move(request, TOKEN)).toBe("unknown_match");
+  });
 });

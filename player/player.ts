@@ -21,12 +21,15 @@ export interface Player {
     invite: GameInvite,
     token: string,
     messageId?: string | null,
-  ): Promise<{ accept: true } | { accept: false; reason: string }>;
-  /** The bot's action; `unknown_match` when this process has accepted no invitation to it with this token. */
+  ): Promise<{ accept: true } | { accept: false; reason: string } | "wrong_role">;
+  /**
+   * The bot's action; `unknown_match` when this process has accepted no invitation to it with this token, `wrong_role` when it was invited in
+   * another role.
+   */
   move(
     request: MoveRequest,
     token: string,
-  ): Promise<{ move: unknown } | { failed: string } | "unknown_match" | "old_epoch">;
+  ): Promise<{ move: unknown } | { failed: string } | "unknown_match" | "old_epoch" | "wrong_role">;
   /** Ends a match. Resolves with the match, or null if this process does not play the match of the result. */
   finish(result: GameResult, token: string): Promise<MatchInfo | null>;
   /** Whether a match of this name (`league_id/match_id`) is under way whose invitation came with this token. */
@@ -112,11 +115,13 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void, clock:
       if (!game || (bot.games && !bot.games.some((id) => id === invite.game))) {
         return { accept: false, reason: `${bot.name} does not play ${invite.game}` };
       }
+      if (!Object.hasOwn(invite.roles, invite.your_role)) return "wrong_role";
       const key = keyOf(invite, token);
       const known = matches.get(key);
       const verdict = judgeInvitation(invite, known?.accepted ?? []);
       if (verdict === "old_epoch") return { accept: false, reason: "the match goes on under a newer epoch" };
       if (verdict === "repeat") {
+        if (invite.your_role !== known?.info.role) return "wrong_role";
         remember(messageId);
         return { accept: true };
       }
@@ -159,6 +164,7 @@ export function createPlayer(bot: LoadedBot, say: (line: string) => void, clock:
       // The player has no invitation of a newer epoch yet. The referee invites it again after this answer.
       if (!playing || (epoch !== null && epoch > playing.invite.epoch)) return "unknown_match";
       if (epoch !== null && epoch < playing.invite.epoch) return "old_epoch";
+      if (request.your_role !== playing.info.role) return "wrong_role";
       let answer = request.error == null ? playing.answers.get(request.tick) : undefined;
       if (!answer) {
         answer = choose(playing, request);

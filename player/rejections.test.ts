@@ -160,6 +160,22 @@ it("a message from an agent that does not send its type is -32602, whatever its 
   expect(await state()).toMatchObject({ matches_begun: 0 });
 });
 
+it("a message with another role than that of the invitation is -32602, with the path of the role", async () => {
+  const { message, state } = await startRegistered();
+  const mine = signed("rps/R1M1");
+  const rejected = (your_role: string): object => {
+    const fault = { path: "payload.your_role", message: `this player was not invited as ${your_role}` };
+    return { code: -32602, data: { faults: [fault] } };
+  };
+  expect(await message("GAME_INVITE", { ...invite(), your_role: "player_3" }, mine)).toMatchObject(
+    rejected("player_3"),
+  );
+  expect(await message("GAME_INVITE", invite(), mine)).toMatchObject({ payload: { accept: true } });
+  const asked = await message("MOVE_REQUEST", { ...moveRequest(1, 20), your_role: "player_2" }, mine);
+  expect(asked).toMatchObject(rejected("player_2"));
+  expect(await state()).toMatchObject({ matches_begun: 1, asked: [] });
+});
+
 describe("after a match has ended", () => {
   it("a replayed invitation to it is declined and a replayed result is refused", async () => {
     const { said, tool, state } = await startRegistered();

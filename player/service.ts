@@ -31,6 +31,7 @@ import { createManualBot, type ManualBot } from "./manual.ts";
 import { idIn, matchOperations } from "./match-operations.ts";
 import { createNews, type News } from "./news.ts";
 import { createPlayer, type Player } from "./player.ts";
+import { type Registered, tokenNotice } from "./token-notice.ts";
 import { acceptNothing, acceptSigned, acceptThisMachine, type Trust } from "./trust.ts";
 
 export interface PlayerOptions {
@@ -62,7 +63,8 @@ interface Identity {
   id: string;
   /** Its name in the league; the bot's name until that is known. */
   name: string;
-  isRegistered: boolean;
+  /** null until it is registered. */
+  registered: Registered | null;
   /** Its token, or the secret of a player that does not register itself. */
   token: string | null;
   trust: Trust;
@@ -77,13 +79,20 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
   const identity: Identity = {
     id: "new",
     name: options.name ?? bot.name,
-    isRegistered: false,
+    registered: null,
     token: null,
     trust: acceptNothing,
   };
   if (options.manager === null) takeSecret(identity, options, self);
   const news = createNews(self.say);
-  const operations = [...matchOperations(player, identity, news), ...handOperations(player, manual, identity, news)];
+  const noticeOfReset = tokenNotice(() => identity.registered);
+  const operations = [
+    ...matchOperations(player, identity, news, (message, caller) => {
+      const line = noticeOfReset(message, caller);
+      if (line !== null) self.warn(line);
+    }),
+    ...handOperations(player, manual, identity, news),
+  ];
   const mcp = mcpEndpoint(
     {
       serverInfo: { name: "player", version: VERSION },
@@ -108,7 +117,7 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
       isTrusted: ({ token, subject }) =>
         subject !== null && (identity.trust.isSigned(subject, token) || player.isPlaying(subject, token)),
     }),
-    isReady: () => options.manager === null || identity.isRegistered,
+    isReady: () => options.manager === null || identity.registered !== null,
     web: webApp(self.log),
   });
   const peers = self.network.createPeers();
@@ -209,7 +218,7 @@ async function registerPlayer(
   });
   const leagueIds = response.league_ids ?? [];
   identity.id = response.player_id ?? name;
-  identity.isRegistered = true;
+  identity.registered = { playerId: identity.id, leagueIds, tokenFile };
   setToken(identity, token);
   self.say(`registered as ${identity.id} in ${leagueIds.join(", ") || "no league"}`);
   return { id: identity.id, leagueIds };

@@ -198,7 +198,8 @@ const callerOf = (
   input,
 });
 
-const invalid = (faults: readonly FieldFault[]): Error => rpcError(INVALID_PARAMS, "Invalid params", { faults });
+/** The error of a request with wrong fields; also for a handler that finds a wrong field. */
+export const invalid = (faults: readonly FieldFault[]): Error => rpcError(INVALID_PARAMS, "Invalid params", { faults });
 
 /**
  * A schema as MCP's clients are shown it, made when somebody first looks: that took a referee a twelfth of the time of its start, and few leagues are
