@@ -2,7 +2,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { GENESIS } from "#shared/lib/hash-chain.ts";
 import { readingStore } from "#shared/runtime/store-file.ts";
 import type { RecordedEvent } from "#shared/store/event-log.ts";
-import { OtherFormat, openSqlite } from "#shared/store/sqlite.ts";
+import { inReadTransaction, OtherFormat, openSqlite } from "#shared/store/sqlite.ts";
 import { noWriter } from "#shared/store/writer.ts";
 import { agentStream } from "../../league-manager/agents/events.ts";
 import { leagueStream, parseLeagueEvent } from "../../league-manager/league/events.ts";
@@ -29,12 +29,13 @@ export interface Export {
   readonly unplayed: ReadonlyMap<string, number>;
 }
 
-/** The export of a manager's store. Throws StartError if the store cannot be read. */
+/** The export of a manager's store at one moment, also while the manager runs. Throws StartError if the store cannot be read. */
 export const exportOf = (storeFile: string): Promise<Export> =>
   readingStore(storeFile, () => {
     const db = openStore(storeFile);
     try {
-      return exportFrom(managerStore(db, noWriter));
+      const store = managerStore(db, noWriter);
+      return inReadTransaction(db, () => exportFrom(store));
     } finally {
       db.close();
     }

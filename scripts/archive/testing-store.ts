@@ -29,6 +29,8 @@ export const saltOf = (name: string): string => tokenOf(`salt ${name}`);
 
 /** A manager's store that is filled by the manager's own commands. */
 export interface TestRun {
+  /** The file of the store. */
+  readonly file: string;
   league(leagueId: string): League;
   /** Gives a command, which must be accepted. */
   execute(command: Decide<unknown>): Promise<void>;
@@ -63,7 +65,7 @@ export async function writeStore(
     clock: { iso: () => AT, nextTurn: systemClock.nextTurn, defer: systemClock.defer },
     onFatal: () => {},
   });
-  const run = testRun(ledger, leagueIds);
+  const run = testRun(file, ledger, leagueIds);
   const settings = leagueIds.map((leagueId) => {
     return { ...SETTINGS, leagueId, runId, seedCommitment: sha256Hex(leagueSeed(RUN_SEED, leagueId)) };
   });
@@ -74,7 +76,7 @@ export async function writeStore(
   return file;
 }
 
-function testRun(ledger: Ledger, leagueIds: readonly string[]): TestRun {
+function testRun(file: string, ledger: Ledger, leagueIds: readonly string[]): TestRun {
   const league = (leagueId: string): League => ledger.state.leagues.get(leagueId) as League;
   const execute: TestRun["execute"] = async (command) => {
     const decided = await ledger.execute(command);
@@ -88,6 +90,7 @@ function testRun(ledger: Ledger, leagueIds: readonly string[]): TestRun {
     return matchOf(league(leagueId), matchId) as Match;
   };
   const run: TestRun = {
+    file,
     league,
     execute,
     async start(...names) {

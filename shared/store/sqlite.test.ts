@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Generated, Kysely } from "kysely";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { appendOnly, kyselyOver, openSqlite } from "./sqlite.ts";
+import { appendOnly, inReadTransaction, kyselyOver, openSqlite } from "./sqlite.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sqlite-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -27,6 +27,21 @@ test("openSqlite makes the folder and sets what the store relies on", () => {
   expect(pragma("busy_timeout")).toBeGreaterThan(0);
   db.close();
   openSqlite(file, "CREATE TABLE IF NOT EXISTS t (a)").close();
+});
+
+test("reads in one transaction see no commit of another connection, and the transaction ends also when a read fails", () => {
+  const file = join(folder, "read.sqlite");
+  const [db, other] = [openSqlite(file, "CREATE TABLE IF NOT EXISTS t (a)"), openSqlite(file, "")];
+  const count = () => db.prepare("SELECT count(*) AS n FROM t").get()?.n;
+  const failing = () => {
+    throw new Error("unreadable");
+  };
+  const counts = inReadTransaction(db, () => [count(), other.exec("INSERT INTO t VALUES (1)"), count()]);
+  expect(counts).toEqual([0, undefined, 0]);
+  expect(count()).toBe(1);
+  expect(() => inReadTransaction(db, failing)).toThrow("unreadable");
+  expect(db.isTransaction).toBe(false);
+  for (const one of [db, other]) one.close();
 });
 
 describe("appendOnly, for any table and key", () => {

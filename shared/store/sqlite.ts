@@ -40,6 +40,16 @@ export function openSqlite(file: string, schema: string): DatabaseSync {
   return db;
 }
 
+/** Runs reads in one transaction: they see none of the commits that other connections make between them. */
+export function inReadTransaction<T>(db: DatabaseSync, read: () => T): T {
+  db.exec("BEGIN");
+  try {
+    return read();
+  } finally {
+    db.exec("ROLLBACK");
+  }
+}
+
 /** The format number of a database; null for an empty one. Closes the database and throws OtherFormat if the format is not this version's. */
 function formatOf(db: DatabaseSync, file: string): number | null {
   const written = Number(db.prepare("PRAGMA user_version").get()?.user_version);
