@@ -6,7 +6,7 @@ import { ok } from "#shared/lib/result.ts";
 import type { Content, ToolResult } from "#shared/rpc/mcp.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
 import { type GameView, USER_SEAT_META, type UserSeat } from "#shared/web/game-view.ts";
-import type { Kept } from "../sessions/host.ts";
+import type { Kept } from "../sessions/live-sessions.ts";
 import { protocolResult } from "../sessions/rejections.ts";
 import { type PersonSeat, PlayerName } from "../sessions/seats.ts";
 import type { Next } from "../views/game-view.ts";

@@ -4,7 +4,8 @@ import { listName, readMove, whyUnread, wordOf } from "#shared/games/read-move.t
 import type { Clock } from "#shared/lib/clock.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import type { Session } from "#shared/session/session.ts";
-import type { Kept, SessionHost } from "../sessions/host.ts";
+import type { SessionHost } from "../sessions/host.ts";
+import type { Kept } from "../sessions/live-sessions.ts";
 import { type Rejection, rejected } from "../sessions/rejections.ts";
 import type { Remember, Replied, Replies } from "../sessions/replies.ts";
 import type { Waits } from "../sessions/waits.ts";

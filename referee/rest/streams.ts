@@ -3,7 +3,8 @@ import type { Viewer } from "#shared/games/game.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { EVENT_STREAM_HEADERS } from "#shared/rpc/event-stream.ts";
 import type { Session } from "#shared/session/session.ts";
-import type { Kept, SessionHost } from "../sessions/host.ts";
+import type { SessionHost } from "../sessions/host.ts";
+import type { Kept } from "../sessions/live-sessions.ts";
 import { viewFor } from "../views/session-views.ts";
 import { RestError } from "./errors.ts";
 

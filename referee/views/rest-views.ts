@@ -1,6 +1,6 @@
 import type { Viewer } from "#shared/games/game.ts";
 import type { Session } from "#shared/session/session.ts";
-import type { Kept } from "../sessions/host.ts";
+import type { Kept } from "../sessions/live-sessions.ts";
 import { actionsFor } from "./log-view.ts";
 import { viewFor } from "./session-views.ts";
 
