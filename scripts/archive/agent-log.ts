@@ -14,14 +14,14 @@ export interface AgentStep {
   readonly cause: AgentEvent | null;
 }
 
-/** The log of a player as far as it can be folded. The step at index `n` leads to version `n + 1`. */
+/** The log of a player, without events if one of them cannot follow. The step at index `n` leads to version `n + 1`. */
 export interface AgentLog {
   readonly file: string;
   readonly steps: readonly AgentStep[];
 }
 
-/** An agent without its profile, which is no part of its log. */
-const UNKNOWN: Profile = { name: "", salt: "", endpoint: "", tokenHash: "" };
+/** A profile is not part of an agent's log. */
+const NO_PROFILE: Profile = { name: "", salt: "", endpoint: "", tokenHash: "" };
 
 /** Reads the log of a player: every event, which must follow from the events before it. */
 export function readAgentLog(source: Source, { agent_id, log_head }: LoggedRun["agents"][number]): AgentLog {
@@ -29,7 +29,7 @@ export function readAgentLog(source: Source, { agent_id, log_head }: LoggedRun["
   const steps: AgentStep[] = [];
   const isSound = readLog(source, { file, schema: AgentEvent, log_head }, (event, index) => {
     const before = steps.at(-1);
-    const after = evolveAgent(before?.after ?? null, event, UNKNOWN, index + 1);
+    const after = evolveAgent(before?.after ?? null, event, NO_PROFILE, index + 1);
     if (event.type === "registered" && event.agent_id !== agent_id) throw new Error(`registers ${event.agent_id}`);
     if (event.type === "registered" && event.kind !== "player") throw new Error(`registers a ${event.kind}`);
     steps.push({ event, after, cause: after?.state === "SHUTDOWN" ? (before?.cause ?? event) : null });

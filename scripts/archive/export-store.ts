@@ -19,13 +19,13 @@ import { ExportedMatch, LoggedRun } from "./format.ts";
 
 type Files = Map<string, string>;
 
-/** An export before it is written. */
+/** The content of an export. */
 export interface Export {
   /** By name. */
   readonly files: ReadonlyMap<string, string>;
   /** How many matches are completed. */
   readonly matches: number;
-  /** Of each league that is not over: how many matches are still to be played. */
+  /** How many matches are still to be played, by league. Leagues that are over are missing. */
   readonly unplayed: ReadonlyMap<string, number>;
 }
 

@@ -17,12 +17,12 @@ export const agentLogFile = (agentId: string): string => join("agents", `${agent
 export const Manifest = z.strictObject({
   /** File to the SHA-256 of its bytes, sorted by name. */
   files: z.record(z.string(), z.string()),
-  /** SHA-256 over the lines `hash  file` of all of them: one figure for the whole export. */
+  /** SHA-256 over the lines `hash  file` of all files. */
   digest: z.string(),
 });
 export type Manifest = z.infer<typeof Manifest>;
 
-/** The one form in which exported JSON files are written: any other byte is a change. */
+/** The only form of exported JSON files, so that equal values have equal hashes. */
 export const canonical = (value: unknown): string => `${JSON.stringify(value, null, 1)}\n`;
 
 /** Texts without line breaks as a file of lines. */
@@ -42,8 +42,8 @@ export function digestOf(files: Manifest["files"]): string {
 }
 
 /**
- * Writes an export and its manifest into a folder and replaces an export that is there. Returns the digest. Throws StartError if the folder has
- * other files, because they would be taken for a part of the export. `sign` returns the text of the signature file for a digest.
+ * Writes an export and its manifest into a folder and replaces an export in it. Returns the digest. Throws StartError if the folder contains
+ * other files, because they would become a part of the export. `sign` returns the text of the signature file for a digest.
  */
 export function writeExport(
   folder: string,
@@ -62,14 +62,14 @@ export function writeExport(
   return manifest.digest;
 }
 
-/** What lies below a folder, named from it. */
+/** The entries below a folder, by their paths from it. */
 export interface Contents {
   readonly files: readonly string[];
   /** Symbolic links, sockets and other entries that are neither a file nor a folder. */
   readonly others: readonly string[];
 }
 
-/** What lies below a folder; nothing if there is no such folder. Links are not followed: they can lead out of the folder, or back into it. */
+/** The entries below a folder; none if the folder does not exist. Links are not followed: they can lead out of the folder, or back into it. */
 export function contentsOf(folder: string): Contents {
   const files: string[] = [];
   const others: string[] = [];
@@ -82,9 +82,6 @@ export function contentsOf(folder: string): Contents {
   }
   return { files, others };
 }
-
-/** The files below a folder, named from it; none if there is no such folder. */
-export const filesIn = (folder: string): readonly string[] => contentsOf(folder).files;
 
 function removeExport(folder: string): void {
   const { files, others } = contentsOf(folder);

@@ -1,14 +1,14 @@
-/** Something in an export: the file, and what was found in it. */
+/** A fault or an exception of an export, and the file that has it. */
 export interface Finding {
   readonly file: string;
   readonly message: string;
 }
 
-/** What a check of an export finds. */
+/** The results of the checks of one export. */
 export interface Findings {
-  /** What does not hold. */
+  /** Contradictions and violations of rules. An export with faults is not sound. */
   readonly faults: readonly Finding[];
-  /** What rests on the word of the league's operator or of a referee alone. */
+  /** Facts that are asserted only by the operator or a referee; nothing in the export proves them. */
   readonly exceptions: readonly Finding[];
   blame(file: string, message: string): void;
   except(file: string, message: string): void;

@@ -5,12 +5,12 @@ import { POINTS } from "#shared/session/verdict.ts";
 
 // The order of the fields is that in which they are exported. An export with another order is not sound.
 
-/** The most players of a league. The schedule for the players of an untrusted file could be too large. */
+/** The limit of players of a league. The file is untrusted, and the schedule grows with the square of its players. */
 export const MAX_PLAYERS = 1_000;
 
 const isMatchPoints = (points: number): boolean => Object.values<number>(POINTS).includes(points);
 
-/** A match as it is exported: everything that is needed to replay it elsewhere. */
+/** A match with everything that a replay needs. */
 export const ExportedMatch = z.strictObject({
   league_id: z.string(),
   match_id: z.string(),
@@ -48,7 +48,7 @@ const played = {
 };
 const player = { player_id: z.string(), display_name: z.string() };
 const run = {
-  /** The seed of the run; null until every league is completed, because the seeds to come follow from it. */
+  /** The seed of the run; null until every league is completed, because the seeds of later matches follow from it. */
   seed: z.string().nullable(),
   seed_commitment: z.string(),
 };
@@ -65,7 +65,7 @@ export const UnloggedRun = z.strictObject({
 });
 export type UnloggedRun = z.infer<typeof UnloggedRun>;
 
-/** A league with its log. Everything but the names can be recomputed from the log and the matches. */
+/** A league with its log. Everything except the names can be recomputed from the log and the matches. */
 export const LoggedLeague = z.strictObject({
   ...league,
   ...played,

@@ -7,15 +7,11 @@ import { readLog } from "./log-file.ts";
 import type { Source } from "./source.ts";
 import { checkCourse } from "./verify-course.ts";
 
-/** One event of a league's log. The leagues between the events are not kept: those of a large league need gigabytes. */
-export interface LoggedEvent {
-  readonly event: LeagueEvent;
-}
-
-/** The log of a league as far as it can be folded. */
+/** The log of a league. The leagues between its events are not kept, because those of a large league need gigabytes. */
 export interface LeagueLog {
   readonly file: string;
-  readonly steps: readonly LoggedEvent[];
+  /** Empty if one of them cannot follow. */
+  readonly events: readonly LeagueEvent[];
   /** The fold of all events; null if one of them cannot follow. */
   readonly league: League | null;
 }
@@ -24,16 +20,16 @@ export interface LeagueLog {
 export function readLeagueLog(source: Source, { league_id, log_head }: LoggedLeague): LeagueLog {
   const file = leagueLogFile(league_id);
   const course = checkCourse(source.findings, file);
-  const steps: LoggedEvent[] = [];
+  const events: LeagueEvent[] = [];
   let league: League | null = null;
   const isSound = readLog(source, { file, schema: LeagueEvent, log_head }, (event) => {
     const after = evolveLeague(league, event);
     if (after.entrants.size > MAX_PLAYERS) throw new Error(`a league has at most ${MAX_PLAYERS} players`);
     course.step(league, event);
-    steps.push({ event });
+    events.push(event);
     league = after;
   });
-  if (!isSound) return { file, steps: [], league: null };
+  if (!isSound) return { file, events: [], league: null };
   course.end();
-  return { file, steps, league };
+  return { file, events, league };
 }

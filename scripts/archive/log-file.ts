@@ -7,15 +7,15 @@ import { parseJson, readLines, type Source } from "./source.ts";
 /** A file of events, one stored text a line. */
 export interface LogFile<T> {
   readonly file: string;
-  /** What the events must be. */
+  /** The schema of the events. */
   readonly schema: z.ZodType<T>;
-  /** The hash of the last event, as the league file has it. */
+  /** The hash of the last event in the league file. */
   readonly log_head: string;
 }
 
 /**
- * Reads a log of a league or an agent: its chain, and every event with its form and its time. Calls `follow` with each event; it throws if the
- * event cannot follow from those before it. Returns whether every event could follow.
+ * Reads a log of a league or an agent. Checks its chain, and the form and the time of every event. Calls `follow` with each event; `follow` throws
+ * if the event cannot follow those before it. Returns whether every event can follow.
  */
 export function readLog<T extends { readonly at: string }>(
   source: Source,
@@ -26,7 +26,7 @@ export function readLog<T extends { readonly at: string }>(
   const lines = readLines(source, file);
   if (lines.reduce(chainHash, GENESIS) !== log_head)
     findings.blame(file, "its events do not lead to the log_head in league.json: one was changed, added or removed");
-  /** One event with such a fault is named; the others often have the same. */
+  /** Only the first event with a flaw is blamed, because the others often have the same flaw. */
   const flaws = new Set<string>();
   for (const [index, line] of lines.entries()) {
     try {
@@ -45,7 +45,7 @@ export function readLog<T extends { readonly at: string }>(
   return true;
 }
 
-/** What is wrong with an event apart from its meaning. The manager stores events as the schema gives them, so that one content has one hash. */
+/** The flaws of an event's form. The manager stores events as the schema outputs them, so that equal events have equal hashes. */
 function flawsOf(line: string, event: { readonly at: string }): readonly string[] {
   const flaws: string[] = [];
   if (JSON.stringify(event) !== line) flaws.push("is not written as the manager writes it");

@@ -15,7 +15,7 @@ export const Signature = z.strictObject({
 });
 export type Signature = z.infer<typeof Signature>;
 
-/** What is signed. The digest of the manifest covers every other file. */
+/** The text that is signed. The digest of the manifest covers every other file. */
 const signedText = (digest: string): Buffer => Buffer.from(`agent-league.export\n${digest}\n`);
 
 const pemOf = (key: KeyObject): string => key.export({ type: "spki", format: "pem" }).toString();
@@ -60,13 +60,13 @@ function parsed(parse: () => KeyObject): KeyObject | null {
   }
 }
 
-/** Names a public key in one line: the SHA-256 of its DER form. */
+/** A short name of a public key: the SHA-256 of its DER form. */
 export const fingerprintOf = (key: KeyObject): string =>
   `SHA256:${sha256Hex(key.export({ type: "spki", format: "der" }))}`;
 
 /**
- * The key that made a valid signature of this digest; null if the signature is not valid. Texts that Node reads as the same key or signature, such as
- * the private key, are not valid: only the form that `signer` writes is.
+ * The key that made a valid signature of this digest; null if the signature is not valid. Only the form that `signer` writes is valid. Node.js reads
+ * other texts as the same key or signature, for example the private key.
  */
 export function signingKey({ public_key, signature }: Signature, digest: string): KeyObject | null {
   const key = parsed(() => createPublicKey(public_key));

@@ -9,7 +9,7 @@ import { isDeeperThan } from "#shared/lib/text.ts";
 import { canonical, contentsOf, digestOf, MANIFEST, Manifest, SIGNATURE } from "./files.ts";
 import type { Findings } from "./findings.ts";
 
-/** The files of an export that is checked. They are untrusted input. */
+/** The files of an export to check. They are untrusted input. */
 export interface Source {
   readonly texts: ReadonlyMap<string, string>;
   /** The SHA-256 of the bytes of each file: its text has other characters for bytes that are not UTF-8. */
@@ -65,7 +65,7 @@ const MAX_NESTING = 100;
 const OTHER_FORM =
   "is not written as export writes it: other spaces or line breaks, other fields or another order of them";
 
-/** A JSON file of an export; null if it is missing or is not what it should be. */
+/** The parsed content of a JSON file; null if the file is missing or does not match the schema. */
 export function readDocument<T>(source: Source, file: string, schema: z.ZodType<T>): T | null {
   const { texts, findings } = source;
   const text = texts.get(file);

@@ -2,7 +2,10 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exportOf } from "./export-store.ts";
-import { writeExport } from "./files.ts";
+import { contentsOf, writeExport } from "./files.ts";
+
+/** The files below a folder, by their paths from it. */
+export const filesIn = (folder: string): readonly string[] => contentsOf(folder).files;
 
 /** A folder for the exports of one test file. */
 export interface TestExports {

@@ -9,7 +9,6 @@ import { foldStandings } from "../../league-manager/league/standings.ts";
 import {
   agentLogFile,
   canonical,
-  filesIn,
   leagueLogFile,
   linesOf,
   MANIFEST,
@@ -18,6 +17,7 @@ import {
   RUN_FILE,
   SIGNATURE,
 } from "./files.ts";
+import { filesIn } from "./testing-exports.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a forger writes whatever it likes
 export type Json = any;

@@ -5,13 +5,13 @@ import type { Source } from "./source.ts";
 import { checkTimeouts } from "./verify-timeouts.ts";
 
 /**
- * Checks why players were absent from rounds. The operator shuts a player down, or three timeouts in a row, each of which is a completed match
- * with that fault. A player that is shut down is absent from all later rounds of its league. The log of the league may say that the operator did
- * it only if the log of the player does; logs of earlier versions never say so.
+ * Checks why players were absent from rounds. A player is shut down by the operator or by three timeouts in a row, each of which is a completed
+ * match with that fault. It is then absent from all later rounds of its league. The log of the league may name the operator only if the log of the
+ * player does. Logs of earlier versions do not name the operator.
  */
 export function checkAbsences(source: Source, agents: ReadonlyMap<string, AgentLog>, logs: readonly LeagueLog[]): void {
   for (const log of logs) {
-    for (const { event } of log.steps) if (event.type === "round_opened") checkCauses(source, agents, log, event);
+    for (const event of log.events) if (event.type === "round_opened") checkCauses(source, agents, log, event);
   }
   checkTimeouts(source, agents, logs);
 }

@@ -25,8 +25,8 @@ interface Expected {
 }
 
 /**
- * Checks that a league took the course that its format determines. That each event can follow is checked by the fold; here it is checked that the
- * manager had to give the pairings, the forfeits and the aborts that it gave.
+ * Checks that a league took the course that its format determines. The fold checks that each event can follow those before it. This check adds that
+ * the manager had to decide the pairings, the forfeits and the final aborts as it did.
  */
 export function checkCourse(findings: Findings, file: string): CourseCheck {
   /** By the index of the event that it should be. */
@@ -52,7 +52,7 @@ export function checkCourse(findings: Findings, file: string): CourseCheck {
   };
 }
 
-/** The expected events that this one is, and those that it is not. */
+/** The expected events that equal this one, and those that do not. */
 function fulfilledBy(event: LeagueEvent, expected: readonly Expected[]): readonly (readonly Expected[])[] {
   const isThis = (one: Expected): boolean => isDeepStrictEqual(decidable(event), decidable(one.event));
   return [expected.filter(isThis), expected.filter((one) => !isThis(one))];
@@ -62,7 +62,7 @@ interface Step {
   readonly index: number;
   readonly before: League | null;
   readonly event: LeagueEvent;
-  /** Whether the manager had to give the event. */
+  /** Whether the event follows from an earlier decision. */
   readonly isExplained: boolean;
 }
 

@@ -9,9 +9,9 @@ import type { LeagueLog } from "./league-log.ts";
  * the manager has no limit for them: the operator could have repeated the match until it had the wanted result. `checkCourse` checks the limit of
  * aborts.
  */
-export function checkDiscarded({ except }: Findings, { file, steps, league }: LeagueLog): number {
+export function checkDiscarded({ except }: Findings, { file, events, league }: LeagueLog): number {
   const released = new Map<string, { all: number; unlimited: number }>();
-  for (const { event } of steps) {
+  for (const event of events) {
     if (event.type !== "match_released") continue;
     const { all, unlimited } = released.get(event.match_id) ?? { all: 0, unlimited: 0 };
     const isUnlimited = event.reason === "unreachable" || event.reason === "refused";

@@ -112,13 +112,13 @@ const FORGERIES: readonly Attempt[] = [
       league.players = [{ ...b, player_id: a.player_id }, { ...a, player_id: b.player_id }, league.players[2]];
     },
     RUN_FILE,
-    /^the name of P01 in rps is not the one with which it entered the league: its hash is another$/,
+    /^the name of P01 in rps is not the one with which it entered the league: the hash differs$/,
   ],
   [
     "tells a name without its salt",
     ({ league }) => Object.assign(league.players[0], { display_name: "Zoe", salt: null }),
     RUN_FILE,
-    /^the name of P01 in rps has no salt, so that it cannot be checked$/,
+    /^the name of P01 in rps has no salt and cannot be checked$/,
   ],
   [
     "changes the referee of a match",

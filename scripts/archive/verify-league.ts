@@ -16,22 +16,23 @@ import { checkDiscarded } from "./verify-discarded.ts";
 import { type CheckedLeague, type CheckedMatch, checkMatches } from "./verify-match.ts";
 
 /** Checks a league against its log: every field of the league and of its matches follows from the log, and the log obeys the format. */
-export function checkLogged(source: Source, run: LoggedRun, told: LoggedLeague, log: LeagueLog): CheckedLeague {
+export function checkLogged(source: Source, run: LoggedRun, exported: LoggedLeague, log: LeagueLog): CheckedLeague {
   const { findings } = source;
-  const matches = checkMatches(source, told, RUN_FILE);
+  const matches = checkMatches(source, exported, RUN_FILE);
   const { league } = log;
   if (!league) return { matches, unplayed: null, discarded: 0 };
-  for (const message of leagueFaults(run, told, league)) findings.blame(RUN_FILE, `${told.league_id}: ${message}`);
-  for (const one of matches) checkResult(findings, told, league, one);
-  if (told.seed === null && told.status !== "completed" && matches.length > 0)
-    findings.except(RUN_FILE, `the seeds of ${told.league_id} cannot be checked before it is completed`);
+  for (const message of leagueFaults(run, exported, league))
+    findings.blame(RUN_FILE, `${exported.league_id}: ${message}`);
+  for (const one of matches) checkResult(findings, exported, league, one);
+  if (exported.seed === null && exported.status !== "completed" && matches.length > 0)
+    findings.except(RUN_FILE, `the seeds of ${exported.league_id} cannot be checked before it is completed`);
   const discarded = checkDiscarded(findings, log);
   const unplayed = league.status === "completed" ? null : league.matchCount - league.completedCount;
   return { matches, unplayed, discarded };
 }
 
-/** What of a league's own fields does not follow from its log. */
-function leagueFaults(run: LoggedRun, told: LoggedLeague, league: League): readonly string[] {
+/** The faults of a league's fields: each must follow from its log. */
+function leagueFaults(run: LoggedRun, exported: LoggedLeague, league: League): readonly string[] {
   const expected = {
     league_id: league.leagueId,
     game: league.game,
@@ -41,8 +42,8 @@ function leagueFaults(run: LoggedRun, told: LoggedLeague, league: League): reado
     matches: completedMatches(league).map(({ matchId }) => matchId),
     players: [...league.entrants.keys()],
   };
-  const { league_id, game, options, status, seed_commitment, matches } = told;
-  const players = told.players.map(({ player_id }) => player_id);
+  const { league_id, game, options, status, seed_commitment, matches } = exported;
+  const players = exported.players.map(({ player_id }) => player_id);
   const given = { league_id, game, options, status, seed_commitment, matches, players };
   const faults = Object.entries(expected).flatMap(([field, value]) =>
     isDeepStrictEqual(given[field as keyof typeof given], value)
@@ -52,7 +53,7 @@ function leagueFaults(run: LoggedRun, told: LoggedLeague, league: League): reado
   if (league.runId !== run.run_id) faults.push("its log is of another run");
   if (!isDeepStrictEqual(findGame(league.game)?.roles, league.roles))
     faults.push(`its roles are not those of ${league.game}`);
-  return [...faults, ...seedFaults(run, told)];
+  return [...faults, ...seedFaults(run, exported)];
 }
 
 function seedFaults(run: LoggedRun, { league_id, status, seed, seed_commitment }: LoggedLeague): readonly string[] {
@@ -64,8 +65,8 @@ function seedFaults(run: LoggedRun, { league_id, status, seed, seed_commitment }
   return faults;
 }
 
-/** A match against the result that the log has of it. */
-function checkResult(findings: Findings, told: LoggedLeague, league: League, { file, match }: CheckedMatch): void {
+/** Compares a match with its result in the log of the league. */
+function checkResult(findings: Findings, exported: LoggedLeague, league: League, { file, match }: CheckedMatch): void {
   const logged = matchOf(league, match.match_id);
   if (!logged?.outcome) {
     findings.blame(file, "the log of the league has no result of it");
@@ -84,7 +85,10 @@ function checkResult(findings: Findings, told: LoggedLeague, league: League, { f
     const shown = `${field} is ${JSON.stringify(given)}, but the log of the league has ${JSON.stringify(value)}`;
     findings.blame(file, shown);
   }
-  if (told.seed !== null && match.seed !== seedOfMatch(told.seed, league.leagueId, match.match_id, match.epoch)) {
+  if (
+    exported.seed !== null &&
+    match.seed !== seedOfMatch(exported.seed, league.leagueId, match.match_id, match.epoch)
+  ) {
     findings.blame(file, "its seed is not the one that the seed of the league gives");
   }
   if (match.log.length > 0) {
@@ -94,7 +98,7 @@ function checkResult(findings: Findings, told: LoggedLeague, league: League, { f
   }
   const { termination } = logged.outcome;
   const isAborted = termination === "aborted" && logged.logHead === "";
-  // The manager gives no other results than forfeits of players who are shut down, which `checkCourse` has explained.
+  // The manager itself records only forfeits of players that are shut down. `checkCourse` checks that it had to.
   const isForfeit = termination === "forfeit" && logged.refereeId === null;
   if (isAborted) findings.except(file, `${matchRef(league.leagueId, match.match_id)} was aborted without a log`);
   else if (!isForfeit) findings.blame(file, "a result without its log");

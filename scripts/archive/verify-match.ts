@@ -8,12 +8,12 @@ import { readDocument, type Source } from "./source.ts";
 
 type ExportedLeague = UnloggedLeague | LoggedLeague;
 
-/** What the check of one league gives. */
+/** The result of the check of one league. */
 export interface CheckedLeague {
   readonly matches: readonly CheckedMatch[];
   /** How many matches are still to be played; null if the league is over. */
   readonly unplayed: number | null;
-  /** How often a match was taken from its referee. Only a league log tells it. */
+  /** How many assignments were discarded; 0 for a league without a log. */
   readonly discarded: number;
 }
 
@@ -23,7 +23,7 @@ export interface CheckedMatch {
   readonly match: ExportedMatch;
 }
 
-/** Reads the matches that a league lists and checks what each of them says of itself: its place, its options and its log. */
+/** Reads the matches that a league lists. Checks the ids, the options, the players and the session log of each. */
 export function checkMatches(source: Source, league: ExportedLeague, runFile: string): readonly CheckedMatch[] {
   const { findings } = source;
   const listed = new Set<string>();
@@ -56,8 +56,8 @@ function faultsIn(
   const isSame = match.league_id === league.league_id && match.match_id === matchId && match.game === league.game;
   if (!isSame) faults.push(`is about another match: ${matchRef(match.league_id, match.match_id)} of ${match.game}`);
   if (!isDeepStrictEqual(match.options, league.options)) faults.push("its options are not the league's");
-  const strangers = Object.values(match.roles).filter((id) => !playerIds.has(id));
-  for (const id of strangers) faults.push(`${id} is no player of ${league.league_id}`);
+  const others = Object.values(match.roles).filter((id) => !playerIds.has(id));
+  for (const id of others) faults.push(`${id} is no player of ${league.league_id}`);
   return match.log.length > 0 ? [...faults, ...faultsOfMatch(match)] : faults;
 }
 

@@ -7,14 +7,14 @@ import type { Findings } from "./findings.ts";
 import type { LoggedRun } from "./format.ts";
 import type { LeagueLog } from "./league-log.ts";
 
-/** Checks every name against the commitments of its player's registration and of its entries into leagues. */
+/** Checks every name against the commitments in its player's registration and in its entries into leagues. */
 export function checkNames(
   findings: Findings,
   run: LoggedRun,
   agents: ReadonlyMap<string, AgentLog>,
   logs: readonly LeagueLog[],
 ): void {
-  const told = new Map<string, string | null>();
+  const salts = new Map<string, string | null>();
   for (const [index, { league_id, players }] of run.leagues.entries()) {
     const entrants = logs[index]?.league?.entrants;
     if (!entrants) continue;
@@ -23,19 +23,19 @@ export function checkNames(
       const commitment = entrants.get(player_id);
       if (salt === null) {
         if (name === player_id) findings.except(RUN_FILE, `${label} is erased`);
-        else findings.blame(RUN_FILE, `${label} has no salt, so that it cannot be checked`);
+        else findings.blame(RUN_FILE, `${label} has no salt and cannot be checked`);
       } else {
         if (!isDisplayName(name)) findings.blame(RUN_FILE, `${label} is not a name that a player can register with`);
         if (!isToken(salt)) findings.blame(RUN_FILE, `${label} has a salt that the manager does not make`);
         if (nameCommitment({ name, salt }) !== commitment)
-          findings.blame(RUN_FILE, `${label} is not the one with which it entered the league: its hash is another`);
+          findings.blame(RUN_FILE, `${label} is not the one with which it entered the league: the hash differs`);
       }
       const agent = agents.get(player_id);
       if (agent && agent.steps.length > 0 && registeredName(agent) !== commitment)
         findings.blame(agent.file, `its name is not the one with which it entered ${league_id}`);
-      if (told.has(player_id) && told.get(player_id) !== salt)
+      if (salts.has(player_id) && salts.get(player_id) !== salt)
         findings.blame(RUN_FILE, `${label} has another salt than in an earlier league`);
-      told.set(player_id, salt);
+      salts.set(player_id, salt);
     }
   }
 }

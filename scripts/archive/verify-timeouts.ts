@@ -18,19 +18,20 @@ export function checkTimeouts(
 ): void {
   const all = [...agents].map(([id, log]) => [id, new Judgements(log, findings)] as const);
   const judgements = new Map(all);
-  const isSteady = [...logs, ...agents.values()].every(({ steps }) => neverFalls(steps));
+  const agentEvents = [...agents.values()].map(({ steps }) => steps.map(({ event }) => event));
+  const isSteady = [...logs.map(({ events }) => events), ...agentEvents].every(neverFalls);
   for (const log of logs) {
     if (log.league) followLeague(log, log.league.leagueId, judgements, isSteady, findings);
   }
   for (const [, judged] of all) judged.blameOthers();
 }
 
-/** The machine's clock can be set back. The times of events do not tell their order then. */
-const neverFalls = (steps: readonly { readonly event: { readonly at: string } }[]): boolean =>
-  steps.every(({ event }, index) => index === 0 || event.at >= (steps[index - 1]?.event.at ?? ""));
+/** The machine's clock can be set back. The times of events do not show their order then. */
+const neverFalls = (events: readonly { readonly at: string }[]): boolean =>
+  events.every(({ at }, index) => index === 0 || at >= (events[index - 1]?.at ?? ""));
 
 function followLeague(
-  { file, steps }: LeagueLog,
+  { file, events }: LeagueLog,
   leagueId: string,
   judgements: ReadonlyMap<string, Judgements>,
   isSteady: boolean,
@@ -38,8 +39,8 @@ function followLeague(
 ): void {
   const courses = new Map<string, Course>();
   const playersOf = new Map<number, Set<string>>();
-  const startedAt = steps.find(({ event }) => event.type === "started")?.event.at ?? "";
-  const firstAbsences = firstAbsencesIn(steps.map(({ event }) => event));
+  const startedAt = events.find(({ type }) => type === "started")?.at ?? "";
+  const firstAbsences = firstAbsencesIn(events);
   const courseOf = (playerId: string): Course | null => {
     const judged = judgements.get(playerId);
     if (!judged || judged.steps.length === 0) return null;
@@ -54,7 +55,7 @@ function followLeague(
     playersOf.set(roundId, inRound);
     for (const playerId of players) inRound.add(playerId);
   };
-  for (const { event } of steps) {
+  for (const event of events) {
     if (event.type === "round_paired") for (const { players } of event.pairings) addPlayers(event.round_id, players);
     if (event.type === "match_scheduled") addPlayers(event.round_id, event.players);
     if (event.type === "match_completed" && event.referee_id !== null)
@@ -68,7 +69,7 @@ function followLeague(
   }
 }
 
-/** The version at which each player is absent for the first time. */
+/** The version of each player at its first absence. */
 function firstAbsencesIn(events: readonly LeagueEvent[]): ReadonlyMap<string, number> {
   const first = new Map<string, number>();
   for (const event of events) {
@@ -93,7 +94,7 @@ class Judgements {
   readonly versions = new Map<string, number>();
   readonly #file: string;
   readonly #findings: Findings;
-  readonly #founded = new Set<number>();
+  readonly #explained = new Set<number>();
 
   constructor({ file, steps }: AgentLog, findings: Findings) {
     this.#file = file;
@@ -111,15 +112,15 @@ class Judgements {
     this.#findings.blame(this.#file, message);
   }
 
-  /** The event that led to a version is that of a completed match. */
-  found(version: number): void {
-    this.#founded.add(version);
+  /** Marks the event that led to a version as explained by a completed match. */
+  explain(version: number): void {
+    this.#explained.add(version);
   }
 
-  /** Blames the events that belong to no completed match. */
+  /** Blames the events that no completed match explains. */
   blameOthers(): void {
     for (const [name, version] of this.versions) {
-      if (this.#founded.has(version)) continue;
+      if (this.#explained.has(version)) continue;
       const isTimeout = this.steps[version - 1]?.event.type === "timed_out";
       this.blame(`${name} is no match that it ${isTimeout ? "lost because it did not answer" : "finished"}`);
     }
@@ -175,14 +176,14 @@ class Course {
     }
     const recorded = judged.steps[version - 1]?.event;
     if (recorded?.type !== (hasTimedOut ? "timed_out" : "answered")) return;
-    judged.found(version);
+    judged.explain(version);
     if (recorded.at !== event.at) judged.blame(`${name} did not end at ${recorded.at}`);
     if (version <= this.#version || version > this.#last)
       judged.blame(`${name} is not in the order in which the matches ended`);
     this.#version = Math.max(this.#version, version);
   }
 
-  /** A round with matches of the player is opened. Returns what does not hold; null if nothing. */
+  /** A round with matches of the player is opened. Returns the fault, or null. */
   opened(at: string, absentAt: number | null): string | null {
     if (absentAt === null) {
       return this.#advance(at, ({ state }) => state !== "SHUTDOWN") ? null : "is shut down, but not absent from";
@@ -195,13 +196,13 @@ class Course {
     return isInOrder && isInTime ? null : "was not yet shut down, or no longer at this version, at the opening of";
   }
 
-  /** Goes on to the first version at this time at which the player was so. Returns whether there is one. */
-  #advance(at: string, isSo: (agent: Agent) => boolean): boolean {
+  /** Advances to the first version at this time for which the predicate holds. Returns whether there is one. */
+  #advance(at: string, predicate: (agent: Agent) => boolean): boolean {
     const { steps } = this.#judged;
     for (let version = this.#version; version <= this.#last && this.#isNotAfter(version, at); version++) {
       const agent = steps[version - 1]?.after;
       const isOver = this.#isSteady && (steps[version]?.event.at ?? at) < at;
-      if (isOver || !agent || !isSo(agent)) continue;
+      if (isOver || !agent || !predicate(agent)) continue;
       this.#version = version;
       return true;
     }

@@ -11,7 +11,7 @@ import { type ExportedMatch, MAX_PLAYERS, type UnloggedLeague, type UnloggedRun 
 import type { Source } from "./source.ts";
 import { type CheckedLeague, type CheckedMatch, checkMatches } from "./verify-match.ts";
 
-/** What a check of an export without a league log leaves out. */
+/** The exception of an export without a league log. */
 export const NO_LEAGUE_LOG = "no league log: pairings, epochs, referees and names were not checked";
 
 /** Checks a league of an export of an earlier version: its matches, their seeds, and that a completed league has all of them. */
@@ -48,7 +48,7 @@ function leagueFaults({ status, players }: UnloggedLeague): readonly string[] {
   return STATUSES.includes(status) ? faults : [...faults, `${JSON.stringify(status)} is no status of a league`];
 }
 
-/** Each match must be one of a scheduled round. An operator may have added matches to a round. */
+/** Each match must belong to a scheduled round. The operator may have added matches to a round. */
 function checkPlaces({ findings }: Source, league: UnloggedLeague, matches: readonly CheckedMatch[]): void {
   const schedule = scheduleOf(league);
   if (schedule.length === 0) return;
@@ -80,7 +80,7 @@ interface ScheduledMatch {
   readonly roles: Readonly<Record<string, string>>;
 }
 
-/** Every match that a league's players are to play. An operator may have added others. */
+/** The matches of the round robin of a league's players, without those that the operator added. */
 function scheduleOf({ game, players }: UnloggedLeague): readonly ScheduledMatch[] {
   const roles = findGame(game)?.roles ?? [];
   const ids = [...new Set(players.map(({ player_id }) => player_id))];

@@ -20,9 +20,9 @@ export type Verdict = "verified" | "verified except" | "not sound";
 
 export interface Verified {
   readonly verdict: Verdict;
-  /** What does not hold. */
+  /** Contradictions and violations of rules. */
   readonly faults: readonly Finding[];
-  /** What holds by the word of the operator or a referee alone, so that nothing in the export shows it. */
+  /** Facts that are asserted only by the operator or a referee; nothing in the export proves them. */
   readonly exceptions: readonly Finding[];
   /** How many matches were replayed. */
   readonly matches: number;
@@ -31,18 +31,18 @@ export interface Verified {
   readonly digest: string;
   /** The key of a valid signature, and whether it is the one that was expected; null for an export without a valid signature. */
   readonly signature: { readonly fingerprint: string; readonly isChecked: boolean } | null;
-  /** Recomputed from the matches alone. */
+  /** By league, recomputed from the matches. */
   readonly standings: ReadonlyMap<string, readonly Standing[]>;
-  /** Of each league that was not over: how many matches were still to be played. */
+  /** How many matches were still to be played, by league. Leagues that were over are missing. */
   readonly unplayed: ReadonlyMap<string, number>;
-  /** How many assignments of matches were discarded: the match was taken from its referee and got a new epoch. */
+  /** How many assignments were discarded: the match was taken from its referee and got a new epoch. */
   readonly discarded: number;
 }
 
 /**
- * Checks an export from its files alone: every byte against the manifest, every session log by replay (chain, seed, commitment, each action by the
- * rules), every result against its log, every seed against its league's, the course of each league against its format, and the standings anew.
- * `key` is the public key that must have signed it.
+ * Checks an export by its files: every byte against the manifest, every session log by replay (chain, seed, commitment, each action by the rules),
+ * every result against its log, every seed against its league's, the course of each league against its format, and the standings. `key` is the
+ * public key that must have signed the export.
  */
 export function verifyExport(folder: string, key: KeyObject | null = null): Verified {
   const findings = createFindings();
@@ -135,7 +135,7 @@ function checkStandings(
   return recomputed;
 }
 
-/** An export has no files besides those that its league file lists. */
+/** An export contains only the files that follow from its league file. */
 function checkNoOthers({ texts, findings }: Source, run: ExportedRun, matches: readonly CheckedMatch[]): void {
   const known = new Set([RUN_FILE, MANIFEST, SIGNATURE, ...matches.map(({ file }) => file)]);
   if (run.format === "agent-league.export.v3") {
