@@ -63,8 +63,10 @@ function pairedRound(league: League, { round_id, pairings, byes }: EventOf<"roun
   follows(league.status === "running", `round ${round_id} is paired while the league is not running`);
   follows(round_id === league.rounds.length + 1, `round ${round_id} is paired after round ${league.rounds.length}`);
   const matches = pairings.map((pairing, index) => newMatch(league, round_id, index, pairing));
-  const busy = [...matches.flatMap(({ players }) => players), ...byes];
-  follows(new Set(busy).size === busy.length, `a player is listed twice in round ${round_id}`);
+  const listed = new Set(byes);
+  for (const { players } of matches) for (const playerId of players) listed.add(playerId);
+  const places = matches.length * league.roles.length + byes.length;
+  follows(listed.size === places, `a player is listed twice in round ${round_id}`);
   follows(
     byes.every((playerId) => league.entrants.has(playerId)),
     `a player with a bye in round ${round_id} is not a player of the league`,
@@ -80,7 +82,7 @@ function newMatch(
 ): Match {
   follows(match_id === matchIdOf(roundId, index), `${match_id} is not the next match of round ${roundId}`);
   follows(
-    players.length === roles.length && new Set(players).size === players.length,
+    players.length === roles.length && players.every((playerId, seat) => players.indexOf(playerId) === seat),
     `${match_id} needs ${roles.length} players`,
   );
   const unknownPlayer = players.find((playerId) => !entrants.has(playerId));

@@ -88,6 +88,23 @@ const FORGED: readonly (readonly [why: string, before: League | null, event: New
     /needs 2 players/,
   ],
   [
+    "a match of a player against itself",
+    begun,
+    { type: "match_scheduled", match_id: "R2M2", round_id: 2, players: ["P02", "P02"] },
+    /needs 2 players/,
+  ],
+  [
+    "a player with two matches in a round",
+    started,
+    {
+      type: "round_paired",
+      round_id: 1,
+      pairings: [...pairings, { match_id: "R1M2", players: ["P01", "P02"] }],
+      byes: [],
+    },
+    /listed twice/,
+  ],
+  [
     "a match of another name",
     started,
     { type: "round_paired", round_id: 1, pairings: [{ match_id: "R1M2", players: ["P02", "P03"] }], byes: [] },
