@@ -17,7 +17,7 @@ describe.concurrent("a referee that is asked for its health", () => {
     expect(referee.told.map(({ type }) => type)).not.toContain("MATCH_WITHDRAWN");
   });
 
-  it("is told what it has lost when it answers again after three missed probes", async (test) => {
+  it("is informed of its lost matches when it answers again after three missed probes", async (test) => {
     const league = await startScriptedLeague(test, { referees: 2 });
     await league.begin();
     await league.order("REF01", "R1M1");
@@ -87,7 +87,7 @@ describe("a player that was shut down", () => {
     return league.say("PLAYER_REGISTER_REQUEST", "player:P01", { ...me, league_ids: ["later"] }, token);
   };
 
-  it("because its league was over plays in the next that it enters", async (test) => {
+  it("at the end of its league plays in the next league that it enters", async (test) => {
     const league = await startScriptedLeague(test, { laterLeagues: ["later"] });
     await league.begin();
     await league.report("REF01", played(await league.order("REF01", "R1M1")));
@@ -96,7 +96,7 @@ describe("a player that was shut down", () => {
     expect(stateOf(league)).toEqual({ state: "REGISTERED", fails: 0 });
   });
 
-  it("in a league that goes on enters no other: it would forfeit there too", async (test) => {
+  it("in a running league enters no other: it would forfeit there too", async (test) => {
     const league = await startScriptedLeague(test, { laterLeagues: ["later"] });
     await league.begin(3);
     for (const matchId of ["R1M1", "R1M2", "R1M3"]) {

@@ -9,7 +9,7 @@ const REFUSED = { isError: true, payload: { error_code: "L004" } };
 const NOT_WELL = (): boolean => false;
 
 describe.concurrent("a manager that starts again on its folder", () => {
-  it("takes a match's result from the referee that has it now, not from the one that lost it", async (test) => {
+  it("accepts a match's result from the referee that has the match now, not from the one that lost it", async (test) => {
     const league = await startScriptedLeague(test, { referees: 2 });
     await league.begin();
     const lost = await league.order("REF01", "R1M1");
@@ -23,7 +23,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect(await league.report("REF02", played(given))).toMatchObject(RECORDED);
   });
 
-  it("knows the new epoch of a match that nobody has taken yet", async (test) => {
+  it("knows the new epoch of a match that is not assigned yet", async (test) => {
     const league = await startScriptedLeague(test);
     await league.begin();
     const lost = await league.order("REF01", "R1M1");
@@ -41,7 +41,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect(await league.report("REF01", played(given))).toMatchObject(RECORDED);
   });
 
-  it("leaves a match with its referee, though it would deal it to another now", async (test) => {
+  it("keeps the assignment of a match, although it would now choose another referee", async (test) => {
     const league = await startScriptedLeague(test, { referees: 2 });
     await league.begin();
     await league.report("REF01", aborted(await league.order("REF01", "R1M1")));
@@ -54,7 +54,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect(league.referee("REF01").orders()).toEqual([]);
   });
 
-  it("deals a round to its referees in the order of their numbers, REF99 before REF100", async (test) => {
+  it("assigns the matches of a round in the order of the referees' numbers, REF99 before REF100", async (test) => {
     const league = await startScriptedLeague(test, { players: 4, referees: 2 });
     await league.restart(() => league.change(renamedReferees(league)));
     await league.begin();
@@ -68,11 +68,11 @@ describe.concurrent("a manager that starts again on its folder", () => {
     );
   });
 
-  it("goes on counting how often a match was aborted", async (test) => {
+  it("continues to count how often a match was aborted", async (test) => {
     const league = await startScriptedLeague(test, { maxConcurrent: 1 });
     await league.begin(1);
     await league.report("REF01", aborted(await league.order("REF01", "R1M1")));
-    // Its referee has no place for it now: it waits, and the file alone knows of its new epoch.
+    // Its referee has no free capacity now: the match waits, and its new epoch is only in the file.
     await league.order("REF01", "R1M2");
     await league.restart();
     await league.report("REF01", played(await league.order("REF01", "R1M2")));
@@ -90,7 +90,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     ]);
   });
 
-  it("keeps the seed that it has chosen itself", async (test) => {
+  it("keeps the random seed of its first start", async (test) => {
     const league = await startScriptedLeague(test, { seed: null });
     await league.begin();
     const { seed } = await league.order("REF01", "R1M1");
@@ -112,7 +112,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect(given.map(({ match_id }) => match_id)).toEqual(["R1M2"]);
   });
 
-  it("ends a league whose last result it had written and no more", async (test) => {
+  it("completes a league if only its last result was stored before the kill", async (test) => {
     const league = await startScriptedLeague(test);
     await league.begin();
     const last = played(await league.order("REF01", "R1M1"));
@@ -121,7 +121,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect(["P01", "P02", "REF01"].map((id) => league.kept(id).state)).toEqual(["SHUTDOWN", "SHUTDOWN", "SHUTDOWN"]);
   });
 
-  it("goes on counting matches lost by timeout", async (test) => {
+  it("continues to count matches lost by timeout", async (test) => {
     const league = await startScriptedLeague(test);
     await league.begin(3);
     const lose = async (matchId: string): Promise<void> => {
@@ -166,7 +166,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect(league.referee("REF01").orders()).toEqual([]);
   });
 
-  it("goes on with its other leagues when one cannot go on", async (test) => {
+  it("continues its other leagues when one cannot continue", async (test) => {
     const league = await startScriptedLeague(test, { players: 3, laterLeagues: ["later"] });
     await league.begin();
     await league.order("REF01", "R1M1");
@@ -180,14 +180,14 @@ describe.concurrent("a manager that starts again on its folder", () => {
     await vi.waitFor(() => expect(league.events()).toContainEqual({ type: "notice", message }), PATIENCE);
   });
 
-  it("deals out no match before its players listen again", async (test) => {
+  it("starts no match before its players listen again", async (test) => {
     const league = await startScriptedLeague(test);
     await league.begin();
     await league.order("REF01", "R1M1");
     const players = [league.player("P01"), league.player("P02")];
     for (const player of players) await player.close();
     await league.restart();
-    // They are slow to start; whoever was asked meanwhile would lose the match after join_ms.
+    // The players start slowly. A player that was invited in the meantime would lose the match after join_ms.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(league.referee("REF01").orders()).toEqual([]);
     for (const player of players) await player.listen();
@@ -196,7 +196,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect((await league.over()).leagues[0]?.matches).toMatchObject([{ termination: "normal" }]);
   });
 
-  it("tells a referee that registers before its players listen again which matches are its own", async (test) => {
+  it("sends a referee that registers before its players listen again the matches that are assigned to it", async (test) => {
     const league = await startScriptedLeague(test);
     await league.begin();
     const order = await league.order("REF01", "R1M1");
@@ -210,7 +210,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect((await answering).payload).toMatchObject({ status: "ACCEPTED", matches: [order] });
   });
 
-  it("tells a referee that registers again which matches are its own, and of no others", async (test) => {
+  it("sends a referee that registers again exactly the matches that are assigned to it", async (test) => {
     const league = await startScriptedLeague(test, { referees: 2 });
     await league.begin(1);
     await league.order("REF01", "R1M1");

@@ -44,7 +44,7 @@ export interface ManagerServiceOptions {
   readonly onEvent: (event: LiveEvent) => void;
 }
 
-/** What the manager's parts share. */
+/** The parts of a manager that others depend on. */
 interface Core extends ManagerServiceOptions {
   readonly store: ManagerStore;
   readonly run: RunIdentity;
@@ -78,7 +78,7 @@ async function startParts(
 ): Promise<void> {
   const { config } = options;
   const { clock, network, log } = self;
-  // What is in memory may not be what is in the file. The process ends; the next start reads the file.
+  // The memory may differ from the file. The process ends; the next start reads the file.
   const onFatal = (error: Error): void =>
     throwLater(clock, new StartError(`cannot write to ${file}: ${error.message}`));
   const own = ownStore(file, MANAGER_SCHEMA, clock);

@@ -8,7 +8,7 @@ import type { ManagerState } from "./state.ts";
 
 /** Every referee is probed each second, so their number is limited: as many as the config may start. */
 export const MOST_REFEREES = 99;
-/** The limit of one remote network, so that one program cannot take every place. */
+/** The limit of one remote network, so that one program cannot register all referees. */
 export const MOST_REFEREES_OF_NETWORK = 33;
 
 interface RefereeRequest {

@@ -13,7 +13,7 @@ export type Assignment = Fields<"assign">;
 type Release = Fields<"release">;
 type SettledWithdrawal = Fields<"settle_withdrawal">;
 
-/** Gives a match to a referee. The caller has chosen one with a free place. */
+/** Assigns a match to a referee. The caller has chosen one with free capacity. */
 export const assignMatch =
   ({ leagueId, ...command }: Assignment): Decide<null> =>
   (state, at) => {

@@ -28,7 +28,7 @@ test("the time counts from the assignment, also across a restart, if a minute of
   expect(league.round()).toMatchObject([{ epoch: 2 }]);
 });
 
-test("the time in which the manager is down takes no match from a referee: it has a minute from the start", async () => {
+test("a referee does not lose a match because the manager was down: it has a minute from the manager's start", async () => {
   const league = await startTestLeague({ ...OVERDUE, timeouts: { match_ms: 200_000 } });
   const order = await league.order("REF01", "R1M1");
   await league.restart(() => league.clock.advance(1_000_000));
@@ -48,7 +48,7 @@ test("a match that is not reported within a minute after the start is taken from
   expect(league.round()).toMatchObject([{ epoch: 2 }]);
 });
 
-test("a release that the store has not taken is repeated", async () => {
+test("a release that could not be stored is repeated", async () => {
   const store = busyStore();
   const league = await startTestLeague({ ...OVERDUE, ledger: store.ledger });
   await league.order("REF01", "R1M1");

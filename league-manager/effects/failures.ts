@@ -3,7 +3,7 @@ import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 
 /**
- * Errors of our own code or of the store. Each is confined to the league in which it occurred: it is logged, and a notice is sent when the league has
+ * Errors of this program or of the store. Each is confined to the league in which it occurred: it is logged, and a notice is sent if the league has
  * not failed with the same message before.
  */
 export interface Failures {
@@ -22,7 +22,7 @@ const MOST_REJECTIONS = 100;
 
 export function createFailures(log: Logger, notice: (message: string) => void): Failures {
   const lastMessage = new Map<string, string>();
-  /** By league, then by message, how often it came. */
+  /** How often each message occurred, by league and message. */
   const rejections = new Map<string, Map<string, number>>();
   return {
     ofLeague(leagueId, thrown) {

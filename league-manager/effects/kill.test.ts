@@ -11,8 +11,8 @@ const KILLED = err(protocolError("L005", "the process was killed"));
 const GONE = err({ cause: "refused", detail: "the process was killed" } as const);
 
 /**
- * A process that is killed after so many effects. An effect is a message that is sent or a command that is given. What follows the kill has no
- * effect: messages do not leave, and commands do not reach the ledger.
+ * A process that is killed after so many effects. An effect is a message that is sent or a command that is executed. After the kill no message
+ * is sent, and no command reaches the ledger.
  */
 function dyingProcess() {
   const process = { effectsLeft: Number.POSITIVE_INFINITY, effects: 0 };
@@ -36,7 +36,7 @@ function dyingProcess() {
   return { process, network, ledger };
 }
 
-/** What a message is about: the same message has the same id, and another message another one. */
+/** The subject of a message. Messages with the same subject must have the same id, others another id. */
 function subjectOf({ type, payload }: Envelope, recipient: string): string {
   const { league_id, round_id, match_id, epoch } = payload;
   return JSON.stringify([type, league_id, match_id ?? round_id, epoch, recipient]);
@@ -87,7 +87,7 @@ async function reportAll(league: TestLeague): Promise<void> {
   }
 }
 
-test("a league goes on after a kill between any two effects, and each message has the id that it had before", async () => {
+test("a league continues after a kill between any two effects, and repeated messages have the same ids", async () => {
   const undisturbed = await playToTheEnd(Number.POSITIVE_INFINITY);
   const subjects = [...undisturbed.ids.keys()].sort();
   const all = undisturbed.effects;

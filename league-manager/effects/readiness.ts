@@ -6,7 +6,7 @@ const LOOK_EVERY_MS = 100;
 const PROBE_TIMEOUT_MS = 1_000;
 
 /**
- * Tells which players have been heard of since the manager started. `league run --resume` starts the players at the same time as the manager:
+ * Knows which players have registered or answered since the manager started. `league run --resume` starts the players at the same time as the manager:
  * a match that was handed over before they listen would be forfeited.
  */
 export class Readiness {
@@ -30,7 +30,7 @@ export class Readiness {
     });
   }
 
-  /** Resolves when the player has been heard of, ten seconds after the start at the latest. Resolves at once for all other agents. */
+  /** Resolves when the player has registered or answered, ten seconds after the start at the latest. Resolves immediately for all other agents. */
   ready(agentId: string): Promise<void> {
     if (this.#heard.has(agentId) || this.#isLate()) return Promise.resolve();
     const known = this.#waiting.get(agentId);

@@ -7,7 +7,7 @@ import { createFailures } from "./failures.ts";
 import { Reconciler } from "./reconciler.ts";
 import { startTestLeague } from "./testing/league.ts";
 
-test("an error of one league is told once and does not stop the others", async () => {
+test("an error of one league is reported once and does not stop the others", async () => {
   const seedOf = ({ leagueId }: { leagueId: string }): string => {
     if (leagueId === "bad") throw new Error("no seed");
     return "seed";
@@ -36,7 +36,7 @@ test("no pass is made before the start, so that no commit is missed", async () =
   await reconciler.stop();
 });
 
-test("a part that throws for one league is given the others, and again in the next pass", async () => {
+test("a part that throws for one league gets the other leagues, and gets the league again in the next pass", async () => {
   const league = await startTestLeague({ leagues: ["bad", "rps"], players: 0, minPlayers: 2 });
   const { clock } = league;
   const notices: string[] = [];

@@ -11,7 +11,7 @@ async function withMatches(league: TestLeague, count: number): Promise<void> {
 }
 
 describe("a manager that starts again on its file", () => {
-  test("leaves a match with its referee, though it would deal it to another now, and sends the same order with the same id", async () => {
+  test("keeps the assignment of a match, although it would now choose another referee, and repeats START_GAME with the same id", async () => {
     const league = await startTestLeague({ referees: 2 });
     await league.report("REF01", aborted(await league.order("REF01", "R1M1")));
     const order = await league.order("REF02", "R1M1", 2);
@@ -38,7 +38,7 @@ describe("a manager that starts again on its file", () => {
     expect(await league.report("REF01", played(order))).toMatchObject({ value: { status: "RECORDED" } });
   });
 
-  test("has only those matches of a round played that have no result, within the places of the referees", async () => {
+  test("has only the matches without a result played, within the capacity of the referees", async () => {
     const league = await startTestLeague({ maxConcurrent: 1 });
     await withMatches(league, 2);
     await league.report("REF01", played(await league.order("REF01", "R1M1")));
@@ -57,7 +57,7 @@ describe("a manager that starts again on its file", () => {
     ).toEqual(["R1M2", "R1M3"]);
   });
 
-  test("announces no round again that was announced", async () => {
+  test("does not repeat the announcement of an announced round", async () => {
     const league = await startTestLeague();
     await league.eventually(() => expect(league.league().rounds[0]?.isAnnounced).toBe(true));
     await league.restart();
@@ -65,7 +65,7 @@ describe("a manager that starts again on its file", () => {
     expect(league.agent("P01").received).toEqual([]);
   });
 
-  test("hands out no match before its players listen, and announces the round to them then", async () => {
+  test("starts no match before its players listen, and then announces the round to them", async () => {
     const { league, answer } = await leagueWithSilentPlayer();
     await league.restart(async () => {
       answer();
@@ -81,7 +81,7 @@ describe("a manager that starts again on its file", () => {
     }
   });
 
-  test("hands out a match ten seconds after its start though its players do not listen", async () => {
+  test("starts a match ten seconds after its own start although the players do not listen", async () => {
     const league = await startTestLeague();
     await league.order("REF01", "R1M1");
     await league.restart(async () => {

@@ -105,7 +105,7 @@ export const LeagueEvent = z.compile(
       detail: reason,
     }),
     /**
-     * A referee that lost a match has acknowledged that, or is no longer registered. Until then the match occupies one of its places.
+     * A referee that lost a match has acknowledged that, or is no longer registered. Until then the match counts against its capacity.
      */
     z.strictObject({ ...common, type: z.literal("withdrawal_settled"), match_id: id, epoch, referee_id: id }),
     /** `referee_id` is null when the manager itself gave the result: a forfeit of players who were shut down. */

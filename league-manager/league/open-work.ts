@@ -31,7 +31,7 @@ export function openWork(league: League): OpenWork {
   const work = { roundsToAnnounce: new Set<number>(), unassigned: new Map(), assigned: new Map() };
   for (const round of league.rounds) {
     if (round.isOpened && !round.isAnnounced) work.roundsToAnnounce.add(round.roundId);
-    if (round.isOpened && round.open > 0) for (const match of round.matches) place(work, match);
+    if (round.isOpened && round.open > 0) for (const match of round.matches) indexMatch(work, match);
   }
   return { ...work, ...workOfLeague(league) };
 }
@@ -42,7 +42,7 @@ export function advanceWork(work: OpenWork, league: League, event: LeagueEvent):
   switch (event.type) {
     case "round_opened":
       index.roundsToAnnounce.add(event.round_id);
-      for (const match of league.rounds[event.round_id - 1]?.matches ?? []) place(index, match);
+      for (const match of league.rounds[event.round_id - 1]?.matches ?? []) indexMatch(index, match);
       break;
     case "round_announced":
       index.roundsToAnnounce.delete(event.round_id);
@@ -53,7 +53,7 @@ export function advanceWork(work: OpenWork, league: League, event: LeagueEvent):
     case "match_completed":
     case "match_aborted": {
       const match = matchOf(league, event.match_id);
-      if (match && league.rounds[match.roundId - 1]?.isOpened) place(index, match);
+      if (match && league.rounds[match.roundId - 1]?.isOpened) indexMatch(index, match);
       break;
     }
   }
@@ -68,8 +68,8 @@ function workOfLeague(league: League): Pick<OpenWork, "roundToOpen" | "withdrawa
   return { roundToOpen, withdrawals, isToComplete: isPlayed(league) };
 }
 
-/** Files a match of an opened round under its status. */
-function place({ unassigned, assigned }: Pick<Index, "unassigned" | "assigned">, match: Match): void {
+/** Adds a match of an opened round to the index of its status. */
+function indexMatch({ unassigned, assigned }: Pick<Index, "unassigned" | "assigned">, match: Match): void {
   unassigned.delete(match.matchId);
   assigned.delete(match.matchId);
   if (match.status === "scheduled") unassigned.set(match.matchId, match);

@@ -7,7 +7,7 @@ import type { Projections } from "./projections.ts";
 
 type Leagues = Pick<Projections, "league" | "leagues">;
 
-/** The resources that a committed event has changed. `change` is what the event did to an agent. */
+/** The resources that a committed event has changed. `change` is the change of an agent by the event. */
 export function changedBy(committed: CommittedEvent, change: StateChange | null, leagues: Leagues): readonly string[] {
   if (committed.kind === "league") {
     const league = leagues.league(committed.leagueId);

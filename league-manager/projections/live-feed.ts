@@ -8,7 +8,7 @@ export interface LiveFeedOptions {
   readonly projections: Projections;
   readonly log: Logger;
   readonly emit: (event: LiveEvent) => void;
-  /** Called with each committed event and what it did to an agent, after the event has advanced the projections. */
+  /** Called with each committed event and its change of an agent, after the event has advanced the projections. */
   readonly onCommitted: (committed: CommittedEvent, change: StateChange | null) => void;
 }
 

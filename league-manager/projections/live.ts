@@ -23,7 +23,7 @@ export type LiveEvent =
       readonly faults: readonly MatchFault[];
       readonly completed: number;
       readonly matches: number;
-      /** The leaders and the players of the match: the whole table for each match of a large league is too much for the process that reads it. */
+      /** The leaders and the players of the match. The whole table for each match of a large league would overload the process that reads it. */
       readonly standings: readonly Standing[];
     }
   | { readonly type: "league_waiting"; readonly league_id: string; readonly awaited: Awaited }
@@ -48,7 +48,7 @@ export interface StateChange {
   readonly was: AgentState;
 }
 
-/** The live events of one event of a commit. The projections have just been advanced by that event; `change` is what it did to an agent. */
+/** The live events of one event of a commit. The projections have just been advanced by that event; `change` is the change of an agent by it. */
 export function liveEventsOf(
   committed: CommittedEvent,
   commit: Commit,
@@ -134,7 +134,7 @@ const playerState = ({ agent, was }: StateChange, projections: Projections): Liv
   league_ids: projections.leagues().flatMap(({ leagueId, entrants }) => (entrants.has(agent.id) ? [leagueId] : [])),
 });
 
-/** So many rows of the standings are in the live event of each match. */
+/** The number of leading rows in the live event of each match. */
 const LEADERS = 10;
 
 const leadersAnd = (players: readonly string[], standings: readonly Standing[]): readonly Standing[] =>

@@ -21,7 +21,7 @@ describe("the schedule of a league", () => {
     expect(Object.keys(shown)).toEqual(["schedule"]);
   });
 
-  test("of more matches has the current round and the rounds beside it, with counts and where the others are", () => {
+  test("of more matches has the current round and the rounds beside it, with counts and the URI template of the others", () => {
     const league = leagueOf(46);
     const { schedule, ...about } = scheduleOf(league);
     expect(roundIds({ schedule })).toEqual([1, 2]);
@@ -45,7 +45,7 @@ describe("the schedule of a league", () => {
   });
 });
 
-test("the schedules of all leagues together are in part when they are more than 1,000 matches", () => {
+test("the schedules of all leagues together are truncated when they have more than 1,000 matches", () => {
   const [small, large] = [leagueOf(30, "a"), leagueOf(40, "b")];
   expect(scheduleOfAll([small]).schedule).toHaveLength(435);
   const { schedule, ...about } = scheduleOfAll([small, large]);

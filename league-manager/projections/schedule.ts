@@ -63,7 +63,7 @@ export function roundsShown(league: League, matchLimit = WHOLE_SCHEDULE_MATCHES)
 /** One round of a league, or null when there is none of that number. */
 export const roundOf = (league: League, roundId: number): Round | null => league.rounds[roundId - 1] ?? null;
 
-/** The number of a round as a URI or query names it, which has one spelling; 0, which no round has, for any other text. */
+/** The number of a round in a URI or query, which has one spelling; 0, which no round has, for any other text. */
 export const roundNumber = (text: unknown): number =>
   typeof text === "string" && /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 0;
 

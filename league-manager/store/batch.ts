@@ -6,7 +6,7 @@ import type { CommittedEvent, Decision, ManagerState } from "../ledger.ts";
 import { evolveState } from "./manager-state.ts";
 import type { ManagerStore } from "./manager-store.ts";
 
-/** What the commands of one batch lead to; nothing of it is committed. */
+/** The uncommitted results of the commands of one batch. */
 export interface Batch {
   state: ManagerState;
   readonly events: CommittedEvent[];

@@ -237,7 +237,7 @@ describe("the ledger", () => {
     while (later < 100) await opened.ledger.settled();
   });
 
-  test("leagues are in the order of the config, whatever the order in which they were opened", async () => {
+  test("leagues are in the order of the config, not in that of their opening", async () => {
     for (const id of ["second", "first"]) await execute(openLeague(id));
     expect([...state().leagues.keys()]).toEqual(["first", "second"]);
     expect([...afterCrash().leagues.keys()]).toEqual(["first", "second"]);

@@ -14,7 +14,7 @@ interface LedgerOptions {
   readonly clock: Pick<Clock, "iso" | "nextTurn" | "defer">;
   /** The leagues of the config, in their order. */
   readonly leagueIds: readonly string[];
-  /** Called when an append is rejected, except with StoreBusy: what is in memory may not be what is on disk. */
+  /** Called when an append is rejected, except with StoreBusy: the memory may differ from the file. */
   readonly onFatal: (error: Error) => void;
 }
 
@@ -98,7 +98,7 @@ async function executeAll(ledger: Working, commands: readonly Pending[]): Promis
   for (const answer of answers) answer();
 }
 
-/** Decides a command on the state that the commands before it lead to. Returns what answers it after the commit. */
+/** Decides a command on the state after the commands before it. Returns a function that answers the command after the commit. */
 function decideOne(ledger: Working, batch: Batch, { decide, resolve, reject }: Pending): () => void {
   try {
     const at = ledger.clock.iso();

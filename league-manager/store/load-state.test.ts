@@ -134,7 +134,7 @@ describe("snapshots of leagues", () => {
     expect(snapshotVersion()).toBe(1);
   });
 
-  test("are written in a turn of their own, after the commit that makes them due", async () => {
+  test("are written in a separate turn, after the commit that makes them due", async () => {
     const deferred: (() => void)[] = [];
     const clock = { defer: (run: () => void) => void deferred.push(run) };
     const { ledger, store } = opened;
@@ -148,7 +148,7 @@ describe("snapshots of leagues", () => {
     await snapshots.stop();
   });
 
-  test("let a start read the later events only, and the ledger goes on from there", async () => {
+  test("let a start read the later events only, and the ledger continues from there", async () => {
     reopen({ snapshotAfter: 2 });
     for (const command of [openLeague("first"), enter("first"), enter("first")]) await execute(command);
     await opened.snapshots.stop();

@@ -13,7 +13,7 @@ import type { ManagerState } from "../ledger.ts";
 import { ERASED, inOrder, withForgotten } from "./manager-state.ts";
 import type { ManagerStore } from "./manager-store.ts";
 
-/** The committed state, and what the next appends and snapshots need to know of the store. */
+/** The committed state, with the versions in the store for the next appends and snapshots. */
 export interface Loaded {
   readonly state: ManagerState;
   /** By stream, also of agents that are forgotten. */

@@ -3,7 +3,7 @@ import type { ManagerStore } from "./manager-store.ts";
 
 /** The values that are fixed when a run begins. They are rows of the store, because the seed is secret. */
 export interface RunIdentity {
-  /** Random. Tells referees that keep their stores this run's matches from those of the same names in another run. */
+  /** Random. Referees that keep their stores distinguish this run's matches by it from matches of the same names in another run. */
   readonly runId: string;
   /** The seeds of the leagues follow from it. */
   readonly seed: string;

@@ -2,7 +2,7 @@ import { appendOnly } from "#shared/store/sqlite.ts";
 import { EVENT_LOG_SCHEMA } from "#shared/store/sqlite-event-log.ts";
 
 /**
- * The manager's tables. The streams of leagues and agents are authoritative; what may not be in an event stands beside them: personal
+ * The manager's tables. The streams of leagues and agents are authoritative. Data that events must not contain is in other tables: personal
  * data, secrets and session logs. Snapshots can be deleted at any time.
  */
 export const MANAGER_SCHEMA = `

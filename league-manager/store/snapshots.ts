@@ -27,7 +27,7 @@ export interface Snapshots {
 const EVENTS = 5_000;
 
 /**
- * A snapshot is written in a turn of its own after the commit that makes it due, so that no answer waits for it. It writes the rounds that have
+ * A snapshot is written in a separate turn after the commit that makes it due, so that no answer waits for it. It writes the rounds that have
  * changed since the one before, so that it costs as much as the events between them.
  */
 export function keepSnapshots({ ledger, store, clock, after = EVENTS, onError, ...given }: SnapshotOptions): Snapshots {

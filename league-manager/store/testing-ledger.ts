@@ -117,7 +117,7 @@ export const enter =
 
 let copies = 0;
 
-/** What a process that starts on a copy of the files as they are now loads. */
+/** The state that a process loads when it starts on a copy of the current files. */
 export function stateAfterCrash(file: string): ManagerState {
   const copy = `${file}.copy-${++copies}`;
   for (const end of ["", "-wal"]) copyFileSync(file + end, copy + end);

@@ -18,7 +18,7 @@ const takeAll = (): number => {
   }
 };
 takeAll();
-// Node may close files of its own a moment later. This ends when it has closed none for 50 ms.
+// Node may close internal files a moment later. This ends when it has closed none for 50 ms.
 do await systemClock.pause(50);
 while (takeAll() > 0);
 const left = await hasLeft(peers, systemClock, "rps")(player);

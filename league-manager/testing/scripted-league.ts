@@ -22,15 +22,15 @@ import { changeKept, keptState } from "./kept-state.ts";
 // biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
 type Wire = any;
 
-/** An agent that does what its test says: it accepts every match, plays none, and keeps what it was told. */
+/** An agent that a test controls: it accepts every match, plays none, and keeps the messages that it received. */
 interface ScriptedAgent {
   readonly url: string;
   readonly told: Envelope[];
   token: string;
-  /** Whether it is well, asked the nth time since it was told how to answer. */
+  /** Whether it answers the nth health probe since this function was set. */
   isWell: (time: number) => boolean;
   readonly probes: () => number;
-  /** What it was given to referee since the manager was last started. */
+  /** The START_GAMEs that it received since the last start of the manager. */
   orders: () => readonly StartGame[];
   isListening: () => boolean;
   listen(): Promise<void>;
@@ -49,7 +49,7 @@ export interface ScriptedLeague {
   /** Stops the manager, and starts it anew on the same folder. */
   restart(meanwhile?: () => unknown): Promise<void>;
   say(type: MessageType, sender: string, payload: object, authToken: string): Promise<Wire>;
-  /** Says what came of a match, in the name of its referee. */
+  /** Reports the result of a match in the name of its referee. */
   report(refereeId: string, result: MatchResult): Promise<Wire>;
   /** The first order for a match that the referee has had from the manager that runs now; waits for it. */
   order(refereeId: string, matchId: string): Promise<StartGame>;
@@ -63,10 +63,10 @@ export interface ScriptedLeague {
   change(decide: Decide<unknown>): Promise<void>;
 }
 
-/** Far longer than anything takes, for a machine that has much else to do. */
+/** A limit that is far longer than any step takes, also on a busy machine. */
 export const PATIENCE = { timeout: 20_000, interval: 20 };
 
-/** `test` is the one that it is for: several may run at a time. */
+/** `test` is the test that uses it: several tests may run at the same time. */
 export async function startScriptedLeague(
   test: TestContext,
   { players = 2, referees = 1, maxConcurrent = 64, seed = "s" as string | null, laterLeagues = [] as string[] } = {},

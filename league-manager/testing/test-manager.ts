@@ -23,17 +23,17 @@ import { PATIENCE } from "./scripted-league.ts";
 // biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
 export type Wire = any;
 
-/** A league manager in this process, with a place at which all its players and referees answer whatever they are asked. */
+/** A league manager in this process, with a server at which all its players and referees answer every request. */
 export interface TestManager {
   readonly url: string;
   readonly port: number;
   readonly operator: string;
-  /** Every token that was given, by the name that it was given to; names are also the ids when they come in order. */
+  /** Every token, by the name of its agent. The names equal the ids if the agents register in order. */
   readonly tokens: Readonly<Record<string, string>>;
   /** Where a player or referee of that name answers. */
   endpointOf(name: string): string;
   post(body: string, bearer?: string): Promise<{ readonly status: number; readonly body: Wire }>;
-  /** A named tool: what its text says, with `isError` beside it. */
+  /** Calls a named tool. Returns the parsed text of its result, with `isError`. */
   tool(name: string, args?: object, bearer?: string): Promise<Wire>;
   /** An envelope through `league_message`, or through a named tool. */
   message(type: MessageType, sender: string, payload: object, token?: string, tool?: string): Promise<Wire>;
@@ -178,7 +178,7 @@ export const won = (more: object = {}) => ({
 /** The same of R2M1. */
 export const wonR2M1 = () => won({ round_id: 2, match_id: "R2M1", ...withLog(logOf({ match_id: "R2M1" })) });
 
-/** What a referee tells of R1M1 when it cannot play it. */
+/** The report of a referee that cannot play R1M1. */
 export const abortedR1M1 = (more: object = {}) => ({
   ...won({ winner: null, match_points: {}, final_scores: {}, log: [], log_head: "" }),
   termination: "aborted" as const,

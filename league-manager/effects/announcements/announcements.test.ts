@@ -102,7 +102,7 @@ describe("the order of a match", () => {
     for (const id of ["P01", "P02"]) expect(seen.indexOf(`${id} ROUND_START`)).toBeLessThan(order);
   });
 
-  test("does not wait longer than 250 ms for a player that does not answer", async () => {
+  test("waits at most 250 ms for a player that does not answer", async () => {
     const { league, answer } = await leagueWithSilentPlayer();
     await league.order("REF01", "R1M1");
     expect(typesAt(league, "P01")).toEqual([["ROUND_ANNOUNCEMENT", 1]]);
@@ -113,7 +113,7 @@ describe("the order of a match", () => {
 });
 
 describe("a player that is slow", () => {
-  test("gets newer standings instead of those that it has not been sent, and the messages in order", async () => {
+  test("gets the newest standings instead of older ones that wait, and the messages in order", async () => {
     const league = await startTestLeague({ players: 3, timeouts: { default_ms: 60_000 } });
     await league.eventually(() => expect(league.agent("P01").received).toHaveLength(2));
     const silence = Promise.withResolvers<"accepted">();
@@ -155,7 +155,7 @@ describe("a player that is slow", () => {
   });
 });
 
-test("a league of more than 100 players sends each agent its own entries and says where the whole list is", async () => {
+test("a league of more than 100 players sends each agent its own entries and the URI of the whole list", async () => {
   const league = await startTestLeague({ players: 0, minPlayers: 102 });
   const shared = league.agent("REF01");
   for (let n = 1; n <= 102; n++) {

@@ -39,7 +39,7 @@ function queueOf({ answerMs, ready = async () => {} }: { answerMs: number; ready
   return { clock, sent, queues, push };
 }
 
-test("four messages of 249 ms are waited for no longer than 250 ms together", async () => {
+test("an invitation waits at most 250 ms in total for four messages of 249 ms each", async () => {
   const { clock, sent, push } = queueOf({ answerMs: 249 });
   const received = push(ROUND);
   await clock.advance(249);
@@ -50,7 +50,7 @@ test("four messages of 249 ms are waited for no longer than 250 ms together", as
   expect(sent).toEqual(ROUND.map(({ type }) => type));
 });
 
-test("messages that an agent answers in time are waited for until the last answer", async () => {
+test("an invitation waits until the last answer if the agent answers in time", async () => {
   const { clock, push } = queueOf({ answerMs: 50 });
   const received = push(ROUND);
   await clock.advance(199);

@@ -20,7 +20,7 @@ describe("dispatch", () => {
     await league.eventually(() => expect(refereesOf(league)).toEqual(["REF01", "REF02", "REF01", "REF02", null]));
   });
 
-  test("the matches of a round are spread over the referees, alike each time", async () => {
+  test("the matches of a round are distributed over the referees, in the same way in each run", async () => {
     const league = await startTestLeague({ players: 8, referees: 2 });
     await league.eventually(() => expect(refereesOf(league)).toEqual(["REF01", "REF02", "REF01", "REF02"]));
     await league.order("REF01", "R1M3");
@@ -57,7 +57,7 @@ describe("dispatch", () => {
     expect(refereesOf(league)).toEqual(["REF02", "REF02"]);
   });
 
-  test("endpoints of players are not parsed anew in each pass, though the free referee reaches none of them", async () => {
+  test("endpoints of players are parsed once, although the free referee reaches none of them in any pass", async () => {
     const network = (peers: Peers): Peers => ({ ...peers, isAlive: async () => true });
     const league = await startTestLeague({ players: 0, minPlayers: 20, network });
     const profile = { name: "REF01", salt: "s", endpoint: "http://203.0.113.7:8001/mcp", tokenHash: "h" };

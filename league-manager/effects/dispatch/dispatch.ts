@@ -8,7 +8,7 @@ import type { OpenWork } from "../../league/open-work.ts";
 import type { EffectsContext, Part } from "../part.ts";
 import { FailedAttempts } from "./attempts.ts";
 import type { Health } from "./health.ts";
-import { occupiedPlaces, type Referees } from "./referees.ts";
+import { occupiedCapacity, type Referees } from "./referees.ts";
 
 /** Assigns the scheduled matches of opened rounds to referees, and takes them from referees that are down or not registered any more. */
 export class Dispatch implements Part {
@@ -21,8 +21,8 @@ export class Dispatch implements Part {
   readonly #pending = new Map<string, Assignment>();
   /** The commands that are under way, by league. */
   readonly #underWay = new Map<string, Set<Promise<void>>>();
-  /** Why matches of a league wait, as the last notice said. */
-  readonly #toldReason = new Map<string, string>();
+  /** The reason in a league's last notice about waiting matches. */
+  readonly #noticedReason = new Map<string, string>();
 
   constructor(context: EffectsContext, health: Health, referees: Referees) {
     this.#context = context;
@@ -34,8 +34,8 @@ export class Dispatch implements Part {
   reconcile(league: League, work: OpenWork): void {
     const lost = [...work.assigned.values()].filter(({ refereeId }) => !this.#health.isUp(refereeId ?? ""));
     if (lost.length > 0) this.#release(league.leagueId, lost);
-    if (work.unassigned.size > 0) this.#deal(league, work.unassigned.values());
-    else this.#toldReason.delete(league.leagueId);
+    if (work.unassigned.size > 0) this.#assignAll(league, work.unassigned.values());
+    else this.#noticedReason.delete(league.leagueId);
   }
 
   /** Resolves when the commands that are under way for a league are answered. */
@@ -48,26 +48,26 @@ export class Dispatch implements Part {
     await Promise.all([...this.#underWay.values()].flatMap((commands) => [...commands]));
   }
 
-  /** Free places by referee, of those that are up. */
-  freePlaces(): Map<string, number> {
+  /** The free capacity of each referee that is up: how many more matches it can have. */
+  freeCapacity(): Map<string, number> {
     const occupied = this.#occupied();
     return new Map(this.#referees.up().map(({ id, maxConcurrent }) => [id, maxConcurrent - (occupied.get(id) ?? 0)]));
   }
 
-  /** The fit referees besides one that could have a match. */
+  /** The fit referees, except the given one, that are eligible for a match. */
   othersFor(league: League, match: Match, refereeId: string): readonly Agent[] {
     const occupied = this.#occupied();
     const others = this.#referees.up().filter((one) => one.id !== refereeId && this.#referees.isFit(one, occupied));
-    return [...this.#referees.judges(league, others)(match)];
+    return [...this.#referees.eligible(league, others)(match)];
   }
 
   #occupied(): Map<string, number> {
-    const places = new Map<string, number>();
+    const occupied = new Map<string, number>();
     const add = (refereeId: string, count: number): void =>
-      void places.set(refereeId, (places.get(refereeId) ?? 0) + count);
+      void occupied.set(refereeId, (occupied.get(refereeId) ?? 0) + count);
     const { leagues } = this.#context.ledger.state;
     for (const league of leagues.values()) {
-      for (const [refereeId, count] of occupiedPlaces(league)) add(refereeId, count);
+      for (const [refereeId, count] of occupiedCapacity(league)) add(refereeId, count);
     }
     for (const { leagueId, matchId, epoch, refereeId } of this.#pending.values()) {
       const league = leagues.get(leagueId);
@@ -75,44 +75,44 @@ export class Dispatch implements Part {
       const isCommitted = match?.status !== "scheduled" || match.epoch !== epoch;
       if (!isCommitted) add(refereeId, 1);
     }
-    return places;
+    return occupied;
   }
 
-  /** The nth match of a round prefers the nth referee, so that the same league is dealt alike each time. */
-  #deal(league: League, unassigned: Iterable<Match>): void {
+  /** The nth match of a round prefers the nth referee, so that the same league has the same assignments in each run. */
+  #assignAll(league: League, unassigned: Iterable<Match>): void {
     const up = this.#referees.up();
     const occupied = this.#occupied();
-    const hasPlace = ({ id, maxConcurrent }: Agent): boolean => (occupied.get(id) ?? 0) < maxConcurrent;
-    if (!up.some(hasPlace)) return;
-    const turns = turnsOf(league);
-    const judgesOf = this.#referees.judges(league, up);
+    const hasCapacity = ({ id, maxConcurrent }: Agent): boolean => (occupied.get(id) ?? 0) < maxConcurrent;
+    if (!up.some(hasCapacity)) return;
+    const indexes = indexesOf(league);
+    const eligibleFor = this.#referees.eligible(league, up);
     const without: Match[] = [];
     for (const match of unassigned) {
       if (this.#pending.has(matchRef(league.leagueId, match.matchId))) continue;
-      if (!up.some(hasPlace)) break;
-      const judges = judgesOf(match);
-      if (judges.size === 0) without.push(match);
-      if (![...judges].some(hasPlace)) continue;
-      const first = (turns.get(match.matchId) ?? 0) % up.length;
-      const order = [...up.slice(first), ...up.slice(0, first)].filter((one) => judges.has(one));
-      const referee = this.#best(league, match, order, occupied).find(hasPlace);
+      if (!up.some(hasCapacity)) break;
+      const eligible = eligibleFor(match);
+      if (eligible.size === 0) without.push(match);
+      if (![...eligible].some(hasCapacity)) continue;
+      const first = (indexes.get(match.matchId) ?? 0) % up.length;
+      const order = [...up.slice(first), ...up.slice(0, first)].filter((one) => eligible.has(one));
+      const referee = this.#best(league, match, order, occupied).find(hasCapacity);
       if (!referee) continue;
       occupied.set(referee.id, (occupied.get(referee.id) ?? 0) + 1);
       this.#assign(league, match, referee);
     }
-    this.#tellWithoutReferee(league, without, up);
+    this.#noticeWithoutReferee(league, without, up);
   }
 
-  /** The referees among which a match goes to the first one with a place. */
+  /** The preferred referees of a match. It is assigned to the first of them that has free capacity. */
   #best(
     { leagueId }: League,
     { matchId }: Match,
-    judges: readonly Agent[],
+    eligible: readonly Agent[],
     occupied: ReadonlyMap<string, number>,
   ): readonly Agent[] {
-    const fit = judges.filter((one) => this.#referees.isFit(one, occupied));
+    const fit = eligible.filter((one) => this.#referees.isFit(one, occupied));
     const untried = fit.filter(({ id }) => !this.#failed.has(leagueId, matchId, id));
-    return [untried, fit].find((some) => some.length > 0) ?? judges;
+    return [untried, fit].find((some) => some.length > 0) ?? eligible;
   }
 
   #assign({ leagueId }: League, { matchId, epoch }: Match, { id: refereeId }: Agent): void {
@@ -141,20 +141,20 @@ export class Dispatch implements Part {
   }
 
   /** One notice for each league and reason, until the reason changes. */
-  #tellWithoutReferee({ leagueId, game }: League, without: readonly Match[], up: readonly Agent[]): void {
+  #noticeWithoutReferee({ leagueId, game }: League, without: readonly Match[], up: readonly Agent[]): void {
     const [first] = without;
-    if (!first) return void this.#toldReason.delete(leagueId);
+    if (!first) return void this.#noticedReason.delete(leagueId);
     const isPlayed = up.some(({ gameTypes }) => gameTypes.includes(game));
     const reason = isPlayed
       ? "no referee that answers reaches its players; a player on this machine's loopback address is reached by referees on this machine"
       : `no referee that answers plays ${game}`;
-    if (this.#toldReason.get(leagueId) === reason) return;
-    this.#toldReason.set(leagueId, reason);
+    if (this.#noticedReason.get(leagueId) === reason) return;
+    this.#noticedReason.set(leagueId, reason);
     const others = without.length > 1 ? ` (and ${counted(without.length - 1, "more match", "more matches")})` : "";
     this.#context.notice(`${leagueId} ${first.matchId}${others} waits: ${reason}`);
   }
 }
 
-/** The places of the current round's matches in their round, from 0. */
-const turnsOf = (league: League): ReadonlyMap<string, number> =>
-  new Map(currentMatches(league).map(({ matchId }, turn) => [matchId, turn]));
+/** The indexes of the current round's matches in their round, from 0. */
+const indexesOf = (league: League): ReadonlyMap<string, number> =>
+  new Map(currentMatches(league).map(({ matchId }, index) => [matchId, index]));

@@ -25,7 +25,7 @@ const assignments = (league: TestLeague) => league.round().map(({ refereeId, epo
 const refereesOf = (league: TestLeague, roundId: number) => league.round(roundId).map(({ refereeId }) => refereeId);
 const unfit = (why: string) => `referee REF01 takes no matches (${why}); they go to another, if there is one`;
 
-describe("a referee that answers its probes and takes no match", () => {
+describe("a referee that answers its probes and accepts no match", () => {
   test("loses its matches to the others, is informed of that, and gets none while there are others", async () => {
     const league = await leagueWith({ REF01: "foreign" }, { players: 6 });
     await league.eventually(() => expect(assignments(league)).toEqual(["REF02 2", "REF02 1", "REF02 2"]));
@@ -72,7 +72,7 @@ describe("a referee that answers its probes and takes no match", () => {
     expect(league.clock.monotonic()).toBeLessThan(60_000);
   });
 
-  test("loses the match that it is offered when it refuses again", async () => {
+  test("loses the match that it is offered when it rejects it again", async () => {
     const league = await leagueWith({ REF01: 503 }, { players: 4 });
     await league.eventually(() => expect(assignments(league)).toEqual(["REF02 2", "REF02 1"]));
     await league.clock.advance(10_000);
@@ -83,7 +83,7 @@ describe("a referee that answers its probes and takes no match", () => {
   });
 });
 
-test("a START_GAME that is refused is repeated with the same message id", async () => {
+test("a rejected START_GAME is repeated with the same message id", async () => {
   const league = await leagueWith({ REF01: 503, REF02: 503 });
   const ids = await league.eventually(() => {
     const sent = league.agent("REF01").of("START_GAME");
@@ -138,13 +138,13 @@ test("an answer to START_GAME that is no envelope is explained, in the log too",
 });
 
 describe("a referee that is full", () => {
-  test("loses a match to one that has a place, and is as fit as before", async () => {
+  test("loses a match to one with free capacity, and stays fit", async () => {
     const league = await leagueWith({ REF01: "full" });
     await league.eventually(() => expect(assignments(league)).toEqual(["REF02 2"]));
     expect(league.notices).toEqual([]);
   });
 
-  test("keeps a match while the others have no place, and plays it as soon as it can", async () => {
+  test("keeps a match while the others have no free capacity, and plays it as soon as it can", async () => {
     const league = await leagueWith({ REF01: "full" }, { players: 4, maxConcurrent: 1 });
     await league.clock.advance(6_000);
     await league.eventually(() => expect(league.agent("REF01").orders().length).toBeGreaterThan(12));

@@ -142,8 +142,8 @@ export class HandOver implements Part {
     const isFull = reply.ok && reply.value.payload.error_code === "G005" && reply.value.payload.retryable === true;
     if (!isFull) referees.markUnfit(refereeId, why);
     const others = dispatch.othersFor(league, match, refereeId);
-    // A match stays with a full referee until another one has a place.
-    const free = dispatch.freePlaces();
+    // A match stays with a full referee until another one has free capacity.
+    const free = dispatch.freeCapacity();
     const isTaken = isFull ? others.some(({ id }) => (free.get(id) ?? 0) > 0) : others.length > 0;
     if (!isTaken) return;
     const { matchId, epoch } = match;

@@ -30,15 +30,15 @@ test("a match with a player on loopback is for referees at the present addresses
   let addresses: readonly string[] = [];
   const context = { ledger, clock: manualClock(), notice: () => {}, machineAddresses: () => new Set(addresses) };
   const referees = new Referees(context, { isUp: () => true });
-  const suited = () => {
+  const eligible = () => {
     const league = ledger.state.leagues.get("rps");
     const match = league?.rounds[0]?.matches[0];
     invariant(match, "the league has a match");
-    return [...referees.judges(league, referees.up())(match)].map(({ id }) => id);
+    return [...referees.eligible(league, referees.up())(match)].map(({ id }) => id);
   };
-  expect(suited()).toEqual(["REF03"]);
+  expect(eligible()).toEqual(["REF03"]);
   addresses = ["203.0.113.50"];
-  expect(suited()).toEqual(["REF01", "REF03"]);
+  expect(eligible()).toEqual(["REF01", "REF03"]);
   addresses = ["203.0.113.60"];
-  expect(suited()).toEqual(["REF02", "REF03"]);
+  expect(eligible()).toEqual(["REF02", "REF03"]);
 });

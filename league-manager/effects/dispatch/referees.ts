@@ -17,8 +17,8 @@ export class Referees {
   readonly #context: Context;
   readonly #health: Pick<Health, "isUp">;
   /**
-   * Referees that answer their probes and take no match, e.g. because of a wrong endpoint: until this time they are offered none while there
-   * are others. Kept in memory only: after a restart an unfit referee is offered a match, rejects it and is unfit again.
+   * Referees that answer their probes and accept no match, e.g. because of a wrong endpoint: until this time they are offered no match while
+   * there are other referees. Kept in memory only: after a restart an unfit referee is offered a match, rejects it and is unfit again.
    */
   readonly #unfitUntil = new Map<string, number>();
   readonly #removeListener: () => void;
@@ -45,17 +45,17 @@ export class Referees {
   }
 
   /** Whether a referee is offered matches although there are others. An unfit one is offered one match when its time is over. */
-  isFit({ id }: Agent, places: ReadonlyMap<string, number>): boolean {
+  isFit({ id }: Agent, occupied: ReadonlyMap<string, number>): boolean {
     if (!this.#health.isUp(id)) return false;
     const until = this.#unfitUntil.get(id);
-    return until === undefined || (this.#context.clock.monotonic() >= until && (places.get(id) ?? 0) === 0);
+    return until === undefined || (this.#context.clock.monotonic() >= until && (occupied.get(id) ?? 0) === 0);
   }
 
   /**
-   * Which of these referees can have a match of the league: those that play its game and reach the players. The answer is the same for all
-   * matches with a player on loopback, which is reached from this machine only, and for all others.
+   * The eligible referees for a match of the league: those that play its game and can reach its players. The set is the same for all matches
+   * with a player on loopback, which can be reached from this machine only, and the same for all other matches.
    */
-  judges({ game }: League, among: readonly Agent[]): (match: Match) => ReadonlySet<Agent> {
+  eligible({ game }: League, among: readonly Agent[]): (match: Match) => ReadonlySet<Agent> {
     const all = new Set(among.filter(({ gameTypes }) => gameTypes.includes(game)));
     const machineAddresses = this.#context.machineAddresses();
     let here: ReadonlySet<Agent> | null = null;
@@ -98,18 +98,18 @@ function isPlayerOnLoopback(player: Agent): boolean {
 }
 const onLoopback = new WeakMap<Agent, boolean>();
 
-/** Places that matches of a league occupy, by referee: the assigned ones, and withdrawn ones that the referee has not acknowledged. */
-export function occupiedPlaces(league: League): ReadonlyMap<string, number> {
+/** How many matches of a league occupy each referee: the assigned ones, and withdrawn ones that the referee has not acknowledged. */
+export function occupiedCapacity(league: League): ReadonlyMap<string, number> {
   const known = counted.get(league);
   if (known) return known;
-  const places = new Map<string, number>();
-  const add = (refereeId: string): void => void places.set(refereeId, (places.get(refereeId) ?? 0) + 1);
+  const occupied = new Map<string, number>();
+  const add = (refereeId: string): void => void occupied.set(refereeId, (occupied.get(refereeId) ?? 0) + 1);
   for (const { status, refereeId } of currentMatches(league)) {
     if (status === "assigned" && refereeId !== null) add(refereeId);
   }
   for (const { refereeId } of league.withdrawals) add(refereeId);
-  counted.set(league, places);
-  return places;
+  counted.set(league, occupied);
+  return occupied;
 }
 /** A league is never changed in place, so its count is valid as long as the object. */
 const counted = new WeakMap<League, ReadonlyMap<string, number>>();

@@ -36,13 +36,13 @@ describe("a referee that is down", () => {
     expect(league.effects().silent()).toEqual([]);
   });
 
-  test("is informed when it answers again, until it acknowledges; until then the match occupies one of its places", async () => {
+  test("is informed when it answers again, until it acknowledges; until then the match counts against its capacity", async () => {
     const league = await lostMatch({ players: 4, maxConcurrent: 1 });
     const answers = [503, 500, 429, 200];
     const referee = league.agent("REF01");
     referee.answer = ({ type }) => (type === "MATCH_WITHDRAWN" ? (answers.shift() ?? 200) : "accepted");
     expect(withdrawn(league)).toEqual([]);
-    // REF02 has its one place taken by R1M2, and REF01's is occupied.
+    // R1M2 occupies the capacity of REF02, and the withdrawn match that of REF01.
     expect(league.round()[0]).toMatchObject({ refereeId: null });
     referee.isWell = true;
     await league.order("REF01", "R1M1", 2);
@@ -73,7 +73,7 @@ describe("a referee that is down", () => {
     }
   });
 
-  test("has its place free again if it does not know MATCH_WITHDRAWN", async () => {
+  test("has its capacity back if it does not know MATCH_WITHDRAWN", async () => {
     const league = await lostMatch();
     league.agent("REF01").answer = ({ type }) => (type === "MATCH_WITHDRAWN" ? 404 : "accepted");
     league.agent("REF01").isWell = true;
@@ -81,7 +81,7 @@ describe("a referee that is down", () => {
     expect(withdrawn(league)).toHaveLength(1);
   });
 
-  test("is told after a restart of the manager what it has lost", async () => {
+  test("is informed of its lost matches after a restart of the manager", async () => {
     const league = await lostMatch();
     await league.order("REF02", "R1M1", 2);
     await league.restart();

@@ -17,7 +17,7 @@ const TOO_MANY_REQUESTS = 429;
 
 /**
  * Informs referees of matches that they have lost and may still play: MATCH_WITHDRAWN is sent to a referee that answers its probes until it
- * acknowledges. Until then the match occupies one of its places (referees.ts). A withdrawal from a referee that is not registered any more is
+ * acknowledges. Until then the match counts against its capacity (referees.ts). A withdrawal from a referee that is not registered any more is
  * settled: the referee was forgotten while the league was not in the config.
  */
 export class Withdrawals implements Part {

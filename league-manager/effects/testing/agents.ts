@@ -6,12 +6,12 @@ import type { MessageType, StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 
 /**
- * How an agent answers a message: `accepted` is what the message asks for, `full` and `foreign` are errors of the protocol, `plain` is a tool
+ * How an agent answers a message: `accepted` is the expected answer, `full` and `foreign` are errors of the protocol, `plain` is a tool
  * result without an envelope, a number is an HTTP status without a body.
  */
 export type TestAnswer = "accepted" | "full" | "foreign" | "plain" | number;
 
-/** An HTTP server that answers as its test says and keeps the messages that it receives. */
+/** An HTTP server that answers as its test determines and keeps the messages that it receives. */
 export interface TestAgent {
   readonly url: string;
   /** In the order in which they arrived. */

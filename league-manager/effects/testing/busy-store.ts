@@ -6,7 +6,7 @@ interface BusyStore {
   readonly ledger: (real: Ledger) => Ledger;
 }
 
-/** A store that another process keeps busy, as long as the test says so. */
+/** A store that another process keeps busy until the test ends this. */
 export function busyStore(): BusyStore {
   const store: BusyStore = {
     isBusy: false,
