@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { exportOf } from "./archive/export-store.ts";
+import { exportOf } from "./archive/export/export-store.ts";
+import { findStore } from "./archive/export/find-store.ts";
 import { writeExport } from "./archive/files.ts";
-import { findStore } from "./archive/find-store.ts";
-import { verifyExport } from "./archive/verify.ts";
+import { verifyExport } from "./archive/verify/verify.ts";
 import { launch, type Rate, temporaryFolder } from "./bench-process.ts";
 import { writeSyntheticRun } from "./bench-run.ts";
 

@@ -6,11 +6,11 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { type Entry, parseEntry } from "#shared/session/entry.ts";
 import { evolve, evolveCreated, type Session } from "#shared/session/session.ts";
 import { parseLeagueEvent } from "../league-manager/league/events.ts";
-import { exportOf } from "./archive/export-store.ts";
+import { exportOf } from "./archive/export/export-store.ts";
+import { findStore } from "./archive/export/find-store.ts";
 import { leagueLogFile, writeExport } from "./archive/files.ts";
-import { findStore } from "./archive/find-store.ts";
 import type { ExportedMatch } from "./archive/format.ts";
-import { verifyExport } from "./archive/verify.ts";
+import { verifyExport } from "./archive/verify/verify.ts";
 import type { Seen } from "./chaos-bot.ts";
 import type { RunFolder } from "./run-folder.ts";
 

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Config } from "#shared/runtime/config.ts";
 import { assignMatch, releaseMatch } from "../league-manager/commands/matches.ts";
 import { matchFile } from "./archive/files.ts";
-import { type TestRun, writeStore } from "./archive/testing-store.ts";
+import { type TestRun, writeStore } from "./archive/testing/store.ts";
 import type { Seen } from "./chaos-bot.ts";
 import { check } from "./chaos-check.ts";
 import { cleanUp, start } from "./testing.ts";

@@ -3,11 +3,11 @@ import { dirname, join, resolve } from "node:path";
 import { counted, cutTo, escapeJson, escapeUnprintable, inOneLine } from "#shared/lib/text.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import type { Standing } from "../league-manager/league/standings.ts";
-import { exportOf } from "./archive/export-store.ts";
+import { exportOf } from "./archive/export/export-store.ts";
+import { findStore } from "./archive/export/find-store.ts";
 import { MANIFEST, writeExport } from "./archive/files.ts";
-import { findStore } from "./archive/find-store.ts";
 import { publicKeyIn, signer } from "./archive/signature.ts";
-import { type Verified, verifyExport } from "./archive/verify.ts";
+import { type Verified, verifyExport } from "./archive/verify/verify.ts";
 import { standingsTable } from "./progress.ts";
 
 /** `league export`: writes a run's logs, matches and seeds into a folder that can be checked anywhere. */

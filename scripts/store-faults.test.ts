@@ -6,7 +6,7 @@ import { freePort } from "#shared/runtime/free-ports.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { nameCommitment } from "../league-manager/agents/decide.ts";
 import { startTestHost } from "../referee/rest/testing-host.ts";
-import { forgeRun } from "./archive/testing-forgery.ts";
+import { forgeRun } from "./archive/testing/forgery.ts";
 import { writeSyntheticRun } from "./bench-run.ts";
 import {
   cleanUp,

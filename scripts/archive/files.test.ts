@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { agentLogFile, canonical, contentsOf, MANIFEST, matchFile, RUN_FILE, writeExport } from "./files.ts";
-import { filesIn, type TestExports, testExports } from "./testing-exports.ts";
+import { filesIn, type TestExports, testExports } from "./testing/exports.ts";
 
 const FILES = new Map([
   [RUN_FILE, "{}\n"],

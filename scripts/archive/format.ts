@@ -2,6 +2,7 @@ import { z } from "zod";
 import "#shared/lib/schema-messages.ts";
 import { WireFault } from "#shared/protocol/messages.ts";
 import { POINTS } from "#shared/session/verdict.ts";
+import type { League, Match } from "../../league-manager/league/league.ts";
 
 // The order of the fields is that in which they are exported. An export with another order is not sound.
 
@@ -91,3 +92,7 @@ export type LoggedRun = z.infer<typeof LoggedRun>;
 
 export const ExportedRun = z.discriminatedUnion("format", [UnloggedRun, LoggedRun]);
 export type ExportedRun = z.infer<typeof ExportedRun>;
+
+/** The matches of a league that are exported, in their order. */
+export const completedMatches = ({ rounds }: League): readonly Match[] =>
+  rounds.flatMap(({ matches }) => matches.filter(({ status }) => status === "completed"));

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { MANIFEST, matchFile, SIGNATURE, writeExport } from "./files.ts";
 import { fingerprintOf, publicKeyIn, signer } from "./signature.ts";
-import { filesIn, type TestExports, testExports } from "./testing-exports.ts";
-import { forgeFile, type Json } from "./testing-forgery.ts";
-import { plainRun } from "./testing-store.ts";
-import { verifyExport } from "./verify.ts";
+import { filesIn, type TestExports, testExports } from "./testing/exports.ts";
+import { forgeFile, type Json } from "./testing/forgery.ts";
+import { plainRun } from "./testing/store.ts";
+import { verifyExport } from "./verify/verify.ts";
 
 let exports: TestExports;
 let files: ReadonlyMap<string, string>;

@@ -1,14 +1,14 @@
-/** Exports that earlier versions wrote. `testing-export-v2.json` is one of them, file by file. */
+/** Exports that earlier versions wrote. `testing/export-v2.json` is one of them, file by file. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { matchFile, RUN_FILE } from "./files.ts";
-import { type TestExports, testExports } from "./testing-exports.ts";
-import { forgeFile, type Json, restamp } from "./testing-forgery.ts";
+import { matchFile, RUN_FILE } from "../files.ts";
+import { type TestExports, testExports } from "../testing/exports.ts";
+import { forgeFile, type Json, restamp } from "../testing/forgery.ts";
 import { verifyExport } from "./verify.ts";
 
 const V2: Readonly<Record<string, string>> = JSON.parse(
-  readFileSync(new URL("testing-export-v2.json", import.meta.url), "utf8"),
+  readFileSync(new URL("../testing/export-v2.json", import.meta.url), "utf8"),
 );
 const R1M1 = matchFile("rps", "R1M1");
 

@@ -6,7 +6,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { messageOf, TOO_DEEP } from "#shared/lib/result.ts";
 import { faultLine } from "#shared/lib/schema-messages.ts";
 import { isDeeperThan } from "#shared/lib/text.ts";
-import { canonical, contentsOf, digestOf, MANIFEST, Manifest, SIGNATURE } from "./files.ts";
+import { canonical, contentsOf, digestOf, MANIFEST, Manifest, SIGNATURE } from "../files.ts";
 import type { Findings } from "./findings.ts";
 
 /** The files of an export to check. They are untrusted input. */

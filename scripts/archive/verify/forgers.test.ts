@@ -1,11 +1,11 @@
 /** Forgers who make everything else fit again: the manifest, the chains of the logs and the standings. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MAX_ABORTS } from "../../league-manager/league/report.ts";
-import { seedOfMatch } from "../../league-manager/league/seeds.ts";
-import { leagueLogFile, matchFile, RUN_FILE } from "./files.ts";
-import { type TestExports, testExports } from "./testing-exports.ts";
-import { type Forgery, forfeit, forfeitedResult, forgeRun, type Json } from "./testing-forgery.ts";
-import { plainRun } from "./testing-store.ts";
+import { MAX_ABORTS } from "../../../league-manager/league/report.ts";
+import { seedOfMatch } from "../../../league-manager/league/seeds.ts";
+import { leagueLogFile, matchFile, RUN_FILE } from "../files.ts";
+import { type TestExports, testExports } from "../testing/exports.ts";
+import { type Forgery, forfeit, forfeitedResult, forgeRun, type Json } from "../testing/forgery.ts";
+import { plainRun } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
 let exports: TestExports;

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { createRandom } from "#shared/lib/rng.ts";
-import { leagueSeed } from "../../league-manager/league/seeds.ts";
-import { agentLogFile, canonical, leagueLogFile, MANIFEST, matchFile, RUN_FILE } from "./files.ts";
-import { MAX_PLAYERS } from "./format.ts";
-import { filesIn, type TestExports, testExports } from "./testing-exports.ts";
-import { forgeFile, forgeRun, type Json, restamp } from "./testing-forgery.ts";
-import { eventfulRun, plainRun, RUN_SEED, saltOf, timedOutRun, writeStore } from "./testing-store.ts";
+import { leagueSeed } from "../../../league-manager/league/seeds.ts";
+import { agentLogFile, canonical, leagueLogFile, MANIFEST, matchFile, RUN_FILE } from "../files.ts";
+import { MAX_PLAYERS } from "../format.ts";
+import { filesIn, type TestExports, testExports } from "../testing/exports.ts";
+import { forgeFile, forgeRun, type Json, restamp } from "../testing/forgery.ts";
+import { eventfulRun, plainRun, RUN_SEED, saltOf, timedOutRun, writeStore } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
 let exports: TestExports;

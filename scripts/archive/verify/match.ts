@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { matchRef } from "#shared/lib/ids.ts";
 import { parseEntry } from "#shared/session/entry.ts";
 import { faultsOfMatch, participantsOf } from "#shared/session/match-result.ts";
-import { matchFile } from "./files.ts";
-import { ExportedMatch, type LoggedLeague, type UnloggedLeague } from "./format.ts";
+import { matchFile } from "../files.ts";
+import { ExportedMatch, type LoggedLeague, type UnloggedLeague } from "../format.ts";
 import { readDocument, type Source } from "./source.ts";
 
 type ExportedLeague = UnloggedLeague | LoggedLeague;

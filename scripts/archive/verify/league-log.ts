@@ -1,11 +1,11 @@
-import { LeagueEvent } from "../../league-manager/league/events.ts";
-import { evolveLeague } from "../../league-manager/league/evolve.ts";
-import type { League } from "../../league-manager/league/league.ts";
-import { leagueLogFile } from "./files.ts";
-import { type LoggedLeague, MAX_PLAYERS } from "./format.ts";
+import { LeagueEvent } from "../../../league-manager/league/events.ts";
+import { evolveLeague } from "../../../league-manager/league/evolve.ts";
+import type { League } from "../../../league-manager/league/league.ts";
+import { leagueLogFile } from "../files.ts";
+import { type LoggedLeague, MAX_PLAYERS } from "../format.ts";
+import { checkCourse } from "./course.ts";
 import { readLog } from "./log-file.ts";
 import type { Source } from "./source.ts";
-import { checkCourse } from "./verify-course.ts";
 
 /** The log of a league. The leagues between its events are not kept, because those of a large league need gigabytes. */
 export interface LeagueLog {

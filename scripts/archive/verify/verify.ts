@@ -2,19 +2,19 @@ import type { KeyObject } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
-import { foldStandings, type Standing } from "../../league-manager/league/standings.ts";
+import { foldStandings, type Standing } from "../../../league-manager/league/standings.ts";
+import { agentLogFile, leagueLogFile, MANIFEST, RUN_FILE, SIGNATURE } from "../files.ts";
+import { ExportedRun, type LoggedRun } from "../format.ts";
+import { fingerprintOf, Signature, signingKey } from "../signature.ts";
+import { checkAbsences } from "./absences.ts";
 import { readAgentLog } from "./agent-log.ts";
-import { agentLogFile, leagueLogFile, MANIFEST, RUN_FILE, SIGNATURE } from "./files.ts";
 import { createFindings, type Finding } from "./findings.ts";
-import { ExportedRun, type LoggedRun } from "./format.ts";
+import { checkLogged } from "./league.ts";
 import { readLeagueLog } from "./league-log.ts";
-import { fingerprintOf, Signature, signingKey } from "./signature.ts";
+import type { CheckedLeague, CheckedMatch } from "./match.ts";
+import { checkNames } from "./names.ts";
 import { checkBytes, openSource, readDocument, type Source } from "./source.ts";
-import { checkAbsences } from "./verify-absences.ts";
-import { checkLogged } from "./verify-league.ts";
-import type { CheckedLeague, CheckedMatch } from "./verify-match.ts";
-import { checkNames } from "./verify-names.ts";
-import { checkUnlogged, NO_LEAGUE_LOG } from "./verify-unlogged.ts";
+import { checkUnlogged, NO_LEAGUE_LOG } from "./unlogged.ts";
 
 export type Verdict = "verified" | "verified except" | "not sound";
 

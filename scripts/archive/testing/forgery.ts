@@ -2,10 +2,10 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findGame } from "#shared/games/registry.ts";
 import { chainHash, GENESIS } from "#shared/lib/hash-chain.ts";
-import { AgentEvent } from "../../league-manager/agents/events.ts";
-import { LeagueEvent } from "../../league-manager/league/events.ts";
-import { forfeitOf, SHUT_DOWN } from "../../league-manager/league/outcome.ts";
-import { foldStandings } from "../../league-manager/league/standings.ts";
+import { AgentEvent } from "../../../league-manager/agents/events.ts";
+import { LeagueEvent } from "../../../league-manager/league/events.ts";
+import { forfeitOf, SHUT_DOWN } from "../../../league-manager/league/outcome.ts";
+import { foldStandings } from "../../../league-manager/league/standings.ts";
 import {
   agentLogFile,
   canonical,
@@ -16,8 +16,8 @@ import {
   matchFile,
   RUN_FILE,
   SIGNATURE,
-} from "./files.ts";
-import { filesIn } from "./testing-exports.ts";
+} from "../files.ts";
+import { filesIn } from "./exports.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a forger writes whatever it likes
 export type Json = any;

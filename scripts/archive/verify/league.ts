@@ -2,18 +2,17 @@ import { isDeepStrictEqual } from "node:util";
 import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
-import { matchOf } from "../../league-manager/league/evolve.ts";
-import type { League } from "../../league-manager/league/league.ts";
-import { rolesOf, summaryOf } from "../../league-manager/league/outcome.ts";
-import { leagueSeed, seedOfMatch } from "../../league-manager/league/seeds.ts";
-import { completedMatches } from "./export-store.ts";
-import { RUN_FILE } from "./files.ts";
+import { matchOf } from "../../../league-manager/league/evolve.ts";
+import type { League } from "../../../league-manager/league/league.ts";
+import { rolesOf, summaryOf } from "../../../league-manager/league/outcome.ts";
+import { leagueSeed, seedOfMatch } from "../../../league-manager/league/seeds.ts";
+import { RUN_FILE } from "../files.ts";
+import { completedMatches, type LoggedLeague, type LoggedRun } from "../format.ts";
+import { checkDiscarded } from "./discarded.ts";
 import type { Findings } from "./findings.ts";
-import type { LoggedLeague, LoggedRun } from "./format.ts";
 import type { LeagueLog } from "./league-log.ts";
+import { type CheckedLeague, type CheckedMatch, checkMatches } from "./match.ts";
 import type { Source } from "./source.ts";
-import { checkDiscarded } from "./verify-discarded.ts";
-import { type CheckedLeague, type CheckedMatch, checkMatches } from "./verify-match.ts";
 
 /** Checks a league against its log: every field of the league and of its matches follows from the log, and the log obeys the format. */
 export function checkLogged(source: Source, run: LoggedRun, exported: LoggedLeague, log: LeagueLog): CheckedLeague {

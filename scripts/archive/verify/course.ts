@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { matchRef } from "#shared/lib/ids.ts";
-import type { NewLeagueEvent } from "../../league-manager/league/commands.ts";
-import { decideLeague } from "../../league-manager/league/decide.ts";
-import type { LeagueEvent } from "../../league-manager/league/events.ts";
-import { matchOf } from "../../league-manager/league/evolve.ts";
-import type { League } from "../../league-manager/league/league.ts";
-import { MAX_ABORTS } from "../../league-manager/league/report.ts";
+import type { NewLeagueEvent } from "../../../league-manager/league/commands.ts";
+import { decideLeague } from "../../../league-manager/league/decide.ts";
+import type { LeagueEvent } from "../../../league-manager/league/events.ts";
+import { matchOf } from "../../../league-manager/league/evolve.ts";
+import type { League } from "../../../league-manager/league/league.ts";
+import { MAX_ABORTS } from "../../../league-manager/league/report.ts";
 import type { Findings } from "./findings.ts";
 
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;

@@ -1,8 +1,8 @@
-import type { LeagueEvent } from "../../league-manager/league/events.ts";
+import type { LeagueEvent } from "../../../league-manager/league/events.ts";
 import type { AgentLog } from "./agent-log.ts";
 import type { LeagueLog } from "./league-log.ts";
 import type { Source } from "./source.ts";
-import { checkTimeouts } from "./verify-timeouts.ts";
+import { checkTimeouts } from "./timeouts.ts";
 
 /**
  * Checks why players were absent from rounds. A player is shut down by the operator or by three timeouts in a row, each of which is a completed

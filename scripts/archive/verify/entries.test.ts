@@ -2,10 +2,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agentLogFile, leagueLogFile, matchFile, RUN_FILE } from "./files.ts";
-import { type TestExports, testExports } from "./testing-exports.ts";
-import { type Forgery, forgeFile, forgeRun, forgeSessionLog, type Json, restamp } from "./testing-forgery.ts";
-import { plainRun, timedOutRun } from "./testing-store.ts";
+import { agentLogFile, leagueLogFile, matchFile, RUN_FILE } from "../files.ts";
+import { type TestExports, testExports } from "../testing/exports.ts";
+import { type Forgery, forgeFile, forgeRun, forgeSessionLog, type Json, restamp } from "../testing/forgery.ts";
+import { plainRun, timedOutRun } from "../testing/store.ts";
 import { type Verified, verifyExport } from "./verify.ts";
 
 let exports: TestExports;

@@ -4,18 +4,18 @@ import { readingStore } from "#shared/runtime/store-file.ts";
 import type { RecordedEvent } from "#shared/store/event-log.ts";
 import { inReadTransaction, OtherFormat, openSqlite } from "#shared/store/sqlite.ts";
 import { noWriter } from "#shared/store/writer.ts";
-import { agentStream } from "../../league-manager/agents/events.ts";
-import { leagueStream, parseLeagueEvent } from "../../league-manager/league/events.ts";
-import { foldLeague } from "../../league-manager/league/evolve.ts";
-import type { League, Match } from "../../league-manager/league/league.ts";
-import { rolesOf, summaryOf } from "../../league-manager/league/outcome.ts";
-import { leagueSeed, seedOfMatch } from "../../league-manager/league/seeds.ts";
-import { tallyOf } from "../../league-manager/league/standings.ts";
-import { type ManagerStore, managerStore } from "../../league-manager/store/manager-store.ts";
-import { keptRun } from "../../league-manager/store/run-identity.ts";
-import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
-import { agentLogFile, canonical, leagueLogFile, linesOf, matchFile, RUN_FILE } from "./files.ts";
-import { ExportedMatch, LoggedRun } from "./format.ts";
+import { agentStream } from "../../../league-manager/agents/events.ts";
+import { leagueStream, parseLeagueEvent } from "../../../league-manager/league/events.ts";
+import { foldLeague } from "../../../league-manager/league/evolve.ts";
+import type { League, Match } from "../../../league-manager/league/league.ts";
+import { rolesOf, summaryOf } from "../../../league-manager/league/outcome.ts";
+import { leagueSeed, seedOfMatch } from "../../../league-manager/league/seeds.ts";
+import { tallyOf } from "../../../league-manager/league/standings.ts";
+import { type ManagerStore, managerStore } from "../../../league-manager/store/manager-store.ts";
+import { keptRun } from "../../../league-manager/store/run-identity.ts";
+import { MANAGER_SCHEMA } from "../../../league-manager/store/schema.ts";
+import { agentLogFile, canonical, leagueLogFile, linesOf, matchFile, RUN_FILE } from "../files.ts";
+import { completedMatches, ExportedMatch, LoggedRun } from "../format.ts";
 
 type Files = Map<string, string>;
 
@@ -87,9 +87,6 @@ function exportFrom(store: ManagerStore): Export {
 }
 
 const headOf = (events: readonly RecordedEvent[]): string => events.at(-1)?.hash ?? GENESIS;
-
-export const completedMatches = ({ rounds }: League): readonly Match[] =>
-  rounds.flatMap(({ matches }) => matches.filter(({ status }) => status === "completed"));
 
 function exportedLeague(
   league: League,

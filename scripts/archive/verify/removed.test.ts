@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type TestExports, testExports } from "./testing-exports.ts";
-import { forgeRun, withForfeit } from "./testing-forgery.ts";
-import { eventfulRun } from "./testing-store.ts";
+import { type TestExports, testExports } from "../testing/exports.ts";
+import { forgeRun, withForfeit } from "../testing/forgery.ts";
+import { eventfulRun } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
 let exports: TestExports;

@@ -1,10 +1,10 @@
 import { isToken } from "#shared/lib/ids.ts";
 import { DisplayName } from "#shared/protocol/names.ts";
-import { nameCommitment } from "../../league-manager/agents/decide.ts";
+import { nameCommitment } from "../../../league-manager/agents/decide.ts";
+import { RUN_FILE } from "../files.ts";
+import type { LoggedRun } from "../format.ts";
 import type { AgentLog } from "./agent-log.ts";
-import { RUN_FILE } from "./files.ts";
 import type { Findings } from "./findings.ts";
-import type { LoggedRun } from "./format.ts";
 import type { LeagueLog } from "./league-log.ts";
 
 /** Checks every name against the commitments in its player's registration and in its entries into leagues. */

@@ -1,11 +1,11 @@
 /** Forgers of the names of players, who make everything else fit again. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newToken } from "#shared/lib/ids.ts";
-import { nameCommitment } from "../../league-manager/agents/decide.ts";
-import { agentLogFile, RUN_FILE } from "./files.ts";
-import { type TestExports, testExports } from "./testing-exports.ts";
-import { type Forgery, forgeRun } from "./testing-forgery.ts";
-import { plainRun } from "./testing-store.ts";
+import { nameCommitment } from "../../../league-manager/agents/decide.ts";
+import { agentLogFile, RUN_FILE } from "../files.ts";
+import { type TestExports, testExports } from "../testing/exports.ts";
+import { type Forgery, forgeRun } from "../testing/forgery.ts";
+import { plainRun } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
 let exports: TestExports;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { assignMatch, releaseMatch } from "../../league-manager/commands/matches.ts";
-import { act } from "../../league-manager/league/testing.ts";
-import { leagueLogFile, matchFile, RUN_FILE } from "./files.ts";
-import { type TestExports, testExports } from "./testing-exports.ts";
-import { forgeFile, forgeRun } from "./testing-forgery.ts";
-import { plainRun, writeStore } from "./testing-store.ts";
+import { assignMatch, releaseMatch } from "../../../league-manager/commands/matches.ts";
+import { act } from "../../../league-manager/league/testing.ts";
+import { leagueLogFile, matchFile, RUN_FILE } from "../files.ts";
+import { type TestExports, testExports } from "../testing/exports.ts";
+import { forgeFile, forgeRun } from "../testing/forgery.ts";
+import { plainRun, writeStore } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
 let exports: TestExports;

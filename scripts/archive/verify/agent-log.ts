@@ -1,8 +1,8 @@
-import type { Agent, Profile } from "../../league-manager/agents/agent.ts";
-import { AgentEvent } from "../../league-manager/agents/events.ts";
-import { evolveAgent } from "../../league-manager/agents/evolve.ts";
-import { agentLogFile } from "./files.ts";
-import type { LoggedRun } from "./format.ts";
+import type { Agent, Profile } from "../../../league-manager/agents/agent.ts";
+import { AgentEvent } from "../../../league-manager/agents/events.ts";
+import { evolveAgent } from "../../../league-manager/agents/evolve.ts";
+import { agentLogFile } from "../files.ts";
+import type { LoggedRun } from "../format.ts";
 import { readLog } from "./log-file.ts";
 import type { Source } from "./source.ts";
 

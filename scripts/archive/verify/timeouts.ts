@@ -1,5 +1,5 @@
-import type { Agent } from "../../league-manager/agents/agent.ts";
-import type { LeagueEvent } from "../../league-manager/league/events.ts";
+import type { Agent } from "../../../league-manager/agents/agent.ts";
+import type { LeagueEvent } from "../../../league-manager/league/events.ts";
 import type { AgentLog } from "./agent-log.ts";
 import type { Findings } from "./findings.ts";
 import type { LeagueLog } from "./league-log.ts";

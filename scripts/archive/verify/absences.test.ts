@@ -1,9 +1,9 @@
 /** Forgers of the timeouts that shut a player down, who make everything else fit again. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agentLogFile, leagueLogFile } from "./files.ts";
-import { type TestExports, testExports } from "./testing-exports.ts";
-import { type Forgery, forfeit, forgeRun, type Json, withForfeit } from "./testing-forgery.ts";
-import { lostBy, timedOutRun, writeStore } from "./testing-store.ts";
+import { agentLogFile, leagueLogFile } from "../files.ts";
+import { type TestExports, testExports } from "../testing/exports.ts";
+import { type Forgery, forfeit, forgeRun, type Json, withForfeit } from "../testing/forgery.ts";
+import { lostBy, timedOutRun, writeStore } from "../testing/store.ts";
 import { type Verified, verifyExport } from "./verify.ts";
 
 let exports: TestExports;

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { writeSyntheticRun } from "../bench-run.ts";
+import { writeSyntheticRun } from "../../bench-run.ts";
+import { writeExport } from "../files.ts";
+import { verifyExport } from "../verify/verify.ts";
 import { exportOf } from "./export-store.ts";
-import { writeExport } from "./files.ts";
 import { findStore } from "./find-store.ts";
-import { verifyExport } from "./verify.ts";
 
 const root = mkdtempSync(join(tmpdir(), "export-size-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import { findGame } from "#shared/games/registry.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { matchSeed, type SeedRule } from "#shared/session/match-seed.ts";
-import type { League } from "../../league-manager/league/league.ts";
-import { rolesOf } from "../../league-manager/league/outcome.ts";
-import { faultOfUnplayed } from "../../league-manager/league/result-check.ts";
-import { placeOf, roundRobin } from "../../league-manager/league/round-robin.ts";
-import { RUN_FILE } from "./files.ts";
-import { type ExportedMatch, MAX_PLAYERS, type UnloggedLeague, type UnloggedRun } from "./format.ts";
+import type { League } from "../../../league-manager/league/league.ts";
+import { rolesOf } from "../../../league-manager/league/outcome.ts";
+import { faultOfUnplayed } from "../../../league-manager/league/result-check.ts";
+import { placeOf, roundRobin } from "../../../league-manager/league/round-robin.ts";
+import { RUN_FILE } from "../files.ts";
+import { type ExportedMatch, MAX_PLAYERS, type UnloggedLeague, type UnloggedRun } from "../format.ts";
+import { type CheckedLeague, type CheckedMatch, checkMatches } from "./match.ts";
 import type { Source } from "./source.ts";
-import { type CheckedLeague, type CheckedMatch, checkMatches } from "./verify-match.ts";
 
 /** The exception of an export without a league log. */
 export const NO_LEAGUE_LOG = "no league log: pairings, epochs, referees and names were not checked";

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
-import { hasFailed } from "../run-folder.ts";
+import { hasFailed } from "../../run-folder.ts";
 
 /**
  * The store of the manager in a folder: of the run or served league that is kept there, or of the newest run in a data folder. Throws StartError
