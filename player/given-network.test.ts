@@ -18,7 +18,7 @@ import { bodyOf, from, invitation, moveRequest, replyIn } from "./testing-messag
 const MANAGER = "http://10.0.0.1:8000/mcp";
 const HOST = "10.0.0.2";
 
-test("a player registers and moves by the network and the clock that it is given, without a socket or a pause", async () => {
+test("a player registers and moves with the given network and clock, without a socket or a pause", async () => {
   const dataFolder = mkdtempSync(join(tmpdir(), "given-network-"));
   onTestFinished(() => rmSync(dataFolder, { recursive: true }));
   const clock = manualClock();

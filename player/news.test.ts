@@ -129,7 +129,7 @@ test("a player that does not register itself knows its id from its matches, and 
   ]);
 });
 
-test("a player's owner reads its rank and the number of players, also of truncated standings if they say it", () => {
+test("the terminal shows the player's rank and, if the message states it, the number of players, also for truncated standings", () => {
   const { lines, news } = told();
   const row = { rank: 17, player_id: "P01", display_name: "Ann", played: 1, wins: 1, draws: 0, losses: 0, points: 3 };
   const update = { league_id: "l", round_id: 1, standings: [row] };

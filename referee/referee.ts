@@ -43,7 +43,7 @@ interface Running {
 const MAX_LOOKED_UP = 1_000;
 /** Withdrawals that are remembered at once. */
 const MAX_WITHDRAWN = 10_000;
-/** The reason of a match that failed through our fault is public. The error itself may name paths of this machine. */
+/** The public reason of a match that failed by a fault of this program. The error itself may name paths of this machine. */
 const OUR_FAULT = "the referee could not play the match; its log has the cause";
 const WITHDRAWN = "the match was given to another referee";
 /** A seat that is known here from an earlier epoch or run may have another token now. */

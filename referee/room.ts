@@ -45,7 +45,7 @@ export interface PlayRoomDesk {
   readonly tellPeople: (line: string) => void;
 }
 
-/** What people and agents need to play games that are no league matches: tools, resources, pages, bots and Codenames. */
+/** The tools, resources, pages, bots and Codenames for games of people and agents outside of leagues. */
 export interface PlayRoom {
   readonly play: Play;
   readonly operations: readonly Operation<unknown>[];

@@ -107,7 +107,7 @@ async function expectNoSeed(others: Others, begin: (matchId: string) => unknown)
 }
 
 describe("the seed of a match that may be played again", () => {
-  it("is not told when the manager refuses the result for good and the order names no run", async () => {
+  it("is not sent when the manager finally rejects the result and the order has no run_id", async () => {
     const refusal = { error_code: "L004", message: "not yours", retryable: false };
     const result = ({ payload }: Heard) =>
       payload.match_id === "R1M1" ? newEnvelope("LEAGUE_ERROR", "league_manager:LM01", refusal) : null;

@@ -16,7 +16,7 @@ test.each([
   ["league join", "scripts/league.ts", ["join", "random"]],
   ["the player", "player/main.ts", []],
   ["the referee", "referee/main.ts", []],
-])("%s refuses a name that the manager would refuse, with one line", async (_, script, args) => {
+])("%s rejects a name that the manager would reject, with one line", async (_, script, args) => {
   const folder = newFolder();
   const refusals = REFUSED.map(async ([name, shown, why]) => {
     const { code, stdout, stderr } = await start(script, [...args, "--data", folder, "--name", name]).ended;

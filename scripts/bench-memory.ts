@@ -67,7 +67,7 @@ async function send(
   return reply.value.payload;
 }
 
-/** A match that was taken from the referee in the meantime, e.g. because this process was too busy to answer a probe, comes again. */
+/** A match that was taken from the referee in the meantime, e.g. because this process was too busy to answer a probe, is assigned again. */
 async function report(order: StartGame): Promise<void> {
   const answer = await send("MATCH_RESULT", "referee:REF01", resultOf(order), refereeToken);
   if (answer.error_code === undefined) recorded++;

@@ -152,7 +152,7 @@ function fieldsOf(pid: number): readonly string[] | null {
   }
 }
 
-/** The most memory that a process has held so far; 0 when it has gone. */
+/** The peak memory of a process so far; 0 when it has ended. */
 export function peakKb(pid: number): number {
   try {
     return Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);

@@ -10,7 +10,7 @@ import { publicKeyIn, signer } from "./archive/signature.ts";
 import { type Verified, verifyExport } from "./archive/verify/verify.ts";
 import { standingsTable } from "./progress.ts";
 
-/** `league export`: writes a run's logs, matches and seeds into a folder that can be checked anywhere. */
+/** `league export`: writes a run's logs, matches and seeds into a folder that can be verified on any machine. */
 export async function exportRun(
   folder: string,
   flags: { readonly out: string; readonly sign?: string },

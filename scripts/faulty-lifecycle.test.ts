@@ -107,7 +107,7 @@ describe("a player that does not answer in time", () => {
     expect(stateOfP01(JSON.parse(read.contents[0]?.text ?? "").standings)).toBe("SHUTDOWN");
   });
 
-  it("is said to be suspended and active again at the terminal and in the manager's log", async () => {
+  it("is reported as suspended and active again at the terminal and in the manager's log", async () => {
     const test = await testLeague(["./sleeper.ts", "cycle", "random"], RPS, {
       files: {
         "sleeper.ts":

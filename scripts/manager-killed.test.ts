@@ -22,7 +22,7 @@ const MATCHES = ["R1M1", "R2M1", "R3M1"];
 const supervised = (start: () => Promise<RunningAgent>): Promise<RunningAgent> =>
   start().catch(() => supervised(start));
 
-/** A league of three players with a referee in this process; the manager is a process of its own. */
+/** A league of three players with a referee in this process; the manager is a separate process. */
 async function startAgents() {
   const folder = mkdtempSync(join(tmpdir(), "manager-killed-"));
   const dataFolder = join(folder, "data");

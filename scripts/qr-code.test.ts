@@ -9,7 +9,7 @@ afterEach(cleanUp);
 
 const COLUMNS = 120;
 
-/** Starts a script at a terminal of its own; what it prints there is on stderr. */
+/** Starts a script at a new terminal; its output there is on stderr. */
 function startAtTerminal(script: string, args: readonly string[]): Running {
   const terminal = requireProgram(["/usr/bin/script"], "bsdutils");
   const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;

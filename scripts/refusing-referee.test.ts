@@ -51,7 +51,7 @@ it("a referee whose proxy refuses START_GAME loses its match, and gets matches a
   const events: LiveEvent[] = [];
   const registered = (name: string) =>
     vi.waitFor(() => expect(events).toContainEqual(expect.objectContaining({ type: "registered", name })), PATIENCE);
-  /** Who refereed the matches that are completed, by match. */
+  /** The referee of each completed match, by match. */
   const referees = (): ReadonlyMap<string, string | null> =>
     new Map(
       events.flatMap((event) =>
@@ -80,7 +80,7 @@ it("a referee whose proxy refuses START_GAME loses its match, and gets matches a
     stops.push((await startReferee({ ...base, ...REFEREE, ...place }, silentProcess(name))).stop);
     await registered(name);
   }
-  // P01 and P04 play R1M1, which never ends: nobody makes their moves. So the round goes on for as long as the test adds matches.
+  // P01 and P04 play R1M1, which never ends because no moves are made. So the round lasts as long as the test adds matches.
   for (const [index, bot] of ["manual", "random", "random", "manual"].entries()) {
     const name = `P0${index + 1}`;
     stops.push((await startPlayer({ ...base, name, bot, ports: [0], leagueIds: null }, silentProcess(name))).stop);

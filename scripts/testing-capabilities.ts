@@ -69,7 +69,7 @@ const OUTSIDE: readonly (readonly [files: RegExp, reason: string])[] = [
   [/^scripts\/(chaos|conformance)\.ts$/, "starts real processes and kills or tests them"],
   [
     /^scripts\/(hand-written-player|faulty-player)\.ts$/,
-    "a player without any code of this project, a process of its own",
+    "a player without any code of this project, which runs as a separate process",
   ],
   [/^scripts\/codenames-model\.ts$/, "a client of an LLM provider"],
 ];

@@ -4,8 +4,8 @@ import { systemClock } from "#shared/lib/clock.ts";
 const LOOK_EVERY_MS = 3;
 
 /**
- * Resolves true as soon as a manager has committed `count` more events to its store, false when `signal` is aborted before. The store is looked
- * at again and again: a watch of its folder would be woken by the looks themselves.
+ * Resolves true as soon as a manager has committed `count` more events to its store, false when `signal` is aborted before. The store is polled:
+ * reading it would wake a watcher of its folder.
  */
 export function afterCommits(storeFile: string, count: number, signal: AbortSignal): Promise<boolean> {
   const wanted = eventCount(storeFile) + count;

@@ -11,7 +11,7 @@ import { cleanUp, type Ended, league, newFolder, RPS, start, testLeague } from "
 vi.setConfig({ testTimeout: 120_000 });
 afterEach(cleanUp);
 
-describe("a data folder that cannot be written", () => {
+describe("a data folder that is not writable", () => {
   it.each<[string, (file: string, data: string) => readonly string[]]>([
     ["serve", (file) => ["serve", file]],
     ["run", (file) => ["run", file]],

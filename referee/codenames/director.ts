@@ -44,7 +44,7 @@ interface RoundState {
 export type Players = Readonly<Record<Role, PlayerType>>;
 
 /**
- * Leads games of Codenames: asks the role that is to act, hands the answer to the session host like any other interface, and tells what
+ * Runs games of Codenames: asks the role that is to act, submits the answer to the session host like any other interface, and reports what
  * happened. Whatever is decided is on disk before the next question, so a call may be cut anywhere and another goes on.
  */
 export interface Director {

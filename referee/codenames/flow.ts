@@ -24,7 +24,7 @@ export interface Pending {
   readonly left?: Question;
 }
 
-/** What an answer leads to; `rejected` is present if the answer was rejected. */
+/** The result of an answer; `rejected` is present if the answer was rejected. */
 export type Step = (
   | { readonly kind: "act"; readonly action: CodenamesAction }
   | { readonly kind: "ask"; readonly pending: Pending }

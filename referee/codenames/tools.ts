@@ -155,7 +155,7 @@ export function codenamesOperations(director: Director, log: Logger): readonly O
   ];
 }
 
-/** Tells a caller that cannot be asked for these players what to do instead; null if it can be asked. */
+/** The message for a caller that cannot be asked for these players, with the alternatives; null if it can be asked. */
 function missingCapabilities(players: Players, { input }: Caller): string | null {
   const types = Object.values(players);
   const forms = types.includes("user") && !input?.canFillForms;

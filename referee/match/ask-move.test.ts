@@ -25,7 +25,7 @@ const unknownMatch = () => said("GAME_ERROR", { error_code: "G003", message: "ne
 const move = (action: unknown, more: object = {}) =>
   said("MOVE_RESPONSE", { match_id: "R1M1", tick: 4, move: action, ...more });
 
-/** Asks P01 for its move in the third turn of a match, in which only rock, paper and scissors are legal. It answers each request as a test says. */
+/** Asks P01 for its move in the third turn of a match, in which only rock, paper and scissors are legal. It answers each request as the test determines. */
 async function ask(
   answer: (asked: Heard) => object | Promise<never>,
   { limitMs = 5_000, signal = new AbortController().signal, taken = [] as unknown[] } = {},

@@ -7,7 +7,7 @@ import type { SessionHost } from "../sessions/host.ts";
 import type { Asker, Seated } from "./ask.ts";
 import type { AskFault } from "./ask-fault.ts";
 
-/** What the functions that play matches share. */
+/** The context of the functions that play matches. */
 export interface MatchDriver {
   readonly host: SessionHost;
   readonly asker: Asker;
@@ -32,7 +32,7 @@ export interface Match {
   closedRounds: number;
 }
 
-/** The match was withdrawn from this driver, or its process stops. The session stays as it is. */
+/** The match was withdrawn from this driver, or its process stops. The session is not changed. */
 export class MatchWithdrawn extends Error {}
 
 /** Throws MatchWithdrawn if the match was withdrawn. */

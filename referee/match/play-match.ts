@@ -17,7 +17,7 @@ import {
 } from "./messages.ts";
 
 /**
- * Plays a match to its end by asking its players, and returns its result for the manager. A session that has begun goes on where it is.
+ * Plays a match to its end by asking its players, and returns its result for the manager. A session that has begun is continued.
  * Rejects with MatchWithdrawn once `signal` is aborted, and with any error that is not a player's fault.
  */
 export async function playMatch(

@@ -82,7 +82,7 @@ it("the manager receives MATCH_RESULT after the players have acknowledged GAME_R
   ]);
 });
 
-it("a player that is slow to acknowledge GAME_RESULT does not hold up MATCH_RESULT, and its delivery goes on", async () => {
+it("a player that is slow to acknowledge GAME_RESULT does not delay MATCH_RESULT, and its delivery continues", async () => {
   const { others, clock, referee, events, delivered, acknowledge } = await startMatch();
   await clock.advance(ACKNOWLEDGE_WITHIN_MS);
   await others.told("manager", "MATCH_RESULT");

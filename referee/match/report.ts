@@ -41,7 +41,7 @@ const SHOWN_CHARACTERS = 200;
  * Sends the result of a match to its players as GAME_RESULT and to the manager as MATCH_RESULT. The players come first, except in an order
  * without `run_id`: its manager may use one seed for all epochs of a match, and GAME_RESULT reveals the seed. Players of such a match are
  * notified when the manager has recorded the result. An aborted match is played again; its players are not notified.
- * Resolves when the manager has recorded the result or refused it for good, or when `signal` is aborted.
+ * Resolves when the manager has recorded the result or finally rejected it, or when `signal` is aborted.
  */
 export async function reportResult(
   options: ReportOptions,
@@ -59,14 +59,14 @@ export async function reportResult(
   if (isForPlayers && !isSeedOfEpoch && isRecorded) void notifyResult(driver, order, result, signal);
 }
 
-/** Waits until `work` has settled or `ms` have passed. `work` goes on after that. */
+/** Waits until `work` has settled or `ms` have passed. `work` continues after that. */
 async function settledWithin(ms: number, work: Promise<void>, clock: Clock): Promise<void> {
   const settled = new AbortController();
   work.finally(() => settled.abort());
   await clock.pause(ms, settled.signal);
 }
 
-/** Sends MATCH_RESULT until the manager has recorded it (true), has refused it for good or `signal` is aborted (false). */
+/** Sends MATCH_RESULT until the manager has recorded it (true), has finally rejected it or `signal` is aborted (false). */
 async function record(options: ReportOptions, result: MatchResult, signal: AbortSignal): Promise<boolean> {
   const { driver, peers, log, identity, manager, reportTimeoutMs } = options;
   const match = matchRef(result.league_id, result.match_id);

@@ -146,7 +146,7 @@ function expectedBy({ claim, expectedTick }: Turn, { id, game, tick }: Session):
   return ok(expectedTick ?? (claim === null && game.info.simultaneous ? null : tick));
 }
 
-/** A rejection with what its player needs to know to go on: the end, whose turn it is, or the legal moves. */
+/** A rejection with the facts that its player needs to continue: the end, whose turn it is, or the legal moves. */
 function explained(given: Rejection, session: Session, role: Role, move: unknown, next: Next): Rejection {
   const { code, message, reason } = given;
   const explain = (text: string): Rejection => ({ ...given, message: text, context: { game_id: session.id } });

@@ -21,7 +21,7 @@ let host: TestHost;
 let codenames: TestHost;
 /** Referees of leagues, one for each test that needs one. */
 const tables: Table[] = [];
-/** What the host of Codenames logged of requests that it rejected. */
+/** The rejected requests in the log of the Codenames host. */
 const logged: Wire[] = [];
 const rejections = {
   write: (line: string): void => void (line.includes('"rejected"') && logged.push(JSON.parse(line))),
@@ -257,7 +257,7 @@ describe("the table of rejections", () => {
     }
   });
 
-  it.each(rejectionCodes)("is what a running host answers for %s", async (code) => {
+  it.each(rejectionCodes)("a running host answers %s as published", async (code) => {
     const { rest, pages, protocol } = await provocations[code]();
     const expected = rejectionTable[code];
     expect([rest, pages, protocol].filter(Boolean)).not.toEqual([]);

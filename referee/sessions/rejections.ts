@@ -65,7 +65,7 @@ export interface RejectionAnswers {
   readonly protocol: ErrorCode;
   /** `retryable` of tools and messages: whether the same request can succeed later, or in another form. */
   readonly isRetryable: boolean;
-  /** What people are told where the host has nothing more exact to say. */
+  /** The text for people if the host has no more exact one. */
   readonly text: string;
 }
 

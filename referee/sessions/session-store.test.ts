@@ -111,7 +111,7 @@ describe("the session tables", () => {
 });
 
 describe("the session store", () => {
-  test("gives the seed of a session and who has access, and null for an unknown session", async () => {
+  test("returns the seed and the access rules of a session, and null for an unknown session", async () => {
     await add(newSession("s1", { spectators: "none" }));
     expect(store.about("s1")).toEqual({ seed: "seed of s1", actedBy: "seats", spectators: "none" });
     expect(store.about("s2")).toBe(null);

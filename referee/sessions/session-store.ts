@@ -4,7 +4,7 @@ import type { Statement } from "#shared/store/group-commit.ts";
 import { EVENT_LOG_SCHEMA, sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
 import type { Writer } from "#shared/store/writer.ts";
 
-/** Who sits where in a new session; a seat's agent is made with it when it does not exist yet. */
+/** A seat of a new session. Its agent is created with it if it does not exist yet. */
 export interface Seat {
   readonly role: string;
   readonly agentId: string;
@@ -22,7 +22,7 @@ export interface Snapshot {
   readonly tick: number;
 }
 
-/** Who may do what with a session besides its seats' own agents; fixed when it is created. */
+/** Access to a session besides that of its seats' agents; fixed when it is created. */
 export interface Access {
   /** `driver`: actions come from the match driver alone, and it never expires. `seats`: each seat's agent acts by itself. */
   readonly actedBy: "driver" | "seats";
@@ -88,7 +88,7 @@ export interface SessionStore {
   adding(session: NewSession, snapshot: Snapshot, at: string): readonly Statement[];
   /** The statement that replaces the snapshot of a session, for the transaction of an entry; `at` is the time of that entry, ISO 8601. */
   updating(sessionId: string, snapshot: Snapshot, at: string): Statement;
-  /** The seed of a session, for the host alone, and who has access; null for an unknown session. */
+  /** The seed of a session, for the host only, and its access rules; null for an unknown session. */
   about(sessionId: string): (Access & { readonly seed: string }) | null;
   /** Active sessions that are acted by their seats whose last entry with a snapshot was made before `before`, milliseconds since the epoch. */
   quietSince(before: number): readonly string[];

@@ -15,7 +15,7 @@ export interface Waits {
   ): Promise<boolean>;
   /** How many requests wait now. */
   count(): number;
-  /** Ends all waits. Their requests are answered with the session as it is. */
+  /** Ends all waits. Their requests are answered with the current session. */
   close(): void;
 }
 

@@ -45,7 +45,7 @@ function seatedAt({ participants }: Session, role: Role, seats: readonly PlaySea
   return { kind: "agent", name: playerOf(participants[role] ?? role), joined: true };
 }
 
-/** What comes next for a role: `waiting_for_user` when a person has to move. */
+/** The next step for a role: `waiting_for_user` when a person is to move. */
 export type Next = "your_turn" | "waiting_for_user" | "waiting_for_opponent" | "game_over";
 
 export function nextFor(session: Session, role: Role, seats: readonly PlaySeat[], lobby: Lobby): Next {

@@ -19,7 +19,7 @@ export function restState(session: Session, viewer: Viewer) {
   };
 }
 
-/** How a session ended that its game did not end; the state does not tell it. */
+/** How a session ended by forfeit, abort or expiry, which its state does not show. */
 const endOf = ({ termination, reason }: Session) =>
   termination === null || termination === "normal" ? {} : { termination, reason };
 

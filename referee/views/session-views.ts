@@ -2,7 +2,7 @@ import type { Role, Viewer } from "#shared/games/game.ts";
 import type { Session } from "#shared/session/session.ts";
 
 /**
- * What one audience may know of a session, through the game's `viewState` and `toText`. REST, MCP and the pages compose their JSON
+ * The view of one audience of a session, from the game's `viewState` and `toText`. REST, MCP and the pages compose their JSON
  * from it, each with its own field names. `state`, `legalActions` and `board` are computed when they are read.
  */
 export interface SessionView {
@@ -59,7 +59,7 @@ export function spectatorView(session: Session, isWaiting = false): SessionView 
 export const viewFor = (session: Session, viewer: Viewer, isWaiting = false): SessionView =>
   viewer === "spectator" ? spectatorView(session, isWaiting) : seatView(session, viewer, isWaiting);
 
-/** What leads a session needs to know: the roles that are to act, also in an open turn. It holds nothing of the game's state. */
+/** The view of the driver of a session: the roles that are to act, also in an open turn. It contains no part of the game's state. */
 export interface DriverView {
   readonly tick: number;
   readonly status: Session["status"];

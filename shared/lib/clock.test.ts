@@ -83,7 +83,7 @@ describe.each(Object.entries(subjects))("%s", (_, create) => {
     expect(signal.reason).toMatchObject({ name: "TimeoutError" });
   });
 
-  it("defer and nextTurn go on after the promises that are already resolved", async () => {
+  it("defer and nextTurn continue after the promises that are already resolved", async () => {
     const { clock } = create();
     const order: string[] = [];
     clock.defer(() => order.push("deferred"));
@@ -112,7 +112,7 @@ describe("manualClock", () => {
     expect(clock.monotonic()).toBe(30);
   });
 
-  it("lets what waits for one timer go on before the next one fires", async () => {
+  it("lets the code that waits for one timer continue before the next timer fires", async () => {
     const clock = manualClock();
     const order: string[] = [];
     clock.after(2, () => order.push("second"));

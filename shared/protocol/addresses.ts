@@ -86,7 +86,7 @@ export function isOnThisMachine(endpoint: string, machineAddresses: MachineAddre
 export const endpointKey = (endpoint: string, machineAddresses: MachineAddresses): string =>
   endpointKeyOf(endpointParts(endpoint), machineAddresses);
 
-/** What the key of an endpoint is made of. The key changes with the addresses of this machineAddresses, its parts do not. */
+/** The parts of an endpoint's key. The key changes with the addresses of this machineAddresses, its parts do not. */
 export interface EndpointParts {
   /** Null for a text that is no URL. */
   readonly host: string | null;

@@ -8,7 +8,7 @@ import { type EndpointOptions, httpEndpoint } from "./http-endpoint.ts";
 const LIMIT = 256 * 1024;
 const LONG = 1024 * 1024;
 
-/** What reached the handler: the length of each body, and what is known of its caller. */
+/** The calls that reached the handler: the length of each body, and the facts about its caller. */
 const taken: [bytes: number, http: HttpContext][] = [];
 let webLoads = 0;
 
@@ -147,7 +147,7 @@ describe("the endpoint (PROTOCOL.md, section 3: body limit, Host and Origin, JSO
     expect(await statusOf({})).toBe(200);
   });
 
-  test("a body in many pieces reaches the handler whole, its characters not cut apart", async () => {
+  test("a body in many chunks reaches the handler whole, without broken characters", async () => {
     const bytes = Buffer.from(JSON.stringify("é☃😀".repeat(50)));
     const request = httpRequest({
       host: "127.0.0.1",

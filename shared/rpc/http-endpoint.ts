@@ -188,7 +188,7 @@ function forMcpClient({ method, headers }: IncomingMessage, body: string): { rea
     const isLeague = message?.method === "tools/call" && message.params?.name === "league_message";
     return isLeague && !isDeclared ? undefined : { body: message };
   } catch {
-    return undefined; // the plain handler says what is wrong with it
+    return undefined; // the plain handler reports the fault
   }
 }
 

@@ -11,7 +11,7 @@ import { type RejectionLog, rejectionLog } from "./rejection-log.ts";
 import type { Interfaces } from "./this-machine.ts";
 
 export interface ListenOptions {
-  /** Gets refused requests and internal errors. */
+  /** Receives rejected requests and internal errors. */
   readonly log: {
     warn(fields: object, message: string): void;
     error(fields: object, message: string): void;
@@ -25,16 +25,16 @@ export interface ListenOptions {
   readonly isReady: () => boolean;
   readonly web: () => Promise<RequestListener>;
   readonly bodyLimit?: (http: HttpContext) => number;
-  /** Names, besides its own, by which this agent may be called, and whose pages may call it. */
+  /** Further host names that are accepted in the Host header, and in the Origin of pages. */
   readonly allowedHosts?: readonly string[];
 }
 
 export interface Listening {
-  /** Where refused requests are logged. */
+  /** The log of rejected requests. */
   readonly rejections: RejectionLog;
-  /** How this machine calls it, e.g. `http://127.0.0.1:8001`; the endpoint is this plus `/mcp`. */
+  /** The URL for callers on this machine, e.g. `http://127.0.0.1:8001`; the endpoint is this plus `/mcp`. */
   readonly url: string;
-  /** How other machines call it: one URL for each address that it listens on. */
+  /** The URLs for other machines: one for each address that it listens on. */
   readonly urls: readonly string[];
   /** Whether it listens on every address of this machine. */
   readonly isOnEveryAddress: boolean;
@@ -43,7 +43,7 @@ export interface Listening {
 }
 
 const DEFAULT_BODY_BYTES = 256 * 1024;
-/** How long a stopping server lets the answers under way go out. */
+/** How long a stopping server waits for answers that are being sent. */
 const LAST_ANSWERS_MS = 300;
 
 /** Opens an agent's HTTP endpoint on the first free port of its list. The error is one line that names the port that is taken. */

@@ -103,7 +103,7 @@ export function createBridge({ url, give, tell, clock }: BridgeOptions): Bridge 
     },
     async close() {
       closing.abort();
-      await session.end(clock.timeout(FAREWELL_MS)).catch(() => {}); // it will find out by itself
+      await session.end(clock.timeout(FAREWELL_MS)).catch(() => {}); // the server closes idle sessions
       await upstream.close();
     },
   };

@@ -14,7 +14,7 @@ export type Content =
       readonly resource: { readonly uri: string; readonly mimeType: string; readonly text: string };
     };
 
-/** A tool's answer as MCP has it; `isError` marks a rejection that the caller can act on. */
+/** The result of a tool in MCP; `isError` marks a rejection that the caller can act on. */
 export interface ToolResult {
   readonly content: readonly Content[];
   readonly structuredContent?: object;

@@ -5,7 +5,7 @@ import { addressToward } from "./own-addresses.ts";
 import { createPeers, type Peers } from "./peer.ts";
 import { type Interfaces, interfaceReader } from "./this-machine.ts";
 
-/** All that an agent does on the network. An agent gets it as an argument, so that a simulation can connect agents in one process. */
+/** The network operations of an agent. An agent gets them as an argument, so that a simulation can connect agents in one process. */
 export interface Network {
   /** Opens an agent's endpoint on the first free port of its list. The error is one line for the operator. */
   listen(options: ListenOptions): Promise<Result<Listening, string>>;

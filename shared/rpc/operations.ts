@@ -11,7 +11,7 @@ import { type CallerInput, type InputNeeded, isInputNeeded } from "./input.ts";
 import { INVALID_PARAMS, rpcError } from "./json-rpc.ts";
 import type { Tool, ToolResult } from "./mcp.ts";
 
-/** Who asks, and with what right, through whichever interface the request came. */
+/** The caller of an operation and its credentials, for requests of all interfaces. */
 export interface Caller {
   /** `agent_type:agent_id` as the envelope claims it; null for plain calls. */
   readonly sender: string | null;
@@ -34,7 +34,7 @@ export type Answer = Result<object, ProtocolError>;
 /** What a tool may also say: that it has to ask something first. */
 export type Asking = Answer | InputNeeded;
 
-/** A request that an agent answers: through `league_message` by its type and, if it has a name, through a tool of its own. */
+/** A request that an agent answers: through `league_message` by its type and, if it has a name, through a separate tool. */
 export interface Operation<Payload> {
   readonly request: MessageType;
   readonly reply: MessageType;
@@ -158,7 +158,7 @@ function namedTool(
       const answer = await one.handle(parsed.data, caller);
       if (isInputNeeded(answer)) return answer;
       logRejection(http, answer, name, null);
-      // A rejection is not what the output schema promises, so only its text tells of it.
+      // A rejection does not have the form of the output schema, so it is in the text only.
       if (!answer.ok)
         return { content: text(tool.shown ? answer.error.message : JSON.stringify(answer.error)), isError: true };
       const shown = (await tool.shown?.(answer.value as never, parsed.data, caller)) ?? {
@@ -169,7 +169,7 @@ function namedTool(
   };
 }
 
-/** Logs a rejection. The answer to a refused registration has the error code in its payload. */
+/** Logs a rejection. The answer to a rejected registration has the error code in its payload. */
 function logRejection(http: HttpContext, answer: Answer, request: string, agent: string | null): void {
   if (!answer.ok) {
     const { error_code: code, message: reason } = answer.error;

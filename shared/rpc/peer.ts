@@ -30,7 +30,7 @@ export interface Peers {
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 1_000;
 const LACK_PAUSE_MS = 100;
-/** Characters of the refused fields that an error names. */
+/** The limit of the rejected fields that an error names. */
 const MAX_FIELDS = 500;
 
 const ToolReply = z.compile(

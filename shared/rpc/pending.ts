@@ -9,7 +9,7 @@ export interface CallFault {
   readonly detail: string;
   /** The system's message, which may name addresses, hosts and paths: for the operator of this process, never published. */
   readonly systemMessage?: string;
-  /** The fields of the request that the other side refused, each with its message; absent when it names none. */
+  /** The fields of the request that the other side rejected, each with its message; absent when it names none. */
   readonly refusedFields?: string;
   /** What came back, cut to 20,000 characters. */
   readonly raw?: string;
@@ -77,7 +77,7 @@ export class Pending {
     this.#signal = options.signal;
     this.#resolve = resolve;
     this.#reject = reject;
-    // An answer that lies in our own socket when a busy process gets to its timer has come in time.
+    // An answer that is in this process's socket buffer when its timer fires late has arrived in time.
     this.#cancelTimer = clock.after(options.timeoutMs, () => clock.defer(this.#late));
     if (options.signal) underSignal(options.signal).add(this);
   }

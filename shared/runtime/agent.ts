@@ -9,7 +9,7 @@ import { released } from "./held.ts";
 import { type Logger, openLog } from "./logger.ts";
 import { endWithNpm } from "./parent-watchdog.ts";
 
-/** The process around an agent: its log, what it reports, and the time and network that it is given. */
+/** The process around an agent: its log, its output, and the clock and network for the agent. */
 export interface AgentProcess {
   readonly log: Logger;
   /** A line for the person at the terminal, on stderr; silent under a parent that shows its own progress. */

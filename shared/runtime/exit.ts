@@ -12,7 +12,7 @@ export class StartError extends Error {
   }
 }
 
-/** The database file of a running agent has been deleted or replaced: what is written from now on is lost, and a restart finds no file. */
+/** The database file of a running agent has been deleted or replaced: later writes are lost, and a restart finds no file. */
 export class StoreLost extends StartError {}
 
 /** The system's error codes in words. */

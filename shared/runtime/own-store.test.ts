@@ -44,7 +44,7 @@ describe("a store of one's own", () => {
     ["an earlier version", "PRAGMA user_version = 0", 1],
     ["a later version", "PRAGMA user_version = 3", 3],
   ])(
-    "that %s wrote in another format is refused with both formats, each time, and left as it is",
+    "that %s wrote in another format is rejected with both formats at each start, and not changed",
     (_, change, format) => {
       const file = newFile();
       const before = openSqlite(file, HEN);

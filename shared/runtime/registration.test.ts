@@ -126,7 +126,7 @@ it("a rejection that is retryable is reported once, and the agent registers agai
   expect(warnings).toEqual(["registration was rejected: too early. Trying again every second"]);
 });
 
-it("an agent that is stopped while it waits to register again asks no more", async () => {
+it("an agent that is stopped while it waits to register again sends no more requests", async () => {
   const stopping = new AbortController();
   let asked = 0;
   const { registered } = await registering(

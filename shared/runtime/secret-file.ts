@@ -14,7 +14,7 @@ export function readSecret(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8").trim();
   } catch (thrown) {
-    // Node's own fault of reading a folder does not name it. An agent may read its secret when it listens already.
+    // Node's error for reading a folder does not name the path. An agent may read its secret after it has begun to listen.
     const fault = Object.assign(thrown as Error, { path: file });
     throw new StartError(fileFault(fault) ?? fault.message);
   }

@@ -3,7 +3,7 @@ import { httpNetwork } from "../rpc/network.ts";
 import type { AgentProcess } from "./agent.ts";
 import { openLog } from "./logger.ts";
 
-/** The process of an agent that a test runs: it says nothing, and has the clock and the network of this machine. */
+/** The process of an agent that a test runs: without output, with the clock and the network of this machine. */
 export const silentProcess = (name: string, own: Partial<AgentProcess> = {}): AgentProcess => ({
   log: openLog(null, name),
   say: () => {},

@@ -3,9 +3,9 @@ import { matchRef } from "../lib/ids.ts";
 
 /**
  * How the seeds of matches follow from a secret seed. `per_league`: from the seed of the league, which is revealed when that league completes.
- * `per_epoch`: the same from the seed of the run, as versions before the league's own seed did. Both give a match that is played again another
- * seed, because its players have seen what the first one gave. `per_match`: one seed of the run's for all epochs of a match, as still older
- * versions did.
+ * `per_epoch`: the same from the seed of the run, as in versions without a seed for each league. With both a match that is played again has another
+ * seed, because its players have seen cards or draws of the first one. `per_match`: one seed for all epochs of a match, from the seed of the run,
+ * as in still older versions.
  */
 export type SeedRule = "per_match" | "per_epoch" | "per_league";
 

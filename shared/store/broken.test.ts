@@ -4,7 +4,7 @@ import { isBroken } from "./broken.ts";
 import { openSqlite } from "./sqlite.ts";
 import { localWriter } from "./writer.ts";
 
-test("a local writer reports that the file can take no more, and no lesser fault", async () => {
+test("a local writer reports that the file can no longer be written, and no lesser fault", async () => {
   const db = openSqlite(":memory:", "CREATE TABLE one (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT");
   const reported: string[] = [];
   const writer = localWriter(db, systemClock, ({ message }) => reported.push(message));
@@ -19,7 +19,7 @@ test("a local writer reports that the file can take no more, and no lesser fault
   db.close();
 });
 
-test("a result code that only extends one of a broken file is one of a broken file", () => {
+test("an extended result code of a broken file is recognized", () => {
   const db = openSqlite(
     ":memory:",
     `CREATE TABLE one (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;

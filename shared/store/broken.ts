@@ -1,4 +1,4 @@
-/** SQLite's result codes with which no other statement would fare better: read-only, I/O error, corrupt, full, cannot open. */
+/** SQLite's result codes after which every other statement would fail too: read-only, I/O error, corrupt, full, cannot open. */
 const BROKEN = new Set([8, 10, 11, 13, 14]);
 const BUSY = 5;
 

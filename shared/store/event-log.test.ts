@@ -61,7 +61,7 @@ describe.each(stores)("the event log, %s", (_, medium, schema) => {
     expect(log.read("s")).toEqual(recorded);
   });
 
-  test("each stream has a chain of its own, over several appends", async () => {
+  test("each stream has a separate chain, over several appends", async () => {
     const recorded = [await append("a", 0), await append("b", 0, 3), await append("a", 1, 2)].flat();
     for (const stream of ["a", "b"]) {
       const chain = recorded.filter((event) => event.stream === stream);
@@ -122,7 +122,7 @@ describe.each(stores)("the event log, %s", (_, medium, schema) => {
     expect(log.read("s")).toEqual(recorded);
   });
 
-  test("an append that fails does so alone, with those on top of it; the stream goes on from what is committed", async () => {
+  test("a failed append fails alone, with those on top of it; the stream continues after the committed events", async () => {
     await append("s", 0);
     await log.append([], [note("taken")]);
     const group = [
@@ -153,7 +153,7 @@ describe.each(stores)("the event log, %s", (_, medium, schema) => {
     expect(versions("s", "u")).toEqual([3, 1]);
   });
 
-  test("an append on the committed version is taken when the one that was under way fails", async () => {
+  test("an append on the committed version is accepted after the append under way has failed", async () => {
     await log.append([], [note("taken")]);
     const group = [log.append([to("s", 0, 2)], [note("taken")]), append("s", 0)];
     expect(await reasons(group)).toEqual([expect.any(Error), "committed"]);

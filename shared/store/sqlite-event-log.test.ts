@@ -79,7 +79,7 @@ describe("the event log in a SQLite file, seen from another connection", () => {
     expect(log.read("s")).toEqual(recorded);
   });
 
-  test("survives reopening, and goes on where it was", async () => {
+  test("survives reopening, and continues after its last event", async () => {
     close();
     open();
     expect(log.read("s")).toEqual(recorded);
@@ -101,7 +101,7 @@ describe("the event log in a SQLite file, seen from another connection", () => {
     expect(other.prepare("SELECT count(*) AS n FROM log").get()).toEqual({ n: 3 });
   });
 
-  test("a file that is locked for too long fails the whole group without a trace; later appends are taken", async () => {
+  test("a file that is locked for too long fails the whole group without a trace; later appends are accepted", async () => {
     db.exec("PRAGMA busy_timeout = 1");
     other.exec("BEGIN IMMEDIATE");
     const settled = await Promise.allSettled([append(2), append(3)]);

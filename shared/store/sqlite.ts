@@ -14,7 +14,7 @@ export class OtherFormat extends Error {
     this.#fact = fact;
   }
 
-  /** The same error with another advice for the person at the terminal. */
+  /** The same error with other advice for the person at the terminal. */
   advising(advice: string): OtherFormat {
     return new OtherFormat(this.#fact, advice);
   }
