@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import { played, timedOut } from "./testing/results.ts";
-import { PATIENCE, type ScriptedLeague, startScriptedLeague } from "./testing/scripted-league.ts";
+import { type ScriptedLeague, startScriptedLeague } from "./testing/scripted-league.ts";
 
 describe.concurrent("a referee that is asked for its health", () => {
   it("keeps its match when it misses two probes and answers the third", async (test) => {

@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { removePlayer } from "./commands/players.ts";
 import { recorded, renamedReferees, withoutP02 } from "./testing/decisions.ts";
 import { aborted, played, timedOut } from "./testing/results.ts";
-import { PATIENCE, startScriptedLeague } from "./testing/scripted-league.ts";
+import { startScriptedLeague } from "./testing/scripted-league.ts";
 
 const RECORDED = { payload: { status: "RECORDED" } };
 const REFUSED = { isError: true, payload: { error_code: "L004" } };
@@ -186,9 +187,13 @@ describe.concurrent("a manager that starts again on its folder", () => {
     await league.order("REF01", "R1M1");
     const players = [league.player("P01"), league.player("P02")];
     for (const player of players) await player.close();
-    await league.restart();
+    const referee = league.referee("REF01");
+    await league.restart(() => {
+      referee.isWell = () => true;
+    });
     // The players start slowly. A player that was invited in the meantime would lose the match after join_ms.
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    // The manager probes its referees a second after its start, long after it has begun to hand out matches.
+    await vi.waitFor(() => expect(referee.probes()).toBeGreaterThan(0), PATIENCE);
     expect(league.referee("REF01").orders()).toEqual([]);
     for (const player of players) await player.listen();
     const given = await league.order("REF01", "R1M1");

@@ -4,17 +4,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
+import { freePorts } from "#shared/runtime/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { startPlayer } from "./service.ts";
 
 const TOKEN = "the player's own token";
 const signature = signFor(sha256Hex(TOKEN), "rps/R1M1");
 /** Ports of its own for each test: the player and its manager. */
-let port = 20_000 + (process.pid % 500) * 20;
+let port = 0;
 let url = "";
 let dataFolder = "";
 let player: RunningAgent;
@@ -24,7 +26,7 @@ let manager: Server;
 type Wire = any;
 
 beforeEach(async () => {
-  port += 2;
+  [port = 0] = await freePorts(2);
   url = `http://127.0.0.1:${port}/mcp`;
   dataFolder = mkdtempSync(join(tmpdir(), "agent-test-"));
   manager = createServer(async (request, response) => {
@@ -81,8 +83,8 @@ const moveRequest = (tick: number) => ({
   your_role: "player_1",
   game_state: { phase: "choosing" },
   legal_actions: ["rock", "paper", "scissors"],
-  time_limit_seconds: 4.9876543,
-  deadline: new Date(Date.now() + 4_987).toISOString(),
+  time_limit_seconds: 59.9876543,
+  deadline: new Date(Date.now() + 59_987).toISOString(),
 });
 /** Makes a move as soon as one is asked for. */
 const makeMove = (send: () => Promise<Wire>): Promise<Wire> =>
@@ -90,7 +92,7 @@ const makeMove = (send: () => Promise<Wire>): Promise<Wire> =>
     const sent = await send();
     expect(sent.isError).toBe(false);
     return sent;
-  });
+  }, PATIENCE);
 
 describe("make_move and get_my_state", () => {
   it("play a whole match by hand, plainly and in envelopes", async () => {
@@ -155,7 +157,7 @@ describe("make_move and get_my_state", () => {
     await message("GAME_INVITE", invite({ ...chess, game: "kuhn_poker.v1", options: {} }), signed);
     const asked = [message("MOVE_REQUEST", moveRequest(0))];
     asked.push(message("MOVE_REQUEST", { ...moveRequest(0), ...chess, legal_actions: ["check", "bet"] }, signed));
-    await vi.waitFor(async () => expect((await tool("get_my_state", {})).asked).toHaveLength(2));
+    await vi.waitFor(async () => expect((await tool("get_my_state", {})).asked).toHaveLength(2), PATIENCE);
     const bare = await tool("make_move", { move: "rock", match_id: "R1M1" });
     expect(bare).toMatchObject({ isError: true, message: "which one: rps/R1M1, chess/R1M1?" });
     const none = await tool("make_move", { move: "rock", match_id: "go/R1M1" });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
@@ -56,7 +57,7 @@ async function open() {
     close = undefined;
     await referee.stop();
     await peers.close();
-    await vi.waitFor(() => expect(referee.running()).toEqual([]));
+    await vi.waitFor(() => expect(referee.running()).toEqual([]), PATIENCE);
     db.close();
   };
   return { host, agents, referee };
@@ -78,7 +79,7 @@ async function play(opened: Opened, ordered: StartGame): Promise<void> {
   const before = reported().length;
   await begin(opened, ordered);
   await vi.waitFor(() => expect(reported().length).toBeGreaterThan(before), { timeout: 10_000 });
-  await vi.waitFor(() => expect(opened.referee.running()).toEqual([]));
+  await vi.waitFor(() => expect(opened.referee.running()).toEqual([]), PATIENCE);
 }
 
 describe("a referee that keeps its store while the league starts afresh", () => {
@@ -134,7 +135,7 @@ describe("a referee that keeps its store while the league starts afresh", () => 
     const second = await begin(opened, order("two", 1, "second seed"));
     expect(second).not.toBe(first);
     await asked.gone;
-    await vi.waitFor(() => expect(opened.host.read(first)?.session.termination).toBe("aborted"));
+    await vi.waitFor(() => expect(opened.host.read(first)?.session.termination).toBe("aborted"), PATIENCE);
     letGo.resolve();
     await vi.waitFor(() => expect(reported()).toHaveLength(1), { timeout: 10_000 });
     expect(commitmentIn(reported()[0])).toBe(sha256Hex("second seed"));

@@ -4,17 +4,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
+import { freePorts } from "#shared/runtime/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { clients } from "../scripts/testing-mcp-clients.ts";
 import { startReferee } from "./service.ts";
 
 const TOKEN = "the referee's own token";
 /** Ports of its own for each test: referee, manager, two players. */
-let port = 20_000 + (process.pid % 500) * 20;
+let port = 0;
 const at = (offset: number): string => `http://127.0.0.1:${port + offset}/mcp`;
 let dataFolder = "";
 let referee: RunningAgent;
@@ -51,7 +53,7 @@ const player = (offset: number, moving: () => Promise<void>) =>
   });
 
 beforeEach(async () => {
-  port += 4;
+  [port = 0] = await freePorts(4);
   asked = [];
   servers = [];
   release = Promise.withResolvers();
@@ -65,19 +67,10 @@ beforeEach(async () => {
   });
   await player(2, async () => {});
   await player(3, () => release.promise);
-  const quiet = silentProcess("referee");
-  const alone = { bots: new Map(), isAttended: false };
-  const limits = { ...alone, registerTimeoutMs: 10_000, reportTimeoutMs: 10_000, limitLoopback: false };
-  const base = {
-    name: "R",
-    host: "127.0.0.1",
-    manager: at(1),
-    expireAfterMs: 3_600_000,
-    maxConcurrentMatches: 4,
-    dataFolder,
-    ...limits,
-  };
-  referee = await startReferee({ ...base, ports: [port] }, quiet);
+  const limits = { registerTimeoutMs: 10_000, reportTimeoutMs: 10_000, expireAfterMs: 3_600_000, limitLoopback: false };
+  const alone = { bots: new Map(), isAttended: false, maxConcurrentMatches: 4 };
+  const place = { name: "R", host: "127.0.0.1", ports: [port], manager: at(1), dataFolder };
+  referee = await startReferee({ ...place, ...alone, ...limits }, silentProcess("referee"));
   await vi.waitFor(async () => expect((await fetch(at(0).replace("/mcp", "/ready"))).status).toBe(200), {
     timeout: 5_000,
     interval: 20,
@@ -122,7 +115,7 @@ async function startHalfTurn(): Promise<Wire> {
     expect(await tool("get_game_state", { match_id: "R1M1", auth_token: "token-of-P01" })).toMatchObject({
       state: { choices: { player_1: "rock" } },
     });
-  });
+  }, PATIENCE);
   return started;
 }
 
@@ -168,7 +161,7 @@ describe("start_game", () => {
     });
     expect(new Set(ids).size).toBe(1);
     release.resolve();
-    await vi.waitFor(() => expect(asked).toContain("manager MATCH_RESULT P01"));
+    await vi.waitFor(() => expect(asked).toContain("manager MATCH_RESULT P01"), PATIENCE);
     expect(asked.filter((line) => line.endsWith("GAME_INVITE")).sort()).toEqual(["2 GAME_INVITE", "3 GAME_INVITE"]);
     expect(asked.filter((line) => line.startsWith("manager MATCH_RESULT"))).toHaveLength(1);
   });
@@ -234,7 +227,7 @@ describe("a result", () => {
   it("is sent to the players, with the seed, after the manager has recorded it, if the order has no run_id", async () => {
     await message("START_GAME", order(), signature);
     release.resolve();
-    await vi.waitFor(() => expect(asked.filter((line) => line.endsWith("GAME_RESULT"))).toHaveLength(2));
+    await vi.waitFor(() => expect(asked.filter((line) => line.endsWith("GAME_RESULT"))).toHaveLength(2), PATIENCE);
     expect(asked.findIndex((line) => line.startsWith("manager MATCH_RESULT"))).toBeGreaterThan(0);
     expect(asked.findIndex((line) => line.startsWith("manager MATCH_RESULT"))).toBeLessThan(
       asked.findIndex((line) => line.endsWith("GAME_RESULT")),
@@ -264,8 +257,9 @@ describe.each(Object.keys(clients))("an official MCP client at %s", (revision) =
       expect(await client.read("game://state/R1M1")).toMatchObject(sealed);
       await client.subscribe(["game://state/R1M1", "game://state/rps/R1M1"]);
       release.resolve();
-      await vi.waitFor(() =>
-        expect([...client.updated].sort()).toEqual(["game://state/R1M1", "game://state/rps/R1M1"]),
+      await vi.waitFor(
+        () => expect([...client.updated].sort()).toEqual(["game://state/R1M1", "game://state/rps/R1M1"]),
+        PATIENCE,
       );
       expect(await client.read("game://state/rps/R1M1")).toMatchObject({ status: "completed" });
     } finally {
@@ -294,7 +288,10 @@ describe("a league match over REST", () => {
     const refused = await rest(`${path}/actions`, "P02", { action: "paper" });
     expect(refused).toMatchObject({ error: { code: "FORBIDDEN", message: expect.stringContaining("MOVE_REQUEST") } });
     release.resolve();
-    await vi.waitFor(async () => expect(await rest(`${path}/state`, "P02")).toMatchObject({ status: "completed" }));
+    await vi.waitFor(
+      async () => expect(await rest(`${path}/state`, "P02")).toMatchObject({ status: "completed" }),
+      PATIENCE,
+    );
     expect((await rest(`${path}/log`, "P02")).actions).toHaveLength(2);
   });
 });

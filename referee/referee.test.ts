@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
@@ -77,7 +78,7 @@ it("a match that is over, or was taken away, leaves memory with its driver", asy
   await begin("two", 1);
   expect(host.loaded()).toBe(2);
   referee.withdraw("one", "R1M1", 1);
-  await vi.waitFor(() => expect(host.loaded()).toBe(1));
+  await vi.waitFor(() => expect(host.loaded()).toBe(1), PATIENCE);
   expect(referee.running().map(({ ref }) => ref)).toEqual(["two/R1M1"]);
 });
 
@@ -96,7 +97,7 @@ describe("the session of a match that is played elsewhere or again is aborted: i
     const asked = holder();
     if (asked !== referee) await referee.stop();
     asked.withdraw("one", "R1M1", 1);
-    await vi.waitFor(() => expect(seen.at(-1)).toBe("aborted"));
+    await vi.waitFor(() => expect(seen.at(-1)).toBe("aborted"), PATIENCE);
     expect(await listed()).toEqual([aborted("the match was given to another referee")]);
     leave();
     host.forgetIdle(-1);
@@ -111,7 +112,7 @@ describe("the session of a match that is played elsewhere or again is aborted: i
     await vi.waitFor(async () => {
       const ends = [aborted("played again under epoch 2"), ["active", undefined]];
       expect(await listed()).toEqual(expect.arrayContaining(ends));
-    });
+    }, PATIENCE);
   });
 });
 
@@ -126,11 +127,11 @@ it("a game that nobody goes on with leaves memory though a bot plays in it, and 
   const driven = playSeats(testDriver(host, peers), order, id, leaving.signal);
   try {
     for (const tick of [1, 3]) {
-      await vi.waitFor(() => expect(host.read(id)?.session.tick).toBe(tick));
+      await vi.waitFor(() => expect(host.read(id)?.session.tick).toBe(tick), PATIENCE);
       await vi.waitFor(() => {
         host.forgetIdle(-1);
         expect(host.loaded()).toBe(0);
-      });
+      }, PATIENCE);
       if (tick === 1) await host.submit(id, { role: "player_2", action: "paper", expectedTick: null });
     }
     await host.submit(id, { role: "player_2", action: "paper", expectedTick: null });

@@ -10,6 +10,7 @@ import {
   FIRST_RESULT,
   kill,
   LONG,
+  pidOf,
   processesIn,
   RPS,
   run,
@@ -36,8 +37,7 @@ describe("an agent that dies during a run", () => {
       const test = await testLeague(bots, LONG);
       const league = run(test, "--json");
       await league.line(FIRST_RESULT);
-      const victim = agentsIn(test.folder).find(({ args }) => args[1]?.endsWith(script));
-      kill(victim?.pid ?? 0, "SIGKILL");
+      kill(pidOf(test.folder, script), "SIGKILL");
       const ended = await league.ended;
       expect(ended.code, ended.stderr).toBe(0);
       expect(ended.stderr).toContain(`${name}: was ended by SIGKILL; it is started again`);

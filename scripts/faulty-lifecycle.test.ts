@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { stateLine } from "../league-manager/projections/lines.ts";
 import type { LiveEvent } from "../league-manager/projections/live.ts";
 import { keptState } from "../league-manager/testing/kept-state.ts";
@@ -208,7 +209,7 @@ describe("a player that does not answer in time", () => {
     const [played] = (await completed).leagues;
     const mine = played?.matches.filter((one) => Object.values(one.roles).includes("P01")) ?? [];
     expect(mine.map((one) => one.termination)).toEqual(["forfeit", "normal", "normal"]);
-    await vi.waitFor(() => expect(stateKept(dataFolder, "P01")).toMatchObject({ state: "SHUTDOWN" }));
+    await vi.waitFor(() => expect(stateKept(dataFolder, "P01")).toMatchObject({ state: "SHUTDOWN" }), PATIENCE);
   });
 });
 

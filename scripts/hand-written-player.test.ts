@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { gameIds, games } from "#shared/games/registry.ts";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { startHandWrittenPlayer } from "./hand-written-player.ts";
 import { callRpc, startTestLeague, type TestLeague, type TestLeagueOptions, type TestPlace } from "./testing-league.ts";
 
@@ -76,7 +77,7 @@ describe("a player run by hand", () => {
           .parse(await callRpc(url, "tools/call", { name: "make_move", arguments: { move } }));
         if (result.isError && !isOver) throw new Error("not asked yet");
         return !result.isError;
-      }, 10_000);
+      }, PATIENCE);
       if (sent) moves.push(move);
     }
     const match = (await document).leagues[0]?.matches[0];

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Match } from "../league-manager/league/league.ts";
@@ -10,6 +10,7 @@ import {
   eventually,
   kill,
   league,
+  pidOf,
   processesIn,
   type Running,
   runFolders,
@@ -20,23 +21,36 @@ import {
 
 afterEach(cleanUp);
 
-/** A bot that takes its time, so that a match is still under way when its referee is lost. */
-const SLOW_BOT = `import { setTimeout } from "node:timers/promises";
-export default async ({ legal, random }) => {
-  await setTimeout(60);
-  return random.pick(legal);
+/** A bot that makes no move in these matches before `letGo`, so that they are under way when their referee or their run is lost. */
+const heldBot = (isHeld: string): string => `import { existsSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+const go = new URL("go", import.meta.url);
+export default () => {
+  let isHeld = false;
+  return {
+    start({ matchId }) { isHeld = ${isHeld}; },
+    async choose({ legal, random, log }) {
+      while (isHeld && !existsSync(go)) await setTimeout(20);
+      return random.pick(legal);
+    },
+  };
 };
 `;
-const rps = (best_of: number) => [{ league_id: "rps", game: "rps.v1", options: { best_of } }];
-const files = { "slow.ts": SLOW_BOT };
-const bots = ["./slow.ts", "./slow.ts", "./slow.ts", "./slow.ts"];
+const letGo = (test: TestLeague): void => writeFileSync(join(test.folder, "go"), "");
+
+const RPS = [{ league_id: "rps", game: "rps.v1", options: { best_of: 3 } }];
+/** A league of so many of these bots. No player is to lose a match because it was held. */
+const leagueOf = (players: number, referees: number, isHeld = "true"): Promise<TestLeague> =>
+  testLeague(Array(players).fill("./held.ts"), RPS, {
+    referees,
+    files: { "held.ts": heldBot(isHeld) },
+    config: { timeouts: { move_ms: 120_000 } },
+  });
 
 const run = (test: TestLeague, ...flags: string[]): Running =>
   start("scripts/league.ts", ["run", test.file, "--seed", "7", "--json", ...flags]);
 
-const refereeAt = (test: TestLeague, port: number): number =>
-  agentsIn(test.folder).find(({ args }) => args[1]?.endsWith("referee/main.ts") && args.includes(String(port)))?.pid ??
-  0;
+const refereeAt = (test: TestLeague, port: number): number => pidOf(test.folder, "referee/main.ts", String(port));
 
 const matchesOf = (test: TestLeague): readonly Match[] => {
   const league = keptState(runFolders(test)[0] ?? "", ["rps"]).leagues.get("rps");
@@ -59,7 +73,7 @@ const epochsOf = (test: TestLeague): readonly number[] =>
 
 describe("a referee that is lost in the middle of a match", () => {
   it("loses it to another under a new epoch; when it wakes it stops asking, and nobody is charged", async () => {
-    const test = await testLeague(bots.slice(0, 2), rps(75), { referees: 2, files });
+    const test = await leagueOf(2, 2);
     const running = run(test);
     await playing(test, "REF01");
     const sleeper = refereeAt(test, test.port + 1);
@@ -67,25 +81,27 @@ describe("a referee that is lost in the middle of a match", () => {
     await running.line(/referee REF01 does not answer; its matches go to another/, 20_000);
     kill(sleeper, "SIGCONT");
     await running.line(/referee REF01 is back/, 20_000);
+    const log = join(runFolders(test)[0] ?? "", "logs", "Referee%201.log");
+    const isTold = (): boolean => readFileSync(log, "utf8").includes("the match was given to another referee");
+    await eventually("the referee to be told", isTold);
+    letGo(test);
     const ended = await running.ended;
     expect(ended.code, ended.stderr).toBe(0);
     const matches = documentOf(ended).leagues.flatMap((one) => one.matches);
     expect(matches.map((match) => match.termination)).toEqual(["normal"]);
     expect(epochsOf(test)).toEqual([2]);
-    const log = readFileSync(join(runFolders(test)[0] ?? "", "logs", "Referee%201.log"), "utf8");
-    // Told by the manager, or by its own result being refused: whichever comes first.
-    expect(log).toMatch(/the match was given to another referee|the manager refused a result for good/);
     expect(processesIn(test.folder)).toEqual([]);
   }, 60_000);
 
   it("with no referee left the league waits and says so, and goes on with the first that comes", async () => {
-    const test = await testLeague(bots.slice(0, 2), rps(75), { referees: 1, files });
+    const test = await leagueOf(2, 1);
     const running = run(test);
     await playing(test, "REF01");
     const only = refereeAt(test, test.port + 1);
     kill(only, "SIGSTOP");
     await running.line(/referee REF01 does not answer; no referee is left: the league waits/, 20_000);
     kill(only, "SIGCONT");
+    letGo(test);
     const ended = await running.ended;
     expect(ended.code, ended.stderr).toBe(0);
     expect(documentOf(ended).leagues[0]?.matches).toMatchObject([{ termination: "normal", referee_id: "REF01" }]);
@@ -95,17 +111,18 @@ describe("a referee that is lost in the middle of a match", () => {
 
 describe("league run --resume", () => {
   it("goes on with the run that was killed, to the end that it would have had", async () => {
-    const undisturbed = await testLeague(bots, rps(15), { referees: 2, files });
+    const undisturbed = await leagueOf(4, 2, "false");
     const expected = documentOf(await run(undisturbed).ended);
-    const test = await testLeague(bots, rps(15), { referees: 2, files });
+    const test = await leagueOf(4, 2, '!matchId.startsWith("R1")');
     const first = run(test);
     await first.line(/\[2\/6\]$/, 20_000);
     first.signal("SIGKILL");
     await first.ended;
     await eventually("all agents to be gone", () => agentsIn(test.folder).length === 0);
+    letGo(test);
     const resumed = await run(test, "--resume").ended;
     expect(resumed.code, resumed.stderr).toBe(0);
-    expect(resumed.stderr).toMatch(/^rps goes on: \d of 6 matches are played$/m);
+    expect(resumed.stderr).toMatch(/^rps goes on: 2 of 6 matches are played$/m);
     expect(documentOf(resumed)).toEqual(expected);
     expect(runFolders(test)).toHaveLength(1);
     const again = await league(["run", test.file, "--resume"]);

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { lastPlayer, startTestLeague, type TestLeague } from "./testing-league.ts";
 import { clients, type TestClient } from "./testing-mcp-clients.ts";
@@ -86,7 +87,7 @@ describe.each(Object.keys(clients))("an official MCP client at %s", (revision) =
     expect(revision.startsWith(watching.revision)).toBe(true);
     await league.completed;
     const all = ["league://rps/standings", "league://schedule", "league://standings"];
-    await vi.waitFor(() => expect([...new Set(watching.updated)].sort()).toEqual(all));
+    await vi.waitFor(() => expect([...new Set(watching.updated)].sort()).toEqual(all), PATIENCE);
 
     const tools = await watching.tools();
     expect(tools.map(({ name }) => name)).toEqual(

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { freePort } from "#shared/runtime/free-ports.ts";
 import { cleanUp, newFolder, type Running, root, start } from "./testing.ts";
 import { lastPlayer, startTestLeague, type TestLeague } from "./testing-league.ts";
@@ -88,7 +89,7 @@ describe.each(REVISIONS)("an official client at %s", (revision) => {
       ["completed", "normal"],
       ["completed", "normal"],
     ]);
-    await vi.waitFor(() => expect(bob.updated).toContain(`game://state/${game_id}`));
+    await vi.waitFor(() => expect(bob.updated).toContain(`game://state/${game_id}`), PATIENCE);
     expect(await bob.read(`game://state/${game_id}`)).toMatchObject({ status: "completed" });
     expect((await fetch(`http://127.0.0.1:${port}/game/${game_id}`)).status).toBe(200);
     expect([ann.errors, bob.errors]).toEqual([[], []]);
@@ -135,8 +136,8 @@ describe.each(["2025-11-25 of SDK 2", "2026-07-28"])(
       });
       await testLeague.completed;
       const [manager, referee] = watching;
-      await vi.waitFor(() => expect(manager?.updated).toContain("league://standings"));
-      await vi.waitFor(() => expect(referee?.updated).toContain("game://state/R1M1"));
+      await vi.waitFor(() => expect(manager?.updated).toContain("league://standings"), PATIENCE);
+      await vi.waitFor(() => expect(referee?.updated).toContain("game://state/R1M1"), PATIENCE);
       expect(await manager?.call("list_leagues", {})).toMatchObject({
         structuredContent: { leagues: [{ league_id: "rps", status: "completed" }] },
       });

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { canCreateNetworks, createNetwork, type TestHost, type TestNetwork } from "#shared/rpc/testing-network.ts";
 import { cleanUp, newFolder, start } from "./testing.ts";
 
@@ -86,7 +87,9 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
     await expect(attacker.request(`http://${server.address}:8001/health`)).rejects.toThrow();
     expect((await other.request(`http://${server.address}:8001/health`)).status).toBe(200);
     child.stdin?.write("end");
-    await expect.poll(async () => (await attacker.request(`http://${server.address}:8001/health`)).status).toBe(200);
+    await expect
+      .poll(async () => (await attacker.request(`http://${server.address}:8001/health`)).status, PATIENCE)
+      .toBe(200);
   });
 
   it("a player that is listed by its endpoint opens no other port and path of its host to callers", async () => {

@@ -12,6 +12,7 @@ import {
   FIRST_RESULT,
   kill,
   LONG,
+  pidOf,
   processesIn,
   RPS,
   type Running,
@@ -107,12 +108,12 @@ describe("league run --keep", () => {
         .map((one) => join(one, "run.json"))
         .some((file) => existsSync(file) && readFileSync(file, "utf8").includes("completed")),
     );
-    const manager = agentsIn(test.folder).find(({ args }) => args[1]?.endsWith("league-manager/main.ts"));
-    kill(manager?.pid ?? 0, "SIGKILL");
+    const manager = pidOf(test.folder, "league-manager/main.ts");
+    kill(manager, "SIGKILL");
     await eventually("a new manager that answers", async () => {
       const health = await fetch(`http://127.0.0.1:${test.port}/ready`).catch(() => null);
       const now = agentsIn(test.folder).find(({ args }) => args[1]?.endsWith("league-manager/main.ts"));
-      return health?.status === 200 && now !== undefined && now.pid !== manager?.pid;
+      return health?.status === 200 && now !== undefined && now.pid !== manager;
     });
     league.signal("SIGINT");
     const ended = await league.ended;

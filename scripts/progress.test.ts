@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import stringWidth from "string-width";
 import { expect, test, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { createProgress, standingsTable } from "./progress.ts";
 
 test("a table's columns end where they should, whatever the names are written in", () => {
@@ -37,7 +38,7 @@ test("a terminal is shown a league that an earlier run has started", async () =>
     ...{ type: "match_completed", league_id: "rps", match, faults: [], completed: 5, matches: 6 },
     standings: [{ rank: 1, player_id: "P01", display_name: "Ann", played: 3, wins: 2, draws: 1, losses: 0, points: 7 }],
   });
-  await vi.waitFor(() => expect(drawn()).toMatch(/^rps +━+─+ 5\/6 {2}1\. Ann 7/m));
+  await vi.waitFor(() => expect(drawn()).toMatch(/^rps +━+─+ 5\/6 {2}1\. Ann 7/m), PATIENCE);
   progress.end();
 });
 

@@ -1,6 +1,7 @@
 import { createServer, request } from "node:http";
 import { afterEach, expect, it, vi } from "vitest";
 import { forwardClock } from "#shared/lib/testing-clock.ts";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { freePorts } from "#shared/runtime/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
 import type { LiveEvent } from "../league-manager/projections/live.ts";
@@ -13,8 +14,6 @@ import { LIMITS, REFEREE } from "./testing-league.ts";
 const BATCH = 8;
 /** How long a referee may reject a match (hand-over.ts), and for how long it is then offered none (referees.ts). */
 const [REJECTED_MS, UNFIT_MS] = [3_000, 10_000];
-/** Far longer than anything takes. */
-const PATIENCE = { timeout: 40_000, interval: 20 };
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {

@@ -99,6 +99,15 @@ export function processesIn(folder: string): readonly AgentFound[] {
 export const agentsIn = (folder: string): readonly AgentFound[] =>
   processesIn(folder).filter(({ args }) => args.some((arg) => arg.endsWith("/main.ts")));
 
+/** The process id of a running agent of a folder, by its script and an argument of its own. Throws when none runs. */
+export function pidOf(folder: string, script: string, argument?: string): number {
+  const isIt = ({ args }: AgentFound): boolean =>
+    args[1]?.endsWith(script) === true && (argument === undefined || args.includes(argument));
+  const found = agentsIn(folder).find(isIt);
+  if (!found) throw new Error(`no ${script} ${argument ?? ""} runs in ${folder}`);
+  return found.pid;
+}
+
 /** Told of each line of stderr; what it returns is typed into the process, null is nothing, `end` closes its stdin. */
 export type Typist = (line: string) => string | null | { readonly end: true };
 

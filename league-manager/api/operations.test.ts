@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newToken } from "#shared/lib/ids.ts";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
-import { PATIENCE } from "../testing/scripted-league.ts";
 import { abortedR1M1, rpcOf, startTestManager, type TestManager, type Wire, won } from "../testing/test-manager.ts";
 
 let manager: TestManager;

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { isToken, newToken } from "#shared/lib/ids.ts";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { freePort } from "#shared/runtime/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { startManager } from "../service.ts";
 import { keptState } from "../testing/kept-state.ts";
-import { PATIENCE } from "../testing/scripted-league.ts";
 import { startProgram } from "../testing/test-manager.ts";
 
 let dataFolder = "";

@@ -7,12 +7,13 @@ import type { MessageType } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
+import { freePort } from "#shared/runtime/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { startManager } from "../service.ts";
 import { startProgram } from "../testing/test-manager.ts";
 
 /** Each test has another port: fetch keeps connections to the port of the test before. */
-let port = 20_000 + (process.pid % 500) * 20;
+let port = 0;
 let url = "";
 let dataFolder = "";
 let manager: RunningAgent;
@@ -20,7 +21,7 @@ let operator = "";
 
 beforeEach(async () => {
   dataFolder = mkdtempSync(join(tmpdir(), "agent-test-"));
-  port++;
+  port = await freePort();
   url = `http://127.0.0.1:${port}/mcp`;
   const config = Config.parse({
     manager: { port },

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, type TestContext, vi } from "vitest";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import type { MatchResult, MessageType, StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
@@ -62,9 +63,6 @@ export interface ScriptedLeague {
   /** Commits a decision to the manager's file; the manager must not run. */
   change(decide: Decide<unknown>): Promise<void>;
 }
-
-/** A limit that is far longer than any step takes, also on a busy machine. */
-export const PATIENCE = { timeout: 20_000, interval: 20 };
 
 /** `test` is the test that uses it: several tests may run at the same time. */
 export async function startScriptedLeague(

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { onTestFinished, vi } from "vitest";
 import { rps } from "#shared/games/rps.ts";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
@@ -18,7 +19,6 @@ import { rowsOf } from "#shared/session/testing-rows.ts";
 import { matchSeeds } from "../league/seeds.ts";
 import type { LiveEvent } from "../projections/live.ts";
 import { startManager } from "../service.ts";
-import { PATIENCE } from "./scripted-league.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
 export type Wire = any;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
@@ -179,7 +180,10 @@ describe("the token of a match's seat", () => {
     await table.begin();
     await table.told("P02", "MOVE_REQUEST");
     const [mine, other] = [tokenOf("P01", "R1M1"), tokenOf("P01", "R1M2")];
-    await vi.waitFor(async () => expect((await look(table, mine)).state.choices).toMatchObject({ player_1: "rock" }));
+    await vi.waitFor(
+      async () => expect((await look(table, mine)).state.choices).toMatchObject({ player_1: "rock" }),
+      PATIENCE,
+    );
     expect(await look(table, mine)).toMatchObject({ your_role: "player_1", status: "active" });
     expect(await look(table, other)).not.toHaveProperty("your_role");
     held.resolve(null);

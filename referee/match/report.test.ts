@@ -5,6 +5,7 @@ import { pino } from "pino";
 import { afterEach, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { type ManualClock, manualClock } from "#shared/lib/testing-clock.ts";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { type Logger, openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
@@ -67,7 +68,7 @@ async function startMatch() {
   const referee = refereeOn(db, others, clock);
   await referee.start();
   const delivered = await others.told("P02", "GAME_RESULT");
-  await vi.waitFor(() => expect(events).toEqual(["P01 acknowledges GAME_RESULT"]));
+  await vi.waitFor(() => expect(events).toEqual(["P01 acknowledges GAME_RESULT"]), PATIENCE);
   return { others, db, clock, referee, events, delivered, acknowledge: acknowledged.resolve };
 }
 
@@ -86,7 +87,7 @@ it("a player that is slow to acknowledge GAME_RESULT does not delay MATCH_RESULT
   const { others, clock, referee, events, delivered, acknowledge } = await startMatch();
   await clock.advance(ACKNOWLEDGE_WITHIN_MS);
   await others.told("manager", "MATCH_RESULT");
-  await vi.waitFor(() => expect(referee.running()).toEqual([]));
+  await vi.waitFor(() => expect(referee.running()).toEqual([]), PATIENCE);
   expect(clock.timers()).toBe(0);
   const closed = delivered.gone.then(() => events.push("GAME_RESULT to P02 is closed"));
   acknowledge();
@@ -102,11 +103,11 @@ it("a player that is slow to acknowledge GAME_RESULT does not delay MATCH_RESULT
 it("a referee that stops between GAME_RESULT and MATCH_RESULT reports the result when it is started again", async () => {
   const { others, db, clock, referee, events } = await startMatch();
   await referee.stop();
-  await vi.waitFor(() => expect(referee.running()).toEqual([]));
+  await vi.waitFor(() => expect(referee.running()).toEqual([]), PATIENCE);
   expect(events).not.toContain("manager receives MATCH_RESULT");
   const again = refereeOn(db, others, clock);
   await again.start();
-  await vi.waitFor(() => expect(clock.timers()).toBe(1));
+  await vi.waitFor(() => expect(clock.timers()).toBe(1), PATIENCE);
   await clock.advance(ACKNOWLEDGE_WITHIN_MS);
   const { payload } = await others.told("manager", "MATCH_RESULT");
   expect(payload).toMatchObject({ termination: "normal", winner: "P01", epoch: 1, faults: [] });
@@ -154,14 +155,14 @@ it.each([
     await referee.start();
     const pauses = [100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 51_200, 60_000, 60_000];
     for (const [index, pauseMs] of pauses.entries()) {
-      await vi.waitFor(() => expect([proxy.answered(), clock.timers()]).toEqual([index + 1, 1]));
+      await vi.waitFor(() => expect([proxy.answered(), clock.timers()]).toEqual([index + 1, 1]), PATIENCE);
       await clock.advance(pauseMs - 1);
       expect(clock.timers(), `pause ${index}`).toBe(1);
       if (index === pauses.length - 1) proxy.mend();
       await clock.advance(1);
     }
     await others.told("manager", "MATCH_RESULT");
-    await vi.waitFor(() => expect(referee.running()).toEqual([]));
+    await vi.waitFor(() => expect(referee.running()).toEqual([]), PATIENCE);
     const told = lines.map((line) => JSON.parse(line)).filter(({ msg }) => /not recorded/.test(msg));
     expect(told).toHaveLength(3);
     expect(told[0]).toMatchObject({ match: "rps/R1M1", manager: proxy.url, answer: page });
@@ -178,9 +179,9 @@ it("a result is sent again every two seconds to a manager that does not answer, 
   const referee = refereeOn(db, others, clock, { manager: proxy.url, log });
   await referee.start();
   for (const [index, pauseMs] of [100, 200, 400, 800, 1_600, 2_000, 2_000].entries()) {
-    await vi.waitFor(() => expect([proxy.answered(), clock.timers()]).toEqual([index + 1, 1]));
+    await vi.waitFor(() => expect([proxy.answered(), clock.timers()]).toEqual([index + 1, 1]), PATIENCE);
     await clock.advance(pauseMs);
   }
-  await vi.waitFor(() => expect(proxy.answered()).toBe(8));
+  await vi.waitFor(() => expect(proxy.answered()).toBe(8), PATIENCE);
   expect(lines).toEqual([]);
 });

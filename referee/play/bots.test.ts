@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { gameIds } from "#shared/games/registry.ts";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { freePort, freePorts } from "#shared/runtime/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
 import { startPlayer } from "../../player/service.ts";
@@ -198,7 +199,7 @@ describe("a bot that is known by its endpoint", () => {
       const seat = await against(host, "curious", template);
       await seat.move(seat.told.value.legal_actions[0]);
       await playOn(seat);
-      await vi.waitFor(() => expect(bot.asked.at(-1)?.type).toBe("GAME_RESULT"));
+      await vi.waitFor(() => expect(bot.asked.at(-1)?.type).toBe("GAME_RESULT"), PATIENCE);
       const observer = observe(host);
       const [{ seed }] = observer.rows("SELECT seed FROM sessions WHERE session_id = ?", seat.gameId);
       observer.close();

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { CreatedSession } from "./documents.ts";
 import { startTestHost, type TestAgent, type TestHost } from "./testing-host.ts";
 import { type Observer, observe, refused, tableOf } from "./testing-rest.ts";
@@ -126,7 +127,7 @@ describe("a lost reply", () => {
   const move = { action: "e2e4", expected_tick: 0 };
 
   it("is given again to the same request, however the game has gone on, also after a restart", async () => {
-    const written = () => vi.waitFor(() => expect(entries(chess)).toHaveLength(1), { interval: 1 });
+    const written = () => vi.waitFor(() => expect(entries(chess)).toHaveLength(1), { ...PATIENCE, interval: 1 });
     await loseReply(chess, one, "lost", move, written);
     const again = await act(chess, one, "e2e4", 0, "lost");
     expect([again.status, again.json]).toMatchObject([200, { tick: 1, status: "active", state: { turn: "black" } }]);

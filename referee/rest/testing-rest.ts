@@ -5,6 +5,7 @@ import { expect, vi } from "vitest";
 import type { Viewer } from "#shared/games/game.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { replay } from "#shared/session/replay.ts";
 import type { Session } from "#shared/session/session.ts";
 import * as documents from "./documents.ts";
@@ -200,7 +201,7 @@ export async function streamsAreWhole({ heard, world }: Run): Promise<void> {
   for (const one of heard.filter(({ asked, got }) => asked.path.includes("/events") && got.status === 200)) {
     const table = world.tables.get(one.asked.path.split("/")[2] ?? "") as Table;
     const last = stateFor(table, viewerOf(table, String(one.by)) as Viewer);
-    if (last.tick > 0) await vi.waitFor(() => expect(eventsOf(one).at(-1)).toEqual(last), { interval: 5 });
+    if (last.tick > 0) await vi.waitFor(() => expect(eventsOf(one).at(-1)).toEqual(last), { ...PATIENCE, interval: 5 });
     const ticks = eventsOf(one).map(({ tick }) => tick);
     expect(ticks).toEqual([...new Set(ticks)].toSorted((a, b) => a - b));
   }
