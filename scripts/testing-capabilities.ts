@@ -63,8 +63,8 @@ const OUTSIDE: readonly (readonly [files: RegExp, reason: string])[] = [
   [/^league-manager\/api\/pages\/follow-script\.ts$/, "runs in a browser, on the manager's page"],
   [/^shared\/web\/client\//, "runs in a browser, as a client of the session host"],
   [/^shared\/rpc\/conformance-tools\.ts$/, "tools that the MCP conformance suite calls, loaded for its runs only"],
-  [/^shared\/runtime\/parent-watchdog\.ts$/, "ends a process whose parent has ended, on a thread of its own"],
-  [/^player\/slow-load\.ts$/, "names a file that does not finish loading, on a thread of its own"],
+  [/^shared\/runtime\/parent-watchdog\.ts$/, "ends a process whose parent has ended, on a separate thread"],
+  [/^player\/slow-load\.ts$/, "names a file that does not finish loading, on a separate thread"],
   [/^scripts\/bench[\w-]*\.ts$/, "measures real processes"],
   [/^scripts\/(chaos|conformance)\.ts$/, "starts real processes and kills or tests them"],
   [

@@ -13,10 +13,10 @@ import {
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { Agent, AgentKind, Capabilities, Profile } from "./agent.ts";
 import { isChange } from "./decide.ts";
+import { entriesFor, isInSomeLeague } from "./entries.ts";
 import { hasListedEndpoint, keptForOwn, newIdFor } from "./places.ts";
 import type { AdmissionPolicy } from "./policy.ts";
 import { placeForReferee } from "./referee-places.ts";
-import { isInSomeLeague, seatsFor } from "./seats.ts";
 import type { ManagerState } from "./state.ts";
 
 /** A registration as it came in, with the random values that it may need. */
@@ -58,7 +58,7 @@ export interface Admitted {
 export interface AdmittedPlayer extends Admitted {
   /** The leagues of the player after the registration. */
   readonly leagueIds: readonly string[];
-  /** Players whose endpoint it gets. They lose their seats in open leagues. */
+  /** Players whose endpoint it gets. They leave their open leagues. */
   readonly displaced: readonly Agent[];
   /** Players without endpoint and league that are forgotten, because there are too many. */
   readonly forgotten: readonly Agent[];
@@ -94,7 +94,7 @@ export function admitPlayer(
   if (!identified.ok || identified.value.type === "has_left") return identified as Result<Question, ProtocolError>;
   const { displaced, ...admitted } = identified.value;
   const { id } = admitted;
-  const leagueIds = seatsFor(state, policy, { ...attempt, ...admitted, displaced });
+  const leagueIds = entriesFor(state, policy, { ...attempt, ...admitted, displaced });
   if (!leagueIds.ok) return leagueIds;
   return ok({ ...admitted, leagueIds: leagueIds.value, displaced, forgotten: tooManyAbsent(state, id, displaced) });
 }

@@ -1,6 +1,6 @@
 import type { League } from "../league/league.ts";
+import { isPresent } from "./entries.ts";
 import type { Place } from "./places.ts";
-import { isPresent } from "./seats.ts";
 import type { ManagerState } from "./state.ts";
 
 /** When an open league starts. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { PlayerRegisterRequest } from "#shared/protocol/messages.ts";
 import { nameCommitment } from "../agents/decide.ts";
-import { MOST_PLAYERS } from "../agents/seats.ts";
+import { MOST_PLAYERS } from "../agents/entries.ts";
 import { startLeague } from "./leagues.ts";
 import { removePlayer, resetToken } from "./players.ts";
 import {
@@ -198,7 +198,7 @@ describe("a player that returns", () => {
   });
 });
 
-describe("seats", () => {
+describe("entries", () => {
   it("max_players is a limit, also for two that come in one batch", () => {
     const state = stateAfter([
       open("rps"),

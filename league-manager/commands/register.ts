@@ -5,8 +5,8 @@ import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/prot
 import { type Admitted, type AdmittedPlayer, admitPlayer, admitReferee, type Question } from "../agents/admission.ts";
 import type { AgentKind, Capabilities } from "../agents/agent.ts";
 import { nameCommitment } from "../agents/decide.ts";
+import { isPlaying } from "../agents/entries.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";
-import { isPlaying } from "../agents/seats.ts";
 import type { Decide } from "../ledger.ts";
 import { activateReferee } from "./activate-referee.ts";
 import { Draft } from "./draft.ts";
@@ -130,7 +130,7 @@ function writeAgent(draft: Draft, kind: AgentKind, admitted: Admitted, capabilit
   else draft.agent(id, { type: "register", agentId: id, kind, capabilities, profile }, profile);
 }
 
-/** Players whose endpoint the new player gets lose their seats in open leagues, which others may take. */
+/** Players whose endpoint the new player gets leave their open leagues, so that others may enter. */
 function displace(draft: Draft, { displaced, forgotten }: AdmittedPlayer): void {
   for (const player of displaced) {
     const { name, salt, tokenHash } = player;

@@ -2,7 +2,7 @@ import { follows } from "#shared/lib/result.ts";
 import type { LeagueEvent } from "./events.ts";
 import type { League, Match, Outcome, Round, Withdrawal } from "./league.ts";
 import { abortedOutcome, outcomeOfResult, REMOVED, SHUT_DOWN } from "./outcome.ts";
-import { placeOf } from "./round-robin.ts";
+import { positionOf } from "./round-robin.ts";
 
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 type MatchEvent = EventOf<"match_assigned" | "match_released" | "match_completed" | "match_aborted">;
@@ -17,9 +17,9 @@ export function changedMatch(league: League, before: Match, event: MatchEvent): 
   const isCompleted = match.status === "completed";
   const index = match.roundId - 1;
   const round = league.rounds[index] as Round;
-  const place = placeOf(before.matchId)?.index as number;
+  const position = positionOf(before.matchId)?.index as number;
   const open = round.open - (isCompleted ? 1 : 0);
-  const rounds = league.rounds.with(index, { ...round, matches: round.matches.with(place, match), open });
+  const rounds = league.rounds.with(index, { ...round, matches: round.matches.with(position, match), open });
   return {
     rounds,
     withdrawals: withdrawalsAfter(league, before, event),

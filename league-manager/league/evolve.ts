@@ -3,7 +3,7 @@ import type { LeagueEvent } from "./events.ts";
 import { changedMatch } from "./evolve-match.ts";
 import { changedRounds } from "./evolve-rounds.ts";
 import type { League, Match, Withdrawal } from "./league.ts";
-import { placeOf } from "./round-robin.ts";
+import { positionOf } from "./round-robin.ts";
 
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 type Changes = Partial<League>;
@@ -27,8 +27,8 @@ export function foldLeague(events: Iterable<LeagueEvent>): League | null {
 
 /** A match by its id; null when the league has no such match. */
 export function matchOf(league: League, matchId: string): Match | null {
-  const place = placeOf(matchId);
-  return (place && league.rounds[place.roundId - 1]?.matches[place.index]) ?? null;
+  const position = positionOf(matchId);
+  return (position && league.rounds[position.roundId - 1]?.matches[position.index]) ?? null;
 }
 
 const openedLeague = (event: EventOf<"opened">): League => ({

@@ -3,43 +3,43 @@ import type { Tables } from "./round-robin.ts";
 /**
  * The schedule of n players for a game of k > 2 roles: n rounds of floor(n / k) matches.
  *
- * The players stand on a circle of n places. Each place is a role of a match or a bye, and the circle turns by one place every round. So over
- * the n rounds every player is once in each place: each has every role exactly floor(n / k) times and the same number of byes, n mod k.
+ * The players stand on a circle of n positions. Each position is a role of a match or a bye, and the circle turns by one position every round. So over
+ * the n rounds every player is once in each position: each has every role exactly floor(n / k) times and the same number of byes, n mod k.
  *
- * Two players meet in a round if their distance on the circle is that of two places of one match. `placesOf` therefore spreads the places of
+ * Two players meet in a round if their distance on the circle is that of two positions of one match. `positionsOf` therefore spreads the positions of
  * the matches so that all distances occur about equally often: then all players meet about equally often. Of up to 24
  * players any two meet at least once and at most k + 1 times.
  */
 export function rotation(playerIds: readonly string[], roleCount: number): readonly Tables[] {
   const count = playerIds.length;
-  const { matches, byes } = placesOf(count, roleCount);
+  const { matches, byes } = positionsOf(count, roleCount);
   return playerIds.map((_, turn) => {
-    const playerAt = (place: number): string => playerIds[(place + turn) % count] as string;
-    return { tables: matches.map((places) => places.map(playerAt)), byes: byes.map(playerAt) };
+    const playerAt = (position: number): string => playerIds[(position + turn) % count] as string;
+    return { tables: matches.map((positions) => positions.map(playerAt)), byes: byes.map(playerAt) };
   });
 }
 
-interface Places {
-  /** The places of each match on the circle, in the order of the roles. */
+interface Positions {
+  /** The positions of each match on the circle, in the order of the roles. */
   readonly matches: readonly (readonly number[])[];
   readonly byes: readonly number[];
 }
 
-/** Each place in turn is the free one whose distances to the other places of its match have been used least. */
-function placesOf(count: number, roleCount: number): Places {
-  const free = new Set(Array.from({ length: count }, (_, place) => place));
+/** Each position in turn is the free one whose distances to the other positions of its match have been used least. */
+function positionsOf(count: number, roleCount: number): Positions {
+  const free = new Set(Array.from({ length: count }, (_, position) => position));
   const distance = (a: number, b: number): number => Math.min(Math.abs(a - b), count - Math.abs(a - b));
-  /** How often two players of each distance meet. Opposite places are the same pair of players after half a turn, so they meet twice. */
+  /** How often two players of each distance meet. Opposite positions are the same pair of players after half a turn, so they meet twice. */
   const meetings = new Array<number>(Math.floor(count / 2) + 1).fill(0);
   const perUse = (apart: number): number => (2 * apart === count ? 2 : 1);
-  const meetingsWith = (place: number, others: readonly number[]): number =>
+  const meetingsWith = (position: number, others: readonly number[]): number =>
     others.reduce(
-      (sum, other) => sum + perUse(distance(place, other)) * (meetings[distance(place, other)] as number),
+      (sum, other) => sum + perUse(distance(position, other)) * (meetings[distance(position, other)] as number),
       0,
     );
-  const takePlace = (others: readonly number[]): number => {
-    const best = [...free].reduce((least, place) =>
-      meetingsWith(place, others) < meetingsWith(least, others) ? place : least,
+  const takePosition = (others: readonly number[]): number => {
+    const best = [...free].reduce((least, position) =>
+      meetingsWith(position, others) < meetingsWith(least, others) ? position : least,
     );
     for (const other of others) {
       const apart = distance(best, other);
@@ -49,9 +49,9 @@ function placesOf(count: number, roleCount: number): Places {
     return best;
   };
   const matches = Array.from({ length: Math.floor(count / roleCount) }, () => {
-    const places: number[] = [];
-    while (places.length < roleCount) places.push(takePlace(places));
-    return places;
+    const positions: number[] = [];
+    while (positions.length < roleCount) positions.push(takePosition(positions));
+    return positions;
   });
   return { matches, byes: [...free] };
 }

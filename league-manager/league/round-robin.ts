@@ -16,11 +16,11 @@ export interface Pairing {
   readonly players: readonly string[];
 }
 
-/** Match ids are unique within a league. `index` is the place in the round, from 0. */
+/** Match ids are unique within a league. `index` is the index of the match in its round, from 0. */
 export const matchIdOf = (roundId: number, index: number): string => `R${roundId}M${index + 1}`;
 
-/** The place of a match by its id; null for another text. */
-export function placeOf(matchId: string): { readonly roundId: number; readonly index: number } | null {
+/** The round of a match and its index there, from its id; null for another text. */
+export function positionOf(matchId: string): { readonly roundId: number; readonly index: number } | null {
   const [, roundId, number] = /^R([1-9]\d*)M([1-9]\d*)$/.exec(matchId) ?? [];
   return number === undefined ? null : { roundId: Number(roundId), index: Number(number) - 1 };
 }

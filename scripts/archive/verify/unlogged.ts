@@ -5,7 +5,7 @@ import { matchSeed, type SeedRule } from "#shared/session/match-seed.ts";
 import type { League } from "../../../league-manager/league/league.ts";
 import { rolesOf } from "../../../league-manager/league/outcome.ts";
 import { faultOfUnplayed } from "../../../league-manager/league/result-check.ts";
-import { placeOf, roundRobin } from "../../../league-manager/league/round-robin.ts";
+import { positionOf, roundRobin } from "../../../league-manager/league/round-robin.ts";
 import { RUN_FILE } from "../files.ts";
 import { type ExportedMatch, MAX_PLAYERS, type UnloggedLeague, type UnloggedRun } from "../format.ts";
 import { type CheckedLeague, type CheckedMatch, checkMatches } from "./match.ts";
@@ -56,7 +56,7 @@ function checkPlaces({ findings }: Source, league: UnloggedLeague, matches: read
   const rounds = new Set(schedule.map(({ round_id }) => round_id));
   for (const { file, match } of matches) {
     const { match_id, round_id } = match;
-    if (placeOf(match_id)?.roundId !== round_id || !rounds.has(round_id))
+    if (positionOf(match_id)?.roundId !== round_id || !rounds.has(round_id))
       findings.blame(file, `${match_id} in round ${round_id} is outside the schedule`);
     else if (!scheduled.has(match_id))
       findings.except(file, `${matchRef(league.league_id, match_id)} was added by the operator`);

@@ -8,21 +8,21 @@ import type { ManagerState } from "./state.ts";
 /** The limit of a league without `max_players`: a round robin of more players has too many matches. */
 export const MOST_PLAYERS = 500;
 
-interface SeatRequest {
+interface EntryRequest {
   readonly id: string;
   readonly name: string;
   readonly returning: Agent | null;
   readonly capabilities: Pick<Agent, "gameTypes">;
   readonly leagueIds: readonly string[] | null;
-  /** Players that lose their seats in open leagues if the request is accepted. */
+  /** Players that leave their open leagues if the request is accepted. */
   readonly displaced: readonly Agent[];
 }
 
 /** The leagues that a player is in after its registration: those that it asks for, or every open league of its games. */
-export function seatsFor(
+export function entriesFor(
   state: ManagerState,
   policy: AdmissionPolicy,
-  request: SeatRequest,
+  request: EntryRequest,
 ): Result<readonly string[], ProtocolError> {
   const chosen: string[] = [];
   for (const league_id of request.leagueIds ?? state.leagues.keys()) {
@@ -38,7 +38,7 @@ export function seatsFor(
   );
   return err(
     isSomeFull
-      ? protocolError("L002", noSeat(policy, request, "every league of your games is full"))
+      ? protocolError("L002", noEntry(policy, request, "every league of your games is full"))
       : protocolError("L001", "no league of your games is open"),
   );
 }
@@ -47,7 +47,7 @@ export function seatsFor(
 function whyNot(
   state: ManagerState,
   policy: AdmissionPolicy,
-  request: SeatRequest,
+  request: EntryRequest,
   league: League,
 ): ProtocolError | null {
   const { leagueId: league_id, game, status } = league;
@@ -60,17 +60,17 @@ function whyNot(
   }
   if (status !== "open") return protocolError("L001", `league ${league_id} is ${status}`, { league_id });
   if (!isFull(policy, request, league)) return null;
-  return protocolError("L002", noSeat(policy, request, `league ${league_id} is full`), { league_id });
+  return protocolError("L002", noEntry(policy, request, `league ${league_id} is full`), { league_id });
 }
 
-/** Whether a league has no seat for a player. The seats of a roster are for the players of its places. */
-function isFull(policy: AdmissionPolicy, { id, displaced }: SeatRequest, { leagueId, entrants }: League): boolean {
+/** Whether a player cannot enter a league. The league of a roster is for the players of its places. */
+function isFull(policy: AdmissionPolicy, { id, displaced }: EntryRequest, { leagueId, entrants }: League): boolean {
   if (policy.startWhen === "roster") return !policy.places.some((place) => place.kind === "player" && place.id === id);
   const freed = displaced.filter((one) => entrants.has(one.id)).length;
   return entrants.size - freed >= (policy.maxPlayers.get(leagueId) ?? MOST_PLAYERS);
 }
 
-const noSeat = ({ startWhen }: AdmissionPolicy, { name }: SeatRequest, full: string): string =>
+const noEntry = ({ startWhen }: AdmissionPolicy, { name }: EntryRequest, full: string): string =>
   startWhen === "roster" ? `the league is only for the players of its config, which has no place for "${name}"` : full;
 
 /** Whether a player is in a league that runs. */
