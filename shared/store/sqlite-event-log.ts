@@ -3,7 +3,7 @@ import { chained, GENESIS, type RecordedEvent } from "../lib/hash-chain.ts";
 import { type EventLog, type NewEvent, type StreamAppend, VersionConflict } from "./event-log.ts";
 import type { Statement } from "./group-commit.ts";
 import { appendOnly } from "./sqlite.ts";
-import { createHeads, type Head } from "./stream-heads.ts";
+import { createHeads, type Head, type StreamHeads } from "./stream-heads.ts";
 import type { Writer } from "./writer.ts";
 
 /**
@@ -37,92 +37,124 @@ const INSERT_EVENT = "INSERT INTO log (stream, seq, type, body, prev_hash, hash)
 /** How many streams' heads are kept in memory, a few hundred bytes each. */
 const HEADS_KEPT = 4_096;
 
+/** What the appends of one log share. */
+interface Appender {
+  readonly writer: Writer;
+  readonly heads: StreamHeads;
+  /** The number of a new stream. Numbers of creations that failed are not used again. */
+  readonly newNumber: () => number;
+}
+
 /** The event log in SQLite's tables: read from `db`, written by `writer` to the same database, which no other process may write. */
 export function sqliteEventLog(db: DatabaseSync, writer: Writer, { headsKept = HEADS_KEPT } = {}): EventLog {
   const selectEvents = db.prepare(
     `SELECT seq, type, body, prev_hash, hash FROM log
      WHERE stream = (SELECT number FROM streams WHERE name = ?) AND seq >= ? ORDER BY seq LIMIT ?`,
   );
+  const selectStreams = db.prepare("SELECT name FROM streams WHERE substr(name, 1, length(?1)) = ?1 ORDER BY number");
+  const heads = createHeads(headReader(db), headsKept);
+  const appender: Appender = { writer, heads, newNumber: streamNumbers(db) };
+  return {
+    append: (appends, alongside = []) => append(appender, appends, alongside),
+    read: (stream, from = 0, limit = -1) =>
+      selectEvents.all(stream, from, limit).map((row) => ({ stream, ...row }) as unknown as RecordedEvent),
+    streams: (prefix = "") => selectStreams.all(prefix).map(({ name }) => String(name)),
+  };
+}
+
+/** A function that reads the head of a stream. */
+function headReader(db: DatabaseSync): (stream: string) => Head {
   const selectHead = db.prepare(
     `SELECT number, seq, hash FROM streams LEFT JOIN log ON log.stream = streams.number
      WHERE name = ? ORDER BY seq DESC LIMIT 1`,
   );
-  const selectStreams = db.prepare("SELECT name FROM streams WHERE substr(name, 1, length(?1)) = ?1 ORDER BY number");
-  const selectLastNumber = db.prepare("SELECT max(number) AS number FROM streams");
-  const heads = createHeads((stream) => {
+  return (stream) => {
     const row = selectHead.get(stream) as { number: number; seq: number | null; hash: string | null } | undefined;
     const { number = null, seq = null, hash = null } = row ?? {};
     return {
       ...{ stream, number, version: seq === null ? 0 : seq + 1, hash: hash ?? GENESIS },
       ...{ underway: 0, settled: Promise.resolve() },
     };
-  }, headsKept);
-  let lastNumber = 0;
+  };
+}
 
-  /** The number of a new stream. Numbers of creations that failed are not used again. */
-  const newNumber = (): number => {
+/** A function that gives the numbers of new streams. */
+function streamNumbers(db: DatabaseSync): () => number {
+  const selectLastNumber = db.prepare("SELECT max(number) AS number FROM streams");
+  let lastNumber = 0;
+  return () => {
     lastNumber = Math.max(lastNumber, Number(selectLastNumber.get()?.number ?? 0)) + 1;
     return lastNumber;
   };
+}
 
-  /** Chains events to the head of their stream, and adds the statements that write them. */
-  const chain = (head: Head, events: readonly NewEvent[], recorded: RecordedEvent[], statements: Statement[]): void => {
-    if (head.number === null) {
-      head.number = newNumber();
-      statements.push({ sql: INSERT_STREAM, parameters: [head.number, head.stream] });
-    }
-    for (const event of events) {
-      const row = chained(head.stream, head.version, head.hash, event);
-      head.version++;
-      head.hash = row.hash;
-      recorded.push(row);
-      const { seq, type, body, prev_hash, hash } = row;
-      statements.push({ sql: INSERT_EVENT, parameters: [head.number, seq, type, body, prev_hash, hash] });
-    }
-  };
-
-  const conflictIn = (appends: readonly StreamAppend[], options?: ErrorOptions): VersionConflict | null => {
-    for (const { stream, expectedVersion } of appends) {
-      const { version } = heads.of(stream);
-      if (version !== expectedVersion) return new VersionConflict(stream, expectedVersion, version, options);
-    }
-    return null;
-  };
-
-  return {
-    async append(appends, alongside = []) {
-      assertAppends(appends);
-      if (conflictIn(appends)) {
-        // Appends that are under way may fail. After a rejection the caller can read what is committed and try again.
-        await Promise.allSettled(appends.map(({ stream }) => heads.of(stream).settled));
-        const conflict = conflictIn(appends);
-        if (conflict) throw conflict;
+async function append(
+  { writer, heads, newNumber }: Appender,
+  appends: readonly StreamAppend[],
+  alongside: readonly Statement[],
+): Promise<readonly RecordedEvent[]> {
+  assertAppends(appends);
+  if (conflictIn(heads, appends)) {
+    // Appends that are under way may fail. After a rejection the caller can read what is committed and try again.
+    await Promise.allSettled(appends.map(({ stream }) => heads.of(stream).settled));
+    const conflict = conflictIn(heads, appends);
+    if (conflict) throw conflict;
+  }
+  const touched: Head[] = [];
+  const recorded: RecordedEvent[] = [];
+  const statements: Statement[] = [];
+  try {
+    for (const { stream, events } of appends) {
+      const head = heads.of(stream);
+      head.underway++;
+      touched.push(head);
+      if (head.number === null) {
+        head.number = newNumber();
+        statements.push({ sql: INSERT_STREAM, parameters: [head.number, head.stream] });
       }
-      const touched: Head[] = [];
-      const recorded: RecordedEvent[] = [];
-      const statements: Statement[] = [];
-      try {
-        for (const { stream, events } of appends) {
-          const head = heads.of(stream);
-          head.underway++;
-          touched.push(head);
-          chain(head, events, recorded, statements);
-        }
-        const committed = writer.commit(alongside.length > 0 ? [...statements, ...alongside] : statements);
-        for (const head of touched) head.settled = committed;
-        await committed;
-        return recorded;
-      } catch (thrown) {
-        heads.drop(touched);
-        throw conflictIn(appends, { cause: thrown }) ?? thrown;
-      } finally {
-        for (const head of touched) head.underway--;
-      }
-    },
-    read: (stream, from = 0, limit = -1) =>
-      selectEvents.all(stream, from, limit).map((row) => ({ stream, ...row }) as unknown as RecordedEvent),
-    streams: (prefix = "") => selectStreams.all(prefix).map(({ name }) => String(name)),
-  };
+      chain(head, head.number, events, recorded, statements);
+    }
+    const committed = writer.commit(alongside.length > 0 ? [...statements, ...alongside] : statements);
+    for (const head of touched) head.settled = committed;
+    await committed;
+    return recorded;
+  } catch (thrown) {
+    heads.drop(touched);
+    throw conflictIn(heads, appends, { cause: thrown }) ?? thrown;
+  } finally {
+    for (const head of touched) head.underway--;
+  }
+}
+
+/** Chains events to the head of their stream, and adds the statements that write them. */
+function chain(
+  head: Head,
+  number: number,
+  events: readonly NewEvent[],
+  recorded: RecordedEvent[],
+  statements: Statement[],
+): void {
+  for (const event of events) {
+    const row = chained(head.stream, head.version, head.hash, event);
+    head.version++;
+    head.hash = row.hash;
+    recorded.push(row);
+    const { seq, type, body, prev_hash, hash } = row;
+    statements.push({ sql: INSERT_EVENT, parameters: [number, seq, type, body, prev_hash, hash] });
+  }
+}
+
+/** The first append that expects another version than its stream has; null if there is none. */
+function conflictIn(
+  heads: StreamHeads,
+  appends: readonly StreamAppend[],
+  options?: ErrorOptions,
+): VersionConflict | null {
+  for (const { stream, expectedVersion } of appends) {
+    const { version } = heads.of(stream);
+    if (version !== expectedVersion) return new VersionConflict(stream, expectedVersion, version, options);
+  }
+  return null;
 }
 
 function assertAppends(appends: readonly StreamAppend[]): void {

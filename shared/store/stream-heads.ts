@@ -12,7 +12,7 @@ export interface Head {
   settled: Promise<unknown>;
 }
 
-interface StreamHeads {
+export interface StreamHeads {
   of(stream: string): Head;
   /** Forgets the heads of an append that failed, so that they are read from disk again. */
   drop(heads: readonly Head[]): void;
