@@ -62,10 +62,10 @@ it("a run is exported and verified; a changed byte makes verify fail and name it
   expect(badPlain.stderr).not.toMatch(STACK_LINE);
   expect(badPlain.stdout).not.toContain("verified");
   expect(badJson.code).toBe(1);
-  const told = JSON.parse(badJson.stdout);
-  expect(told.ok).toBe(false);
-  expect(told.faults).toContainEqual({ file, message });
-  expect(new Set(told.faults.map((fault: { file: string }) => fault.file))).toEqual(new Set([file]));
+  const printed = JSON.parse(badJson.stdout);
+  expect(printed.ok).toBe(false);
+  expect(printed.faults).toContainEqual({ file, message });
+  expect(new Set(printed.faults.map((fault: { file: string }) => fault.file))).toEqual(new Set([file]));
 }, 90_000);
 
 it("a key file that holds no key is named, and nothing is exported", async () => {
@@ -78,7 +78,7 @@ it("a key file that holds no key is named, and nothing is exported", async () =>
   expect(existsSync(out)).toBe(false);
 });
 
-it("verify of a folder that is missing, or is not an export, says so", async () => {
+it("verify names a folder that is missing or is not an export", async () => {
   const test = await testLeague([], RPS);
   const nowhere = join(test.folder, "nope");
   const [missing, other] = await Promise.all([league(["verify", nowhere]), league(["verify", test.folder])]);

@@ -16,7 +16,7 @@ beforeAll(() => {
 });
 afterAll(() => exports.remove());
 
-it("an export replaces one that is there, also an incomplete one", () => {
+it("an export replaces an earlier one, also an incomplete one", () => {
   const folder = join(exports.newFolder(), "export");
   const digest = writeExport(folder, FILES);
   expect(JSON.parse(readFileSync(join(folder, MANIFEST), "utf8")).digest).toBe(digest);
@@ -26,7 +26,7 @@ it("an export replaces one that is there, also an incomplete one", () => {
   expect(filesIn(folder).toSorted()).toEqual([RUN_FILE, MANIFEST].toSorted());
 });
 
-it("an export replaces no other files", () => {
+it("an export is not written into a folder with other files", () => {
   const folder = join(exports.newFolder(), "export");
   writeExport(folder, FILES);
   writeFileSync(join(folder, "homework.txt"), "mine");
@@ -34,7 +34,7 @@ it("an export replaces no other files", () => {
   expect(filesIn(folder)).toHaveLength(5);
 });
 
-it("a manifest of another program makes no export", () => {
+it("a folder with the manifest of another program is not an export", () => {
   const folder = exports.newFolder();
   writeFileSync(join(folder, MANIFEST), '{"name":"a web application","icons":[]}');
   expect(() => writeExport(folder, FILES)).toThrow(`holds ${MANIFEST}, which is no part`);
@@ -54,7 +54,7 @@ it("an export into a folder with a link to another folder deletes nothing there"
   expect(filesIn(other)).toEqual(["thesis.txt"]);
 });
 
-it("links are listed and not followed, also those that lead back", () => {
+it("links are listed and not followed, also those to a folder above", () => {
   const folder = exports.newFolder();
   mkdirSync(join(folder, "matches"));
   writeFileSync(join(folder, "matches", "R1M1.json"), "{}");

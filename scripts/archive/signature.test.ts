@@ -53,14 +53,14 @@ describe("a signed export", () => {
     expect(verifyExport(folder)).toMatchObject({ verdict: "verified", signature: { fingerprint, isChecked: false } });
   });
 
-  it("is not sound by another key than the expected one", () => {
+  it("is not sound if the key is not the expected one", () => {
     const { verdict, faults, signature } = verifyExport(signedExport(), publicKeyIn(otherKey));
     const message = `was made with another key than the expected one: ${fingerprintOf(publicKeyIn(key))}`;
     expect({ verdict, faults }).toEqual({ verdict: "not sound", faults: [{ file: SIGNATURE, message }] });
     expect(signature).toEqual({ fingerprint: fingerprintOf(publicKeyIn(key)), isChecked: false });
   });
 
-  it("is not sound when anything is changed, even if the manifest fits", () => {
+  it("is not sound if a file is changed, even if the manifest is consistent with it", () => {
     const folder = signedExport();
     forgeFile(folder, matchFile("rps", "R1M1"), (match) => (match.reason = "luck"));
     const { faults, signature } = verifyExport(folder);
@@ -71,7 +71,7 @@ describe("a signed export", () => {
     expect(signature).toBe(null);
   });
 
-  it("is not sound when the key in it is not an Ed25519 key", () => {
+  it("is not sound if its key is not an Ed25519 key", () => {
     const folder = signedExport();
     const { publicKey: rsa } = generateKeyPairSync("rsa", { modulusLength: 1024 });
     for (const public_key of ["no key", rsa.export({ type: "spki", format: "pem" }).toString()]) {
@@ -121,7 +121,7 @@ describe("a key file", () => {
     },
   );
 
-  it("that cannot be read is a usage error that names it", () => {
+  it("must be readable; the usage error names it", () => {
     const missing = join(exports.newFolder(), "nosuch");
     const folder = exports.newFolder();
     for (const read of [signer, publicKeyIn]) {
@@ -138,7 +138,7 @@ describe("a key file", () => {
     expect(() => signer(file)).toThrow("holds no Ed25519 private key");
   });
 
-  it("that signs must be private", () => {
+  it("must be private for a signature", () => {
     expect(() => signer(publicKey)).toThrow("holds no Ed25519 private key");
   });
 });

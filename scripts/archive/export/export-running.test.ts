@@ -45,8 +45,8 @@ function copy(moment: Moment, storeFile: string): void {
   copies.set(moment, file);
 }
 
-/** Commits everything that the completed league has more, on a connection of its own. */
-function commitRest(storeFile: string): void {
+/** Commits the missing rows of the completed league on a second connection. */
+function commitMissing(storeFile: string): void {
   const db = new DatabaseSync(storeFile);
   db.prepare("ATTACH ? AS later").run(completed);
   db.exec("BEGIN");
@@ -58,7 +58,7 @@ function commitRest(storeFile: string): void {
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Exports a copy of the store. The rest of the league is committed after this read of the export. Returns the number of reads, too. */
+/** Exports a copy of the store. The missing rows are committed after this read of the export. Also returns the number of reads. */
 async function exportedWith(moment: Moment, read: number | null): Promise<Export & { readonly reads: number }> {
   const file = join(exports.newFolder(), "league-manager.sqlite");
   copyFileSync(copies.get(moment) as string, file);
@@ -66,7 +66,7 @@ async function exportedWith(moment: Moment, read: number | null): Promise<Export
   let reads = 0;
   vi.spyOn(StatementSync.prototype, "all").mockImplementation(function (this: StatementSync, ...parameters) {
     const rows = all.apply(this, parameters);
-    if (reads++ === read) commitRest(file);
+    if (reads++ === read) commitMissing(file);
     return rows;
   });
   const exported = await exportOf(file);

@@ -34,7 +34,7 @@ function forgeSnapshot(storeFile: string): void {
   db.close();
 }
 
-it("an export is made from the logs: a forged snapshot in the store changes nothing of it", async () => {
+it("an export is made from the logs; a forged snapshot in the store does not change it", async () => {
   const storeFile = await plainRun(exports.newFolder());
   const { files } = await exportOf(storeFile);
   forgeSnapshot(storeFile);

@@ -19,10 +19,10 @@ import {
 } from "../files.ts";
 import { filesIn } from "./exports.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: a forger writes whatever it likes
+// biome-ignore lint/suspicious/noExplicitAny: forged files have any content
 export type Json = any;
 
-/** An export that is being forged, in its first league. */
+/** The content of an export, of which the first league is forged. */
 export interface Forgery {
   readonly run: Json;
   readonly league: Json;
@@ -41,9 +41,7 @@ const eventsIn = (folder: string, file: string): Json[] =>
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line));
 
-/**
- * Changes the first league of an export as a forger does who makes everything else fit again: the chains, the standings and the manifest.
- */
+/** Changes the first league of an export, and makes the chains, the standings and the manifest consistent with the change. */
 export function forgeRun(folder: string, change: (forgery: Forgery) => void): void {
   const run = JSON.parse(read(folder, RUN_FILE));
   const league = run.leagues[0];
@@ -74,6 +72,20 @@ export function forgeRun(folder: string, change: (forgery: Forgery) => void): vo
   restamp(folder);
 }
 
+/** The first event of a type, of any match or of the given one. */
+export const eventOf = ({ events }: Forgery, type: string, matchId?: string): Json =>
+  events.find((event) => event.type === type && (matchId === undefined || event.match_id === matchId));
+/** The index of that event. */
+export const indexOf = (forgery: Forgery, type: string, matchId?: string): number =>
+  forgery.events.indexOf(eventOf(forgery, type, matchId));
+
+/** The events of a player. */
+export const stepsOf = ({ agents }: Forgery, playerId: string): Json[] => agents[playerId] ?? [];
+
+/** The first timeout of a player. */
+export const timeoutIn = (forgery: Forgery, playerId: string): Json =>
+  stepsOf(forgery, playerId).find(({ type }) => type === "timed_out");
+
 /** The result of a match that a player forfeits because it is shut down. */
 export function forfeitedResult({ league, matches }: Forgery, matchId: string, playerId: string): object {
   const { game } = league;
@@ -83,6 +95,13 @@ export function forfeitedResult({ league, matches }: Forgery, matchId: string, p
     ...forfeitOf({ game, roles }, players, [playerId], () => "the player is shut down"),
     ...{ termination: "forfeit", reason: SHUT_DOWN, log_head: "" },
   };
+}
+
+/** R1M1 as a forfeit of P03 without a session log, in its file and in the log of the league. */
+export function forfeitR1M1(forgery: Forgery): void {
+  const result = forfeitedResult(forgery, "R1M1", "P03");
+  Object.assign(forgery.matches.R1M1, result, { log: [] });
+  Object.assign(eventOf(forgery, "match_completed", "R1M1"), result);
 }
 
 /** Turns a match that was played into the forfeit of a player that is shut down at a version of its log. */
@@ -100,7 +119,7 @@ export function forfeit(forgery: Forgery, matchId: string, playerId: string, ver
   events.splice(0, events.length, ...others);
 }
 
-/** Changes the session log of a match, and its hash wherever it is written. */
+/** Changes the session log of a match, and its hash in the match and in the log of the league. */
 export function forgeSessionLog({ events, matches }: Forgery, matchId: string, change: (text: string) => string): void {
   const match = matches[matchId];
   match.log = match.log.map(change);
@@ -125,7 +144,7 @@ function writeLog(folder: string, file: string, events: readonly Json[]): string
   return texts.reduce(chainHash, GENESIS);
 }
 
-/** An event with its fields in the order in which the manager stores them; unchanged if it is none. */
+/** An event with its fields in the order in which the manager stores them; unchanged if it is not an event. */
 function asStored(event: Json): Json {
   const [league, agent] = [LeagueEvent.safeParse(event), AgentEvent.safeParse(event)];
   return (league.success && league.data) || (agent.success && agent.data) || event;
@@ -139,7 +158,7 @@ export function forgeFile(folder: string, file: string, change: (value: Json) =>
   restamp(folder);
 }
 
-/** Makes the manifest fit the files. */
+/** Makes the manifest consistent with the files. */
 export function restamp(folder: string): void {
   const names = filesIn(folder).filter((name) => name !== MANIFEST && name !== SIGNATURE);
   const files = new Map(names.map((name) => [name, read(folder, name)]));

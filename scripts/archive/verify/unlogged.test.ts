@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { matchFile, RUN_FILE } from "../files.ts";
+import { expectFault, messagesOf } from "../testing/attempts.ts";
 import { type TestExports, testExports } from "../testing/exports.ts";
 import { forgeFile, type Json, restamp } from "../testing/forgery.ts";
 import { verifyExport } from "./verify.ts";
@@ -18,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => exports.remove());
 
-/** The folder of the old export, after changes. */
+/** A folder with the old export, after changes. */
 function unpacked(...changes: readonly ((folder: string) => void)[]): string {
   const folder = exports.newFolder();
   for (const [file, text] of Object.entries(V2)) {
@@ -33,7 +34,7 @@ function unpacked(...changes: readonly ((folder: string) => void)[]): string {
 const inRun = (change: (run: Json) => void) => (folder: string) => forgeFile(folder, RUN_FILE, change);
 const inMatch = (change: (match: Json) => void) => (folder: string) => forgeFile(folder, R1M1, change);
 const asV1 = inRun((run) => (run.format = "agent-league.export.v1"));
-/** R1M1 was the second try of the match, with the seed that v1 gave it: that of the first. */
+/** R1M1 under its second epoch. In v1 the seed is that of the first epoch. */
 const secondTry = inMatch((match) => (match.epoch = 2));
 
 describe("an export of an earlier version", () => {
@@ -53,7 +54,7 @@ describe("an export of an earlier version", () => {
     expect(verifyExport(unpacked(secondTry)).faults).toEqual([{ file: R1M1, message }]);
   });
 
-  it("of a league that was not over says how many of its scheduled matches were not played", () => {
+  it("of a running league counts the scheduled matches that were not played", () => {
     const running = (matches: readonly string[]) =>
       inRun((run) => Object.assign(run.leagues[0], { status: "running", matches }));
     expect(verifyExport(unpacked(running(["R1M1"]))).unplayed).toEqual(new Map([["rps", 2]]));
@@ -85,13 +86,12 @@ describe("an export of an earlier version", () => {
     ["a forfeit with points for both", (match) => (match.termination = "forfeit"), "lost by who was absent"],
     ["a winner of an aborted match", (match) => (match.termination = "aborted"), "neither winner nor points"],
     ["a normal end", () => {}, "a result without its log"],
-  ])("has no match without a log that has %s", (_, change, message) => {
+  ])("is not sound with a match without a log that has %s", (_, change, message) => {
     const without = inMatch((match) => {
       Object.assign(match, { log: [], log_head: "", faults: [] });
       change(match);
     });
-    const faults = verifyExport(unpacked(without)).faults.filter(({ file }) => file === R1M1);
-    expect(faults.map((fault) => fault.message)).toEqual([expect.stringContaining(message)]);
+    expect(messagesOf(verifyExport(unpacked(without)), R1M1)).toEqual([expect.stringContaining(message)]);
   });
 
   it.each<[string, (folder: string) => void, string, RegExp]>([
@@ -120,18 +120,20 @@ describe("an export of an earlier version", () => {
       /^its seed is not the one that the seed of the run gives$/,
     ],
     ["a match left out", inRun((run) => run.leagues[0].matches.shift()), R1M1, /^is not listed in league.json$/],
-    ["a match less", inRun((run) => run.leagues[0].matches.shift()), RUN_FILE, /^rps is completed without R1M1$/],
+    [
+      "the list of matches",
+      inRun((run) => run.leagues[0].matches.shift()),
+      RUN_FILE,
+      /^rps is completed without R1M1$/,
+    ],
     [
       "a name",
       inRun((run) => (run.leagues[0].players[0].display_name = "Zoe")),
       RUN_FILE,
       /^the standings of rps are not/,
     ],
-    ["a log of its own", inRun((run) => (run.leagues[0].log_head = "x")), RUN_FILE, /unknown field/],
+    ["a log of the league", inRun((run) => (run.leagues[0].log_head = "x")), RUN_FILE, /unknown field/],
   ])("is not sound with %s changed", (_, change, file, message) => {
-    const { verdict, faults } = verifyExport(unpacked(change));
-    expect(verdict).toBe("not sound");
-    const messages = faults.filter((fault) => fault.file === file).map((fault) => fault.message);
-    expect(messages).toContainEqual(expect.stringMatching(message));
+    expectFault(verifyExport(unpacked(change)), file, message);
   });
 });
