@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, type TestContext, vi } from "vitest";
 import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { stateLine } from "../league-manager/projections/lines.ts";
 import type { LiveEvent } from "../league-manager/projections/live.ts";
@@ -15,16 +15,15 @@ import {
   type TestPlayer,
 } from "./testing-league.ts";
 
-let league: TestLeague | null = null;
-const start = async (options: TestLeagueOptions): Promise<TestLeague> => {
-  league = await startTestLeague(options);
+/** A silent player is waited for this long, and the others have this long to answer on a busy machine. */
+const PATIENT = { move_ms: 1_500, join_ms: 1_500 };
+
+/** Starts a league for the test that runs; several tests wait for their silent players at the same time. */
+async function start(test: TestContext, options: TestLeagueOptions): Promise<TestLeague> {
+  const league = await startTestLeague({ ...options, timeouts: { ...PATIENT, ...options.timeouts } });
+  test.onTestFinished(() => league.stop());
   return league;
-};
-afterEach(async () => {
-  await league?.stop();
-  league = null;
-  await cleanUp();
-});
+}
 
 const rps = [{ league_id: "rps", game: "rps.v1" }];
 const good = (name: string): TestPlayer => ({ name, bot: "random" });
@@ -49,10 +48,10 @@ const matchesOfP01 = (events: readonly LiveEvent[]) =>
     event.type === "match_completed" && Object.values(event.match.roles).includes("P01") ? [event.match] : [],
   );
 
-describe("a player that does not answer in time", () => {
-  it("is shut down by three matches in a row; the rest is forfeited unasked", async () => {
+describe.concurrent("a player that does not answer in time", () => {
+  it("is shut down by three matches in a row; the rest is forfeited unasked", async (test) => {
     const events: LiveEvent[] = [];
-    const { completed, match } = await start({
+    const { completed, match } = await start(test, {
       leagues: rps,
       referees: 2,
       players: [silent("Silent"), good("B"), good("C"), good("D"), good("E"), good("F")],
@@ -74,10 +73,10 @@ describe("a player that does not answer in time", () => {
     expect(played?.standings.at(-1)).toMatchObject({ player_id: "P01", played: 5, losses: 5, points: 0 });
   });
 
-  it("has each change of its state reported: as an event, to the players after a round, and in the standings", async () => {
+  it("has each change of its state reported: as an event, to the players after a round, and in the standings", async (test) => {
     const told: LiveEvent[] = [];
     const players: FaultyPlayer[] = [];
-    const { completed, manager } = await start({
+    const { completed, manager } = await start(test, {
       leagues: rps,
       players: [
         {
@@ -108,19 +107,20 @@ describe("a player that does not answer in time", () => {
     expect(stateOfP01(JSON.parse(read.contents[0]?.text ?? "").standings)).toBe("SHUTDOWN");
   });
 
-  it("is reported as suspended and active again at the terminal and in the manager's log", async () => {
-    const test = await testLeague(["./sleeper.ts", "cycle", "random"], RPS, {
+  it("is reported as suspended and active again at the terminal and in the manager's log", async (test) => {
+    test.onTestFinished(cleanUp);
+    const started = await testLeague(["./sleeper.ts", "cycle", "random"], RPS, {
       files: {
         "sleeper.ts":
           "let asked = 0;\nexport default { choose: () => (asked++ === 0 ? new Promise(() => {}) : 'rock') };\n",
       },
-      config: { timeouts: { move_ms: 1_500 } },
+      config: { timeouts: { move_ms: 3_000 } },
     });
-    const { code, stderr } = await run(test).ended;
+    const { code, stderr } = await run(started).ended;
     expect(code, stderr).toBe(0);
     const lines = ["Player1 (P01) is suspended: it did not answer in time", "Player1 (P01) is active again"];
     expect(stderr.split("\n").filter((line) => line.includes("(P01) is"))).toEqual(lines);
-    const log = readFileSync(join(runFolders(test)[0] ?? "", "logs", "league-manager.log"), "utf8");
+    const log = readFileSync(join(runFolders(started)[0] ?? "", "logs", "league-manager.log"), "utf8");
     const entries = log
       .trim()
       .split("\n")
@@ -135,9 +135,9 @@ describe("a player that does not answer in time", () => {
     ]);
   });
 
-  it("is said to be shut down once, also when more matches than it may lose end together", async () => {
+  it("is said to be shut down once, also when more matches than it may lose end together", async (test) => {
     const notices: string[] = [];
-    const { completed } = await start({
+    const { completed } = await start(test, {
       leagues: ["a", "b", "c", "d", "e"].map((league_id) => ({ league_id, game: "rps.v1" })),
       players: [silent("Silent"), good("B")],
       onEvent: (event) => event.type === "notice" && notices.push(event.message),
@@ -147,8 +147,8 @@ describe("a player that does not answer in time", () => {
     expect(notices.filter((message) => message.includes("shut down"))).toHaveLength(1);
   });
 
-  it("two that are shut down both lose what they had to play against each other", async () => {
-    const { completed } = await start({
+  it("two that are shut down both lose what they had to play against each other", async (test) => {
+    const { completed } = await start(test, {
       leagues: rps,
       players: [silent("A"), silent("B"), good("C"), good("D"), good("E"), good("F")],
     });
@@ -160,7 +160,7 @@ describe("a player that does not answer in time", () => {
     expect(normal).toHaveLength(6);
   });
 
-  it("is not shut down when a good match lies between", async () => {
+  it("is not shut down when a good match lies between", async (test) => {
     const events: LiveEvent[] = [];
     const seen: string[] = [];
     const answersThird = ({ payload }: Asked): boolean => {
@@ -168,7 +168,7 @@ describe("a player that does not answer in time", () => {
       if (!seen.includes(id)) seen.push(id);
       return seen.indexOf(id) !== 2;
     };
-    const { completed } = await start({
+    const { completed } = await start(test, {
       leagues: rps,
       players: [silent("Silent", answersThird), good("B"), good("C"), good("D"), good("E"), good("F")],
       onEvent: (event) => events.push(event),
@@ -179,7 +179,7 @@ describe("a player that does not answer in time", () => {
     expect(mine.filter((one) => one.reason === "shut_down")).toEqual([]);
   });
 
-  it("is suspended by a timeout and recovered by a good answer", async () => {
+  it("is suspended by a timeout and recovered by a good answer", async (test) => {
     const seen: string[] = [];
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const held = async ({ payload }: Asked): Promise<boolean> => {
@@ -188,19 +188,15 @@ describe("a player that does not answer in time", () => {
       await gates[seen.indexOf(id) - 1]?.promise;
       return seen.indexOf(id) === 0;
     };
-    const { completed, dataFolder } = await start({
+    const { completed, dataFolder } = await start(test, {
       leagues: rps,
       players: [silent("Silent", held), good("B"), good("C"), good("D")],
-      timeouts: { move_ms: 1_500 },
     });
     const inMatch = (n: number, state: object): Promise<void> =>
-      vi.waitFor(
-        () => {
-          expect(seen).toHaveLength(n);
-          expect(stateKept(dataFolder, "P01")).toEqual(state);
-        },
-        { timeout: 5_000, interval: 20 },
-      );
+      vi.waitFor(() => {
+        expect(seen).toHaveLength(n);
+        expect(stateKept(dataFolder, "P01")).toEqual(state);
+      }, PATIENCE);
     await inMatch(1, { state: "ACTIVE", fails: 0 });
     await inMatch(2, { state: "SUSPENDED", fails: 1 });
     gates[0]?.resolve();
@@ -213,13 +209,13 @@ describe("a player that does not answer in time", () => {
   });
 });
 
-describe("a player that declines", () => {
-  it("is asked for every match and never shut down: it answers, and that is no timeout", async () => {
+describe.concurrent("a player that declines", () => {
+  it("is asked for every match and never shut down: it answers, and that is no timeout", async (test) => {
     const events: LiveEvent[] = [];
     const states: unknown[] = [];
     let player: FaultyPlayer | undefined;
     let folder = "";
-    const { completed, match } = await start({
+    const { completed, match } = await start(test, {
       leagues: rps,
       players: [
         {

@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, type TestContext } from "vitest";
 import { type FaultKind, type FaultyPlayer, type FaultyPlayerOptions, startFaultyPlayer } from "./faulty-player.ts";
 import { startTestLeague, type TestLeague, type TestLeagueOptions, type TestPlayer } from "./testing-league.ts";
 
-const MOVE_MS = 500;
+/** A silent player is waited for this long, and the others have this long to answer on a busy machine. */
+const MOVE_MS = 1_500;
 /** One kind of fault for each row: what is done, when, and what the forfeit says of it. */
 const rows: readonly [FaultKind, FaultyPlayerOptions["at"], "G001" | "G002", string][] = [
   ["refuse", undefined, "G002", "refused"],
@@ -45,15 +46,13 @@ const RAW_BYTES = 2_048;
 /** So much of a token is already too much. */
 const TOKEN_PART = 12;
 
-let league: TestLeague | null = null;
-const start = async (options: TestLeagueOptions): Promise<TestLeague> => {
-  league = await startTestLeague(options);
+/** Starts a league for the test that runs; several tests wait for their silent players at the same time. */
+async function start(test: TestContext, options: TestLeagueOptions): Promise<TestLeague> {
+  const timeouts = { move_ms: MOVE_MS, join_ms: MOVE_MS, ...options.timeouts };
+  const league = await startTestLeague({ ...options, timeouts });
+  test.onTestFinished(() => league.stop());
   return league;
-};
-afterEach(async () => {
-  await league?.stop();
-  league = null;
-});
+}
 
 const rps = [{ league_id: "rps", game: "rps.v1" }];
 const good = (name: string): TestPlayer => ({ name, bot: "random" });
@@ -76,12 +75,12 @@ function faulty(name: string, options: Pick<FaultyPlayerOptions, "fault" | "at" 
   };
 }
 
-describe("a player's fault costs it the match and stops nobody", () => {
-  it.each(rows)("%s at %s: %s %s", async (fault, at, code, cause) => {
+describe.concurrent("a player's fault costs it the match and stops nobody", () => {
+  it.for(rows)("%s at %s: %s %s", async ([fault, at, code, cause], test) => {
     const { player, tokens } = faulty("Faulty", { fault, ...(at && { at }) });
-    // Only where somebody waits for a limit is it a short one: a busy machine needs its time for the rest.
-    const timeouts = code === "G002" ? {} : { move_ms: 5_000, join_ms: 5_000 };
-    const { completed, match } = await start({ leagues: rps, players: [player, good("B"), good("C")], timeouts });
+    // The limit is short only where the referee waits for it.
+    const timeouts = code === "G002" ? {} : { move_ms: 10_000, join_ms: 10_000 };
+    const { completed, match } = await start(test, { leagues: rps, players: [player, good("B"), good("C")], timeouts });
     const [played] = (await completed).leagues;
     expect(played?.status).toBe("completed");
     expect(played?.matches).toHaveLength(3);
@@ -110,25 +109,25 @@ describe("a player's fault costs it the match and stops nobody", () => {
     expect(played?.standings.find((row) => row.player_id === "P01")).toMatchObject({ losses: 2, points: 0 });
   });
 
-  it.each([
+  it.for([
     ["even_odd.v1", "illegal"],
     ["even_odd.v1", "long_move"],
     ["chess.v1", "illegal"],
     ["chess.v1", "long_move"],
     ["chess.v1", "silent"],
-  ] as const)("is the same in %s: %s", async (game, fault) => {
+  ] as const)("is the same in %s: %s", async ([game, fault], test) => {
     const { player } = faulty("Faulty", { fault });
-    const { completed } = await start({ leagues: [{ league_id: "one", game }], players: [player, good("B")] });
+    const { completed } = await start(test, { leagues: [{ league_id: "one", game }], players: [player, good("B")] });
     expect((await completed).leagues[0]?.matches).toMatchObject([
       { termination: "forfeit", winner: "P02", points: { P01: 0, P02: 3 } },
     ]);
   });
 });
 
-describe("a fault that is mended in time costs nothing", () => {
-  it.each(["even_odd.v1", "rps.v1", "chess.v1"])("one illegal move, then a legal one, in %s", async (game) => {
+describe.concurrent("a fault that is mended in time costs nothing", () => {
+  it.for(["even_odd.v1", "rps.v1", "chess.v1"])("one illegal move, then a legal one, in %s", async (game, test) => {
     const { player, asked } = faulty("Faulty", { fault: "illegal_once" });
-    const { completed } = await start({
+    const { completed } = await start(test, {
       leagues: [{ league_id: "one", game }],
       players: [player, good("B")],
       timeouts: { move_ms: 5_000 },
@@ -140,16 +139,16 @@ describe("a fault that is mended in time costs nothing", () => {
   });
 });
 
-describe("both at fault in one turn", () => {
-  it.each([
+describe.concurrent("both at fault in one turn", () => {
+  it.for([
     ["silent", "illegal"],
     ["silent", "silent"],
     ["decline", "silent"],
-  ] as const)("%s and %s: nobody wins, both lose", async (first, second) => {
+  ] as const)("%s and %s: nobody wins, both lose", async ([first, second], test) => {
     const at = first === "decline" ? "GAME_INVITE" : "MOVE_REQUEST";
     const a = faulty("A", { fault: first, at });
     const b = faulty("B", { fault: second, at });
-    const { completed, match } = await start({ leagues: rps, players: [a.player, b.player] });
+    const { completed, match } = await start(test, { leagues: rps, players: [a.player, b.player] });
     const [played] = (await completed).leagues;
     expect(played?.matches).toMatchObject([{ termination: "forfeit", winner: null, points: { P01: 0, P02: 0 } }]);
     const { faults } = (await match("rps", "R1M1")).result;
