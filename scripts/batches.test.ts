@@ -68,7 +68,6 @@ it("in one league a player that takes batches gets them, one that says nothing g
   const [batched, single]: [Call[][], Call[][]] = [[], []];
   league = await startTestLeague({
     leagues: ["rps.v1", "connect_four.v1"].map((game) => ({ league_id: game, game })),
-    timeouts: { move_ms: 5_000, join_ms: 5_000 },
     players: [
       { name: "Batches", start: bareBot(true, batched) },
       { name: "One by one", start: bareBot(undefined, single) },

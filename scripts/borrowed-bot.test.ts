@@ -9,7 +9,6 @@ test("a player whose endpoint leads to another player's bot loses its matches, a
   const refusals: unknown[] = [];
   league = await startTestLeague({
     leagues: [{ league_id: "rps", game: "rps.v1" }],
-    timeouts: { move_ms: 5_000, join_ms: 5_000 },
     players: [
       { name: "Victim", bot: "random" },
       {

@@ -19,8 +19,6 @@ const leagues = [
   { league_id: "chess", game: "chess.v1", options: { max_plies: 20 } },
 ];
 const players = [1, 2, 3, 4].map((number) => ({ name: `player ${number}`, bot }));
-/** Nobody is to lose a match because the machine has much else to do. */
-const PATIENT = { join_ms: 10_000, move_ms: 10_000 };
 
 let root: string;
 let good: string;
@@ -30,7 +28,7 @@ beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "league-chaos-test-"));
   good = join(root, "good");
   process.env.CHAOS_SEEN = join(root, "seen.jsonl");
-  const league = await startTestLeague({ leagues, players, timeouts: PATIENT });
+  const league = await startTestLeague({ leagues, players });
   try {
     await league.completed;
     mkdirSync(good);

@@ -14,7 +14,7 @@ it("a league of a roster starts without a player that does not register, althoug
   const league = await startTestLeague({
     leagues: [{ league_id: "rps", game: "rps.v1", options: { best_of: 1 } }],
     players: [{ name: "Ann", bot: "random" }, { name: "Bob", bot: "random" }, absent],
-    timeouts: { move_ms: 10_000, join_ms: 10_000, registration_ms: 1_000 },
+    timeouts: { registration_ms: 1_000 },
   });
   try {
     const { leagues } = await league.completed;

@@ -124,8 +124,7 @@ describe("Codenames in a league", () => {
   it("is played by five players: each has every role once and one bye, and a team wins together", async () => {
     const names = ["Ann", "Bob", "Cid", "Dee", "Eve"];
     const players = names.map((name) => ({ name, bot: "random" }));
-    const timeouts = { move_ms: 10_000, join_ms: 10_000 };
-    const running = await startTestLeague({ leagues: [{ league_id: "c", game: "codenames.v1" }], players, timeouts });
+    const running = await startTestLeague({ leagues: [{ league_id: "c", game: "codenames.v1" }], players });
     onTestFinished(() => running.stop());
     const { matches, standings } = (await running.completed).leagues[0] as Wire;
     expect(matches).toHaveLength(5);

@@ -36,7 +36,6 @@ describe("a player written from PROTOCOL.md alone", () => {
   it("plays every game against a built-in bot to a normal end", async () => {
     const { completed } = await start({
       leagues,
-      timeouts: { move_ms: 5_000, join_ms: 5_000 },
       referees: 2,
       players: [
         { name: "By hand", start: startInFolder },
@@ -57,7 +56,6 @@ describe("a player run by hand", () => {
   it("plays a whole match through make_move", async () => {
     const { completed, playerUrls } = await start({
       leagues: [{ league_id: "rps", game: "rps.v1", options: { best_of: 3 } }],
-      timeouts: { move_ms: 5_000, join_ms: 5_000 },
       players: [
         { name: "Person", bot: "manual" },
         { name: "Random", bot: "random" },

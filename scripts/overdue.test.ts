@@ -11,7 +11,7 @@ test("a match that its referee never ends is played again, three times at most, 
     leagues: [{ league_id: "rps", game: "rps.v1" }],
     // The players wait for a person who does not come, and have all the time in the world.
     players: ["Ann", "Bob"].map((name) => ({ name, bot: "manual" })),
-    timeouts: { match_ms: 300, move_ms: 600_000, join_ms: 5_000 },
+    timeouts: { match_ms: 100, move_ms: 600_000 },
     onEvent: (event) => {
       if (event.type === "notice") notices.push(event.message);
     },
@@ -31,7 +31,7 @@ test("a match that was aborted for good leaves its place at the referee to the n
     leagues: [{ league_id: "rps", game: "rps.v1" }],
     players: ["Ann", "Bob", "Cid"].map((name) => ({ name, bot: "manual" })),
     maxConcurrent: 1,
-    timeouts: { match_ms: 300, move_ms: 600_000, join_ms: 5_000 },
+    timeouts: { match_ms: 100, move_ms: 600_000 },
   });
   const [rps] = (await league.completed).leagues;
   expect(rps?.matches.map(({ match_id, termination }) => [match_id, termination])).toEqual([
@@ -48,7 +48,7 @@ test("an overdue match is taken from its referee, and healthy players play their
     // R1M1 is between the manual players and hangs; R1M2 waits for its place.
     players: ["manual", "random", "random", "manual"].map((bot, index) => ({ name: `Player ${index + 1}`, bot })),
     maxConcurrent: 1,
-    timeouts: { match_ms: 1_500, move_ms: 600_000, join_ms: 5_000 },
+    timeouts: { match_ms: 1_500, move_ms: 600_000 },
     onEvent: (event) => {
       if (event.type === "match_completed" && event.match.match_id === "R1M2") healthy.resolve(event);
     },

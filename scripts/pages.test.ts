@@ -7,7 +7,6 @@ afterEach(() => league?.stop());
 const start = async (names: readonly string[]): Promise<TestLeague> => {
   league = await startTestLeague({
     leagues: [{ league_id: "rps", game: "rps.v1" }],
-    timeouts: { move_ms: 5_000, join_ms: 5_000 },
     players: names.map((name) => ({ name, bot: "random" })),
   });
   await league.completed;

@@ -57,7 +57,6 @@ it("a player receives the GAME_RESULT of its match before the ROUND_END of that 
   const received: Message[][] = [[], [], [], []];
   league = await startTestLeague({
     leagues: [{ league_id: "ttt", game: "tic_tac_toe.v1" }],
-    timeouts: { move_ms: 20_000, join_ms: 20_000 },
     players: received.map((messages, index) => ({ name: `P${index}`, start: recordingPlayer(messages) })),
   });
   await league.completed;

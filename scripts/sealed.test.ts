@@ -140,7 +140,6 @@ async function play(
   };
   league = await startTestLeague({
     leagues: [{ league_id: "game", game, options }],
-    timeouts: { move_ms: 5_000, join_ms: 5_000 },
     players: [
       { name: "Quick", start: scriptedPlayer(quick, firstAnswers, nothing) },
       {
@@ -205,7 +204,6 @@ async function heardByBoth(): Promise<readonly [Heard, Heard]> {
   const both = [newHeard(), newHeard()] as const;
   league = await startTestLeague({
     leagues: [{ league_id: "game", game: "rps.v1", options: { best_of: 3 } }],
-    timeouts: { move_ms: 5_000, join_ms: 5_000 },
     players: both.map((heard, index) => ({
       name: `Player${index + 1}`,
       start: scriptedPlayer(heard, () => ["rock", "paper"][index], nothing),

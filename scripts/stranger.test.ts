@@ -17,7 +17,6 @@ test.each([
     let answer: unknown;
     league = await startTestLeague({
       leagues: [{ league_id: "rps", game: "rps.v1" }],
-      timeouts: { move_ms: 5_000, join_ms: 5_000 },
       players: [
         {
           name: "Ann",

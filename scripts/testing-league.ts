@@ -34,6 +34,7 @@ export interface TestLeagueOptions {
   readonly referees?: number;
   /** Matches that a referee takes at a time; 64 if absent. */
   readonly maxConcurrent?: number;
+  /** By default players have 20 s for each answer, so that a busy machine costs none of them a match. */
   readonly timeouts?: {
     readonly move_ms?: number;
     readonly join_ms?: number;
@@ -86,7 +87,7 @@ export async function startTestLeague(options: TestLeagueOptions): Promise<TestL
       ...("bot" in player ? { bot: player.bot } : { self: true }),
     })),
     leagues,
-    timeouts: { move_ms: 500, join_ms: 500, game_over_ms: 500, default_ms: 1_000, ...timeouts },
+    timeouts: { move_ms: 20_000, join_ms: 20_000, game_over_ms: 500, default_ms: 1_000, ...timeouts },
   });
   const completed = Promise.withResolvers<ResultsDocument>();
   const onEvent = (event: LiveEvent): void => {
