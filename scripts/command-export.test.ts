@@ -23,7 +23,7 @@ it("a run is exported and verified; a changed byte makes verify fail and name it
 
   const [plain, json] = await Promise.all([league(["verify", out]), league(["verify", out, "--json"])]);
   expect(plain.code, plain.stderr).toBe(0);
-  expect(plain.stdout).toContain(`\nnot signed: a person who had this folder could have rewritten everything in it. `);
+  expect(plain.stdout).toContain(`\nnot signed: a person who has the files can replace all of them. `);
   expect(plain.stdout).toContain(`\nverified\n3 matches replayed, digest ${digest}\n`);
   expect(json.code, json.stderr).toBe(0);
   expect(JSON.parse(json.stdout)).toMatchObject({

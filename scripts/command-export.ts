@@ -29,7 +29,7 @@ export async function exportRun(
   return EXIT.ok;
 }
 
-/** `league verify`: 0 for an export that holds, 1 with one line for each of the first faults, 2 for a folder that is not an export. */
+/** `league verify`. Returns 0 for an export that is sound, fails with 1 and a line for each of the first faults, or with 2 if the folder is not an export. */
 export async function verify(
   folder: string,
   flags: { readonly json?: boolean; readonly key?: string },
@@ -100,7 +100,7 @@ function verdictLines({ exceptions, matches, withoutLog, digest, signature }: Ve
 
 function signatureLine(signature: Verified["signature"]): string {
   if (!signature) {
-    const risk = "a person who had this folder could have rewritten everything in it";
+    const risk = "a person who has the files can replace all of them";
     return `not signed: ${risk}. Compare the digest with the published one.`;
   }
   const signed = `signed by the key ${signature.fingerprint}`;
@@ -108,13 +108,13 @@ function signatureLine(signature: Verified["signature"]): string {
   return `${signed}, which was not compared with a key that you trust: give --key KEYFILE`;
 }
 
-/** What was still to be played when the export was made. */
+/** The numbers of matches that were still to be played when the export was made. */
 const openLines = (unplayed: ReadonlyMap<string, number>): readonly string[] =>
   [...unplayed].map(([leagueId, left]) =>
     inOneLine(`${leagueId} was not over: ${left} of its matches were still to be played`),
   );
 
-/** A row with the ids and names of an untrusted export, as a terminal may show it. */
+/** A row with its ids and names made printable: the export is untrusted. */
 const printable = (row: Standing): Standing => ({
   ...row,
   player_id: inOneLine(row.player_id),

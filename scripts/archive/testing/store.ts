@@ -38,7 +38,7 @@ export interface TestRun {
   start(...names: readonly string[]): Promise<void>;
   /** Plays a match to the end by these commands of its session. */
   play(leagueId: string, matchId: string, commands?: readonly Command[]): Promise<void>;
-  /** Aborts a match as often as it takes to end it. The last abort has the session log of these commands, or none. */
+  /** Aborts a match until it is completed. The last abort has the session log of these commands, or none. */
   abort(leagueId: string, matchId: string, last?: readonly Command[]): Promise<void>;
   /** Opens the current round and plays it: `commandsOf` gives the commands of each match, null to leave it. */
   round(leagueId: string, commandsOf?: (match: Match) => readonly Command[] | null): Promise<void>;

@@ -23,25 +23,25 @@ const ATTEMPTS: readonly Attempt[] = [
       league.status = "running";
     },
     RUN_FILE,
-    /^rps: its field matches is not what its log gives$/,
+    /^rps: its field matches differs from its log$/,
   ],
   [
     "the order of the matches is changed",
     ({ league }) => league.matches.reverse(),
     RUN_FILE,
-    /^rps: its field matches is not what its log gives$/,
+    /^rps: its field matches differs from its log$/,
   ],
   [
     "the order of the players is changed",
     ({ league }) => league.players.reverse(),
     RUN_FILE,
-    /^rps: its field players is not what its log gives$/,
+    /^rps: its field players differs from its log$/,
   ],
   [
     "the options are changed",
     ({ league }) => (league.options.best_of = 3),
     RUN_FILE,
-    /^rps: its field options is not what its log gives$/,
+    /^rps: its field options differs from its log$/,
   ],
   [
     "the roles are changed",

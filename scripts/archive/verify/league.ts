@@ -45,9 +45,7 @@ function leagueFaults(run: LoggedRun, exported: LoggedLeague, league: League): r
   const players = exported.players.map(({ player_id }) => player_id);
   const given = { league_id, game, options, status, seed_commitment, matches, players };
   const faults = Object.entries(expected).flatMap(([field, value]) =>
-    isDeepStrictEqual(given[field as keyof typeof given], value)
-      ? []
-      : [`its field ${field} is not what its log gives`],
+    isDeepStrictEqual(given[field as keyof typeof given], value) ? [] : [`its field ${field} differs from its log`],
   );
   if (league.runId !== run.run_id) faults.push("its log is of another run");
   if (!isDeepStrictEqual(findGame(league.game)?.roles, league.roles))

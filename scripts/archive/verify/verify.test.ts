@@ -110,7 +110,7 @@ describe("verify rejects an export in which", () => {
     [
       "another status",
       (run: Json) => (run.leagues[0].status = "running"),
-      "rps: its field status is not what its log gives",
+      "rps: its field status differs from its log",
     ],
   ])("the league file has %s", (_, change, message) => {
     const faults = faultsAfter((folder) => forgeFile(folder, RUN_FILE, change));
