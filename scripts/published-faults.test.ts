@@ -16,7 +16,7 @@ it.each([
 ] as const)("the forfeit of a player whose fault is %j names no address to the public", async (fault, detail) => {
   league = await startTestLeague({
     leagues: [{ league_id: "rps", game: "rps.v1" }],
-    timeouts: { move_ms: 1_500 },
+    timeouts: { move_ms: 1_500, join_ms: 1_500 },
     players: [
       { name: "Faulty", start: (place) => startFaultyPlayer({ ...place, fault }) },
       { name: "B", bot: "random" },
