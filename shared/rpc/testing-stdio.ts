@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
-import { systemClock } from "../lib/clock.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
 import { withFixtures } from "./conformance.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import { jsonRpc } from "./json-rpc.ts";
@@ -100,7 +100,9 @@ export function connectWire(url: string, serverFor?: McpStdioOptions["serverFor"
   const input = new PassThrough();
   const output = new PassThrough();
   const told: string[] = [];
-  const stdio = mcpStdio({ url, serverFor, input, output, tell: (line) => told.push(line), clock: systemClock });
+  // A bridge pauses for a second before it calls a server again that was down.
+  const clock: Clock = { ...systemClock, pause: (ms, signal) => systemClock.pause(ms / 20, signal) };
+  const stdio = mcpStdio({ url, serverFor, input, output, tell: (line) => told.push(line), clock });
   const got: Wire[] = [];
   const fresh: Wire[] = [];
   const watchers = new Set<() => void>();
