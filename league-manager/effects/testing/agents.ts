@@ -20,6 +20,8 @@ export interface TestAgent {
   answer: (envelope: Envelope) => TestAnswer | Promise<TestAnswer>;
   /** Whether it answers GET /health with 200; otherwise with 503. */
   isWell: boolean;
+  /** How many of its next probes it answers with 503, although it is well. */
+  probesToMiss: number;
   probes: number;
   token: string;
   of(type: MessageType): readonly Envelope[];
@@ -33,7 +35,8 @@ export async function startTestAgent(onMessage: (envelope: Envelope) => void = (
   const server = createServer(async (request, response) => {
     if (request.method === "GET") {
       agent.probes++;
-      return void response.writeHead(agent.isWell ? 200 : 503).end();
+      const isMissed = !agent.isWell || agent.probesToMiss-- > 0;
+      return void response.writeHead(isMissed ? 503 : 200).end();
     }
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
@@ -57,6 +60,7 @@ export async function startTestAgent(onMessage: (envelope: Envelope) => void = (
     received: [],
     answer: () => "accepted",
     isWell: true,
+    probesToMiss: 0,
     probes: 0,
     token: "",
     of: (type) => agent.received.filter((envelope) => envelope.type === type),
