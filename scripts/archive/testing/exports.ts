@@ -13,6 +13,8 @@ export interface TestExports {
   exported(fill: (folder: string) => Promise<string>): Promise<string>;
   /** A copy of an export. */
   copyOf(folder: string): string;
+  /** A copy of an export after a change of its files. */
+  changed(folder: string, change: (folder: string) => void): string;
   newFolder(): string;
   remove(): void;
 }
@@ -20,17 +22,23 @@ export interface TestExports {
 export function testExports(): TestExports {
   const root = mkdtempSync(join(tmpdir(), "archive-"));
   const newFolder = (): string => mkdtempSync(join(root, "export-"));
+  const copyOf = (folder: string): string => {
+    const copy = newFolder();
+    cpSync(folder, copy, { recursive: true });
+    return copy;
+  };
   return {
     newFolder,
+    copyOf,
+    changed(folder, change) {
+      const copy = copyOf(folder);
+      change(copy);
+      return copy;
+    },
     async exported(fill) {
       const folder = newFolder();
       writeExport(join(folder, "export"), (await exportOf(await fill(folder))).files);
       return join(folder, "export");
-    },
-    copyOf(folder) {
-      const copy = newFolder();
-      cpSync(folder, copy, { recursive: true });
-      return copy;
     },
     remove: () => rmSync(root, { recursive: true, force: true }),
   };

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { agentLogFile, leagueLogFile } from "../files.ts";
 import { type Attempt, expectFault, forged } from "../testing/attempts.ts";
-import { type TestExports, testExports } from "../testing/exports.ts";
+import { testExports } from "../testing/exports.ts";
 import { type Forgery, type Json, timeoutIn, withForfeit } from "../testing/forgery.ts";
 import { lostBy, timedOutRun, writeStore } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
-let exports: TestExports;
-/** Five players; P05 is shut down by timeouts, and forfeits R5M2. */
-let timedOut: string;
-beforeAll(async () => {
-  exports = testExports();
-  timedOut = await exports.exported(timedOutRun);
-});
+const exports = testExports();
 afterAll(() => exports.remove());
+/** Five players; P05 is shut down by timeouts, and forfeits R5M2. */
+const timedOut = await exports.exported(timedOutRun);
 
 const LOG = leagueLogFile("rps");
 

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { MAX_ABORTS } from "../../../league-manager/league/report.ts";
 import { seedOfMatch } from "../../../league-manager/league/seeds.ts";
 import { leagueLogFile } from "../files.ts";
 import { type Attempt, expectFault, forged } from "../testing/attempts.ts";
-import { type TestExports, testExports } from "../testing/exports.ts";
+import { testExports } from "../testing/exports.ts";
 import { eventOf, type Forgery, forfeit, forfeitR1M1, indexOf } from "../testing/forgery.ts";
 import { plainRun } from "../testing/store.ts";
 
-let exports: TestExports;
-/** Three players; every match is played. */
-let plain: string;
-beforeAll(async () => {
-  exports = testExports();
-  plain = await exports.exported(plainRun);
-});
+const exports = testExports();
 afterAll(() => exports.remove());
+/** Three players; every match is played. */
+const plain = await exports.exported(plainRun);
 
 const LOG = leagueLogFile("rps");
 

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { assignMatch, releaseMatch } from "../../../league-manager/commands/matches.ts";
 import { leagueLogFile } from "../files.ts";
-import { type TestExports, testExports } from "../testing/exports.ts";
+import { testExports } from "../testing/exports.ts";
 import { writeStore } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
-let exports: TestExports;
-beforeAll(() => {
-  exports = testExports();
-});
+const exports = testExports();
 afterAll(() => exports.remove());
 
 /** A completed league of two players, whose match is first released for these reasons. */

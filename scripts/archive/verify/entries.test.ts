@@ -1,23 +1,18 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { agentLogFile, leagueLogFile, matchFile, RUN_FILE } from "../files.ts";
 import { type Attempt, expectFault, forged, messagesOf } from "../testing/attempts.ts";
-import { type TestExports, testExports } from "../testing/exports.ts";
+import { testExports } from "../testing/exports.ts";
 import { type Forgery, forgeFile, forgeSessionLog, type Json, restamp } from "../testing/forgery.ts";
 import { plainRun, timedOutRun } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
-let exports: TestExports;
-let plain: string;
-/** P05 does not answer. */
-let timedOut: string;
-beforeAll(async () => {
-  exports = testExports();
-  plain = await exports.exported(plainRun);
-  timedOut = await exports.exported(timedOutRun);
-});
+const exports = testExports();
 afterAll(() => exports.remove());
+const plain = await exports.exported(plainRun);
+/** P05 does not answer. */
+const timedOut = await exports.exported(timedOutRun);
 
 const LOG = leagueLogFile("rps");
 const R1M1 = matchFile("rps", "R1M1");

@@ -1,18 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { leagueSeed } from "../../../league-manager/league/seeds.ts";
 import { act } from "../../../league-manager/league/testing.ts";
 import { leagueLogFile, matchFile, RUN_FILE } from "../files.ts";
-import { filesIn, type TestExports, testExports } from "../testing/exports.ts";
+import { filesIn, testExports } from "../testing/exports.ts";
 import { forgeFile, forgeRun, type Json } from "../testing/forgery.ts";
 import { eventfulRun, plainRun, RUN_SEED, writeStore } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
-let exports: TestExports;
-beforeAll(() => {
-  exports = testExports();
-});
+const exports = testExports();
 afterAll(() => exports.remove());
 
 describe("verify accepts with exceptions", () => {

@@ -1,25 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { agentLogFile, leagueLogFile, RUN_FILE } from "../files.ts";
 import { MAX_PLAYERS } from "../format.ts";
-import { type TestExports, testExports } from "../testing/exports.ts";
+import { testExports } from "../testing/exports.ts";
 import { forgeFile, forgeRun } from "../testing/forgery.ts";
 import { plainRun } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
-let exports: TestExports;
-let sound: string;
-beforeAll(async () => {
-  exports = testExports();
-  sound = await exports.exported(plainRun);
-});
+const exports = testExports();
 afterAll(() => exports.remove());
+const sound = await exports.exported(plainRun);
 
-const faultsAfter = (change: (folder: string) => void) => {
-  const folder = exports.copyOf(sound);
-  change(folder);
-  return verifyExport(folder).faults;
-};
+const faultsAfter = (change: (folder: string) => void) => verifyExport(exports.changed(sound, change)).faults;
 
 describe("verify rejects a log in which", () => {
   it("the hashes do not end in the head of the league file", () => {

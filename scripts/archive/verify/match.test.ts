@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { afterAll, describe, it } from "vitest";
 import { matchFile } from "../files.ts";
 import { type Attempt, expectFault, forged } from "../testing/attempts.ts";
-import { type TestExports, testExports } from "../testing/exports.ts";
+import { testExports } from "../testing/exports.ts";
 import { eventOf, forfeitR1M1 } from "../testing/forgery.ts";
 import { plainRun } from "../testing/store.ts";
 
-let exports: TestExports;
-/** Three players; every match is played. */
-let plain: string;
-beforeAll(async () => {
-  exports = testExports();
-  plain = await exports.exported(plainRun);
-});
+const exports = testExports();
 afterAll(() => exports.remove());
+/** Three players; every match is played. */
+const plain = await exports.exported(plainRun);
 
 const R1M1 = matchFile("rps", "R1M1");
 

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { afterAll, describe, it } from "vitest";
 import { newToken } from "#shared/lib/ids.ts";
 import { nameCommitment } from "../../../league-manager/agents/decide.ts";
 import { agentLogFile, RUN_FILE } from "../files.ts";
 import { type Attempt, expectFault, forged } from "../testing/attempts.ts";
-import { type TestExports, testExports } from "../testing/exports.ts";
+import { testExports } from "../testing/exports.ts";
 import type { Forgery } from "../testing/forgery.ts";
 import { plainRun } from "../testing/store.ts";
 
-let exports: TestExports;
-/** Two leagues of P01, P02 and P03. */
-let plain: string;
-beforeAll(async () => {
-  exports = testExports();
-  plain = await exports.exported(plainRun);
-});
+const exports = testExports();
 afterAll(() => exports.remove());
+/** Two leagues of P01, P02 and P03. */
+const plain = await exports.exported(plainRun);
 
 /** Gives P01 another name in the first league and in its registration. */
 const renamed =

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type TestExports, testExports } from "../testing/exports.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { testExports } from "../testing/exports.ts";
 import { forgeRun, withForfeit } from "../testing/forgery.ts";
 import { eventfulRun } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
-let exports: TestExports;
-beforeAll(() => {
-  exports = testExports();
-});
+const exports = testExports();
 afterAll(() => exports.remove());
 
 describe("a player that the operator removed", () => {

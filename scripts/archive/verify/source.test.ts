@@ -1,28 +1,20 @@
 import { constants } from "node:buffer";
 import { readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { agentLogFile, canonical, leagueLogFile, MANIFEST, matchFile, RUN_FILE } from "../files.ts";
-import { filesIn, type TestExports, testExports } from "../testing/exports.ts";
+import { filesIn, testExports } from "../testing/exports.ts";
 import { restamp } from "../testing/forgery.ts";
 import { plainRun } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
-let exports: TestExports;
-let sound: string;
-beforeAll(async () => {
-  exports = testExports();
-  sound = await exports.exported(plainRun);
-});
+const exports = testExports();
 afterAll(() => exports.remove());
+const sound = await exports.exported(plainRun);
 
-const faultsAfter = (change: (folder: string) => void) => {
-  const folder = exports.copyOf(sound);
-  change(folder);
-  return verifyExport(folder).faults;
-};
+const faultsAfter = (change: (folder: string) => void) => verifyExport(exports.changed(sound, change)).faults;
 const RPS = matchFile("rps", "R1M1");
 
 describe("verify rejects an export in which", () => {

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { agentLogFile, leagueLogFile } from "../files.ts";
 import { expectFault, forged } from "../testing/attempts.ts";
-import { type TestExports, testExports } from "../testing/exports.ts";
+import { testExports } from "../testing/exports.ts";
 import { type Forgery, forfeit, stepsOf, timeoutIn } from "../testing/forgery.ts";
 import { lostBy, writeStore } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
-let exports: TestExports;
-beforeAll(() => {
-  exports = testExports();
-});
+const exports = testExports();
 afterAll(() => exports.remove());
 
 const LOG = leagueLogFile("rps");

@@ -1,10 +1,10 @@
 /** Exports that earlier versions wrote. `testing/export-v2.json` is one of them, file by file. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { matchFile, RUN_FILE } from "../files.ts";
 import { expectFault, messagesOf } from "../testing/attempts.ts";
-import { type TestExports, testExports } from "../testing/exports.ts";
+import { testExports } from "../testing/exports.ts";
 import { forgeFile, type Json, restamp } from "../testing/forgery.ts";
 import { verifyExport } from "./verify.ts";
 
@@ -13,10 +13,7 @@ const V2: Readonly<Record<string, string>> = JSON.parse(
 );
 const R1M1 = matchFile("rps", "R1M1");
 
-let exports: TestExports;
-beforeAll(() => {
-  exports = testExports();
-});
+const exports = testExports();
 afterAll(() => exports.remove());
 
 /** A folder with the old export, after changes. */
