@@ -3,7 +3,7 @@ import type { Session } from "#shared/session/session.ts";
 
 /**
  * The view of one audience of a session, from the game's `viewState` and `toText`. REST, MCP and the pages compose their JSON
- * from it, each with its own field names. `state`, `legalActions` and `board` are computed when they are read.
+ * from it, each with its own field names. The fields are computed when they are read.
  */
 export interface SessionView {
   readonly viewer: Viewer;
@@ -19,41 +19,73 @@ export interface SessionView {
   readonly board: string;
 }
 
+/** A class, because V8 needs microseconds to create an object literal with accessors. */
+abstract class View implements SessionView {
+  abstract readonly viewer: Viewer;
+  abstract readonly tick: number;
+  abstract readonly toAct: readonly Role[];
+  abstract readonly legalActions: readonly unknown[];
+  protected readonly session: Session;
+  protected readonly isWaiting: boolean;
+
+  constructor(session: Session, isWaiting: boolean) {
+    this.session = session;
+    this.isWaiting = isWaiting;
+  }
+  get status(): SessionView["status"] {
+    return this.isWaiting ? "waiting_for_players" : this.session.status;
+  }
+  get state(): unknown {
+    const { game, state } = this.session;
+    const view = game.viewState(state, this.viewer);
+    // Some games have a phase for the time in which players are missing.
+    return this.isWaiting && game.waitingView ? game.waitingView(view) : view;
+  }
+  get board(): string {
+    return this.session.game.toText(this.session.state, this.viewer);
+  }
+}
+
+class SeatView extends View {
+  readonly viewer: Role;
+
+  constructor(session: Session, role: Role, isWaiting: boolean) {
+    super(session, isWaiting);
+    this.viewer = role;
+  }
+  get tick(): number {
+    return this.session.tick;
+  }
+  get toAct(): readonly Role[] {
+    return this.isWaiting ? [] : driverView(this.session).toAct;
+  }
+  get legalActions(): readonly unknown[] {
+    const { game, state, status } = this.session;
+    return this.isWaiting || status === "completed" ? [] : game.legalActions(state, this.viewer);
+  }
+}
+
+class SpectatorView extends View {
+  readonly viewer = "spectator";
+  readonly legalActions: readonly unknown[] = [];
+
+  get tick(): number {
+    return this.session.turnTick;
+  }
+  get toAct(): readonly Role[] {
+    const { game } = this.session;
+    const toAct = this.isWaiting ? [] : driverView(this.session).toAct;
+    return game.info.simultaneous && toAct.length > 0 ? game.roles : toAct;
+  }
+}
+
 /** A session as the holder of a seat may know it: it sees that another role has chosen, and not its choice. `isWaiting`: players have not joined yet. */
-export const seatView = (session: Session, role: Role, isWaiting = false): SessionView => ({
-  viewer: role,
-  status: isWaiting ? "waiting_for_players" : session.status,
-  tick: session.tick,
-  toAct: isWaiting ? [] : driverView(session).toAct,
-  get state() {
-    return stateFor(session, role, isWaiting);
-  },
-  get legalActions() {
-    return isWaiting || session.status === "completed" ? [] : session.game.legalActions(session.state, role);
-  },
-  get board() {
-    return session.game.toText(session.state, role);
-  },
-});
+export const seatView = (session: Session, role: Role, isWaiting = false): SessionView =>
+  new SeatView(session, role, isWaiting);
 
 /** A session as a spectator sees it. `isWaiting`: not all players have joined yet. */
-export function spectatorView(session: Session, isWaiting = false): SessionView {
-  const { game } = session;
-  const toAct = isWaiting ? [] : driverView(session).toAct;
-  return {
-    viewer: "spectator",
-    status: isWaiting ? "waiting_for_players" : session.status,
-    tick: session.turnTick,
-    toAct: game.info.simultaneous && toAct.length > 0 ? game.roles : toAct,
-    get state() {
-      return stateFor(session, "spectator", isWaiting);
-    },
-    legalActions: [],
-    get board() {
-      return game.toText(session.state, "spectator");
-    },
-  };
-}
+export const spectatorView = (session: Session, isWaiting = false): SessionView =>
+  new SpectatorView(session, isWaiting);
 
 /** The view of a caller who holds a seat or is a spectator. */
 export const viewFor = (session: Session, viewer: Viewer, isWaiting = false): SessionView =>
@@ -72,9 +104,3 @@ export const driverView = ({ game, state, status, tick }: Session): DriverView =
   status,
   toAct: status === "completed" ? [] : game.toAct(state),
 });
-
-/** The game's view; while players are missing with the phase that some games have for that. */
-function stateFor({ game, state }: Session, viewer: Viewer, isWaiting: boolean): unknown {
-  const view = game.viewState(state, viewer);
-  return isWaiting && game.waitingView ? game.waitingView(view) : view;
-}
