@@ -78,12 +78,12 @@ function headReader(db: DatabaseSync): (stream: string) => Head {
   };
 }
 
-/** A function that gives the numbers of new streams. */
+/** A function that gives the numbers of new streams. It reads the last one in the table when it is first called. */
 function streamNumbers(db: DatabaseSync): () => number {
-  const selectLastNumber = db.prepare("SELECT max(number) AS number FROM streams");
-  let lastNumber = 0;
+  let lastNumber: number | null = null;
   return () => {
-    lastNumber = Math.max(lastNumber, Number(selectLastNumber.get()?.number ?? 0)) + 1;
+    lastNumber ??= Number(db.prepare("SELECT max(number) AS number FROM streams").get()?.number ?? 0);
+    lastNumber++;
     return lastNumber;
   };
 }
@@ -94,20 +94,23 @@ async function append(
   alongside: readonly Statement[],
 ): Promise<readonly RecordedEvent[]> {
   assertAppends(appends);
-  if (conflictIn(heads, appends)) {
+  let held = hold(heads, appends);
+  if (conflictIn(held, appends)) {
+    release(held);
     // Appends that are under way may fail. After a rejection the caller can read what is committed and try again.
-    await Promise.allSettled(appends.map(({ stream }) => heads.of(stream).settled));
-    const conflict = conflictIn(heads, appends);
-    if (conflict) throw conflict;
+    await Promise.allSettled(held.map(({ settled }) => settled));
+    held = hold(heads, appends);
+    const conflict = conflictIn(held, appends);
+    if (conflict) {
+      release(held);
+      throw conflict;
+    }
   }
-  const touched: Head[] = [];
   const recorded: RecordedEvent[] = [];
   const statements: Statement[] = [];
   try {
-    for (const { stream, events } of appends) {
-      const head = heads.of(stream);
-      head.underway++;
-      touched.push(head);
+    for (const [index, { events }] of appends.entries()) {
+      const head = held[index] as Head;
       if (head.number === null) {
         head.number = newNumber();
         statements.push({ sql: INSERT_STREAM, parameters: [head.number, head.stream] });
@@ -115,15 +118,31 @@ async function append(
       chain(head, head.number, events, recorded, statements);
     }
     const committed = writer.commit(alongside.length > 0 ? [...statements, ...alongside] : statements);
-    for (const head of touched) head.settled = committed;
+    for (const head of held) head.settled = committed;
     await committed;
     return recorded;
   } catch (thrown) {
-    heads.drop(touched);
-    throw conflictIn(heads, appends, { cause: thrown }) ?? thrown;
+    heads.drop(held);
+    const current = appends.map(({ stream }) => heads.of(stream));
+    throw conflictIn(current, appends, { cause: thrown }) ?? thrown;
   } finally {
-    for (const head of touched) head.underway--;
+    release(held);
   }
+}
+
+/** The heads of the streams of appends, which stay in memory until they are released. */
+function hold(heads: StreamHeads, appends: readonly StreamAppend[]): readonly Head[] {
+  const held: Head[] = [];
+  for (const { stream } of appends) {
+    const head = heads.of(stream);
+    head.underway++;
+    held.push(head);
+  }
+  return held;
+}
+
+function release(held: readonly Head[]): void {
+  for (const head of held) head.underway--;
 }
 
 /** Chains events to the head of their stream, and adds the statements that write them. */
@@ -144,14 +163,14 @@ function chain(
   }
 }
 
-/** The first append that expects another version than its stream has; null if there is none. */
+/** The first append that expects another version than its stream has; null if there is none. `heads` are those of the appends. */
 function conflictIn(
-  heads: StreamHeads,
+  heads: readonly Head[],
   appends: readonly StreamAppend[],
   options?: ErrorOptions,
 ): VersionConflict | null {
-  for (const { stream, expectedVersion } of appends) {
-    const { version } = heads.of(stream);
+  for (const [index, { stream, expectedVersion }] of appends.entries()) {
+    const { version } = heads[index] as Head;
     if (version !== expectedVersion) return new VersionConflict(stream, expectedVersion, version, options);
   }
   return null;
