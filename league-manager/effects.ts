@@ -1,9 +1,4 @@
-import type { Clock } from "#shared/lib/clock.ts";
-import type { MachineAddresses } from "#shared/protocol/addresses.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
-import type { Timeouts } from "#shared/protocol/timeouts.ts";
-import type { Peers } from "#shared/rpc/peer.ts";
-import type { Logger } from "#shared/runtime/logger.ts";
 import { Announcements } from "./effects/announcements/announcements.ts";
 import { Deadlines } from "./effects/deadlines.ts";
 import { Dispatch } from "./effects/dispatch/dispatch.ts";
@@ -14,22 +9,12 @@ import { type SeedOf, startGamesOf } from "./effects/dispatch/start-game.ts";
 import { Withdrawals } from "./effects/dispatch/withdrawals.ts";
 import { createFailures } from "./effects/failures.ts";
 import { LeagueStart, type LeagueStartOptions } from "./effects/league-start.ts";
-import type { EffectsContext, Part } from "./effects/part.ts";
+import type { EffectsContext, EffectsDependencies, Part } from "./effects/part.ts";
 import { Readiness } from "./effects/readiness.ts";
 import { Reconciler } from "./effects/reconciler.ts";
 import { Rounds } from "./effects/rounds.ts";
-import type { Ledger } from "./ledger.ts";
 
-export interface EffectsOptions {
-  readonly ledger: Ledger;
-  readonly peers: Peers;
-  readonly clock: Clock;
-  /** The present addresses of this machine. */
-  readonly machineAddresses: () => MachineAddresses;
-  readonly log: Logger;
-  /** A line for people, on the terminal and on the page. */
-  readonly notice: (message: string) => void;
-  readonly timeouts: Timeouts;
+export interface EffectsOptions extends EffectsDependencies {
   readonly seedOf: SeedOf;
   readonly leagueStart: LeagueStartOptions;
 }

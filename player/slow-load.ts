@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 
 const SLOW_LOAD_MS = 5_000;
 
-/** Runs on a thread of its own, and writes to stderr itself: a loop at the top level of a file holds the main thread. */
+/** Runs on a separate thread, and writes to stderr itself: a loop at the top level of a file holds the main thread. */
 const WATCH = `
 const { writeSync } = require("node:fs");
 const { workerData: { line, ms } } = require("node:worker_threads");

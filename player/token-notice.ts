@@ -39,7 +39,7 @@ export function tokenNotice(
 /**
  * Whether a message is meant for this player and not for one that used its endpoint before: an invitation that names it, or a message about a round of
  * its leagues, which the manager sends to the endpoints of registered players alone. With round_id 0 the manager asks for an earlier player of
- * the endpoint (PROTOCOL.md, section 3). Matches that have begun go on with the token of their invitation.
+ * the endpoint (PROTOCOL.md, section 3). Matches that have begun keep the token of their invitation.
  */
 function isMeantFor({ playerId, leagueIds }: Registered, message: Rejected): boolean {
   const { league_id, match_id, round_id, your_role = "", roles = {} } = message;

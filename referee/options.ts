@@ -15,7 +15,7 @@ export interface ServiceOptions {
   readonly joinCode?: string | null;
   /** The league manager's endpoint; null for a session host alone. */
   readonly manager: string | null;
-  /** A session acted by its seats expires when nobody has acted for so long. */
+  /** A session acted by its seats expires after so much time without an action. */
   readonly expireAfterMs: number;
   readonly maxConcurrentMatches: number;
   readonly dataFolder: string;

@@ -12,7 +12,7 @@ import { MATCH_SCHEMA } from "./tables.ts";
 
 const SCHEMA = SESSION_SCHEMA + MATCH_SCHEMA + REPLY_SCHEMA + SEAT_SCHEMA + CODENAMES_SCHEMA;
 
-/** A referee's database: read here, written by a thread of its own. */
+/** A referee's database: read here, written by a separate thread. */
 export interface RefereeStore {
   readonly db: DatabaseSync;
   readonly writer: Writer;

@@ -75,7 +75,7 @@ function faulty(name: string, options: Pick<FaultyPlayerOptions, "fault" | "at" 
   };
 }
 
-describe.concurrent("a player's fault costs it the match and stops nobody", () => {
+describe.concurrent("a player's fault costs it the match and does not stop the others", () => {
   it.for(rows)("%s at %s: %s %s", async ([fault, at, code, cause], test) => {
     const { player, tokens } = faulty("Faulty", { fault, ...(at && { at }) });
     // The limit is short only where the referee waits for it.
@@ -144,7 +144,7 @@ describe.concurrent("both at fault in one turn", () => {
     ["silent", "illegal"],
     ["silent", "silent"],
     ["decline", "silent"],
-  ] as const)("%s and %s: nobody wins, both lose", async ([first, second], test) => {
+  ] as const)("%s and %s: no winner, both lose", async ([first, second], test) => {
     const at = first === "decline" ? "GAME_INVITE" : "MOVE_REQUEST";
     const a = faulty("A", { fault: first, at });
     const b = faulty("B", { fault: second, at });

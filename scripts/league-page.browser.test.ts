@@ -59,7 +59,7 @@ async function idsOfStream(url: string, after: number, types: string): Promise<r
   return [...text.matchAll(/^id: (\d+)\nevent: /gm)].map(([, id]) => Number(id));
 }
 
-it("the page follows a league and goes on after a kill of the manager: it misses nothing and shows nothing twice", async () => {
+it("the page follows a league, also after a kill of the manager: it misses nothing and shows nothing twice", async () => {
   const league = await startManagedLeague();
   await league.enter("Ann", "Bob", "Cid");
   const { page, streams } = await openPage(league.url);

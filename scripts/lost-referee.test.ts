@@ -110,7 +110,7 @@ describe("a referee that is lost in the middle of a match", () => {
 });
 
 describe("league run --resume", () => {
-  it("goes on with the run that was killed, to the end that it would have had", async () => {
+  it("plays the run that was killed to the end that it would have had", async () => {
     const undisturbed = await leagueOf(4, 2, "false");
     const expected = documentOf(await run(undisturbed).ended);
     const test = await leagueOf(4, 2, '!matchId.startsWith("R1")');
@@ -122,7 +122,7 @@ describe("league run --resume", () => {
     letGo(test);
     const resumed = await run(test, "--resume").ended;
     expect(resumed.code, resumed.stderr).toBe(0);
-    expect(resumed.stderr).toMatch(/^rps goes on: 2 of 6 matches are played$/m);
+    expect(resumed.stderr).toMatch(/^rps is resumed: 2 of 6 matches are played$/m);
     expect(documentOf(resumed)).toEqual(expected);
     expect(runFolders(test)).toHaveLength(1);
     const again = await league(["run", test.file, "--resume"]);

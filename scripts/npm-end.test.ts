@@ -75,7 +75,7 @@ describe("league serve at a terminal", () => {
   }, 60_000);
 });
 
-describe("league serve in the background goes on when the shell that started it has ended", () => {
+describe("league serve in the background continues when the shell that started it has ended", () => {
   it.each([
     ["by npm", "npm run league -- serve"],
     ["by Node, with the environment of npm", "env npm_lifecycle_event=bg node scripts/league.ts serve"],
@@ -84,7 +84,7 @@ describe("league serve in the background goes on when the shell that started it 
     async (_, command) => {
       const test = await testLeague([], RPS);
       const place = `PATH=${join(root, "node_modules/.bin")}:$PATH`;
-      // The shell goes on until its input ends.
+      // The shell ends with its input.
       const line = `${place} nohup setsid ${command} ${test.file} --players 2 </dev/null >/dev/null 2>&1 & echo $!; read _`;
       const shell = startLine("pipe", "sh", "-c", line);
       const [text] = (await once(shell.stdout, "data")) as [string];

@@ -18,7 +18,7 @@ function toFormat1(file: string): void {
   db.close();
 }
 
-const OTHER_ADVICE = "go on with the version that wrote it, or choose a new data folder";
+const OTHER_ADVICE = "use the version that wrote it, or choose a new data folder";
 const refusal = (file: string, advice = OTHER_ADVICE): string =>
   `${file} was written by format 1 of this program; this version writes format 2: ${advice}\n`;
 

@@ -53,14 +53,14 @@ export const STACK_LINE = /^(\S.*: )?\s+at .*:\d+:\d+\)?$/m;
 const started: ChildProcess[] = [];
 const folders: string[] = [];
 
-/** A folder of its own for one test; what runs in it is ended by `cleanUp`. */
+/** A new folder for one test. `cleanUp` ends the processes that run in it. */
 export function newFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "league-test-")));
   folders.push(folder);
   return folder;
 }
 
-/** For afterEach: ends whatever was started here, by its process id, and takes the folders away. */
+/** For afterEach: ends the processes that were started here, by their ids, and removes the folders. */
 export async function cleanUp(): Promise<void> {
   for (const child of started.splice(0))
     if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
@@ -99,7 +99,7 @@ export function processesIn(folder: string): readonly AgentFound[] {
 export const agentsIn = (folder: string): readonly AgentFound[] =>
   processesIn(folder).filter(({ args }) => args.some((arg) => arg.endsWith("/main.ts")));
 
-/** The process id of a running agent of a folder, by its script and an argument of its own. Throws when none runs. */
+/** The process id of a running agent of a folder, by its script and one of its arguments. Throws when none runs. */
 export function pidOf(folder: string, script: string, argument?: string): number {
   const isIt = ({ args }: AgentFound): boolean =>
     args[1]?.endsWith(script) === true && (argument === undefined || args.includes(argument));
@@ -197,7 +197,7 @@ export async function eventually(what: string, holds: () => boolean | Promise<bo
 }
 
 export interface TestLeague {
-  /** A folder of its own, with the config and a folder `data` in it. */
+  /** A new folder, with the config and a folder `data` in it. */
   readonly folder: string;
   readonly file: string;
   /** The manager's port; referees have the next ones, players those from +10 on. */
@@ -212,7 +212,7 @@ export const ALL_LEAGUES = [
 ];
 export const FOUR_BOTS = ["random", "greedy", "counter", "cycle"];
 
-/** Writes a config with ports of its own; `bots` become the players Player1, Player2, …. */
+/** Writes a config with ports that no other test uses; `bots` become the players Player1, Player2, …. */
 export async function testLeague(
   bots: readonly string[],
   leagues: readonly object[],

@@ -11,8 +11,8 @@ import type { Failures } from "./failures.ts";
 /** The manager's name in its messages. */
 export const MANAGER_SENDER = "league_manager:LM01";
 
-/** The context of the effects. */
-export interface EffectsContext {
+/** What the effects are given by the service. */
+export interface EffectsDependencies {
   readonly ledger: Ledger;
   readonly peers: Peers;
   readonly clock: Clock;
@@ -21,13 +21,17 @@ export interface EffectsContext {
   readonly log: Logger;
   /** A line for people, on the terminal and on the page. */
   readonly notice: (message: string) => void;
+  readonly timeouts: Timeouts;
+}
+
+/** The context that all parts of the effects share. */
+export interface EffectsContext extends EffectsDependencies {
   readonly failures: Failures;
   /**
    * Executes a command of a league. The promise never rejects: an error of the store is reported as a failure of the league. A rejected
    * command means that the state has changed in the meantime; the next pass derives the work that is due then.
    */
   readonly execute: (leagueId: string, decide: Decide<unknown>) => Promise<void>;
-  readonly timeouts: Timeouts;
   /** Requests another pass over the open work, after a change that is not committed, e.g. a referee answers again. */
   readonly wake: () => void;
 }

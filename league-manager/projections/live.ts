@@ -161,7 +161,7 @@ export function liveEventsAtStart(projections: Projections): readonly LiveEvent[
     const { leagueId, status, completedCount, matchCount } = league;
     if (status === "completed") return [leagueCompleted(league, projections)];
     if (status === "open") return [];
-    return [notice(`${leagueId} goes on: ${completedCount} of ${matchCount} matches are played`)];
+    return [notice(`${leagueId} is resumed: ${completedCount} of ${matchCount} matches are played`)];
   });
   return areCompleted(projections) ? [...events, { type: "all_completed" }] : events;
 }

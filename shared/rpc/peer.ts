@@ -11,12 +11,12 @@ import { createTargets, type Targets } from "./targets.ts";
 
 /**
  * Calls other agents' `POST /mcp`; the only client in the house. Follows no redirects. Whatever the other side does is a value; `message` and
- * `isAlive` reject when this machine lacked something (files, memory, ports) until the call's time was over: nobody else is to blame for that.
+ * `isAlive` reject when this machine lacked something (files, memory, ports) until the call's time was over: that is no fault of the peer.
  */
 export interface Peers {
   /** Sends an envelope to `league_message`; the reply must be an envelope, which may be a LEAGUE_ERROR or GAME_ERROR. */
   message(endpoint: string, envelope: Envelope, options: CallOptions): Promise<Result<Envelope, CallFault>>;
-  /** Sends an envelope whose answer nobody reads: any 2xx will do. */
+  /** Sends an envelope whose answer is not read: any 2xx will do. */
   notify(endpoint: string, envelope: Envelope, options: CallOptions): Promise<Result<null, CallFault>>;
   /** Whether `GET url` answers 2xx in time; false as soon as `signal` is aborted. */
   isAlive(url: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
@@ -89,7 +89,7 @@ async function notify(
   try {
     reply = await post(client, endpoint, ++client.lastId, envelope, options);
   } catch (thrown) {
-    return asRefused(thrown); // a notification that could not be sent is nobody's fault
+    return asRefused(thrown); // a notification that could not be sent is no fault of the peer
   }
   if (!reply.ok || is2xx(reply.value)) return reply.ok ? ok(null) : reply;
   const { status } = reply.value;
@@ -130,7 +130,7 @@ async function get(
   return exchange(target, "GET", null, signal ? { timeoutMs, signal } : { timeoutMs }, clock);
 }
 
-/** What this machine lacked as a refused call, for those who will call again and blame nobody. */
+/** What this machine lacked as a refused call, for callers that call again and count no fault. */
 export const asRefused = (thrown: unknown): Result<never, CallFault> => err(connectionFault(thrown));
 
 const noHttpUrl = async (endpoint: string) =>

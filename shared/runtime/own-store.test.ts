@@ -51,7 +51,7 @@ describe("a store of one's own", () => {
       before.exec(change);
       before.close();
       const bytes = readFileSync(file);
-      const told = `${file} was written by format ${format} of this program; this version writes format 2: go on with the version that wrote it, or choose a new data folder`;
+      const told = `${file} was written by format ${format} of this program; this version writes format 2: use the version that wrote it, or choose a new data folder`;
       for (const _time of [1, 2]) expect(() => ownStore(file, HEN, systemClock)).toThrow(new StartError(told));
       expect(readFileSync(file)).toEqual(bytes);
     },

@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 const KILL_AFTER_MS = 5_000;
 
 /**
- * Runs on a thread of its own, whatever the main one is busy with. The first ancestor is the parent of this process, the second one that of the
+ * Runs on a separate thread, because the main thread may be busy. The first ancestor is the parent of this process, the second one that of the
  * first.
  */
 const WATCH = `
@@ -33,7 +33,7 @@ export function endWithSupervisor(): void {
 
 /**
  * Ends this process when the npm that started it has gone: a signal to npm alone ends npm, and perhaps its shell, but not what they have started. A
- * process that a shell of the user has started goes on without the shell, which may have started it in the background.
+ * process that a shell of the user has started continues when the shell has ended, because the shell may have started it in the background.
  */
 export function endWithNpm(): void {
   const ancestors = process.connected ? null : ancestorsUpToNpm();

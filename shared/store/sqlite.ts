@@ -9,7 +9,7 @@ const FORMAT = 2;
 /** A database file was written by a version of this program that uses another format. */
 export class OtherFormat extends Error {
   readonly #fact: string;
-  constructor(fact: string, advice = "go on with the version that wrote it, or choose a new data folder") {
+  constructor(fact: string, advice = "use the version that wrote it, or choose a new data folder") {
     super(`${fact}: ${advice}`);
     this.#fact = fact;
   }

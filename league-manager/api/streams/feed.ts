@@ -19,7 +19,7 @@ export interface Reader {
   readyAt: number;
 }
 
-/** What is read in one turn of the event loop, so that the manager goes on with its other work. */
+/** How many events are read in one turn of the event loop: reading a long stream must not hold up the manager's other work. */
 const TURN_BYTES = 256 * 1024;
 /** What a chunk of fewer bytes counts as. */
 const WRITE_BYTES = 2 * 1024;

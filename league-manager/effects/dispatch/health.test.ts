@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Peers } from "#shared/rpc/peer.ts";
 import { played, timedOut } from "../../testing/results.ts";
 import { startTestLeague, type TestLeague } from "../testing/league.ts";
 
@@ -44,6 +45,54 @@ test("a referee that registers again counts as up at once, and is fit", async ()
   await league.registerReferee("REF01");
   expect(league.effects().silent()).toEqual([]);
   await league.order("REF01", "R1M1", 2);
+});
+
+describe("a referee that does not listen yet when the manager starts again", () => {
+  /** Two referees; the match is REF01's. `missed` is the number of probes in a row that were not answered, of both. */
+  async function restarted(): Promise<{ league: TestLeague; missed: () => number }> {
+    let missed = 0;
+    const network = (peers: Peers): Peers => ({
+      ...peers,
+      async isAlive(...probe) {
+        const answers = await peers.isAlive(...probe);
+        if (!answers) missed++;
+        return answers;
+      },
+    });
+    const league = await startTestLeague({ referees: 2, network });
+    await league.order("REF01", "R1M1");
+    await league.restart(() => {
+      missed = 0;
+      return league.agent("REF01").close();
+    });
+    return { league, missed: () => missed };
+  }
+
+  test("keeps its match if it listens within ten seconds", async () => {
+    const { league, missed } = await restarted();
+    await league.eventually(() => expect(missed()).toBe(9));
+    expect(league.effects().silent()).toEqual([]);
+    await league.agent("REF01").listen();
+    await league.order("REF01", "R1M1", 1);
+    expect(league.round()).toMatchObject([{ epoch: 1, refereeId: "REF01" }]);
+  });
+
+  test("loses its match to another after ten seconds", async () => {
+    const { league, missed } = await restarted();
+    await league.order("REF02", "R1M1", 2);
+    expect(missed()).toBeGreaterThanOrEqual(10);
+  });
+
+  test("is down after three missed probes once it has answered", async () => {
+    const { league, missed } = await restarted();
+    await league.agent("REF01").listen();
+    const { probes } = league.agent("REF01");
+    await league.eventually(() => expect(league.agent("REF01").probes).toBeGreaterThan(probes));
+    const before = missed();
+    league.agent("REF01").isWell = false;
+    await league.eventually(() => expect(league.effects().silent()).toEqual(["REF01"]));
+    expect(missed() - before).toBe(3);
+  });
 });
 
 test("referees that are down are listed with the longest silent first", async () => {

@@ -8,6 +8,11 @@ const PROBE_EVERY_MS = 1_000;
 const PROBE_TIMEOUT_MS = 1_000;
 /** A referee that misses so many probes in a row is down. */
 const MAX_MISSES = 3;
+/**
+ * The same for one that has neither answered nor registered since the manager's start: `league run --resume` starts the referees at the same time as
+ * the manager. Players have as long (readiness.ts).
+ */
+const MAX_MISSES_AT_START = 10;
 
 /**
  * Probes every referee and every suspended player each second. A referee that is down loses its matches (dispatch.ts); a suspended player that
@@ -16,6 +21,8 @@ const MAX_MISSES = 3;
 export class Health {
   readonly #context: EffectsContext;
   readonly #misses = new Map<string, number>();
+  /** Referees that have answered or registered since the start. */
+  readonly #heard = new Set<string>();
   readonly #stopped = new AbortController();
   readonly #probes = new Set<Promise<void>>();
   readonly #ends: readonly (() => void)[];
@@ -32,7 +39,8 @@ export class Health {
   /** Whether a referee is registered and answers its probes. One that has not been probed yet counts as up. */
   isUp(refereeId: string): boolean {
     const isRegistered = this.#context.ledger.state.agents.get(refereeId)?.kind === "referee";
-    return isRegistered && (this.#misses.get(refereeId) ?? 0) < MAX_MISSES;
+    const maxMisses = this.#heard.has(refereeId) ? MAX_MISSES : MAX_MISSES_AT_START;
+    return isRegistered && (this.#misses.get(refereeId) ?? 0) < maxMisses;
   }
 
   /** The ids of referees that are down, the longest silent first. */
@@ -42,9 +50,10 @@ export class Health {
     return down.sort((a, b) => missesOf(b) - missesOf(a));
   }
 
-  /** The referee has registered. */
+  /** The referee has registered or answered. */
   markUp(refereeId: string): void {
     this.#misses.delete(refereeId);
+    this.#heard.add(refereeId);
   }
 
   async stop(): Promise<void> {
@@ -85,7 +94,8 @@ export class Health {
     const isCurrent = ledger.state.agents.get(id)?.endpoint === endpoint;
     if (this.#stopped.signal.aborted || !isCurrent) return;
     const wasUp = this.isUp(id);
-    this.#misses.set(id, answers ? 0 : (this.#misses.get(id) ?? 0) + 1);
+    if (answers) this.markUp(id);
+    else this.#misses.set(id, (this.#misses.get(id) ?? 0) + 1);
     if (wasUp === this.isUp(id)) return;
     const left = this.#referees().filter((referee) => this.isUp(referee.id)).length;
     const next = left > 0 ? "its matches go to another" : "no referee is left: the league waits for one";
@@ -101,7 +111,9 @@ export class Health {
 
   #onCommit({ events }: Commit): void {
     for (const one of events) {
-      if (one.kind === "agent" && one.event.type === "forgotten") this.#misses.delete(one.agentId);
+      if (one.kind !== "agent" || one.event.type !== "forgotten") continue;
+      this.#misses.delete(one.agentId);
+      this.#heard.delete(one.agentId);
     }
   }
 }

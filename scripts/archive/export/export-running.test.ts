@@ -75,7 +75,7 @@ async function exportedWith(moment: Moment, read: number | null): Promise<Export
 }
 
 describe("the export of a league whose manager is running", () => {
-  it.each(MOMENTS)("is the same whatever the manager commits between its reads: %s", async (moment) => {
+  it.each(MOMENTS)("is of one moment although the manager commits between its reads: %s", async (moment) => {
     const { files, reads } = await exportedWith(moment, null);
     expect(reads).toBeGreaterThan(5);
     for (let read = 0; read < reads; read++)

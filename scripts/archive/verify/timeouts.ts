@@ -136,7 +136,7 @@ interface CourseOptions {
 }
 
 /**
- * How far the log of a player has come while its league goes on: the lowest version that the events so far allow. The player is not
+ * How far the log of a player has come while its league is played: the lowest version that the events so far allow. The player is not
  * registered anew, renewed or dismissed while its league runs, so that the league lies between two such events.
  */
 class Course {
