@@ -1,5 +1,6 @@
 import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import type { Ids } from "#shared/lib/ids.ts";
 import { invariant } from "#shared/lib/result.ts";
 import type { Config } from "#shared/runtime/config.ts";
 import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
@@ -13,10 +14,10 @@ import type { RunIdentity } from "./store/run-identity.ts";
 export type StartWhen = AdmissionPolicy["startWhen"];
 
 /** The places that a config keeps. The data folder of a run holds a token for each agent that the run starts. */
-export const keptPlaces = (config: Config, startWhen: StartWhen, dataFolder: string): readonly Place[] =>
+export const keptPlaces = (config: Config, startWhen: StartWhen, dataFolder: string, ids: Ids): readonly Place[] =>
   placesOf(
     config,
-    startWhen === "roster" ? (kind, name) => sha256Hex(ownSecret(tokenFileOf(dataFolder, kind, name))) : null,
+    startWhen === "roster" ? (kind, name) => sha256Hex(ownSecret(tokenFileOf(dataFolder, kind, name), ids)) : null,
   );
 
 export const admissionPolicy = (

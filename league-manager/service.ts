@@ -77,7 +77,7 @@ async function startParts(
   self: AgentProcess,
 ): Promise<void> {
   const { config } = options;
-  const { clock, network, log } = self;
+  const { clock, ids, network, log } = self;
   // The memory may differ from the file. The process ends; the next start reads the file.
   const onFatal = (error: Error): void =>
     throwLater(clock, new StartError(`cannot write to ${file}: ${error.message}`));
@@ -85,7 +85,7 @@ async function startParts(
   started.defer(() => own.close());
   const store = managerStore(own.db, localWriter(own.db, clock, onFatal), onFatal);
   started.defer(() => store.close());
-  const run = await openRun(store, options.seed);
+  const run = await openRun(store, options.seed, ids);
   const leagueIds = config.leagues.map(({ league_id }) => league_id);
   const loaded = loadState(store, leagueIds);
   const ledger = openLedger({ store, loaded, clock, leagueIds, onFatal });
@@ -113,10 +113,10 @@ async function startParts(
 /** Puts the effects and the API on the ledger. */
 function compose(core: Core, self: AgentProcess) {
   const { config, startWhen, dataFolder, ledger, run } = core;
-  const { clock, log, network } = self;
+  const { clock, ids, log, network } = self;
   const presentAddresses = () => machineAddresses(network.interfaces());
-  const operator = operatorToken(config.manager.operator_token, dataFolder);
-  const places = keptPlaces(config, startWhen, dataFolder);
+  const operator = operatorToken(config.manager.operator_token, dataFolder, ids);
+  const places = keptPlaces(config, startWhen, dataFolder, ids);
   const startRule = { places, startWhen, minPlayers: numbersOf(config, "min_players") };
   const policy = admissionPolicy(config, startWhen, places, operator.token);
   const peers = network.createPeers();
@@ -141,14 +141,15 @@ function compose(core: Core, self: AgentProcess) {
   const registration = createRegistration({
     ledger,
     policy,
+    ids,
     machineAddresses: presentAddresses,
-    hasLeft: hasLeft(peers, clock, config.leagues[0]?.league_id ?? ""),
+    hasLeft: hasLeft(peers, clock, ids, config.leagues[0]?.league_id ?? ""),
     silentReferees: effects.silent,
     matchesOf: effects.matchesOf,
     onReferee: effects.welcome,
   });
   const api = createApi({
-    ...{ config, ledger, registration, policy, clock, log },
+    ...{ config, ledger, registration, policy, clock, ids, log },
     operatorToken: operator.token,
     ...readSide(core, projections, seedOf, startRule),
   });

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { chess } from "#shared/games/chess.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import type { GameInvite } from "#shared/protocol/messages.ts";
 import { toolsOf } from "#shared/rpc/operations.ts";
 import { createManualBot } from "./manual.ts";
@@ -72,7 +73,7 @@ test("from another machine nobody sees what is asked nor moves, but for whoever 
   const token = "t".repeat(43);
   const identity = { token, name: "P" };
   const news = createNews(() => {});
-  const tools = toolsOf(handOperations(player, manual, identity, news), () => "player:P01", systemClock);
+  const tools = toolsOf(handOperations(player, manual, identity, news), () => "player:P01", systemClock, systemIds);
   const call = async (remoteAddress: string, name: string, args: object) => {
     const tool = tools.find((one) => one.name === name);
     return JSON.stringify(await tool?.call(args, { bearer: null, remoteAddress }));

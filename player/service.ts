@@ -97,12 +97,13 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
     {
       serverInfo: { name: "player", version: VERSION },
       instructions: `This server is one player of a league of games. ${manual ? "You make its moves: call get_my_state to see the open move requests, answer each with make_move before its deadline, then call get_my_state again." : "Its bot makes the moves: get_my_state shows its matches, and make_move is refused."}`,
-      tools: toolsOf(operations, (about) => flat("player:", idIn(player, about) ?? identity.id), self.clock),
+      tools: toolsOf(operations, (about) => flat("player:", idIn(player, about) ?? identity.id), self.clock, self.ids),
       resources: [],
       templates: [],
     },
     (error) => self.log.error({ err: error }, "internal error"),
     self.clock,
+    self.ids,
   );
   const server = await listen(self.network, {
     log: self.log,
@@ -157,7 +158,7 @@ function takeSecret(identity: Identity, { secretFile = null, host }: PlayerOptio
       self.say("without --secret-file it accepts matches from programs on this machine only");
     return;
   }
-  const secret = ownSecret(secretFile);
+  const secret = ownSecret(secretFile, self.ids);
   if (!isToken(secret)) {
     throw new StartError(
       `${secretFile}: a secret has 43 characters; delete the file, and a new one is created`,
@@ -191,7 +192,7 @@ async function registerPlayer(
   const sender = `player:${name}`;
   const tokenFile = tokenFileOf(options.dataFolder, "player", name);
   // The player chooses its token before it registers, so it can check the signature of every message from the first one on.
-  const own = takeToken(tokenFile, sender, signal);
+  const own = takeToken(tokenFile, sender, signal, self.ids);
   setToken(identity, own);
   const { response, token } = await register({
     peers,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
@@ -45,8 +46,8 @@ async function open() {
   const db = openSqlite(join(folder, "referee.sqlite"), SESSION_SCHEMA + MATCH_SCHEMA);
   const writer = testWriter(db);
   const peers = createPeers({ clock: systemClock });
-  const host = createHost(sessionStore(db, writer), systemClock);
-  const agents = agentDirectory(db, writer, systemClock);
+  const host = createHost(sessionStore(db, writer), systemClock, systemIds);
+  const agents = agentDirectory(db, writer, systemClock, systemIds);
   const referee = createReferee({
     ...{ driver: testDriver(host, peers), peers, matches: matchTable(db, writer) },
     ...{ log: openLog(null, "referee"), manager: others.manager, reportTimeoutMs: 10_000 },

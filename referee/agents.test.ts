@@ -20,10 +20,14 @@ afterEach(() => {
 it.each([
   ["a new store", ""],
   ["a store whose table has a default", WITH_DEFAULT],
-])("an agent registers at the time of the clock, in %s", async (_, before) => {
+])("an agent registers at the time of the clock, under the id and token that it is given, in %s", async (_, before) => {
   const db = openSqlite(":memory:", before + SESSION_SCHEMA);
   ends.push(() => db.close());
   const clock = manualClock(Date.UTC(2031, 4, 5, 6, 7, 8));
-  await agentDirectory(db, testWriter(db), clock).register();
+  const ids = { uuid: () => "an id", token: () => "a token" };
+  expect(await agentDirectory(db, testWriter(db), clock, ids).register()).toEqual({
+    agentId: "an id",
+    token: "a token",
+  });
   expect(db.prepare("SELECT created_at FROM agents").all()).toMatchObject([{ created_at: "2031-05-05 06:07:08" }]);
 });

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { newAgentId, newToken } from "#shared/lib/ids.ts";
+import type { Ids } from "#shared/lib/ids.ts";
 import type { Writer } from "#shared/store/writer.ts";
 
 /** The agents that this host knows, by their tokens; of a token only its SHA-256 is kept. The seats of league matches are agents too. */
@@ -19,14 +19,14 @@ export interface AgentDirectory {
 /** Size of the cache of token holders. A token that an open seat receives is new, so it cannot be in the cache. */
 const MAX_REMEMBERED = 10_000;
 
-export function agentDirectory(db: DatabaseSync, writer: Writer, clock: Clock): AgentDirectory {
+export function agentDirectory(db: DatabaseSync, writer: Writer, clock: Clock, ids: Ids): AgentDirectory {
   const byHash = db.prepare("SELECT agent_id FROM agents WHERE token = ?");
   const byId = db.prepare("SELECT token FROM agents WHERE agent_id = ?");
   const holders = new Map<string, string>();
   return {
     async register() {
-      const agentId = newAgentId();
-      const token = newToken();
+      const agentId = ids.uuid();
+      const token = ids.token();
       const sql = "INSERT INTO agents (agent_id, token, created_at) VALUES (?, ?, datetime(?))";
       await writer.commit([{ sql, parameters: [agentId, sha256Hex(token), clock.iso()] }]);
       return { agentId, token };

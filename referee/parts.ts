@@ -55,14 +55,21 @@ export function composeParts(
   identity: Identity,
   self: AgentProcess,
 ): Parts {
-  const { clock, log } = self;
+  const { clock, ids, log } = self;
   const peers = self.network.createPeers();
   const seats = seatTable(db);
   const onListenerError = (err: unknown, session: string) =>
     log.error({ err, session }, "a listener failed after a commit");
-  const host = createHost(sessionStore(db, writer), clock, (session) => onCommit(session), onListenerError, seats.open);
+  const host = createHost(
+    sessionStore(db, writer),
+    clock,
+    ids,
+    (session) => onCommit(session),
+    onListenerError,
+    seats.open,
+  );
   const tables = {
-    agents: agentDirectory(db, writer, clock),
+    agents: agentDirectory(db, writer, clock, ids),
     sessions: sessionTable(db),
     replies: sqliteReplies(db, writer, clock),
     waits: createWaits(host, clock),
@@ -98,11 +105,12 @@ const driverOf = (
   peers: Peers,
   { rejections }: Listening,
   identity: Identity,
-  { clock }: AgentProcess,
+  { clock, ids }: AgentProcess,
 ): MatchDriver => ({
   host,
-  asker: createAsker(peers, () => flat("referee:", identity.id), clock),
+  asker: createAsker(peers, () => flat("referee:", identity.id), clock, ids),
   clock,
+  ids,
   onFault: ({ playerId, endpoint }, { code, cause, detail, systemMessage }, request) =>
     rejections.write(endpoint.split("?", 1)[0] ?? "", {
       code,
@@ -117,7 +125,7 @@ function endpointOf(
   desk: RefereeDesk & { readonly identity: Identity },
   room: PlayRoom,
   { port }: Listening,
-  { clock, log }: AgentProcess,
+  { clock, ids, log }: AgentProcess,
 ): McpEndpoint {
   const listing =
     manager === null
@@ -129,12 +137,13 @@ function endpointOf(
       [...refereeOperations(desk), ...room.operations, ...newsOperations()],
       () => flat("referee:", desk.identity.id),
       clock,
+      ids,
     ),
     resources: [...room.resources, ...gameRules()],
     templates: [...room.templates, ...refereeTemplates(desk)],
-    stateKey: ownSecret(join(dataFolder, "tokens", `rounds-${storeName ?? port}`)),
+    stateKey: ownSecret(join(dataFolder, "tokens", `rounds-${storeName ?? port}`), ids),
     answerWithinMs,
     ...listing,
   };
-  return mcpEndpoint(surface, (error) => log.error({ err: error }, "internal error"), clock);
+  return mcpEndpoint(surface, (error) => log.error({ err: error }, "internal error"), clock, ids);
 }

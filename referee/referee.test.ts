@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
@@ -24,7 +25,7 @@ let referee: Referee;
 beforeEach(() => {
   db = openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA + SEAT_SCHEMA);
   peers = createPeers({ clock: systemClock });
-  host = createHost(sessionStore(db, testWriter(db)), systemClock);
+  host = createHost(sessionStore(db, testWriter(db)), systemClock, systemIds);
   referee = newReferee();
 });
 const newReferee = (): Referee =>

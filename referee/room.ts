@@ -74,7 +74,17 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
     timeouts: desk.botTimeouts,
   });
   const { tellPeople } = desk;
-  const play = createPlay({ host: driver.host, agents, seats, writer, bots, pagesUrl: () => desk.url, tellPeople });
+  const { ids } = self;
+  const play = createPlay({
+    host: driver.host,
+    agents,
+    seats,
+    writer,
+    bots,
+    ids,
+    pagesUrl: () => desk.url,
+    tellPeople,
+  });
   const turns = createTurns(driver.host, play, waits, desk.replies, self.clock);
   const table = codenamesTable(db);
   const director = createDirector({ host: driver.host, play, table, writer, log: self.log });
@@ -91,7 +101,7 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
         embeddedBoard: async (game, seat) =>
           (await loadPages()).boardPage({ mode: "embed", game, ...(seat && { seat }) }),
       }),
-      ...codenamesOperations(director, self.log),
+      ...codenamesOperations(director, self.log, ids),
     ],
     templates: led.templates,
     changedBy: ({ id, game }) =>

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
@@ -127,7 +128,7 @@ describe("the seed of a match that may be played again", () => {
     const db = openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA);
     const peers = createPeers({ clock: systemClock });
     ends.push(() => peers.close());
-    const host = createHost(sessionStore(db, testWriter(db)), systemClock);
+    const host = createHost(sessionStore(db, testWriter(db)), systemClock, systemIds);
     const failing = new Set<string>();
     const failingHost: SessionHost = {
       ...host,

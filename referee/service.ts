@@ -110,12 +110,12 @@ async function addRoutes(service: Service, app: Express): Promise<void> {
   const { server, parts } = openedOf(service);
   const { host, agents, sessions, replies, waits, room } = parts;
   const { options, creations, streams } = service;
-  const { log, clock } = service.self;
+  const { log, clock, ids } = service.self;
   const ofSessions = createStreams(host, { event: "state", view: restState }, clock);
   const pages = await room.pages();
   streams.push(ofSessions, pages.streams);
   restRoutes({
-    ...{ host, agents, sessions, replies, waits, log, clock, creations },
+    ...{ host, agents, sessions, replies, waits, log, clock, ids, creations },
     streams: ofSessions,
     rejections: server.rejections,
     pages: pages.routes,

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { vi } from "vitest";
 import { type Clock, systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import type { MessageType, StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
@@ -55,8 +56,9 @@ export interface Others {
 /** A driver of matches that calls players as REF01. */
 export const testDriver = (host: SessionHost, peers: Peers, clock: Clock = systemClock): MatchDriver => ({
   host,
-  asker: createAsker(peers, () => "referee:REF01", clock),
+  asker: createAsker(peers, () => "referee:REF01", clock, systemIds),
   clock,
+  ids: systemIds,
 });
 
 export const TOKEN = "the referee's own token";

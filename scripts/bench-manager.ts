@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { z } from "zod";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { matchRef, newMessageId, newToken, playerId } from "#shared/lib/ids.ts";
+import { matchRef, playerId, systemIds } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
@@ -92,7 +92,7 @@ export async function startBenchManager(
       timeouts: TIMEOUTS,
     };
     const envelope = newEnvelope("START_GAME", SENDER, order, {
-      messageId: newMessageId(),
+      messageId: systemIds.uuid(),
       authToken: signFor(referee.tokenHash, ref),
       at: systemClock.iso(),
     });
@@ -102,7 +102,7 @@ export async function startBenchManager(
   };
 
   const accepted = (tokenHash: (hash: string) => object) => {
-    const token = newToken();
+    const token = systemIds.token();
     return ok({ status: "ACCEPTED", auth_token: token, league_ids: [LEAGUE], ...tokenHash(sha256Hex(token)) });
   };
   const operations = [
@@ -150,7 +150,7 @@ export async function startBenchManager(
       },
     }),
   ];
-  const tools = toolsOf(operations, () => SENDER, systemClock);
+  const tools = toolsOf(operations, () => SENDER, systemClock, systemIds);
   const surface = { serverInfo: { name: "bench", version: "1.0.0" }, tools, resources: [], templates: [] };
   const rpc = jsonRpc(mcpMethods(surface), (error) => faults.push(String(error)), systemClock);
   const server = httpEndpoint({

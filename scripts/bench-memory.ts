@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { Command } from "commander";
 import { systemClock } from "#shared/lib/clock.ts";
 
-import { newMessageId, newToken } from "#shared/lib/ids.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType, StartGame } from "#shared/protocol/messages.ts";
 
@@ -40,7 +40,7 @@ const folder = temporaryFolder();
 const peers = createPeers({ clock: systemClock });
 let recorded = 0;
 const faults: string[] = [];
-const refereeToken = newToken();
+const refereeToken = systemIds.token();
 
 let hasStarted = false;
 /** While the earlier rounds are not recorded, no match is reported. */
@@ -58,7 +58,7 @@ async function send(
 ): Promise<Envelope["payload"]> {
   const reply = await peers.message(
     managerUrl,
-    newEnvelope(type, sender, payload, { messageId: newMessageId(), at: systemClock.iso(), authToken }),
+    newEnvelope(type, sender, payload, { messageId: systemIds.uuid(), at: systemClock.iso(), authToken }),
     CALL,
   );
   if (!reply.ok) throw new Error(`${type}: ${reply.error.detail}`);
@@ -79,7 +79,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (request.method === "GET") return void response.writeHead(200).end();
   const { id, params } = JSON.parse(await text(request));
   const envelope: Envelope = params.arguments;
-  const stamp = { messageId: newMessageId(), at: systemClock.iso() };
+  const stamp = { messageId: systemIds.uuid(), at: systemClock.iso() };
   const isOrder = envelope.type === "START_GAME";
   hasStarted ||= isOrder;
   const reply = isOrder
@@ -145,7 +145,7 @@ for (let n = 1; n <= players; n++) {
     game_types: ["rps.v1"],
     contact_endpoint: endpointOf(`${n}`),
   };
-  await send("PLAYER_REGISTER_REQUEST", "player:new", player, newToken());
+  await send("PLAYER_REGISTER_REQUEST", "player:new", player, systemIds.token());
 }
 tell(`${players} players registered`, manager);
 if (recordedRounds > 0) {

@@ -5,7 +5,7 @@ import { findGame } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
-import { matchRef, playerId } from "#shared/lib/ids.ts";
+import { matchRef, playerId, systemIds } from "#shared/lib/ids.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import type { LeagueConfig } from "#shared/runtime/config.ts";
 import { eventOf } from "#shared/session/entry.ts";
@@ -46,7 +46,7 @@ export async function writeSyntheticRun(folder: string, playerCount: number, unp
   writeFileSync(join(folder, "config.json"), JSON.stringify({ leagues: [config] }));
   const db = openSqlite(join(folder, "league-manager.sqlite"), MANAGER_SCHEMA);
   const store = managerStore(db, localWriter(db, systemClock));
-  const { runId } = await openRun(store, RUN_SEED);
+  const { runId } = await openRun(store, RUN_SEED, systemIds);
   for (const id of players) await writePlayer(store, id);
   const rounds = roundRobin(players.toSorted(), game.roles.length);
   let version = await append(store, 0, [

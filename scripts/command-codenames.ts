@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { styleText } from "node:util";
 import { z } from "zod";
 import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import type { Ask, Said } from "#shared/rpc/input.ts";
 import { type Called, connectMcpHost, type McpHost } from "#shared/rpc/mcp-host.ts";
@@ -125,6 +126,7 @@ async function ownReferee(data: string, game: OpenGame | null, tell: (line: stri
       warn: tell,
       report: (told) => "url" in told && ready.resolve(told.url),
       clock: systemClock,
+      ids: systemIds,
       network: httpNetwork(systemClock),
     },
   );

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Clock } from "#shared/lib/clock.ts";
-import { newRunSuffix, newToken } from "#shared/lib/ids.ts";
+import { newRunSuffix, systemIds } from "#shared/lib/ids.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { jsonIn, writeWhole } from "./whole-file.ts";
@@ -37,7 +37,7 @@ export function beginRun(config: Config, seed: string | null, clock: Clock): Run
   const path = join(runsOf(config.data), `${stamp}-${newRunSuffix()}`);
   // Logs hold what players may not see of each other: they are not for the other users of the machine.
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  const record: RunRecord = { seed: seed ?? newToken(), started_at: startedAt, status: "running" };
+  const record: RunRecord = { seed: seed ?? systemIds.token(), started_at: startedAt, status: "running" };
   writeWhole(join(path, "config.json"), config);
   return folderOf(path, config, record, false);
 }

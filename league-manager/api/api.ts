@@ -1,5 +1,6 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import { equalSecrets } from "#shared/lib/hash.ts";
+import type { Ids } from "#shared/lib/ids.ts";
 import { hostsOf } from "#shared/protocol/addresses.ts";
 import type { ListenOptions } from "#shared/rpc/listen.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
@@ -36,6 +37,7 @@ export interface ApiOptions {
   readonly operatorToken: string;
   readonly readEvents: StreamOptions["read"];
   readonly clock: Clock;
+  readonly ids: Ids;
   readonly log: Logger;
 }
 
@@ -48,20 +50,21 @@ export interface Api {
 }
 
 export function createApi(options: ApiOptions): Api {
-  const { config, ledger, views, registration, policy, operatorToken, clock, log } = options;
+  const { config, ledger, views, registration, policy, operatorToken, clock, ids, log } = options;
   const { projections } = views;
   const { places, maxPlayers } = policy;
-  const operations = managerOperations({ ledger, views, registration, operatorToken, places, maxPlayers });
+  const operations = managerOperations({ ledger, views, registration, operatorToken, places, maxPlayers, ids });
   const mcp = mcpEndpoint(
     {
       serverInfo: { name: "league-manager", version: VERSION },
       instructions: INSTRUCTIONS,
-      tools: toolsOf(operations, () => MANAGER_SENDER, clock),
+      tools: toolsOf(operations, () => MANAGER_SENDER, clock, ids),
       resources: managerResources(views),
       templates: managerTemplates(views),
     },
     (thrown) => log.error({ err: thrown }, "internal error"),
     clock,
+    ids,
   );
   const streams = leagueStreams({ ledger, read: options.readEvents, clock });
   return {
@@ -80,7 +83,7 @@ export function createApi(options: ApiOptions): Api {
       }),
       isReady: () => true,
       web: webApp(log, (app) => {
-        leaguePages(projections, views.awaited)(app);
+        leaguePages(projections, views.awaited, ids)(app);
         streamRoutes(projections, streams)(app);
       }),
       bodyLimit: ({ bearer }) =>

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { gameIds } from "#shared/games/registry.ts";
-import { newToken } from "#shared/lib/ids.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { rpcOf, startTestManager, type TestManager, type Wire } from "../testing/test-manager.ts";
 
@@ -46,7 +46,7 @@ const wireOf = ({ text }: { text: string }): Wire => JSON.parse(JSON.parse(text)
 const count = (statuses: readonly number[], status: number): number => statuses.filter((one) => one === status).length;
 
 it("a token does not lift the rate limit of its network's registrations, but an agent that comes back is not limited", async () => {
-  const token = newToken();
+  const token = systemIds.token();
   expect(wireOf(await callFrom(REMOTE, playerCall("Eve", REMOTE, 9000, token)))).toMatchObject({ player_id: "P01" });
   const statuses: number[] = [];
   for (let n = 1; n <= 105; n++) {
@@ -70,7 +70,7 @@ it("a token does not lift the rate limit of its network's registrations, but an 
     expect((await callFrom(REMOTE, envelopeCall("player:Eve", "Eve", token))).status).toBe(200);
   }
   expect((await callFrom(REMOTE, { name: "list_leagues", arguments: {} }, token)).status).toBe(200);
-  expect((await callFrom(OTHER, playerCall("Ann", OTHER, 9000, newToken()))).status).toBe(200);
+  expect((await callFrom(OTHER, playerCall("Ann", OTHER, 9000, systemIds.token()))).status).toBe(200);
 });
 
 it("programs of the manager's machine register without a limit", async () => {

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { newToken } from "#shared/lib/ids.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { startTestManager, type TestManager, type Wire } from "../testing/test-manager.ts";
@@ -39,14 +39,14 @@ const register = (player_name: string, at: string, auth_token: string): Promise<
 const ack = (sender: string): object => newEnvelope("ACK", sender, {});
 
 describe("a new player on the endpoint of a registered one", () => {
-  const token = newToken();
+  const token = systemIds.token();
   beforeEach(async () => {
     expect(await register("Ann", endpoint, token)).toMatchObject({ player_id: "P01" });
   });
 
   it("is accepted if nothing listens there, and the old one comes back at another endpoint", async () => {
     await new Promise((resolve) => program.close(resolve));
-    expect(await register("Bob", endpoint, newToken())).toMatchObject({ status: "ACCEPTED", player_id: "P02" });
+    expect(await register("Bob", endpoint, systemIds.token())).toMatchObject({ status: "ACCEPTED", player_id: "P02" });
     expect(manager.endpointsKept()).toEqual({ P01: "", P02: endpoint });
     const elsewhere = manager.endpointOf("Ann");
     expect(await register("Ann", elsewhere, token)).toMatchObject({ status: "ACCEPTED", player_id: "P01" });
@@ -58,7 +58,7 @@ describe("a new player on the endpoint of a registered one", () => {
     ["answers by another name", ack("player:Bob")],
   ])("is accepted if the program that listens there %s", async (_, said) => {
     answer = said;
-    expect(await register("Bob", endpoint, newToken())).toMatchObject({ status: "ACCEPTED", player_id: "P02" });
+    expect(await register("Bob", endpoint, systemIds.token())).toMatchObject({ status: "ACCEPTED", player_id: "P02" });
     const authToken = signFor(sha256Hex(token), "rps");
     expect(asked).toMatchObject([{ type: "ROUND_ANNOUNCEMENT", auth_token: authToken, payload: { matches: [] } }]);
   });
@@ -73,7 +73,7 @@ describe("a new player on the endpoint of a registered one", () => {
     ["that it has no secret to check the signature", newEnvelope("LEAGUE_ERROR", "player:new", L004(false))],
   ])("is rejected when the old one answers %s", async (_, said) => {
     answer = said;
-    const refused = await register("Bob", endpoint, newToken());
+    const refused = await register("Bob", endpoint, systemIds.token());
     expect(refused).toMatchObject({ status: "REJECTED", error_code: "L003" });
     expect(refused.reason).toContain("the operator can reset a lost token");
     expect(manager.endpointsKept()).toEqual({ P01: endpoint });
@@ -81,20 +81,26 @@ describe("a new player on the endpoint of a registered one", () => {
 
   it("is rejected when the connection to the old one is reset, which a running program may do", async () => {
     program.prependListener("connection", (socket) => socket.resetAndDestroy());
-    expect(await register("Bob", endpoint, newToken())).toMatchObject({ status: "REJECTED", error_code: "L003" });
+    expect(await register("Bob", endpoint, systemIds.token())).toMatchObject({
+      status: "REJECTED",
+      error_code: "L003",
+    });
     expect(manager.endpointsKept()).toEqual({ P01: endpoint });
   });
 
   it("does not change the old one when it is rejected for another reason", async () => {
     await new Promise((resolve) => program.close(resolve));
-    const noGame = { player_name: "Bob", endpoint, auth_token: newToken(), game_types: ["chess.v1"] };
+    const noGame = { player_name: "Bob", endpoint, auth_token: systemIds.token(), game_types: ["chess.v1"] };
     expect(await manager.tool("register_player", noGame)).toMatchObject({ status: "REJECTED", error_code: "L001" });
     expect(manager.endpointsKept()).toEqual({ P01: endpoint });
   });
 
   it("is rejected under the name of the old one, also if nothing listens there", async () => {
     await new Promise((resolve) => program.close(resolve));
-    expect(await register("Ann", endpoint, newToken())).toMatchObject({ status: "REJECTED", error_code: "L003" });
+    expect(await register("Ann", endpoint, systemIds.token())).toMatchObject({
+      status: "REJECTED",
+      error_code: "L003",
+    });
   });
 });
 
@@ -103,7 +109,7 @@ it("an endpoint that the config lists is given to no other player, also if nothi
   manager = await startTestManager([{ league_id: "rps", game: "rps.v1" }], { players: [{ name: "Listed", endpoint }] });
   expect(manager.endpointsKept()).toEqual({ P01: endpoint });
   await new Promise((resolve) => program.close(resolve));
-  expect(await register("Bob", endpoint, newToken())).toMatchObject({ status: "REJECTED", error_code: "L003" });
+  expect(await register("Bob", endpoint, systemIds.token())).toMatchObject({ status: "REJECTED", error_code: "L003" });
 });
 
 function L004(has_secret?: boolean): object {
@@ -113,7 +119,7 @@ function L004(has_secret?: boolean): object {
 
 describe("reset_token", () => {
   it("gives a player a new token in place of a lost one, with which it gets its old id", async () => {
-    const lost = newToken();
+    const lost = systemIds.token();
     await register("Ann", endpoint, lost);
     const reset = await manager.tool("reset_token", { player_id: "P01" }, manager.operator);
     expect(reset).toMatchObject({ status: "RESET", player_id: "P01" });
@@ -123,9 +129,9 @@ describe("reset_token", () => {
   });
 
   it("needs the operator token", async () => {
-    const token = newToken();
+    const token = systemIds.token();
     await register("Ann", endpoint, token);
-    for (const caller of [undefined, newToken(), token]) {
+    for (const caller of [undefined, systemIds.token(), token]) {
       const refused = await manager.tool("reset_token", { player_id: "P01" }, caller);
       expect(refused).toMatchObject({ isError: true, error_code: "L004" });
     }

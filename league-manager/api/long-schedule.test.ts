@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { playerId } from "#shared/lib/ids.ts";
+import { playerId, systemIds } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { webApp } from "#shared/runtime/web.ts";
@@ -31,7 +31,7 @@ async function serve(of: Projections): Promise<string> {
   const server = createServer(
     await webApp(
       openLog(null, "test"),
-      leaguePages(of, () => null),
+      leaguePages(of, () => null, systemIds),
     )(),
   ).listen(0, "127.0.0.1");
   servers.push(server);

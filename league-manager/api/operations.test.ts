@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { newToken } from "#shared/lib/ids.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { abortedR1M1, rpcOf, startTestManager, type TestManager, type Wire, won } from "../testing/test-manager.ts";
@@ -54,7 +54,7 @@ describe("league operations", () => {
     const before = await shown();
     const callers = [
       ["player:nobody", undefined],
-      ["player:nobody", newToken()],
+      ["player:nobody", systemIds.token()],
       ["player:P01", manager.tokens.P01],
       ["referee:REF01", manager.tokens.REF01],
     ] as const;

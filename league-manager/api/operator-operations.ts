@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { equalSecrets } from "#shared/lib/hash.ts";
-import { newToken } from "#shared/lib/ids.ts";
+import type { Ids } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
@@ -18,6 +18,7 @@ interface OperatorDesk {
   readonly views: Pick<Views, "projections">;
   readonly operatorToken: string;
   readonly places: readonly Place[];
+  readonly ids: Ids;
 }
 
 /** What only the operator may ask for. */
@@ -110,7 +111,7 @@ function removal({ ledger, operatorToken }: OperatorDesk): Operation<unknown> {
   });
 }
 
-function tokenReset({ ledger, places, operatorToken }: OperatorDesk): Operation<unknown> {
+function tokenReset({ ledger, places, ids, operatorToken }: OperatorDesk): Operation<unknown> {
   return operation({
     request: "RESET_TOKEN",
     reply: "RESET_TOKEN_RESPONSE",
@@ -125,7 +126,7 @@ function tokenReset({ ledger, places, operatorToken }: OperatorDesk): Operation<
       annotations: { readOnlyHint: false, destructiveHint: true },
     },
     handle: operatorGate(operatorToken)(async ({ player_id }: z.infer<typeof PlayerId>) => {
-      const reset = await ledger.execute(resetToken(player_id, newToken(), places));
+      const reset = await ledger.execute(resetToken(player_id, ids.token(), places));
       return reset.ok ? ok({ status: "RESET", player_id, auth_token: reset.value.token }) : reset;
     }),
   });

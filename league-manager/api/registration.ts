@@ -1,4 +1,4 @@
-import { newToken } from "#shared/lib/ids.ts";
+import type { Ids } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import type { MachineAddresses } from "#shared/protocol/addresses.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
@@ -13,6 +13,7 @@ import type { Ledger } from "../ledger.ts";
 export interface RegistrationOptions {
   readonly ledger: Pick<Ledger, "execute">;
   readonly policy: AdmissionPolicy;
+  readonly ids: Ids;
   /** The present addresses of this machine. */
   readonly machineAddresses: () => MachineAddresses;
   /** Whether a registered player has left its endpoint. */
@@ -32,11 +33,11 @@ export interface Registration {
 }
 
 export function createRegistration(options: RegistrationOptions): Registration {
-  const { ledger, policy } = options;
+  const { ledger, policy, ids } = options;
   /** What a command is given besides the request: it may neither read the system nor draw random values. */
   const circumstancesOf = ({ authToken, remoteAddress }: Pick<Caller, "authToken" | "remoteAddress">) => ({
     ...{ token: authToken, remoteAddress, machineAddresses: options.machineAddresses() },
-    ...{ newToken: newToken(), salt: newToken() },
+    ...{ newToken: ids.token(), salt: ids.token() },
   });
   return {
     async player(request, caller) {

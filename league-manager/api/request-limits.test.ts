@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { request as httpRequest, type OutgoingHttpHeaders } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
-import { newToken } from "#shared/lib/ids.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { rpcOf, startTestManager, type TestManager } from "../testing/test-manager.ts";
 
@@ -34,7 +34,7 @@ describe("a body of 300 kB", () => {
     manager = await startTestManager(LEAGUES);
     await manager.register("P01", "REF01");
     const { P01, REF01 } = manager.tokens;
-    for (const token of [undefined, newToken(), P01, manager.operator]) {
+    for (const token of [undefined, systemIds.token(), P01, manager.operator]) {
       expect(await statusOf(headersOf(token))).toBe(413);
     }
     expect(await statusOf(headersOf(REF01), "POST", "/mcp", long)).toBe(200);
@@ -59,7 +59,7 @@ it("callers without a token of the league may make a hundred calls a minute, oth
   const ask = async (token?: string): Promise<number> => (await manager.post(rpcOf("ping"), token)).status;
   const first = await Promise.all(Array.from({ length: 98 }, () => ask()));
   expect(new Set(first)).toEqual(new Set([200]));
-  expect([await ask(newToken()), await ask(newToken()), await ask()]).toEqual([200, 429, 429]);
+  expect([await ask(systemIds.token()), await ask(systemIds.token()), await ask()]).toEqual([200, 429, 429]);
   expect([await ask(manager.tokens.P01), await ask(manager.operator)]).toEqual([200, 200]);
   const asP01 = newEnvelope("LIST_LEAGUES", "player:P01", {}, { authToken: manager.tokens.P01 });
   const enveloped = await manager.post(rpcOf("tools/call", { name: "league_message", arguments: asP01 }));

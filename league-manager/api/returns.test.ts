@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { isToken, newToken } from "#shared/lib/ids.ts";
+import { isToken, systemIds } from "#shared/lib/ids.ts";
 import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
@@ -53,7 +53,7 @@ it.each(["player", "referee"] as const)(
   async (kind) => {
     await start({}, "count");
     const [atA, atB] = [await startProgram(), await startProgram()];
-    const [first, second] = [newToken(), newToken()];
+    const [first, second] = [systemIds.token(), systemIds.token()];
     await register(kind, "A", atA, first);
     await register(kind, "B", atB, second);
     for (const [name, at, token] of [
@@ -71,7 +71,7 @@ it.each(["player", "referee"] as const)(
 
 it("a player that was removed before it played leaves its name and endpoint to the next player", async () => {
   await start({}, "count");
-  const [mistyped, other] = [newToken(), newToken()];
+  const [mistyped, other] = [systemIds.token(), systemIds.token()];
   const { player_id } = await register("player", "A", 9001, mistyped);
   const operator = readFileSync(join(dataFolder, "operator-token"), "utf8").trim();
   await tool("remove_player", { player_id, auth_token: operator });
@@ -130,7 +130,7 @@ it("agents of a run are identified by their tokens; another agent with their nam
   const answers = [
     await register("player", "Ann", 9109),
     await register("player", "Guest", 9101),
-    await register("player", "Ann", 9101, newToken()),
+    await register("player", "Ann", 9101, systemIds.token()),
     await register("referee", "Rogue", 9001),
   ];
   for (const answer of answers) expect(answer).toMatchObject({ status: "REJECTED", error_code: "L003" });
@@ -168,7 +168,7 @@ it.each(["player", "referee"] as const)(
   "a %s that changes its registration twice in a second is rejected with retryable: true",
   async (kind) => {
     await start({}, "count");
-    const token = newToken();
+    const token = systemIds.token();
     await register(kind, "A", 9001, token);
     let last = await register(kind, "A", 9002, token);
     for (let port = 9003; last.status === "ACCEPTED"; port++) last = await register(kind, "A", port, token);

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newToken } from "#shared/lib/ids.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
@@ -228,11 +228,11 @@ describe("registration", () => {
   });
 
   it("a new player may choose its token, so that it can come back if it never received the answer", async () => {
-    const own = newToken();
+    const own = systemIds.token();
     const first = (await asPlayer({}, own)).payload;
     expect(first).toMatchObject({ status: "ACCEPTED", player_id: "P01", auth_token: own });
     expect((await asPlayer({}, own)).payload).toMatchObject({ status: "ACCEPTED", player_id: "P01", auth_token: own });
-    expect((await asPlayer({}, newToken())).payload).toMatchObject({ status: "REJECTED", error_code: "L003" });
+    expect((await asPlayer({}, systemIds.token())).payload).toMatchObject({ status: "REJECTED", error_code: "L003" });
   });
 
   it.each(["a text without the form of a token", "another agent's", "the operator's"])(

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
@@ -35,6 +36,7 @@ const leftAt = (port: number): Promise<boolean> =>
   hasLeft(
     peers,
     systemClock,
+    systemIds,
     "rps",
   )({ id: "P01", name: "Ann", endpoint: `http://127.0.0.1:${port}/mcp`, tokenHash: sha256Hex("token") });
 
@@ -66,5 +68,5 @@ test("a player has not left if its machine could not be asked", async () => {
     message: () => Promise.reject(Object.assign(new Error("too many open files"), { code: "EMFILE" })),
   };
   const player = { id: "P01", name: "Ann", endpoint: "http://127.0.0.1:1/mcp", tokenHash: "" };
-  expect(await hasLeft(failing, systemClock, "rps")(player)).toBe(false);
+  expect(await hasLeft(failing, systemClock, systemIds, "rps")(player)).toBe(false);
 });

@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/lib/clock.ts";
-import { newMessageId } from "#shared/lib/ids.ts";
+import type { Ids } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
@@ -17,12 +17,12 @@ const UNREGISTERED = "player:new";
  * player's: a player without a secret cannot check the signature, and a connection that is reset or times out proves nothing.
  */
 export const hasLeft =
-  (peers: Pick<Peers, "message">, clock: Clock, leagueId: string) =>
+  (peers: Pick<Peers, "message">, clock: Clock, ids: Ids, leagueId: string) =>
   async (player: Pick<Agent, "id" | "name" | "endpoint" | "tokenHash">): Promise<boolean> => {
     const authToken = signFor(player.tokenHash, leagueId);
     const nothing = { league_id: leagueId, round_id: 0, matches: [] };
     const envelope = newEnvelope("ROUND_ANNOUNCEMENT", MANAGER_SENDER, nothing, {
-      messageId: newMessageId(),
+      messageId: ids.uuid(),
       authToken,
       at: clock.iso(),
     });

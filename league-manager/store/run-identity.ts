@@ -1,4 +1,4 @@
-import { newToken } from "#shared/lib/ids.ts";
+import type { Ids } from "#shared/lib/ids.ts";
 import type { ManagerStore } from "./manager-store.ts";
 
 /** The values that are fixed when a run begins. They are rows of the store, because the seed is secret. */
@@ -13,10 +13,11 @@ export interface RunIdentity {
 export async function openRun(
   store: Pick<ManagerStore, "getMeta" | "setMeta">,
   givenSeed: string | null,
+  ids: Ids,
 ): Promise<RunIdentity> {
   const [runId, seed] = [store.getMeta(RUN_ID), store.getMeta(SEED)];
   if (runId !== null && seed !== null) return { runId, seed };
-  const run = { runId: runId ?? newToken(), seed: seed ?? givenSeed ?? newToken() };
+  const run = { runId: runId ?? ids.token(), seed: seed ?? givenSeed ?? ids.token() };
   await Promise.all([store.setMeta(RUN_ID, run.runId), store.setMeta(SEED, run.seed)]);
   return run;
 }

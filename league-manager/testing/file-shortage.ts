@@ -1,5 +1,6 @@
 import { openSync } from "node:fs";
 import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { hasLeft } from "../effects/presence.ts";
 
@@ -21,6 +22,6 @@ takeAll();
 // Node may close internal files a moment later. This ends when it has closed none for 50 ms.
 do await systemClock.pause(50);
 while (takeAll() > 0);
-const left = await hasLeft(peers, systemClock, "rps")(player);
+const left = await hasLeft(peers, systemClock, systemIds, "rps")(player);
 process.stdout.write(JSON.stringify({ left }));
 await peers.close();

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CodenamesView } from "#shared/games/codenames.ts";
 import { endInWords } from "#shared/games/codenames-texts.ts";
-import { newSetupId } from "#shared/lib/ids.ts";
+import type { Ids } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
 import { type Asking, type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
@@ -41,7 +41,7 @@ const Report = z.object({
 type Report = z.infer<typeof Report>;
 
 /** The tools that lead a game by asking the caller's user and model; continue_game resumes a game after an interrupted call. */
-export function codenamesOperations(director: Director, log: Logger): readonly Operation<unknown>[] {
+export function codenamesOperations(director: Director, log: Logger, ids: Ids): readonly Operation<unknown>[] {
   const report = (sessionId: string): Report => {
     const session = director.session(sessionId);
     const { status, termination, reason } = session;
@@ -97,7 +97,7 @@ export function codenamesOperations(director: Director, log: Logger): readonly O
           return protocolRejected("GAME_ALREADY_OPEN", openAlready(director.tokenOf(own.sessionId)));
         }
         const round = Setup.safeParse(caller.input?.state);
-        const setupId = round.success ? round.data.id : newSetupId();
+        const setupId = round.success ? round.data.id : ids.uuid();
         const unanswered = { ...caller, input: caller.input && { ...caller.input, said: null, state: null } };
         const begun = director.begunBy(setupId);
         if (begun) return goOn(begun, unanswered);

@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
@@ -36,7 +37,7 @@ async function ask(
   ends.push(() => peers.close());
   const order = others.order({ timeouts: { join_ms: 5_000, move_ms: limitMs, game_over_ms: 5_000 } });
   const db = openSqlite(":memory:", SESSION_SCHEMA);
-  const host = createHost(sessionStore(db, testWriter(db)), systemClock);
+  const host = createHost(sessionStore(db, testWriter(db)), systemClock, systemIds);
   const options = rps.options.parse({ best_of: 5 });
   const { id } = await host.create({ game: rps as never, options, seed: order.seed, seats: seatsOf(order) });
   for (const [role, action] of [...TWO_TURNS, ...TWO_TURNS])

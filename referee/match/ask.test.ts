@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
 import { openLog } from "#shared/runtime/logger.ts";
@@ -95,7 +96,7 @@ it("an order that comes while a referee stops is nobody's forfeit: it is played 
     const db = openSqlite(join(folder, "referee.sqlite"), SESSION_SCHEMA + MATCH_SCHEMA);
     const peers = createPeers({ clock: systemClock });
     const referee = createReferee({
-      driver: testDriver(createHost(sessionStore(db, testWriter(db)), systemClock), peers),
+      driver: testDriver(createHost(sessionStore(db, testWriter(db)), systemClock, systemIds), peers),
       ...{ matches: matchTable(db, testWriter(db)), peers },
       ...{ log: openLog(null, "referee"), manager: others.manager, reportTimeoutMs: 10_000 },
       identity: { id: "REF01", token: TOKEN },
@@ -162,7 +163,7 @@ it("what a player without a token said is told as it said it", async () => {
     ...{ playerId: "P01", role: "player_1", endpoint, matchToken: "", signal: new AbortController().signal },
     ...{ wantsLegalActions: false, wantsRoundResults: false, takesBatches: false },
   };
-  const asker = createAsker(peers, () => "referee:REF01", systemClock);
+  const asker = createAsker(peers, () => "referee:REF01", systemClock, systemIds);
   const reply = await asker.requestMove(player, { match_id: "R1M1", tick: 0 }, 20_000);
   const raw = reply.kind === "move" ? reply.raw() : "";
   const fault = { code: "G001", cause: "illegal_move", detail: "illegal move: not today", raw } as const;

@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/lib/clock.ts";
-import { newMessageId } from "#shared/lib/ids.ts";
+import type { Ids } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { asText, jsonOf } from "#shared/lib/text.ts";
 import { type Envelope, fieldFaults, newEnvelope } from "#shared/protocol/envelope.ts";
@@ -50,12 +50,12 @@ export interface Asker {
 const MAX_ENDPOINTS = 10_000;
 
 /** `sender` returns the sender of the messages, `referee:` and the id, which is known once the referee is registered. */
-export function createAsker(peers: Peers, sender: () => string, clock: Clock): Asker {
+export function createAsker(peers: Peers, sender: () => string, clock: Clock, ids: Ids): Asker {
   const roundTrips = new Map<string, number>();
 
   const envelopeFor = (player: Seated, type: MessageType, payload: object): Envelope =>
     newEnvelope(type, sender(), payload, {
-      messageId: newMessageId(),
+      messageId: ids.uuid(),
       authToken: player.matchToken,
       at: clock.iso(),
     });

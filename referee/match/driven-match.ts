@@ -1,6 +1,6 @@
 import type { Game } from "#shared/games/game.ts";
 import type { Clock } from "#shared/lib/clock.ts";
-import { matchRef } from "#shared/lib/ids.ts";
+import { type Ids, matchRef } from "#shared/lib/ids.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SessionHost } from "../sessions/host.ts";
@@ -12,6 +12,7 @@ export interface MatchDriver {
   readonly host: SessionHost;
   readonly asker: Asker;
   readonly clock: Clock;
+  readonly ids: Ids;
   /** Receives each fault as it is published, with the system's message, and a description of the request that the player failed, for the process's log. */
   readonly onFault?: (player: Seated, fault: AskFault, request: string) => void;
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { evenOdd } from "#shared/games/even-odd.ts";
 import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
@@ -24,7 +25,7 @@ const running = new AbortController();
 beforeEach(async () => {
   peers = createPeers({ clock: systemClock });
   const db = openSqlite(":memory:", SESSION_SCHEMA);
-  const host = createHost(sessionStore(db, testWriter(db)), systemClock);
+  const host = createHost(sessionStore(db, testWriter(db)), systemClock, systemIds);
   driver = { ...testDriver(host, peers), waits: createWaits(host, systemClock) };
   thought = Promise.withResolvers();
   others = await startOthers({

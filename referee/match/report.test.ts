@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { pino } from "pino";
 import { afterEach, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { type ManualClock, manualClock } from "#shared/lib/testing-clock.ts";
 import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { createPeers } from "#shared/rpc/peer.ts";
@@ -32,7 +33,7 @@ function refereeOn(
   const peers = createPeers({ clock: systemClock });
   const referee = createReferee({
     ...{
-      driver: testDriver(createHost(sessionStore(db, testWriter(db)), clock), peers, clock),
+      driver: testDriver(createHost(sessionStore(db, testWriter(db)), clock, systemIds), peers, clock),
       matches: matchTable(db, testWriter(db)),
     },
     ...{ peers, log, manager, reportTimeoutMs: 10_000 },

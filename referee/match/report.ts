@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/lib/clock.ts";
-import { matchRef, newMessageId } from "#shared/lib/ids.ts";
+import { matchRef } from "#shared/lib/ids.ts";
 import type { Result } from "#shared/lib/result.ts";
 import { flat } from "#shared/lib/text.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
@@ -74,7 +74,7 @@ async function record(options: ReportOptions, result: MatchResult, signal: Abort
   for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs *= 2) {
     const token = identity.token ?? "";
     const envelope = newEnvelope("MATCH_RESULT", flat("referee:", identity.id), result, {
-      messageId: newMessageId(),
+      messageId: driver.ids.uuid(),
       authToken: token,
       at: driver.clock.iso(),
     });

@@ -104,7 +104,7 @@ export function createBots({ driver, known, dataFolder, log, clock, timeouts = T
   const drive = async (sessionId: string, role: Role, bot: string): Promise<void> => {
     try {
       const endpoint = await endpointOf(bot);
-      const secret = known.has(bot) ? null : ownSecret(secretFile);
+      const secret = known.has(bot) ? null : ownSecret(secretFile, driver.ids);
       const order = { ...orderFor(driver.host, sessionId, role, { bot, endpoint, secret }), timeouts };
       await playSeats(driver, order, sessionId, stopping.signal);
     } catch (thrown) {

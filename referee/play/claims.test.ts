@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
 import { agentDirectory } from "../agents.ts";
@@ -79,10 +80,16 @@ describe("a claim about the position after a move", () => {
   it("is not made on a move that is just being committed, which it was not checked on", async () => {
     const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA + REPLY_SCHEMA);
     const writer = testWriter(db);
-    const own = createHost(sessionStore(db, writer), systemClock);
+    const own = createHost(sessionStore(db, writer), systemClock, systemIds);
     const bots = { names: [], play: () => {} };
-    const desk = { host: own, agents: agentDirectory(db, writer, systemClock), seats: seatTable(db), writer, bots };
-    const play = createPlay({ ...desk, pagesUrl: () => "", tellPeople: () => {} });
+    const desk = {
+      host: own,
+      agents: agentDirectory(db, writer, systemClock, systemIds),
+      seats: seatTable(db),
+      writer,
+      bots,
+    };
+    const play = createPlay({ ...desk, ids: systemIds, pagesUrl: () => "", tellPeople: () => {} });
     const turns = createTurns(
       own,
       play,

@@ -1,7 +1,7 @@
 import { type Game, type Role, seesMore, type Viewer } from "#shared/games/game.ts";
 import { findGameNamed, gameIds } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { newAgentId, newToken } from "#shared/lib/ids.ts";
+import type { Ids } from "#shared/lib/ids.ts";
 import { messageOf, ok, type Result } from "#shared/lib/result.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
@@ -28,6 +28,7 @@ export interface PlayDesk {
   readonly seats: SeatTable;
   readonly writer: Writer;
   readonly bots: BotHouse;
+  readonly ids: Ids;
   /** Where people find the pages, e.g. `http://127.0.0.1:8001`. */
   readonly pagesUrl: () => string;
   /** Shows a line to the people at this host, where no agent reads it; it may hold a secret. */
@@ -104,7 +105,7 @@ export interface Play {
 }
 
 export function createPlay(desk: PlayDesk): Play {
-  const { host, agents, seats, writer, bots } = desk;
+  const { host, agents, seats, writer, bots, ids } = desk;
   /** Seats that are being taken now. */
   const joining = new Set<string>();
   const noSuchGame = (gameId: string) =>
@@ -171,7 +172,7 @@ export function createPlay(desk: PlayDesk): Play {
   };
 
   const open: Play["open"] = ({ game, options, placed, alongside = () => [] }) => {
-    const seed = newToken();
+    const seed = ids.token();
     return host.create({
       game,
       options,
@@ -179,7 +180,7 @@ export function createPlay(desk: PlayDesk): Play {
       // Derived, because a person's link has to be told again; whoever joins gets a token of its own.
       seats: placed.map(({ role }) => ({
         role,
-        agentId: newAgentId(),
+        agentId: ids.uuid(),
         tokenHash: sha256Hex(secretFrom(seed, seatPurpose(role))),
       })),
       actedBy: "seats",
@@ -233,7 +234,7 @@ export function createPlay(desk: PlayDesk): Play {
       if (!seat) return rejected("NO_OPEN_SEAT", whyFull(kept.session.game, role, open));
       joining.add(key(seat));
       try {
-        const token = newToken();
+        const token = ids.token();
         const taken = { ...seat, name: name ?? seat.name, holder: hashOf(bearer) };
         await writer.commit(seats.joining(gameId, taken, kept.session.participants[seat.role] ?? "", sha256Hex(token)));
         host.lobby.seatTaken(gameId);

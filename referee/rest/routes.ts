@@ -2,7 +2,7 @@ import type { Express, NextFunction, Request, RequestHandler, Response } from "e
 import type { Game, Role, Viewer } from "#shared/games/game.ts";
 import { findGame, gameIds } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
-import { newToken } from "#shared/lib/ids.ts";
+import type { Ids } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
 import { bearerOf, goneSignal } from "#shared/rpc/http-request.ts";
 import type { CreationLimit } from "#shared/rpc/rate-limit.ts";
@@ -45,6 +45,7 @@ export interface RestDesk {
   readonly pages: (app: Express, limits: Limits) => void;
   readonly log: Logger;
   readonly clock: Clock;
+  readonly ids: Ids;
   readonly rejections: RejectionLog;
   /** Whether callers on loopback are held to the rate limits too. */
   readonly limitLoopback: boolean;
@@ -159,7 +160,7 @@ export const restRoutes =
   };
 
 async function createSession(
-  { host, agents }: RestDesk,
+  { host, agents, ids }: RestDesk,
   caller: string,
   request: ReturnType<typeof CreateSession.parse>,
   remember: Remember,
@@ -171,8 +172,8 @@ async function createSession(
   }));
   const unknown = seats.find(({ tokenHash }) => tokenHash === "");
   if (unknown) return rejected("UNKNOWN_AGENT", `participants.${unknown.role}: no such agent`);
-  const ids = Object.values(participants);
-  if (!ids.includes(caller)) return rejected("NOT_PERMITTED", "The caller must be one of the participants");
+  if (!Object.values(participants).includes(caller))
+    return rejected("NOT_PERMITTED", "The caller must be one of the participants");
   const game = findGame(template);
   if (!game) return rejected("UNKNOWN_GAME", `template: unknown; one of ${gameIds.join(", ")}`);
   const fault = faultOfParticipants(game, participants);
@@ -190,7 +191,7 @@ async function createSession(
   const session = await host.create({
     game,
     options: options.data,
-    seed: newToken(),
+    seed: ids.token(),
     seats,
     actedBy: "seats",
     spectators,

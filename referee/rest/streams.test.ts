@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
 import { createHost } from "../sessions/host.ts";
@@ -13,7 +14,7 @@ import { createStreams } from "./streams.ts";
 
 it("a client that left before its stream was opened leaves no stream behind", async () => {
   const db = openSqlite(":memory:", SESSION_SCHEMA);
-  const host = createHost(sessionStore(db, testWriter(db)), systemClock);
+  const host = createHost(sessionStore(db, testWriter(db)), systemClock, systemIds);
   const seats = rps.roles.map((role) => ({ role, agentId: role, tokenHash: role }));
   const session = await host.create({
     game: rps as never,

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { chess } from "#shared/games/chess.ts";
 import type { Game } from "#shared/games/game.ts";
 import { rps } from "#shared/games/rps.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { createHost } from "./host.ts";
 import { hostInMemory } from "./testing-session-host.ts";
 
@@ -82,6 +83,7 @@ it("an action that comes between a session's commit and its acknowledgement is k
       },
     },
     clock,
+    systemIds,
   );
   const created = late.create(newSession(chess));
   const id = await committed.promise;
@@ -101,7 +103,9 @@ describe("a listener that throws", () => {
       told.push(who);
       throw new Error(`${who} failed`);
     };
-    const careful = createHost(store, clock, failing("onCommit"), (thrown) => errors.push((thrown as Error).message));
+    const careful = createHost(store, clock, systemIds, failing("onCommit"), (thrown) =>
+      errors.push((thrown as Error).message),
+    );
     const { id } = await careful.create(newSession(rps));
     careful.watch(id, failing("first"));
     careful.watch(id, () => told.push("second"));
@@ -118,7 +122,7 @@ describe("a listener that throws", () => {
     const failing = (): void => {
       throw new Error("onCommit failed");
     };
-    const careless = createHost(store, { ...clock, defer: (run) => void deferred.push(run) }, failing);
+    const careless = createHost(store, { ...clock, defer: (run) => void deferred.push(run) }, systemIds, failing);
     expect(await careless.create(newSession(rps))).toMatchObject({ status: "active" });
     expect(deferred).toHaveLength(1);
     expect(deferred[0]).toThrow("onCommit failed");
@@ -129,7 +133,7 @@ it("a watcher that leaves between two losses of one session does not keep it in 
   const losses = [Promise.withResolvers<never>(), Promise.withResolvers<never>()];
   let appends = 0;
   const append = () => losses[appends++]?.promise ?? Promise.resolve([]);
-  const lossy = createHost({ ...store, log: { ...store.log, append } }, clock);
+  const lossy = createHost({ ...store, log: { ...store.log, append } }, clock, systemIds);
   const id = await begin(rps);
   const told: number[] = [];
   const leave = lossy.watch(id, ({ session }) => told.push(session.tick));

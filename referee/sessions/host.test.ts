@@ -3,6 +3,7 @@ import { chess } from "#shared/games/chess.ts";
 import { codenames } from "#shared/games/codenames.ts";
 import type { Game } from "#shared/games/game.ts";
 import { rps } from "#shared/games/rps.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { createHost } from "./host.ts";
 import type { Access } from "./session-store.ts";
 import { hostInMemory } from "./testing-session-host.ts";
@@ -84,7 +85,7 @@ it("lets go of a session at once when its driver is done, unless it is watched o
 
 it("a session that the log did not take is not there, and nobody is told of it", async () => {
   const told: string[] = [];
-  const silent = createHost(store, clock, ({ id }) => told.push(id));
+  const silent = createHost(store, clock, systemIds, ({ id }) => told.push(id));
   const made: string[] = [];
   const broken = (id: string) => {
     made.push(id);
@@ -122,7 +123,7 @@ describe("expiry", () => {
       "UPDATE log SET body = replace(body, 'rps.v1', 'go.v9') WHERE stream = (SELECT number FROM streams WHERE name = ?)",
     ).run(unreadable);
     const told: string[] = [];
-    const restarted = createHost(store, clock);
+    const restarted = createHost(store, clock, systemIds);
     for (let time = 0; time < 2; time++) {
       now += 60 * MINUTE;
       await restarted.expireIdle(30 * MINUTE, (id, thrown) => told.push(`${id}: ${(thrown as Error).message}`));

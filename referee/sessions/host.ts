@@ -4,7 +4,7 @@ import type { Game, Role } from "#shared/games/game.ts";
 import { type Clock, throwLater } from "#shared/lib/clock.ts";
 import { hmacBase64Url } from "#shared/lib/hash.ts";
 import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
-import { newSessionId } from "#shared/lib/ids.ts";
+import type { Ids } from "#shared/lib/ids.ts";
 import { err } from "#shared/lib/result.ts";
 import { eventOf, type Fault } from "#shared/session/entry.ts";
 import { replay } from "#shared/session/replay.ts";
@@ -104,6 +104,7 @@ const DRIVEN: Access = { actedBy: "driver", spectators: "none" };
 export function createHost(
   store: SessionStore,
   clock: Clock,
+  ids: Ids,
   onCommit: (session: Session) => void = () => {},
   onListenerError: OnListenerError = (thrown) => throwLater(clock, thrown),
   openRoles: (sessionId: string) => readonly Role[] = () => [],
@@ -117,7 +118,7 @@ export function createHost(
   });
   return {
     lobby,
-    create: (options) => addSession(sessions, options),
+    create: (options) => addSession(sessions, ids.uuid(), options),
     read,
     submit: async (sessionId, submission) => submit(sessions, lobby, read(sessionId), submission),
     forfeit: async (sessionId, faults, alongside) =>
@@ -137,12 +138,11 @@ export function createHost(
   };
 }
 
-async function addSession(sessions: LiveSessions, options: NewSessionOptions): Promise<Session> {
+async function addSession(sessions: LiveSessions, id: string, options: NewSessionOptions): Promise<Session> {
   const { game, options: ofGame, seed, seats, alongside, ...given } = options;
   const { store, clock, live } = sessions;
   const access = { ...DRIVEN, ...given };
   const participants = Object.fromEntries(seats.map((seat) => [seat.role, seat.agentId]));
-  const id = newSessionId();
   const { entry, next }: Decision = create({ id, game, options: ofGame, participants, seed, at: clock.iso() });
   const append = { stream: id, expectedVersion: 0, events: [eventOf(entry)] };
   const setup = { sessionId: id, template: game.id, seed, seats, ...access };

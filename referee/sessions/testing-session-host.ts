@@ -1,4 +1,5 @@
 import { type Clock, isoAt, systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
 import { createHost, type SessionHost } from "./host.ts";
@@ -16,5 +17,5 @@ export function hostInMemory(now: () => number): HostInMemory {
   const clock = { ...systemClock, now, monotonic: now, iso: () => isoAt(now()) };
   const db = openSqlite(":memory:", SESSION_SCHEMA);
   const store = sessionStore(db, testWriter(db));
-  return { clock, db, store, host: createHost(store, clock) };
+  return { clock, db, store, host: createHost(store, clock, systemIds) };
 }

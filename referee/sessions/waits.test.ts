@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { chess } from "#shared/games/chess.ts";
 import type { Game } from "#shared/games/game.ts";
 import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { manualClock } from "#shared/lib/testing-clock.ts";
 import type { Session } from "#shared/session/session.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
@@ -16,7 +17,7 @@ let waits: Waits;
 let session: Session;
 beforeEach(async () => {
   const db = openSqlite(":memory:", SESSION_SCHEMA);
-  host = createHost(sessionStore(db, testWriter(db)), systemClock);
+  host = createHost(sessionStore(db, testWriter(db)), systemClock, systemIds);
   waits = createWaits(host, systemClock);
   const { roles, options } = chess as unknown as Game;
   const seats = roles.map((role) => ({ role, agentId: role, tokenHash: role }));

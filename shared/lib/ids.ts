@@ -1,28 +1,25 @@
 import { hash, randomBytes, randomUUID } from "node:crypto";
 import { flat } from "./text.ts";
 
-/** A UUID as a flat string (see text.ts): `toLowerCase` makes V8 copy it. */
-const uuid = (): string => randomUUID().toLowerCase();
+/** Random tokens and ids. */
+export interface Ids {
+  /** A 256-bit secret, base64url. */
+  token(): string;
+  /** A UUID as a flat string (see text.ts). Nothing can be read from it: no time, league or match. */
+  uuid(): string;
+}
 
-/** A 256-bit secret, base64url. */
-export const newToken = (): string => randomBytes(32).toString("base64url");
+/** The randomness of the system. `toLowerCase` makes V8 copy the UUID. */
+export const systemIds: Ids = {
+  token: () => randomBytes(32).toString("base64url"),
+  uuid: () => randomUUID().toLowerCase(),
+};
 
 /** Whether a text has the form of a token. Its randomness cannot be checked. */
 export const isToken = (text: string): boolean => /^[\w-]{43}$/.test(text);
 
-/** The id of a session. It is opaque: league, match and time cannot be read from it. */
-export const newSessionId = (): string => uuid();
-
 /** Whether a text has the form of a session's id, and is not the name of a match. */
 export const isSessionId = (text: string): boolean => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
-
-/** The id of an agent that registers with the session host. */
-export const newAgentId = (): string => uuid();
-
-/** The id of a setup of Codenames while its host answers the questions about it. */
-export const newSetupId = (): string => uuid();
-
-export const newMessageId = (): string => uuid();
 
 /**
  * The same id for the same parts, in the form of a UUID of version 4: a message that is sent again carries the id that it had before.

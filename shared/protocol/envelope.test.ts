@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { derivedMessageId, newMessageId } from "../lib/ids.ts";
+import { derivedMessageId, systemIds } from "../lib/ids.ts";
 import { Envelope, fieldFaults, looksLikeEnvelope, newEnvelope, PROTOCOL } from "./envelope.ts";
 import { messageTypes } from "./messages.ts";
 
@@ -181,7 +181,7 @@ describe("newEnvelope", () => {
   const at = "2026-01-01T00:00:00.000Z";
   const messageId = derivedMessageId("league/L1", "17", "P01");
 
-  test.each([messageId, newMessageId()])("has the message id %s and the time that it is given", (id) => {
+  test.each([messageId, systemIds.uuid()])("has the message id %s and the time that it is given", (id) => {
     const envelope = newEnvelope("ACK", "player:P01", {}, { messageId: id, at });
     expect(envelope).toEqual({
       ...{ protocol: PROTOCOL, message_id: id, timestamp: at },

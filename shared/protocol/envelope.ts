@@ -45,7 +45,7 @@ export interface EnvelopeOptions {
   readonly authToken?: string | undefined;
   /** The `message_id` of the request that this answers. */
   readonly correlationId?: string | undefined;
-  /** A `newMessageId`, or the `derivedMessageId` of a message that may be sent again. */
+  /** A random UUID, or the `derivedMessageId` of a message that may be sent again. */
   readonly messageId: string;
   /** The timestamp, ISO 8601 UTC: `Clock.iso()`. */
   readonly at: string;

@@ -1,5 +1,5 @@
 import { systemClock } from "../lib/clock.ts";
-import { newMessageId } from "../lib/ids.ts";
+import { systemIds } from "../lib/ids.ts";
 import { type Envelope, type EnvelopeOptions, newEnvelope as envelopeAt } from "./envelope.ts";
 import type { MessageType } from "./messages.ts";
 
@@ -9,4 +9,4 @@ export const newEnvelope = (
   sender: string,
   payload: object,
   options: Partial<EnvelopeOptions> = {},
-): Envelope => envelopeAt(type, sender, payload, { messageId: newMessageId(), at: systemClock.iso(), ...options });
+): Envelope => envelopeAt(type, sender, payload, { messageId: systemIds.uuid(), at: systemClock.iso(), ...options });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../lib/clock.ts";
+import { systemIds } from "../lib/ids.ts";
 import { withFixtures } from "./conformance.ts";
 import type { McpSurface } from "./mcp.ts";
 import { mcpEndpoint } from "./mcp-endpoint.ts";
@@ -63,7 +64,7 @@ describe("the conformance suite's fixtures, in plain JSON", () => {
 });
 
 it("nothing of it is there unless MCP_CONFORMANCE says so", async () => {
-  const { handler } = mcpEndpoint(surface, () => {}, systemClock);
+  const { handler } = mcpEndpoint(surface, () => {}, systemClock, systemIds);
   const caller = { bearer: null, remoteAddress: "127.0.0.1" };
   const { body } = await handler('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', caller);
   expect(JSON.parse(body).result.tools.map(({ name }: { name: string }) => name)).toEqual(["own"]);

@@ -3,6 +3,7 @@ import { request as httpRequest, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { systemClock } from "../lib/clock.ts";
+import { systemIds } from "../lib/ids.ts";
 import type { HttpContext } from "./http.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import { goneSignal } from "./http-request.ts";
@@ -47,7 +48,12 @@ test.each([
   };
   const tool = { ...about, name: "ask", annotations: {}, waits: true, call };
   const serverInfo = { name: "test", version: "1.0.0" };
-  const mcp = mcpEndpoint({ serverInfo, tools: [tool], resources: [], templates: [] }, () => {}, systemClock);
+  const mcp = mcpEndpoint(
+    { serverInfo, tools: [tool], resources: [], templates: [] },
+    () => {},
+    systemClock,
+    systemIds,
+  );
   const server = httpEndpoint({
     handler: mcp.handler,
     sessions: mcp.sessions,

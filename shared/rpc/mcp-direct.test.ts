@@ -3,6 +3,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../lib/clock.ts";
+import { systemIds } from "../lib/ids.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import { INVALID_PARAMS, rpcError } from "./json-rpc.ts";
 import { directTools, mcpMethods, type Tool } from "./mcp.ts";
@@ -52,7 +53,7 @@ interface Way {
 }
 async function open(service: McpService): Promise<Way> {
   const errors: unknown[] = [];
-  const all = mcpSessions(service, (error) => errors.push(error), systemClock);
+  const all = mcpSessions(service, (error) => errors.push(error), systemClock, systemIds);
   const counting = {
     ...all,
     direct: (...args: Parameters<typeof all.direct>) => {

@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import { newToken } from "../lib/ids.ts";
+import type { Ids } from "../lib/ids.ts";
 import { lazily } from "../lib/lazily.ts";
 import type { McpHandler } from "./http.ts";
 import { jsonRpc } from "./json-rpc.ts";
@@ -24,8 +24,13 @@ export interface McpEndpoint {
 }
 
 /** `onError` is told what no caller may know. */
-export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => void, clock: Clock): McpEndpoint {
-  const { serverInfo, instructions, answerWithinMs, stateKey = newToken() } = surface;
+export function mcpEndpoint(
+  surface: McpSurface,
+  onError: (error: unknown) => void,
+  clock: Clock,
+  ids: Ids,
+): McpEndpoint {
+  const { serverInfo, instructions, answerWithinMs, stateKey = ids.token() } = surface;
   const service: McpService = conformance
     ? conformance.withFixtures(surface, stateKey)
     : {
@@ -45,7 +50,7 @@ export function mcpEndpoint(surface: McpSurface, onError: (error: unknown) => vo
   };
   const sessions = lazily(async () => {
     const { mcpSessions } = await import("./mcp-sessions.ts");
-    loaded = mcpSessions(service, onError, clock);
+    loaded = mcpSessions(service, onError, clock, ids);
     return loaded;
   });
   return {

@@ -3,6 +3,7 @@ import { Agent, type IncomingMessage, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../lib/clock.ts";
+import { systemIds } from "../lib/ids.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import { directTools, mcpMethods, type Tool } from "./mcp.ts";
 import { type McpSessions, mcpSessions } from "./mcp-sessions.ts";
@@ -47,7 +48,7 @@ beforeEach(async () => {
   called = Promise.withResolvers();
   // Only what this code and the SDK set: a minute passes when the test says so, and connections know nothing of it.
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout", "Date", "performance"] });
-  all = mcpSessions(service, fail, systemClock);
+  all = mcpSessions(service, fail, systemClock, systemIds);
   server = httpEndpoint({
     handler: () => Promise.reject(),
     sessions: async () => all,
@@ -226,7 +227,7 @@ describe("a session is kept", () => {
 describe("when the table of sessions is full", () => {
   beforeEach(async () => {
     await all.close();
-    all = mcpSessions(service, fail, systemClock, undefined, { total: 3, perNetwork: 3 });
+    all = mcpSessions(service, fail, systemClock, systemIds, undefined, { total: 3, perNetwork: 3 });
   });
 
   it("a new session takes the place of the one that has been idle for longest", async () => {

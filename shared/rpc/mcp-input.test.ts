@@ -6,6 +6,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, beforeEach, expect, it, test } from "vitest";
 import { systemClock } from "../lib/clock.ts";
+import { systemIds } from "../lib/ids.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import type { CallerInput, Said } from "./input.ts";
 import type { Tool } from "./mcp.ts";
@@ -55,7 +56,7 @@ async function listen(more: { answerWithinMs?: number }): Promise<void> {
     templates: [],
     ...more,
   };
-  mcp = mcpEndpoint(surface, (error) => errors.push(error), systemClock);
+  mcp = mcpEndpoint(surface, (error) => errors.push(error), systemClock, systemIds);
   const web = () => Promise.reject();
   server = httpEndpoint({
     handler: mcp.handler,

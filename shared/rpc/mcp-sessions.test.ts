@@ -5,6 +5,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../lib/clock.ts";
+import { systemIds } from "../lib/ids.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import type { Tool } from "./mcp.ts";
 import { type McpEndpoint, mcpEndpoint } from "./mcp-endpoint.ts";
@@ -36,7 +37,7 @@ let url: string;
 beforeEach(async () => {
   errors = [];
   const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools, resources: [], templates: [numbered] };
-  mcp = mcpEndpoint(surface, (error) => errors.push(error), systemClock);
+  mcp = mcpEndpoint(surface, (error) => errors.push(error), systemClock, systemIds);
   server = httpEndpoint({
     handler: mcp.handler,
     sessions: mcp.sessions,

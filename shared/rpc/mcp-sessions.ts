@@ -10,7 +10,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { Clock } from "../lib/clock.ts";
-import { newSessionId } from "../lib/ids.ts";
+import type { Ids } from "../lib/ids.ts";
 import type { HttpContext, HttpReply } from "./http.ts";
 import { INVALID_PARAMS } from "./json-rpc.ts";
 import { authOf } from "./mcp-auth.ts";
@@ -74,6 +74,7 @@ export function mcpSessions(
   service: McpService,
   onError: (error: unknown) => void,
   clock: Clock,
+  ids: Ids,
   times: SessionTimes = TIMES,
   limits: SessionLimits = SESSION_LIMITS,
 ): McpSessions {
@@ -123,7 +124,7 @@ export function mcpSessions(
     const subscriptions = new Set<string>();
     const server = build("session", subscriptions);
     const transport = new NodeStreamableHTTPServerTransport({
-      sessionIdGenerator: newSessionId,
+      sessionIdGenerator: () => ids.uuid(),
       onsessioninitialized: (id) => void sessions.set(id, session),
       ...(service.eventStore && { eventStore: service.eventStore(), retryInterval: RETRY_MS }),
     });

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { systemClock } from "../lib/clock.ts";
+import { systemIds } from "../lib/ids.ts";
 import { err, ok } from "../lib/result.ts";
 import { Envelope } from "../protocol/envelope.ts";
 import { protocolError } from "../protocol/errors.ts";
@@ -51,7 +52,7 @@ const report = operation({
 
 const methods = mcpMethods({
   serverInfo: { name: "league-manager", version: "1.0.0" },
-  tools: toolsOf([register, report], () => "league_manager:LM01", systemClock),
+  tools: toolsOf([register, report], () => "league_manager:LM01", systemClock, systemIds),
   resources: [],
   templates: [],
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Clock } from "../lib/clock.ts";
-import { newMessageId } from "../lib/ids.ts";
+import type { Ids } from "../lib/ids.ts";
 import type { Result } from "../lib/result.ts";
 import { Envelope, type FieldFault, fieldFaults, looksLikeEnvelope, newEnvelope } from "../protocol/envelope.ts";
 import { errorType, type ProtocolError } from "../protocol/errors.ts";
@@ -74,11 +74,12 @@ export interface About {
   readonly authToken: string | null;
 }
 
-/** The tools of an agent: `league_message`, and one for each operation that has a name. Replies are sent as `self` at the time of `clock`. */
+/** The tools of an agent: `league_message`, and one for each operation that has a name. Replies are sent as `self` at the time of `clock`, with message ids from `ids`. */
 export function toolsOf(
   operations: readonly Operation<unknown>[],
   self: (about: About) => string,
   clock: Clock,
+  ids: Ids,
 ): readonly Tool[] {
   const byType = new Map<string, Operation<unknown>>(operations.map((one) => [one.request, one]));
 
@@ -98,7 +99,7 @@ export function toolsOf(
     if (isInputNeeded(answer)) throw new Error(`${type} asks a caller who cannot be asked`);
     logRejection(http, answer, type, sender);
     const as = self({ payload: payload.data, authToken: caller.authToken });
-    const about = { messageId: newMessageId(), correlationId: message_id, at: clock.iso() };
+    const about = { messageId: ids.uuid(), correlationId: message_id, at: clock.iso() };
     const reply = answer.ok
       ? newEnvelope(found.reply, as, answer.value, about)
       : newEnvelope(errorType(answer.error), as, answer.error, about);

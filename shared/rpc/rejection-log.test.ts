@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "../lib/clock.ts";
-import { newToken } from "../lib/ids.ts";
+import { systemIds } from "../lib/ids.ts";
 import { manualClock } from "../lib/testing-clock.ts";
 import { rejectionLog } from "./rejection-log.ts";
 
@@ -53,7 +53,7 @@ test("the end of a server writes the line at once, and cancels the timer of the 
 });
 
 test("no token is logged, and text from callers is one short line", () => {
-  const token = newToken();
+  const token = systemIds.token();
   const said = {
     code: -32602,
     reason: `Unknown tool: ${token}`,

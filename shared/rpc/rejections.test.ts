@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { systemClock } from "../lib/clock.ts";
+import { systemIds } from "../lib/ids.ts";
 import { err, ok } from "../lib/result.ts";
 import { protocolError } from "../protocol/errors.ts";
 import { newEnvelope } from "../protocol/testing-envelope.ts";
@@ -34,7 +35,7 @@ let mcp: McpEndpoint;
 let server: Server;
 let url: string;
 beforeAll(async () => {
-  const tools = toolsOf(operations, () => "league_manager:LM01", systemClock);
+  const tools = toolsOf(operations, () => "league_manager:LM01", systemClock, systemIds);
   const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools, resources: [], templates: [] };
   mcp = mcpEndpoint(
     surface,
@@ -42,6 +43,7 @@ beforeAll(async () => {
       throw error;
     },
     systemClock,
+    systemIds,
   );
   server = httpEndpoint({
     ...{ handler: mcp.handler, sessions: mcp.sessions, web: () => Promise.reject() },

@@ -3,6 +3,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
 import { type Clock, systemClock } from "../lib/clock.ts";
+import { systemIds } from "../lib/ids.ts";
 import { withFixtures } from "./conformance.ts";
 import { httpEndpoint } from "./http-endpoint.ts";
 import { jsonRpc } from "./json-rpc.ts";
@@ -56,7 +57,7 @@ export async function startTestServer(onError: (error: unknown) => void): Promis
   let port = 0;
   const start = async (): Promise<void> => {
     const service = withFixtures(surface, "k".repeat(43));
-    sessions = mcpSessions(service, onError, systemClock);
+    sessions = mcpSessions(service, onError, systemClock, systemIds);
     server = httpEndpoint({
       handler: jsonRpc(service.methods, onError, systemClock).answer,
       sessions: async () => sessions,

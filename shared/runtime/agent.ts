@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { type Clock, systemClock } from "../lib/clock.ts";
+import { type Ids, systemIds } from "../lib/ids.ts";
 import { messageOf } from "../lib/result.ts";
 import { httpNetwork, type Network } from "../rpc/network.ts";
 import type { AgentReport } from "./agent-report.ts";
@@ -10,7 +11,7 @@ import { released } from "./held.ts";
 import { type Logger, openLog } from "./logger.ts";
 import { endWithNpm } from "./parent-watchdog.ts";
 
-/** The process around an agent: its log, its output, and the clock and network for the agent. */
+/** The process around an agent: its log, its output, and the clock, the randomness and the network for the agent. */
 export interface AgentProcess {
   readonly log: Logger;
   /** A line for the person at the terminal, on stderr; silent under a parent that shows its own progress. */
@@ -19,6 +20,8 @@ export interface AgentProcess {
   warn(line: string): void;
   report(report: AgentReport): void;
   readonly clock: Clock;
+  /** Random tokens and ids for the agent. */
+  readonly ids: Ids;
   readonly network: Network;
 }
 
@@ -59,6 +62,7 @@ export async function runAgentProcess(
       if (process.connected) process.send?.(report);
     },
     clock: systemClock,
+    ids: systemIds,
     network: httpNetwork(systemClock),
   };
 

@@ -1,4 +1,4 @@
-import { newToken } from "../lib/ids.ts";
+import { systemIds } from "../lib/ids.ts";
 import { createRandom } from "../lib/rng.ts";
 import { type HeldPort, holdPort } from "../rpc/hold-port.ts";
 import { StartError } from "./exit.ts";
@@ -59,7 +59,7 @@ async function nextFree(count: number): Promise<readonly number[] | null> {
 /** Locks consecutive blocks with at least `ports` ports, until this process ends. */
 async function takeBlocks(ports: number): Promise<typeof own> {
   const count = Math.ceil(ports / BLOCK);
-  const begin = createRandom(newToken()).int(0, BLOCKS - 1);
+  const begin = createRandom(systemIds.token()).int(0, BLOCKS - 1);
   for (let tried = 0; tried < BLOCKS; tried++) {
     const block = (begin + tried) % BLOCKS;
     if (block + count > BLOCKS) continue;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { type Clock, systemClock } from "../lib/clock.ts";
-import { isToken } from "../lib/ids.ts";
+import { isToken, systemIds } from "../lib/ids.ts";
 import { PlayerRegisterResponse } from "../protocol/messages.ts";
 import { newEnvelope } from "../protocol/testing-envelope.ts";
 import { collect } from "../rpc/http-request.ts";
@@ -47,7 +47,7 @@ async function registering(
   const peers = self.network.createPeers();
   ends.push(() => peers.close());
   const stopping = signal ?? new AbortController().signal;
-  const token = takeToken(tokenFile, "player:Ann", stopping);
+  const token = takeToken(tokenFile, "player:Ann", stopping, systemIds);
   const registered = register({
     ...{ peers, token, tokenFile, payload: {}, timeoutMs: 5_000 },
     type: "PLAYER_REGISTER_REQUEST",

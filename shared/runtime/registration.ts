@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { newMessageId } from "../lib/ids.ts";
+import type { Ids } from "../lib/ids.ts";
 import { inOneLine } from "../lib/text.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
 import type { MessageType } from "../protocol/messages.ts";
@@ -43,13 +43,13 @@ const isPassing = ({ cause, status }: CallFault): boolean =>
  * The token that an agent chooses for itself, kept in a file (mode 0600) before it is sent, so that an agent that is killed is known by it when it
  * asks again. It is held until `signal` is aborted: StartError when another process holds it, since two agents with one token would be one to the manager.
  */
-export function takeToken(tokenFile: string, sender: string, signal: AbortSignal): string {
+export function takeToken(tokenFile: string, sender: string, signal: AbortSignal, ids: Ids): string {
   const lock = takeFile(tokenFile);
   if (!lock) {
     throw new StartError(`${sender} runs already, by the token in ${tokenFile}: take another --name or --data`);
   }
   signal.addEventListener("abort", () => lock.release());
-  return ownSecret(tokenFile);
+  return ownSecret(tokenFile, ids);
 }
 
 const stopped = (): StartError => new StartError("stopped before it was registered");
@@ -72,7 +72,7 @@ export async function register<
   let hasReported = false;
   for (let attempt = 0; ; attempt++) {
     const envelope = newEnvelope(options.type, options.sender, options.payload, {
-      messageId: newMessageId(),
+      messageId: self.ids.uuid(),
       authToken: own,
       at: self.clock.iso(),
     });

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { newToken } from "../lib/ids.ts";
+import type { Ids } from "../lib/ids.ts";
 import { fileFault, StartError } from "./exit.ts";
 import { fileNameOf } from "./file-name.ts";
 
@@ -27,10 +27,10 @@ export function writeSecret(file: string, secret: string): void {
 }
 
 /** The secret in a file, or a new one, which is kept there. */
-export function ownSecret(file: string): string {
+export function ownSecret(file: string, ids: Ids): string {
   const known = readSecret(file);
   if (known) return known;
-  const secret = newToken();
+  const secret = ids.token();
   writeSecret(file, secret);
   return secret;
 }

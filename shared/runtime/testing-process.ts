@@ -1,15 +1,17 @@
 import { systemClock } from "../lib/clock.ts";
+import { systemIds } from "../lib/ids.ts";
 import { httpNetwork } from "../rpc/network.ts";
 import type { AgentProcess } from "./agent.ts";
 import { openLog } from "./logger.ts";
 
-/** The process of an agent that a test runs: without output, with the clock and the network of this machine. */
+/** The process of an agent that a test runs: without output, with the clock, the randomness and the network of this machine. */
 export const silentProcess = (name: string, own: Partial<AgentProcess> = {}): AgentProcess => ({
   log: openLog(null, name),
   say: () => {},
   warn: () => {},
   report: () => {},
   clock: systemClock,
+  ids: systemIds,
   network: httpNetwork(systemClock),
   ...own,
 });

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
+import { systemIds } from "#shared/lib/ids.ts";
 import { openLog } from "#shared/runtime/logger.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import { afterCommands, entered, running, SETTINGS } from "../../league/testing.ts";
@@ -15,7 +16,7 @@ async function get(query: string) {
   ];
   const noAgents = { agents: new Map(), lastForgotten: { player: 0, referee: 0 }, formerLeagues: [] };
   const state = { ...noAgents, leagues: new Map(leagues.map((league) => [league.leagueId, league])) };
-  const routes = leaguePages(createProjections({ state }), () => null);
+  const routes = leaguePages(createProjections({ state }), () => null, systemIds);
   const server = createServer(await webApp(openLog(null, "test"), routes)()).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close().closeAllConnections());
   await new Promise((resolve) => server.once("listening", resolve));

@@ -1,5 +1,5 @@
 import type { Express, Response } from "express";
-import { newToken } from "#shared/lib/ids.ts";
+import type { Ids } from "#shared/lib/ids.ts";
 import { cutTo, escapeHtml } from "#shared/lib/text.ts";
 import type { Awaited } from "../../agents/awaited.ts";
 import type { League, Round } from "../../league/league.ts";
@@ -13,13 +13,18 @@ type AwaitedBy = (league: League) => Awaited | null;
 
 /** The manager's page: standings and schedule of every league. A script follows the leagues' events; without scripts the browser reloads it. */
 export const leaguePages =
-  (projections: Projections, awaited: AwaitedBy) =>
+  (projections: Projections, awaited: AwaitedBy, ids: Ids) =>
   (app: Express): void => {
     app.get("/", (request, response) => {
       const { league, round } = request.query;
       const chosen = typeof league === "string" ? projections.league(league) : null;
-      if (league !== undefined && !chosen) return send(response.status(404), unknownLeague(projections, league));
-      send(response, leaguesPage(projections, awaited, chosen && { league: chosen, roundId: roundNumber(round) }));
+      if (league !== undefined && !chosen)
+        return send(response.status(404), ids.token(), unknownLeague(projections, league));
+      send(
+        response,
+        ids.token(),
+        leaguesPage(projections, awaited, chosen && { league: chosen, roundId: roundNumber(round) }),
+      );
     });
   };
 
@@ -29,8 +34,8 @@ interface Page {
   readonly isLive: boolean;
 }
 
-function send(response: Response, { main, isLive }: Page): void {
-  const nonce = newToken();
+/** `nonce` is new for each answer: a script without it does not run. */
+function send(response: Response, nonce: string, { main, isLive }: Page): void {
   response.set(
     "content-security-policy",
     `default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-${nonce}'; connect-src 'self'; base-uri 'none'; form-action 'none'`,

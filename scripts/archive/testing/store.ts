@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import type { Command } from "#shared/session/session.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
@@ -57,7 +58,7 @@ export async function writeStore(
   const file = join(folder, "league-manager.sqlite");
   const db = openSqlite(file, MANAGER_SCHEMA);
   const store = managerStore(db, testWriter(db));
-  const { runId } = await openRun(store, RUN_SEED);
+  const { runId } = await openRun(store, RUN_SEED, systemIds);
   const ledger = openLedger({
     store,
     leagueIds,

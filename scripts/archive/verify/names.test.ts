@@ -1,5 +1,5 @@
 import { afterAll, describe, it } from "vitest";
-import { newToken } from "#shared/lib/ids.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { nameCommitment } from "../../../league-manager/agents/decide.ts";
 import { agentLogFile, RUN_FILE } from "../files.ts";
 import { type Attempt, expectFault, forged } from "../testing/attempts.ts";
@@ -14,7 +14,7 @@ const plain = await exports.exported(plainRun);
 
 /** Gives P01 another name in the first league and in its registration. */
 const renamed =
-  (name: string, salt = newToken()) =>
+  (name: string, salt = systemIds.token()) =>
   ({ league, events, agents }: Forgery): void => {
     Object.assign(league.players[0], { display_name: name, salt });
     const name_commitment = nameCommitment({ name, salt });
@@ -65,7 +65,7 @@ const ATTEMPTS: readonly Attempt[] = [
   ],
   [
     "its beginning is in the salt",
-    renamed("Zoe", `${newToken()}\nAnn`),
+    renamed("Zoe", `${systemIds.token()}\nAnn`),
     RUN_FILE,
     /^the name of P01 in rps has a salt that the manager does not make$/,
   ],
