@@ -42,10 +42,18 @@ const capabilities: readonly Capability[] = [
   },
   {
     name: "randomness",
-    instead: "take a Random (shared/lib/rng.ts) as an argument; ids, tokens and seeds come from shared/lib/ids.ts",
+    instead: "take a Random (shared/lib/rng.ts) or Ids (shared/lib/ids.ts) as an argument",
     calls: /\bMath\s*\.\s*random\b|\b(randomBytes|randomUUID|randomInt|randomFill|randomFillSync|getRandomValues)\b/g,
     modules: /^$/,
     implementedBy: /^shared\/lib\/ids\.ts$/,
+  },
+  {
+    name: "the randomness of the system",
+    instead: "take Ids (shared/lib/ids.ts) as an argument; only what composes a process passes systemIds",
+    calls: /\bsystemIds\b/g,
+    modules: /^$/,
+    // The entry of an agent, the commands, and what they begin with: free ports and the folder of a run.
+    implementedBy: /^(shared\/lib\/ids|shared\/runtime\/(agent|free-ports)|scripts\/(command-[\w-]+|run-folder))\.ts$/,
   },
   {
     name: "the network",

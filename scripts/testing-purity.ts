@@ -27,7 +27,7 @@ export function impurities(path: string, text: string): readonly string[] {
   const code = codeOf(text);
   const foreign = valueImports(code).filter((from) => !isPureImport(path, from));
   const random = [...code.matchAll(/\{([^}]*)\}\s*from\s+"[^"]*\/ids\.ts"/g)].flatMap(
-    ([, names = ""]) => names.match(/\bnew[A-Z]\w*/g) ?? [],
+    ([, names = ""]) => names.match(/\b(systemIds|new[A-Z]\w*)/g) ?? [],
   );
   return [
     ...foreign.map((from) => `${path} imports ${from}`),
