@@ -1,9 +1,8 @@
 import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import type { Ids } from "#shared/lib/ids.ts";
 import { invariant } from "#shared/lib/result.ts";
 import type { Config } from "#shared/runtime/config.ts";
-import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
+import { ownSecret, type Secrets, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { type Place, placesOf } from "./agents/places.ts";
 import type { AdmissionPolicy } from "./agents/policy.ts";
 import type { LeagueSettings } from "./league/commands.ts";
@@ -14,10 +13,10 @@ import type { RunIdentity } from "./store/run-identity.ts";
 export type StartWhen = AdmissionPolicy["startWhen"];
 
 /** The places that a config keeps. The data folder of a run holds a token for each agent that the run starts. */
-export const keptPlaces = (config: Config, startWhen: StartWhen, dataFolder: string, ids: Ids): readonly Place[] =>
+export const keptPlaces = (config: Config, startWhen: StartWhen, dataFolder: string, self: Secrets): readonly Place[] =>
   placesOf(
     config,
-    startWhen === "roster" ? (kind, name) => sha256Hex(ownSecret(tokenFileOf(dataFolder, kind, name), ids)) : null,
+    startWhen === "roster" ? (kind, name) => sha256Hex(ownSecret(self, tokenFileOf(dataFolder, kind, name))) : null,
   );
 
 export const admissionPolicy = (

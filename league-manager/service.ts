@@ -1,15 +1,12 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { throwLater } from "#shared/lib/clock.ts";
 import type { Listening } from "#shared/rpc/listen.ts";
 import { machineAddresses } from "#shared/rpc/own-addresses.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import type { Config } from "#shared/runtime/config.ts";
-import { StartError } from "#shared/runtime/exit.ts";
+import { StartError, StoreLost } from "#shared/runtime/exit.ts";
 import { listen } from "#shared/runtime/listen.ts";
-import { ownStore } from "#shared/runtime/own-store.ts";
 import { readingStore } from "#shared/runtime/store-file.ts";
-import { localWriter } from "#shared/store/writer.ts";
 import { awaitedBy, type StartRule } from "./agents/awaited.ts";
 import { type ApiOptions, createApi } from "./api/api.ts";
 import { operatorToken } from "./api/operator-token.ts";
@@ -53,7 +50,6 @@ interface Core extends ManagerServiceOptions {
 
 /** Starts the league manager: opens its store, folds it, listens, and then starts the effects that its state needs. */
 export function startManager(options: ManagerServiceOptions, self: AgentProcess): Promise<RunningAgent> {
-  mkdirSync(options.dataFolder, { recursive: true });
   const file = join(options.dataFolder, "league-manager.sqlite");
   return readingStore(file, () => startOn(file, options, self));
 }
@@ -77,14 +73,13 @@ async function startParts(
   self: AgentProcess,
 ): Promise<void> {
   const { config } = options;
-  const { clock, ids, network, log } = self;
+  const { clock, ids, network, disk, log } = self;
   // The memory may differ from the file. The process ends; the next start reads the file.
   const onFatal = (error: Error): void =>
-    throwLater(clock, new StartError(`cannot write to ${file}: ${error.message}`));
-  const own = ownStore(file, MANAGER_SCHEMA, clock);
+    throwLater(clock, error instanceof StoreLost ? error : new StartError(`cannot write to ${file}: ${error.message}`));
+  const own = disk.openStore(file, MANAGER_SCHEMA, { isWrittenByThread: false, onBroken: onFatal });
   started.defer(() => own.close());
-  const store = managerStore(own.db, localWriter(own.db, clock, onFatal), onFatal);
-  started.defer(() => store.close());
+  const store = managerStore(own.db, own.writer, onFatal);
   const run = await openRun(store, options.seed, ids);
   const leagueIds = config.leagues.map(({ league_id }) => league_id);
   const loaded = loadState(store, leagueIds);
@@ -115,8 +110,8 @@ function compose(core: Core, self: AgentProcess) {
   const { config, startWhen, dataFolder, ledger, run } = core;
   const { clock, ids, log, network } = self;
   const presentAddresses = () => machineAddresses(network.interfaces());
-  const operator = operatorToken(config.manager.operator_token, dataFolder, ids);
-  const places = keptPlaces(config, startWhen, dataFolder, ids);
+  const operator = operatorToken(config.manager.operator_token, dataFolder, self);
+  const places = keptPlaces(config, startWhen, dataFolder, self);
   const startRule = { places, startWhen, minPlayers: numbersOf(config, "min_players") };
   const policy = admissionPolicy(config, startWhen, places, operator.token);
   const peers = network.createPeers();

@@ -158,7 +158,7 @@ function takeSecret(identity: Identity, { secretFile = null, host }: PlayerOptio
       self.say("without --secret-file it accepts matches from programs on this machine only");
     return;
   }
-  const secret = ownSecret(secretFile, self.ids);
+  const secret = ownSecret(self, secretFile);
   if (!isToken(secret)) {
     throw new StartError(
       `${secretFile}: a secret has 43 characters; delete the file, and a new one is created`,
@@ -192,7 +192,7 @@ async function registerPlayer(
   const sender = `player:${name}`;
   const tokenFile = tokenFileOf(options.dataFolder, "player", name);
   // The player chooses its token before it registers, so it can check the signature of every message from the first one on.
-  const own = takeToken(tokenFile, sender, signal, self.ids);
+  const own = takeToken(self, tokenFile, sender, signal);
   setToken(identity, own);
   const { response, token } = await register({
     peers,

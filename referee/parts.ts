@@ -5,6 +5,7 @@ import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp-endpoint.ts";
 import { toolsOf } from "#shared/rpc/operations.ts";
 import type { Peers } from "#shared/rpc/peer.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
+import type { AgentStore } from "#shared/runtime/disk.ts";
 import { ownSecret } from "#shared/runtime/secret-file.ts";
 import { VERSION } from "#shared/runtime/version.ts";
 import type { Session } from "#shared/session/session.ts";
@@ -22,7 +23,6 @@ import { type Replies, sqliteReplies } from "./sessions/replies.ts";
 import { seatTable } from "./sessions/seats.ts";
 import { sessionStore } from "./sessions/session-store.ts";
 import { createWaits, type Waits } from "./sessions/waits.ts";
-import type { RefereeStore } from "./store.ts";
 import { matchTable, type SessionTable, sessionTable } from "./tables.ts";
 
 /** Who this referee is in its league: from its registration on with an id and a token. */
@@ -50,7 +50,7 @@ export interface Parts {
 /** Composes the parts of a referee over its open store and the server that is going to pass them requests. */
 export function composeParts(
   options: ServiceOptions,
-  { db, writer }: RefereeStore,
+  { db, writer }: AgentStore,
   server: Listening,
   identity: Identity,
   self: AgentProcess,
@@ -125,8 +125,9 @@ function endpointOf(
   desk: RefereeDesk & { readonly identity: Identity },
   room: PlayRoom,
   { port }: Listening,
-  { clock, ids, log }: AgentProcess,
+  self: AgentProcess,
 ): McpEndpoint {
+  const { clock, ids, log } = self;
   const listing =
     manager === null
       ? { instructions: HOST_INSTRUCTIONS, unlisted: LEAGUE_TOOLS }
@@ -141,7 +142,7 @@ function endpointOf(
     ),
     resources: [...room.resources, ...gameRules()],
     templates: [...room.templates, ...refereeTemplates(desk)],
-    stateKey: ownSecret(join(dataFolder, "tokens", `rounds-${storeName ?? port}`), ids),
+    stateKey: ownSecret(self, join(dataFolder, "tokens", `rounds-${storeName ?? port}`)),
     answerWithinMs,
     ...listing,
   };

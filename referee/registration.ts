@@ -36,7 +36,7 @@ export async function registerReferee(
       max_concurrent_matches: maxConcurrentMatches,
     },
     response: RefereeRegisterResponse,
-    token: takeToken(tokenFile, sender, signal, self.ids),
+    token: takeToken(self, tokenFile, sender, signal),
   });
   identity.id = response.referee_id ?? display_name;
   identity.token = token;

@@ -69,6 +69,7 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
     driver,
     known: desk.bots,
     dataFolder: desk.dataFolder,
+    disk: self.disk,
     log: self.log,
     clock: self.clock,
     timeouts: desk.botTimeouts,

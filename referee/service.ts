@@ -47,7 +47,7 @@ export async function startReferee(
   const service: Service = { options, self, identity, creations, streams: [], opened: null };
   const server = await listenFor(service);
   // The store may be named after the port, so it opens behind it.
-  const store = await orClose(server, () => openStore(options, server.port, clock));
+  const store = await orClose(server, () => openStore(options, server.port, self));
   const parts = composeParts(options, store, server, identity, self);
   service.opened = { server, parts };
   const { host, replies, room } = parts;

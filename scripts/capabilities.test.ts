@@ -37,6 +37,12 @@ describe("takenFromSystem", () => {
     ["const get = options.get ?? fetch;", "the network", "fetch"],
     ["const client = createClient({ fetch });", "the network", "fetch"],
     ['const net = process.getBuiltinModule("node:net");', "the network", "getBuiltinModule"],
+    ["const files = systemDisk(clock);", "the disk", "systemDisk"],
+    ["const own = ownStore(file, SCHEMA, clock, onLost);", "the disk", "ownStore"],
+    ["const lock = takeFile(file);", "the disk", "takeFile"],
+    ['import { openSqlite } from "#shared/store/sqlite.ts";', "the disk", "openSqlite"],
+    ["const writer = threadWriter(file, onDeath, clock);", "the disk", "threadWriter"],
+    ["const writer = localWriter(db, clock);", "the disk", "localWriter"],
   ])("%s", (text, capability, found) => {
     const [told = "", ...more] = takenFromSystem("referee/new.ts", text);
     expect(told).toContain(`referee/new.ts takes ${capability} from the system`);

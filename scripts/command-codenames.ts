@@ -7,6 +7,7 @@ import { messageOf } from "#shared/lib/result.ts";
 import type { Ask, Said } from "#shared/rpc/input.ts";
 import { type Called, connectMcpHost, type McpHost } from "#shared/rpc/mcp-host.ts";
 import { httpNetwork } from "#shared/rpc/network.ts";
+import { systemDisk } from "#shared/runtime/disk.ts";
 import { EXIT, fileFault, StartError } from "#shared/runtime/exit.ts";
 import { freePort } from "#shared/runtime/free-ports.ts";
 import { openLog } from "#shared/runtime/logger.ts";
@@ -128,6 +129,7 @@ async function ownReferee(data: string, game: OpenGame | null, tell: (line: stri
       clock: systemClock,
       ids: systemIds,
       network: httpNetwork(systemClock),
+      disk: systemDisk(systemClock),
     },
   );
   const referee = await starting.catch((thrown) => {

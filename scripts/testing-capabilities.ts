@@ -1,4 +1,4 @@
-/** Finds code that takes time, randomness or the network from the system instead of from its arguments. */
+/** Finds code that takes time, randomness, the network or the disk from the system instead of from its arguments. */
 
 interface Capability {
   readonly name: string;
@@ -29,8 +29,9 @@ const capabilities: readonly Capability[] = [
     instead: "take a Clock as an argument; only what composes a process passes systemClock",
     calls: /\bsystemClock\b/g,
     modules: /^$/,
-    // The entry of an agent and the commands.
-    implementedBy: /^(shared\/lib\/clock|shared\/runtime\/agent|scripts\/command-[\w-]+)\.ts$/,
+    // The entry of an agent, the commands, and virtual time, which waits for the turns of this process.
+    implementedBy:
+      /^(shared\/lib\/clock|shared\/runtime\/agent|scripts\/command-[\w-]+|scripts\/simulation\/scheduler)\.ts$/,
   },
   {
     name: "the interfaces of this machine",
@@ -63,6 +64,14 @@ const capabilities: readonly Capability[] = [
       /(?<![\w.]|\w\s*\.\s*)fetch\b(?!:)|\b(globalThis|global|window)\s*(\.\s*fetch\b|\[)|\bnew (WebSocket|EventSource)\b|\bgetBuiltinModule\b/g,
     modules: /^(node:)?(net|http|https|http2|tls|dgram|dns)$|^(undici|ws)(\/|$)/,
     implementedBy: /^shared\/rpc\//,
+  },
+  {
+    name: "the disk",
+    instead: "take Disk (shared/runtime/disk.ts) as an argument; only what composes a process passes systemDisk",
+    calls: /\b(systemDisk|ownStore|takeOwn|isInUse|takeFile|openSqlite|threadWriter|localWriter)\b/g,
+    modules: /^$/,
+    // The entry of an agent, and the commands, which also read the stores of other processes.
+    implementedBy: /^(shared\/store\/.*|shared\/runtime\/(disk|own-store|agent)\.ts|scripts\/.*)$/,
   },
 ];
 

@@ -1,25 +1,23 @@
-import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import type { Ids } from "#shared/lib/ids.ts";
 import { OPERATOR_TOKEN_LENGTH } from "#shared/runtime/config.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
-import { ownSecret, writeSecret } from "#shared/runtime/secret-file.ts";
+import { ownSecret, type Secrets } from "#shared/runtime/secret-file.ts";
 
 /** The operator token: that of the config, else a random one. It is kept in a file of mode 0600. */
 export function operatorToken(
   given: string | undefined,
   dataFolder: string,
-  ids: Ids,
+  self: Secrets,
 ): { token: string; file: string } {
   const file = join(dataFolder, "operator-token");
-  if (given !== undefined) writeSecret(file, given);
-  const token = given ?? ownSecret(file, ids);
+  if (given !== undefined) self.disk.writeSecret(file, given);
+  const token = given ?? ownSecret(self, file);
   if (token.length < OPERATOR_TOKEN_LENGTH) {
     throw new StartError(
       `${file}: an operator token has at least ${OPERATOR_TOKEN_LENGTH} characters; delete the file, and a new one is created`,
       EXIT.config,
     );
   }
-  chmodSync(file, 0o600);
+  self.disk.restrictToOwner(file);
   return { token, file };
 }

@@ -8,6 +8,7 @@ import { messageOf } from "#shared/lib/result.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
+import type { Disk } from "#shared/runtime/disk.ts";
 import { freePort } from "#shared/runtime/free-ports.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
 import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
@@ -25,6 +26,7 @@ export interface BotsDesk {
   /** Bots that run already, by name: their endpoints. */
   readonly known: ReadonlyMap<string, string>;
   readonly dataFolder: string;
+  readonly disk: Disk;
   readonly log: Logger;
   readonly clock: Clock;
   readonly timeouts?: StartGame["timeouts"] | undefined;
@@ -47,7 +49,7 @@ const MAX_RESTARTS = 100;
  * Players that a host lets play against agents and people: known endpoints, and the built-in bots, each a player process of its own,
  * started when it is first wanted. All are asked over the wire, like any player of a league.
  */
-export function createBots({ driver, known, dataFolder, log, clock, timeouts = TIMEOUTS }: BotsDesk): Bots {
+export function createBots({ driver, known, dataFolder, disk, log, clock, timeouts = TIMEOUTS }: BotsDesk): Bots {
   const stopping = new AbortController();
   const started = new Map<string, Promise<string>>();
   const supervisors = new Set<Supervisor>();
@@ -104,7 +106,7 @@ export function createBots({ driver, known, dataFolder, log, clock, timeouts = T
   const drive = async (sessionId: string, role: Role, bot: string): Promise<void> => {
     try {
       const endpoint = await endpointOf(bot);
-      const secret = known.has(bot) ? null : ownSecret(secretFile, driver.ids);
+      const secret = known.has(bot) ? null : ownSecret({ disk, ids: driver.ids }, secretFile);
       const order = { ...orderFor(driver.host, sessionId, role, { bot, endpoint, secret }), timeouts };
       await playSeats(driver, order, sessionId, stopping.signal);
     } catch (thrown) {

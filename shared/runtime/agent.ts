@@ -5,13 +5,14 @@ import { type Ids, systemIds } from "../lib/ids.ts";
 import { messageOf } from "../lib/result.ts";
 import { httpNetwork, type Network } from "../rpc/network.ts";
 import type { AgentReport } from "./agent-report.ts";
+import { type Disk, systemDisk } from "./disk.ts";
 import { EXIT, fileFault, StartError, StoreLost } from "./exit.ts";
 import { fileNameOf } from "./file-name.ts";
 import { released } from "./held.ts";
 import { type Logger, openLog } from "./logger.ts";
 import { endWithNpm } from "./parent-watchdog.ts";
 
-/** The process around an agent: its log, its output, and the clock, the randomness and the network for the agent. */
+/** The process around an agent: its log, its output, and the clock, randomness, network and disk for the agent. */
 export interface AgentProcess {
   readonly log: Logger;
   /** A line for the person at the terminal, on stderr; silent under a parent that shows its own progress. */
@@ -23,6 +24,7 @@ export interface AgentProcess {
   /** Random tokens and ids for the agent. */
   readonly ids: Ids;
   readonly network: Network;
+  readonly disk: Disk;
 }
 
 export interface RunningAgent {
@@ -64,6 +66,7 @@ export async function runAgentProcess(
     clock: systemClock,
     ids: systemIds,
     network: httpNetwork(systemClock),
+    disk: systemDisk(systemClock),
   };
 
   let running: RunningAgent | null = null;

@@ -10,6 +10,7 @@ import { ownStore } from "./own-store.ts";
 const folder = mkdtempSync(join(tmpdir(), "own-store-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
+const open = (file: string, schema: string) => ownStore(file, schema, systemClock, () => {});
 const newFile = (): string => join(folder, `${++files}.sqlite`);
 const MENDING = "Restore it from a copy, or move it away to begin with an empty one.";
 const HEN = "CREATE TABLE IF NOT EXISTS hens (name TEXT PRIMARY KEY, eggs INTEGER NOT NULL) STRICT;";
@@ -17,10 +18,10 @@ const HEN = "CREATE TABLE IF NOT EXISTS hens (name TEXT PRIMARY KEY, eggs INTEGE
 describe("a store of one's own", () => {
   test("is refused to another process for as long as it is open", () => {
     const file = newFile();
-    const first = ownStore(file, HEN, systemClock);
-    expect(() => ownStore(file, HEN, systemClock)).toThrow(new StartError(`${file} is in use by another process`));
+    const first = open(file, HEN);
+    expect(() => open(file, HEN)).toThrow(new StartError(`${file} is in use by another process`));
     first.close();
-    ownStore(file, HEN, systemClock).close();
+    open(file, HEN).close();
   });
 
   test.each([
@@ -33,7 +34,7 @@ describe("a store of one's own", () => {
     openSqlite(file, schema).close();
     const told = /\.sqlite was made by another version of this program \(its table hens has other columns\)/;
     for (const _time of [1, 2])
-      expect(() => ownStore(file, `${HEN} CREATE TABLE IF NOT EXISTS cocks (n TEXT);`, systemClock)).toThrow(told);
+      expect(() => open(file, `${HEN} CREATE TABLE IF NOT EXISTS cocks (n TEXT);`)).toThrow(told);
     const db = openSqlite(file, "");
     const tables = db.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table'").all();
     db.close();
@@ -52,7 +53,7 @@ describe("a store of one's own", () => {
       before.close();
       const bytes = readFileSync(file);
       const told = `${file} was written by format ${format} of this program; this version writes format 2: use the version that wrote it, or choose a new data folder`;
-      for (const _time of [1, 2]) expect(() => ownStore(file, HEN, systemClock)).toThrow(new StartError(told));
+      for (const _time of [1, 2]) expect(() => open(file, HEN)).toThrow(new StartError(told));
       expect(readFileSync(file)).toEqual(bytes);
     },
   );
@@ -64,9 +65,7 @@ describe("a store of one's own", () => {
     const file = newFile();
     writeFileSync(file, text);
     for (const _time of [1, 2]) {
-      expect(() => ownStore(file, HEN, systemClock)).toThrow(
-        new StartError(`${file} is damaged: file is not a database. ${MENDING}`),
-      );
+      expect(() => open(file, HEN)).toThrow(new StartError(`${file} is damaged: file is not a database. ${MENDING}`));
     }
     expect(readFileSync(file, "utf8")).toBe(text);
   });
@@ -76,7 +75,7 @@ describe("a store of one's own", () => {
     const before = openSqlite(file, HEN);
     before.exec("INSERT INTO hens VALUES ('Berta', 3)");
     before.close();
-    const { db, close } = ownStore(file, `${HEN} CREATE TABLE IF NOT EXISTS cocks (name TEXT) STRICT;`, systemClock);
+    const { db, close } = open(file, `${HEN} CREATE TABLE IF NOT EXISTS cocks (name TEXT) STRICT;`);
     expect(db.prepare("SELECT * FROM hens").all()).toEqual([{ name: "Berta", eggs: 3 }]);
     expect(db.prepare("SELECT * FROM cocks").all()).toEqual([]);
     close();

@@ -1,4 +1,4 @@
-import { type Clock, throwLater } from "../lib/clock.ts";
+import type { Clock } from "../lib/clock.ts";
 import { foreignTable, openSqlite, takeFile } from "../store/sqlite.ts";
 import { StartError, type StoreLost } from "./exit.ts";
 import { storeFault, watchStoreFile } from "./store-file.ts";
@@ -7,15 +7,10 @@ export class StoreInUse extends StartError {}
 
 /**
  * Opens an agent's database file and keeps it for this process alone until it is closed. A StartError says that another process has it, that it
- * cannot be read, or that another version of this program made it: its entries would not fit the tables that this one knows. When the file is
- * deleted while it is open, `onLost` is called; without it the process ends with that error.
+ * cannot be read, or that another version of this program made it: its entries would not fit the tables that this one knows. `onLost` is
+ * called when the file is deleted or replaced while it is open.
  */
-export function ownStore(
-  file: string,
-  schema: string,
-  clock: Clock,
-  onLost: (lost: StoreLost) => void = (lost) => throwLater(clock, lost),
-) {
+export function ownStore(file: string, schema: string, clock: Clock, onLost: (lost: StoreLost) => void) {
   const lock = takeOwn(file);
   if (!lock) throw new StoreInUse(`${file} is in use by another process`);
   try {

@@ -6,13 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { type Clock, systemClock } from "../lib/clock.ts";
-import { isToken, systemIds } from "../lib/ids.ts";
+import { isToken } from "../lib/ids.ts";
 import { PlayerRegisterResponse } from "../protocol/messages.ts";
 import { newEnvelope } from "../protocol/testing-envelope.ts";
 import { collect } from "../rpc/http-request.ts";
 import type { AgentProcess } from "./agent.ts";
+import { systemDisk } from "./disk.ts";
 import { register, takeToken } from "./registration.ts";
-import { readSecret } from "./secret-file.ts";
 import { silentProcess } from "./testing-process.ts";
 
 interface Asked {
@@ -47,7 +47,7 @@ async function registering(
   const peers = self.network.createPeers();
   ends.push(() => peers.close());
   const stopping = signal ?? new AbortController().signal;
-  const token = takeToken(tokenFile, "player:Ann", stopping, systemIds);
+  const token = takeToken(self, tokenFile, "player:Ann", stopping);
   const registered = register({
     ...{ peers, token, tokenFile, payload: {}, timeoutMs: 5_000 },
     type: "PLAYER_REGISTER_REQUEST",
@@ -89,7 +89,10 @@ it("keeps the token that the manager gives instead of the one that was brought",
     reply(asked, { status: "ACCEPTED", player_id: "P01", auth_token: "the manager's choice" }),
   );
   expect((await registered).token).toBe("the manager's choice");
-  expect([readSecret(tokenFile), statSync(tokenFile).mode & 0o777]).toEqual(["the manager's choice", 0o600]);
+  expect([systemDisk(systemClock).readSecret(tokenFile), statSync(tokenFile).mode & 0o777]).toEqual([
+    "the manager's choice",
+    0o600,
+  ]);
 });
 
 it.each([
@@ -103,7 +106,7 @@ it.each([
     reply(asked, payload);
   });
   await expect(registered).rejects.toThrow(reason);
-  expect(brought).toEqual([readSecret(tokenFile)]);
+  expect(brought).toEqual([systemDisk(systemClock).readSecret(tokenFile)]);
 });
 
 it("a rejection that is retryable is reported once, and the agent registers again a second later", async () => {

@@ -1,16 +1,14 @@
 import type { z } from "zod";
-import type { Ids } from "../lib/ids.ts";
 import { inOneLine } from "../lib/text.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
 import type { MessageType } from "../protocol/messages.ts";
 import { operatorText } from "../rpc/connection-fault.ts";
 import { asRefused, type Peers } from "../rpc/peer.ts";
 import type { CallFault } from "../rpc/pending.ts";
-import { takeFile } from "../store/sqlite.ts";
 import type { AgentProcess } from "./agent.ts";
 import { tellUnreached } from "./contact.ts";
 import { StartError } from "./exit.ts";
-import { ownSecret, writeSecret } from "./secret-file.ts";
+import { ownSecret, type Secrets } from "./secret-file.ts";
 
 export interface RegistrationOptions<Response> {
   readonly peers: Peers;
@@ -43,13 +41,13 @@ const isPassing = ({ cause, status }: CallFault): boolean =>
  * The token that an agent chooses for itself, kept in a file (mode 0600) before it is sent, so that an agent that is killed is known by it when it
  * asks again. It is held until `signal` is aborted: StartError when another process holds it, since two agents with one token would be one to the manager.
  */
-export function takeToken(tokenFile: string, sender: string, signal: AbortSignal, ids: Ids): string {
-  const lock = takeFile(tokenFile);
+export function takeToken(self: Secrets, tokenFile: string, sender: string, signal: AbortSignal): string {
+  const lock = self.disk.take(tokenFile);
   if (!lock) {
     throw new StartError(`${sender} runs already, by the token in ${tokenFile}: take another --name or --data`);
   }
   signal.addEventListener("abort", () => lock.release());
-  return ownSecret(tokenFile, ids);
+  return ownSecret(self, tokenFile);
 }
 
 const stopped = (): StartError => new StartError("stopped before it was registered");
@@ -93,7 +91,7 @@ export async function register<
         if (!(await self.clock.pause(REJECTED_RETRY_MS, signal))) throw stopped();
         continue;
       }
-      if (token !== own) writeSecret(options.tokenFile, token);
+      if (token !== own) self.disk.writeSecret(options.tokenFile, token);
       return { response: response.data, token };
     }
     if (!isPassing(reply.error)) {

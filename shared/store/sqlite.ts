@@ -3,6 +3,9 @@ import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { Kysely } from "kysely";
 
+/** An open database. */
+export type Database = DatabaseSync;
+
 /** The format of the databases of this version. Increase it with every change of their tables that an earlier file would not fit. */
 const FORMAT = 2;
 
