@@ -7,7 +7,7 @@ import { connectionFault } from "./connection-fault.ts";
 import { exchange, type Target } from "./exchange.ts";
 import { envelopeIn, is2xx } from "./peer-answer.ts";
 import type { CallFault, CallOptions, RawReply } from "./pending.ts";
-import { createTargets, type Targets } from "./targets.ts";
+import { createTargets, type OpenPool, type Targets } from "./targets.ts";
 
 /**
  * Calls other agents' `POST /mcp`; the only client in the house. Follows no redirects. Whatever the other side does is a value; `message` and
@@ -39,10 +39,11 @@ interface Client {
   lastId: number;
 }
 
-export function createPeers({ clock }: { readonly clock: Clock }): Peers {
+/** `openPool` replaces the connections of undici, for a simulated network. */
+export function createPeers({ clock, openPool }: { readonly clock: Clock; readonly openPool?: OpenPool }): Peers {
   const client: Client = {
     clock,
-    targets: createTargets(clock),
+    targets: createTargets(clock, openPool),
     inBatch: createBatches(clock),
     closed: new AbortController(),
     lastId: 0,

@@ -1,5 +1,6 @@
 // The pool alone: the package's index also loads fetch, WebSocket, caches and mocks, 60 ms in each process.
 
+import type { Dispatcher } from "undici";
 import Pool from "undici/lib/dispatcher/pool.js";
 import type { Clock } from "../lib/clock.ts";
 import { parseEndpoint } from "../protocol/addresses.ts";
@@ -14,8 +15,22 @@ export interface Targets {
   close(): Promise<void>;
 }
 
+/** The connections to one origin. */
+export interface ConnectionPool extends Pick<Dispatcher, "dispatch"> {
+  /** Whether a request waits or is under way. */
+  isBusy(): boolean;
+  destroy(): Promise<void>;
+}
+
+export type DispatchOptions = Dispatcher.DispatchOptions;
+export type DispatchHandler = Dispatcher.DispatchHandler;
+export type DispatchController = Dispatcher.DispatchController;
+
+/** Opens the connections to an origin such as `http://127.0.0.1:8001`. */
+export type OpenPool = (origin: string) => ConnectionPool;
+
 interface Origin {
-  readonly pool: Pool;
+  readonly pool: ConnectionPool;
   readonly targets: Map<string, KnownTarget>;
   usedAt: number;
 }
@@ -29,7 +44,24 @@ const IDLE_MS = 5 * 60_000;
 /** Paths of one origin that are remembered at once. */
 const MAX_PATHS = 1_000;
 
-export function createTargets(clock: Clock): Targets {
+/** Connections of undici. */
+const openPool: OpenPool = (origin) => {
+  // No pipelining: a slow answer would hold up the ones behind it, and undici resends after a dropped socket.
+  const pool = new Pool(origin, {
+    connections: 128,
+    pipelining: 1,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connectTimeout: 10_000,
+  });
+  return {
+    dispatch: (options, handler) => pool.dispatch(options, handler),
+    isBusy: () => pool.stats.running + pool.stats.pending + pool.stats.queued > 0,
+    destroy: () => pool.destroy(),
+  };
+};
+
+export function createTargets(clock: Clock, open: OpenPool = openPool): Targets {
   const origins = new Map<string, Origin>();
   const known = new Map<string, KnownTarget>();
 
@@ -41,8 +73,7 @@ export function createTargets(clock: Clock): Targets {
 
   const closeIdle = (): void => {
     for (const [name, origin] of origins) {
-      const isBusy = origin.pool.stats.running + origin.pool.stats.pending + origin.pool.stats.queued > 0;
-      if (!isBusy && clock.monotonic() - origin.usedAt > IDLE_MS) void close(name, origin);
+      if (!origin.pool.isBusy() && clock.monotonic() - origin.usedAt > IDLE_MS) void close(name, origin);
     }
   };
 
@@ -50,9 +81,7 @@ export function createTargets(clock: Clock): Targets {
     const found = origins.get(name);
     if (found) return found;
     closeIdle();
-    // No pipelining: a slow answer would hold up the ones behind it, and undici resends after a dropped socket.
-    const limits = { connections: 128, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 10_000 };
-    const origin = { pool: new Pool(name, limits), targets: new Map(), usedAt: clock.monotonic() };
+    const origin = { pool: open(name), targets: new Map(), usedAt: clock.monotonic() };
     origins.set(name, origin);
     return origin;
   };
