@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { acceptedWith, type Invitation, judgeInvitation } from "./invitation.ts";
 
-const invitation = (epoch: number, seed_commitment: string): Invitation => ({ epoch, seed_commitment });
+const invitation = (epoch: number, seed_commitment: string, run_id?: string): Invitation => ({
+  ...{ epoch, seed_commitment, run_id },
+});
 /** What is remembered after some invitations, each of which began the match anew. */
 const acceptedAfter = (...invitations: readonly Invitation[]): readonly Invitation[] =>
   invitations.reduce<readonly Invitation[]>((accepted, invite) => acceptedWith(invite, accepted), []);
@@ -19,6 +21,13 @@ describe("an invitation", () => {
       [invitation(1, "a"), invitation(2, "b")],
       "old_epoch",
     ],
+    [
+      "of an older epoch that is seen for the first time is declined by its run",
+      invitation(1, "a", "run"),
+      [invitation(2, "b", "run")],
+      "old_epoch",
+    ],
+    ["of another run begins by its run", invitation(1, "a", "run 2"), [invitation(2, "b", "run")], "begin"],
     ["with another seed is of another run and begins", invitation(1, "b"), [invitation(1, "a")], "begin"],
     [
       "of another run begins whatever the epoch was",

@@ -45,6 +45,7 @@ export function invitationFor({ order, options }: Match, player: Seated): GameIn
     your_role: player.role,
     roles: playerIds(order),
     seed_commitment: sha256Hex(order.seed),
+    ...(order.run_id != null && { run_id: order.run_id }),
     bot_seed: hmacBase64Url(order.seed, player.role),
   };
 }

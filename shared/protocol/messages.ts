@@ -161,6 +161,8 @@ export const GameInvite = compiled({
   roles: roleMap(id),
   seed_commitment: z.string(),
   bot_seed: z.string(),
+  /** The run of the manager. Earlier versions send none. */
+  run_id: id.nullish(),
 });
 export type GameInvite = z.infer<typeof GameInvite>;
 
