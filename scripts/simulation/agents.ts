@@ -1,0 +1,70 @@
+import { sha256Hex } from "#shared/lib/hash.ts";
+import type { Ids } from "#shared/lib/ids.ts";
+import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
+import { Config } from "#shared/runtime/config.ts";
+import { startManager } from "../../league-manager/service.ts";
+import { startPlayer } from "../../player/service.ts";
+import { startReferee } from "../../referee/service.ts";
+import { misbehaving } from "./behaviour.ts";
+import { MANAGER, MOVE_MS, type Plan, playerName, refereeName } from "./plan.ts";
+
+/** Starts the production code of an agent as one process. */
+export type Start = (self: AgentProcess) => Promise<RunningAgent>;
+
+const HOST = "127.0.0.1";
+const FIRST_PORT = { manager: 8000, referee: 8001, player: 8101 } as const;
+const manager = `http://${HOST}:${FIRST_PORT.manager}/mcp`;
+
+/** The agents of a plan, by the names of their machines. */
+export function agentsOf(plan: Plan): ReadonlyMap<string, Start> {
+  const agents = new Map<string, Start>([[MANAGER, managerOf(plan)]]);
+  for (let n = 0; n < plan.referees; n++) agents.set(refereeName(n), refereeOf(n));
+  for (let n = 0; n < plan.players.length; n++) agents.set(playerName(n), playerOf(plan, n));
+  return agents;
+}
+
+function managerOf({ seed, game, players }: Plan): Start {
+  const config = Config.parse({
+    leagues: [{ league_id: "sim", game: game.id, options: game.options, min_players: players.length }],
+    timeouts: { move_ms: MOVE_MS, join_ms: MOVE_MS },
+  });
+  const place = { host: HOST, port: FIRST_PORT.manager, dataFolder: "/manager" };
+  return (self) =>
+    startManager(
+      { ...place, config, seed, startWhen: "count", onEvent: (event) => self.say(JSON.stringify(event)) },
+      self,
+    );
+}
+
+const refereeOf =
+  (n: number): Start =>
+  (self) =>
+    startReferee(
+      {
+        ...{ name: `R${n + 1}`, host: HOST, ports: [FIRST_PORT.referee + n], manager, dataFolder: `/referee-${n}` },
+        ...{ expireAfterMs: 86_400_000, maxConcurrentMatches: 64, registerTimeoutMs: 5_000, reportTimeoutMs: 5_000 },
+        ...{ bots: new Map(), isAttended: false, limitLoopback: false },
+      },
+      self,
+    );
+
+const playerOf =
+  ({ players }: Plan, n: number): Start =>
+  (self) =>
+    startPlayer(
+      {
+        ...{ bot: "random", name: `P${n + 1}`, host: HOST, ports: [FIRST_PORT.player + n], manager },
+        ...{ dataFolder: `/player-${n}`, leagueIds: null, registerTimeoutMs: 5_000, limitLoopback: false },
+      },
+      { ...self, network: misbehaving(players[n] ?? "well", self.network, self.clock) },
+    );
+
+/** Tokens and ids that a seed decides. */
+export function seededIds(seed: string): Ids {
+  let drawn = 0;
+  const next = (): string => sha256Hex(`${seed}/${drawn++}`);
+  return {
+    token: () => Buffer.from(next(), "hex").toString("base64url"),
+    uuid: () => next().replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-4$3-8$4-$5"),
+  };
+}

@@ -1,0 +1,187 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { Database } from "#shared/store/sqlite.ts";
+import { type LeagueEvent, parseLeagueEvent } from "../../league-manager/league/events.ts";
+import { exportOf } from "../archive/export/export-store.ts";
+import { writeExport } from "../archive/files.ts";
+import { verifyExport } from "../archive/verify/verify.ts";
+import type { Passed } from "./network.ts";
+import { MANAGER, MOVE_MS, type Plan, playerName } from "./plan.ts";
+
+type Completed = Extract<LeagueEvent, { type: "match_completed" }>;
+
+/** A result that the manager has acknowledged. */
+interface Acknowledged {
+  readonly matchId: string;
+  readonly epoch: number;
+  readonly logHead: string;
+}
+
+/** Collects what a run acknowledges and shows, and compares it with the logs. */
+export interface Checker {
+  onRequest(passed: Passed): void;
+  onReply(passed: Passed, reply: string): void;
+  onCommitted(machine: string, db: Database): void;
+  isOver(): boolean;
+  /** The faults of a run that has ended; empty if its invariants hold. */
+  faults(databases: ReadonlyMap<string, Database>): Promise<readonly string[]>;
+}
+
+export function createChecker(plan: Plan): Checker {
+  const faults: string[] = [];
+  const acknowledged: Acknowledged[] = [];
+  /** The state that each role was shown in each turn. */
+  const shown = new Map<string, string>();
+  let isOver = false;
+
+  return {
+    onRequest({ to, body }) {
+      if (!to.startsWith("player")) return;
+      for (const { type, payload } of envelopesIn(body)) {
+        if (type !== "MOVE_REQUEST") continue;
+        const turn = `${payload.match_id}/${payload.epoch}/${payload.your_role}/${payload.game_round}/${payload.tick}`;
+        const state = JSON.stringify(payload.game_state);
+        if ((shown.get(turn) ?? state) !== state) faults.push(`${turn}: the state changed while the turn was open`);
+        shown.set(turn, state);
+      }
+    },
+    onReply({ to, body }, reply) {
+      if (to !== MANAGER || !body.includes('"MATCH_RESULT"')) return;
+      const answers = envelopesIn(reply);
+      for (const { type, payload } of envelopesIn(body)) {
+        if (type !== "MATCH_RESULT") continue;
+        const isRecorded = answers.some((answer) => answer.type === "MATCH_RESULT_ACK");
+        if (!isRecorded) continue;
+        acknowledged.push({
+          matchId: String(payload.match_id),
+          epoch: Number(payload.epoch),
+          logHead: String(payload.log_head),
+        });
+      }
+    },
+    onCommitted(machine, db) {
+      if (machine !== MANAGER || isOver) return;
+      isOver = db.prepare("SELECT 1 FROM log WHERE type = 'completed'").get() !== undefined;
+    },
+    isOver: () => isOver,
+    async faults(databases) {
+      const db = [...databases].find(([file]) => file.includes("league-manager"))?.[1];
+      if (!db) return [...faults, "the manager has no store"];
+      const events = db
+        .prepare("SELECT body FROM log JOIN streams ON number = stream WHERE name = 'league:sim' ORDER BY seq")
+        .all()
+        .map(({ body }) => parseLeagueEvent(String(body)));
+      return [
+        ...faults,
+        ...faultsOfResults(events, acknowledged),
+        ...faultsOfCharges(plan, events, namesIn(db)),
+        ...(await faultsOfExport(db)),
+      ];
+    },
+  };
+}
+
+/** Every acknowledged result is recorded as it was reported, and every match has one result. */
+function faultsOfResults(events: readonly LeagueEvent[], acknowledged: readonly Acknowledged[]): readonly string[] {
+  const completed = new Map<string, Completed>();
+  const faults: string[] = [];
+  for (const event of events) {
+    if (event.type === "match_aborted") faults.push(`${event.match_id} was aborted: ${event.reason}`);
+    if (event.type !== "match_completed") continue;
+    if (completed.has(event.match_id)) faults.push(`${event.match_id} has two results`);
+    completed.set(event.match_id, event);
+  }
+  for (const { matchId, epoch, logHead } of acknowledged) {
+    const recorded = completed.get(matchId);
+    if (!recorded || recorded.log_head !== logHead || !isDeepStrictEqual(recorded.epoch, epoch)) {
+      faults.push(`the acknowledged result of ${matchId}, epoch ${epoch}, is not recorded`);
+    }
+  }
+  return faults;
+}
+
+const namesIn = (db: Database): ReadonlyMap<string, string> =>
+  new Map(
+    db
+      .prepare("SELECT agent_id, display_name FROM profiles")
+      .all()
+      .map((row) => [String(row.agent_id), String(row.display_name)]),
+  );
+
+/** No player that behaves well is charged for what happened to others. `names` are the display names of the players, by id. */
+function faultsOfCharges(
+  plan: Plan,
+  events: readonly LeagueEvent[],
+  names: ReadonlyMap<string, string>,
+): readonly string[] {
+  return events.flatMap((event) => {
+    if (event.type !== "match_completed") return [];
+    return event.faults.flatMap(({ player_id, cause }) => {
+      const index = Number(names.get(player_id)?.slice(1)) - 1;
+      return isExcused(plan, index) ? [] : [`${event.match_id}: ${player_id} was charged for ${cause}`];
+    });
+  });
+}
+
+/**
+ * Whether a player may be charged: it does not behave, or what disturbs it, a referee or the manager could last as long as a move may take. A request
+ * that gets no answer on a silent connection is a timeout (docs/simulation.md).
+ */
+function isExcused({ players, disturbances }: Plan, index: number): boolean {
+  const behaviour = players[index] ?? "silent";
+  if (behaviour !== "well" && behaviour !== "slow") return true;
+  const others = playerNames(players.length).filter((name) => name !== playerName(index));
+  const durations = disturbances.map((one) => {
+    if ("machine" in one && others.includes(one.machine)) return 0;
+    if (one.type === "partition") {
+      if (one.between.some((name) => others.includes(name))) return 0;
+      return one.isSilent ? MOVE_MS : one.ms;
+    }
+    if (one.type === "crash" || one.type === "crash at commit") return one.downMs + RECOVERY_MS;
+    return "ms" in one ? one.ms : 0;
+  });
+  return durations.reduce((sum, ms) => sum + ms, 0) >= MOVE_MS;
+}
+
+/** How long a process may take to start and to be found again. */
+const RECOVERY_MS = 1_500;
+
+const playerNames = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => playerName(n));
+
+/** The production check of an exported run: every log is replayed, and the standings are computed anew. */
+async function faultsOfExport(db: Database): Promise<readonly string[]> {
+  const folder = mkdtempSync(join(tmpdir(), "simulation-"));
+  try {
+    const file = join(folder, "league-manager.sqlite");
+    db.prepare("VACUUM INTO ?").run(file);
+    const { files } = await exportOf(file);
+    const out = join(folder, "export");
+    writeExport(out, files);
+    return verifyExport(out).faults.map((fault) => `${fault.file}: ${fault.message}`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+interface Seen {
+  readonly type: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** The envelopes in a request, a reply or a batch of them. */
+function envelopesIn(text: string): readonly Seen[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return [];
+  }
+  return [value].flat().flatMap((one) => {
+    const { params, result } = one as { params?: { arguments?: Seen }; result?: { content?: { text?: string }[] } };
+    if (params?.arguments?.payload) return [params.arguments];
+    const answer = result?.content?.[0]?.text;
+    return answer?.startsWith("{") ? [JSON.parse(answer) as Seen] : [];
+  });
+}

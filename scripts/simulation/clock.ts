@@ -1,0 +1,89 @@
+import { type Cancel, type Clock, isoAt } from "#shared/lib/clock.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+/** The clock of one simulated process. After `stop`, as after a kill, none of its timers runs. */
+export interface ProcessClock extends Clock {
+  stop(): void;
+  /** How many timers are set. */
+  timers(): number;
+}
+
+/** The date at the start of each simulation. */
+const START_MS = Date.UTC(2026, 0, 1);
+
+/** `dateOffset` is the difference between the machine's date and the virtual time; it changes when the machine's clock is set. */
+export function processClock(
+  scheduler: Scheduler,
+  dateOffset: () => number,
+  onThrow: (thrown: unknown) => void,
+): ProcessClock {
+  const begun = scheduler.now();
+  const timers = new Set<Cancel>();
+  let isStopped = false;
+
+  const after = (ms: number, run: () => void): Cancel => {
+    if (isStopped) return () => {};
+    const cancel = scheduler.after(ms, () => {
+      timers.delete(cancel);
+      try {
+        run();
+      } catch (thrown) {
+        onThrow(thrown);
+      }
+    });
+    timers.add(cancel);
+    return () => {
+      timers.delete(cancel);
+      cancel();
+    };
+  };
+  const now = (): number => START_MS + dateOffset() + Math.floor(scheduler.now());
+
+  return {
+    now,
+    monotonic: () => scheduler.now() - begun,
+    iso: () => isoAt(now()),
+    after,
+    every(ms, run) {
+      let isCancelled = false;
+      let cancel: Cancel = () => {};
+      const again = (): void => {
+        cancel = after(Math.max(1, ms), () => {
+          if (isCancelled) return;
+          again();
+          run();
+        });
+      };
+      again();
+      return () => {
+        isCancelled = true;
+        cancel();
+      };
+    },
+    pause: (ms, signal) =>
+      new Promise((resolve) => {
+        const end = (passed: boolean) => (): void => {
+          cancel();
+          signal?.removeEventListener("abort", aborted);
+          resolve(passed);
+        };
+        const aborted = end(false);
+        const cancel = after(ms, end(true));
+        if (signal?.aborted) aborted();
+        else signal?.addEventListener("abort", aborted);
+      }),
+    timeout(ms) {
+      const controller = new AbortController();
+      after(ms, () => controller.abort(new DOMException("The operation was aborted due to timeout", "TimeoutError")));
+      return controller.signal;
+    },
+    defer: (run) => void after(0, run),
+    nextTurn: () => new Promise((resolve) => void after(0, resolve)),
+    timers: () => timers.size,
+    stop() {
+      isStopped = true;
+      for (const cancel of timers) cancel();
+      timers.clear();
+    },
+  };
+}

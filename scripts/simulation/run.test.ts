@@ -1,0 +1,103 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { createChecker } from "./check.ts";
+import type { Plan } from "./plan.ts";
+import { runPlan, warmUp } from "./run.ts";
+import { shrink } from "./shrink.ts";
+import { World } from "./world.ts";
+
+beforeAll(warmUp);
+
+const PLAN: Plan = {
+  seed: "test",
+  game: { id: "rps.v1", options: { best_of: 3 } },
+  referees: 1,
+  players: ["well", "well", "well"],
+  disturbances: [],
+};
+
+describe("a simulated run", () => {
+  it("ends without a fault if nothing disturbs it", async () => {
+    const { faults, trace } = await runPlan(PLAN);
+    expect(faults).toEqual([]);
+    expect(trace.filter((line) => line.includes('"type":"match_completed"'))).toHaveLength(3);
+  });
+
+  it("survives a kill of each process, also at its commits", async () => {
+    const crash = { downMs: 500 } as const;
+    const { faults, trace } = await runPlan({
+      ...PLAN,
+      disturbances: [
+        { ...crash, type: "crash", at: 1_100, machine: "player 1" },
+        { ...crash, type: "crash at commit", at: 1_200, machine: "referee 1", isCommitted: false },
+        { ...crash, type: "crash at commit", at: 1_300, machine: "manager", isCommitted: true },
+      ],
+    });
+    expect(faults).toEqual([]);
+    expect(trace.filter((line) => /is killed/.test(line))).toHaveLength(3);
+  });
+
+  it("is a fault if the league does not end; the smallest plan has only the disturbance that prevents it", async () => {
+    const forever = { type: "crash", at: 1_100, machine: "referee 1", downMs: 1_000_000 } as const;
+    const plan: Plan = {
+      ...PLAN,
+      disturbances: [
+        { type: "clock set", at: 500, machine: "manager", byMs: 60_000 },
+        forever,
+        { type: "slow", at: 1_200, ms: 500, machine: "player 1", delayMs: 20 },
+      ],
+    };
+    expect((await runPlan(plan)).faults[0]).toBe("the league did not end within 600 s");
+    expect((await shrink(plan)).disturbances).toEqual([forever]);
+  });
+});
+
+describe("the check of a run", () => {
+  it("finds a player that is charged although it behaves", async () => {
+    const silent: Plan = { ...PLAN, players: ["silent", "well"] };
+    const checker = createChecker({ ...silent, players: ["well", "well"] });
+    const world = new World(silent, {
+      onRequest: checker.onRequest,
+      onReply: checker.onReply,
+      onCommitted: checker.onCommitted,
+      trace: () => {},
+    });
+    while (!checker.isOver() && (await world.scheduler.step()));
+    await world.stop();
+    expect(await checker.faults(world.databasesOf("manager"))).toEqual([
+      expect.stringContaining("was charged for timeout"),
+    ]);
+  });
+
+  it("finds an acknowledged result that is not recorded", async () => {
+    const checker = createChecker(PLAN);
+    const envelope = (type: string, payload: object) => ({ type, payload });
+    const request = { params: { arguments: envelope("MATCH_RESULT", { match_id: "R9M9", epoch: 1, log_head: "x" }) } };
+    const reply = { result: { content: [{ text: JSON.stringify(envelope("MATCH_RESULT_ACK", {})) }] } };
+    checker.onReply({ from: "referee 1", to: "manager", body: JSON.stringify(request) }, JSON.stringify(reply));
+    const world = new World(PLAN, {
+      onRequest: checker.onRequest,
+      onReply: checker.onReply,
+      onCommitted: checker.onCommitted,
+      trace: () => {},
+    });
+    while (!checker.isOver() && (await world.scheduler.step()));
+    await world.stop();
+    expect(await checker.faults(world.databasesOf("manager"))).toEqual([
+      "the acknowledged result of R9M9, epoch 1, is not recorded",
+    ]);
+  });
+
+  it("finds a state that changes while its turn is open", () => {
+    const checker = createChecker(PLAN);
+    const ask = (game_state: object): void => {
+      const payload = { match_id: "R1M1", epoch: 1, your_role: "player_2", game_round: 1, tick: 0, game_state };
+      const body = JSON.stringify({ params: { arguments: { type: "MOVE_REQUEST", payload } } });
+      checker.onRequest({ from: "referee 1", to: "player 2", body });
+    };
+    ask({ scores: {} });
+    ask({ scores: {}, choice: "rock" });
+    return expect(checker.faults(new Map())).resolves.toContain(
+      "R1M1/1/player_2/1/0: the state changed while the turn was open",
+    );
+  });
+});

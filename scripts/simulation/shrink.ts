@@ -1,0 +1,16 @@
+import type { Disturbance, Plan } from "./plan.ts";
+import { runPlan } from "./run.ts";
+
+/** A failing plan without the disturbances that its failure does not need. Leaving out any other one makes it pass. */
+export async function shrink(plan: Plan): Promise<Plan> {
+  for (const one of plan.disturbances) {
+    const smaller = without(plan, one);
+    if ((await runPlan(smaller)).faults.length > 0) return shrink(smaller);
+  }
+  return plan;
+}
+
+const without = (plan: Plan, one: Disturbance): Plan => ({
+  ...plan,
+  disturbances: plan.disturbances.filter((other) => other !== one),
+});
