@@ -119,6 +119,7 @@ const plain = (texts: readonly string[]): string[] =>
       .replace(/"(time_limit_seconds|last_round_trip_ms)":(null|[\d.]+)/g, '"$1":0')
       .replace(/"content-length":"\d+"/g, "LENGTH")
       .replace(/"auth_token":"[\w-]+"/g, "SIGNATURE")
+      .replace(/"run_id":"[\w-]+"/g, "RUN")
       .replace(/"id":\d+/g, "ID"),
   );
 
