@@ -7,8 +7,11 @@ import { type LeagueEvent, parseLeagueEvent } from "../../league-manager/league/
 import { exportOf } from "../archive/export/export-store.ts";
 import { writeExport } from "../archive/files.ts";
 import { verifyExport } from "../archive/verify/verify.ts";
+import { createCourse } from "./course.ts";
+import { envelopesIn, type Seen } from "./envelopes.ts";
 import type { Passed } from "./network.ts";
 import { MANAGER, MOVE_MS, type Plan, playerName } from "./plan.ts";
+import { faultsOfTold } from "./told.ts";
 
 type Completed = Extract<LeagueEvent, { type: "match_completed" }>;
 
@@ -22,7 +25,7 @@ interface Acknowledged {
 /** Collects what a run acknowledges and shows, and compares it with the logs. */
 export interface Checker {
   onRequest(passed: Passed): void;
-  onReply(passed: Passed, reply: string): void;
+  onAnswer(passed: Passed, reply: string): void;
   onCommitted(machine: string, db: Database): void;
   isOver(): boolean;
   /** The faults of a run that has ended; empty if its invariants hold. */
@@ -32,36 +35,45 @@ export interface Checker {
 export function createChecker(plan: Plan): Checker {
   const faults: string[] = [];
   const acknowledged: Acknowledged[] = [];
-  /** The state that each role was shown in each turn. */
-  const shown = new Map<string, string>();
+  const course = createCourse(plan);
+  /** The databases of the manager and the referees. */
+  const stores = new Map<string, Database>();
+  const hasFullDisk = plan.disturbances.some(({ type }) => type === "disk full");
   let isOver = false;
 
+  const told = (from: string, message: Seen, about: Seen | null): void => {
+    const db = stores.get(from);
+    if (db) faults.push(...faultsOfTold(from, db, message, about));
+  };
+  const answered = (request: Seen, answer: Seen): void => {
+    // A match that its referee aborts is released, and has no result.
+    if (request.type !== "MATCH_RESULT" || request.payload.termination === "aborted") return;
+    const { match_id, epoch, log_head } = request.payload;
+    const result = { matchId: String(match_id), epoch: Number(epoch), logHead: String(log_head) };
+    if (answer.type === "MATCH_RESULT_RESPONSE") acknowledged.push(result);
+    if (answer.payload.error_code === "G001") faults.push(`the manager refused a result of ${match_id}`);
+  };
+
   return {
-    onRequest({ to, body }) {
-      if (!to.startsWith("player")) return;
-      for (const { type, payload } of envelopesIn(body)) {
-        if (type !== "MOVE_REQUEST") continue;
-        const turn = `${payload.match_id}/${payload.epoch}/${payload.your_role}/${payload.game_round}/${payload.tick}`;
-        const state = JSON.stringify(payload.game_state);
-        if ((shown.get(turn) ?? state) !== state) faults.push(`${turn}: the state changed while the turn was open`);
-        shown.set(turn, state);
+    onRequest({ from, to, body }) {
+      for (const request of envelopesIn(body)) {
+        told(from, request, null);
+        if (to.startsWith("player")) faults.push(...course.onRequest(request));
       }
     },
-    onReply({ to, body }, reply) {
-      if (to !== MANAGER || !body.includes('"MATCH_RESULT"')) return;
-      const answers = envelopesIn(reply);
-      for (const { type, payload } of envelopesIn(body)) {
-        if (type !== "MATCH_RESULT") continue;
-        const isRecorded = answers.some((answer) => answer.type === "MATCH_RESULT_ACK");
-        if (!isRecorded) continue;
-        acknowledged.push({
-          matchId: String(payload.match_id),
-          epoch: Number(payload.epoch),
-          logHead: String(payload.log_head),
-        });
+    onAnswer({ to, body }, reply) {
+      if (!hasFullDisk && reply.includes('"code":-32603')) faults.push(`${to} answered an internal error: ${reply}`);
+      const requests = envelopesIn(body);
+      for (const answer of envelopesIn(reply)) {
+        const request = requests.find(({ id }) => id === answer.id);
+        if (!request) continue;
+        told(to, answer, request);
+        answered(request, answer);
+        faults.push(...course.onAnswer(to, request, answer));
       }
     },
     onCommitted(machine, db) {
+      if (!machine.startsWith("player")) stores.set(machine, db);
       if (machine !== MANAGER || isOver) return;
       isOver = db.prepare("SELECT 1 FROM log WHERE type = 'completed'").get() !== undefined;
     },
@@ -76,6 +88,7 @@ export function createChecker(plan: Plan): Checker {
       return [
         ...faults,
         ...faultsOfResults(events, acknowledged),
+        ...course.faults(events),
         ...faultsOfCharges(plan, events, namesIn(db)),
         ...(await faultsOfExport(db)),
       ];
@@ -139,12 +152,14 @@ function isExcused({ players, disturbances }: Plan, index: number): boolean {
       if (one.between.some((name) => others.includes(name))) return 0;
       return one.isSilent ? MOVE_MS : one.ms;
     }
-    if (one.type === "crash" || one.type === "crash at commit") return one.downMs + RECOVERY_MS;
+    if (one.type === "crash" || one.type === "crash at commit") return Math.min(one.downMs, MAX_DOWN_MS) + RECOVERY_MS;
     return "ms" in one ? one.ms : 0;
   });
   return durations.reduce((sum, ms) => sum + ms, 0) >= MOVE_MS;
 }
 
+/** A player is not asked for longer by a referee that is down: its matches go to another. */
+const MAX_DOWN_MS = 5_000;
 /** How long a process may take to start and to be found again. */
 const RECOVERY_MS = 1_500;
 
@@ -163,25 +178,4 @@ async function faultsOfExport(db: Database): Promise<readonly string[]> {
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-interface Seen {
-  readonly type: string;
-  readonly payload: Readonly<Record<string, unknown>>;
-}
-
-/** The envelopes in a request, a reply or a batch of them. */
-function envelopesIn(text: string): readonly Seen[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return [];
-  }
-  return [value].flat().flatMap((one) => {
-    const { params, result } = one as { params?: { arguments?: Seen }; result?: { content?: { text?: string }[] } };
-    if (params?.arguments?.payload) return [params.arguments];
-    const answer = result?.content?.[0]?.text;
-    return answer?.startsWith("{") ? [JSON.parse(answer) as Seen] : [];
-  });
 }

@@ -36,8 +36,8 @@ export interface NetworkOptions {
   readonly fateOf: (from: string, to: string) => Fate;
   /** A request has reached a callee that listens. */
   readonly onRequest: (passed: Passed) => void;
-  /** A reply has reached its caller. */
-  readonly onReply: (passed: Passed, reply: string) => void;
+  /** A callee has answered; the answer may get lost. */
+  readonly onAnswer: (passed: Passed, reply: string) => void;
 }
 
 interface Server {
@@ -196,44 +196,51 @@ class Connection {
     }
     this.#server = server;
     server.open.add(this);
-    if (fate.request === "arrives twice") void this.#take(server);
+    if (fate.request === "arrives twice") void this.#answer(server, { ...fate, reply: "silent" });
     void this.#answer(server, fate);
   }
 
+  /** The callee handles the request. What it answers is delivered as `fate` says. */
   async #answer(server: Server, fate: Fate): Promise<void> {
     const taking = this.#take(server);
     server.answering.add(taking);
     const reply = await taking;
     server.answering.delete(taking);
-    if (fate.reply === "silent") return;
     const later = (run: () => void): void => void this.#wire.scheduler.after(fate.replyMs, run);
-    if (fate.reply === "reset") {
-      later(() => this.fail(resetError()));
-      return;
-    }
+    const deliver = (run: () => void): void => {
+      if (fate.reply === "arrives") later(run);
+    };
+    if (fate.reply === "reset") later(() => this.fail(resetError()));
     let text = reply.body;
-    later(() => this.#start(reply.status));
-    if (reply.body !== "") later(() => this.#data(reply.body));
+    deliver(() => this.#start(reply.status));
+    if (reply.body !== "") deliver(() => this.#data(reply.body));
     for await (const more of reply.more ?? []) {
       text += more;
-      later(() => this.#data(more));
+      deliver(() => this.#data(more));
     }
-    later(() => this.#end(server, text));
+    deliver(() => this.#end());
+    const isAlive = this.#wire.servers.get(this.#origin) === server;
+    if (isAlive && this.#request.method !== "GET") this.#wire.onAnswer(this.#passed(server), text);
   }
 
-  async #take({ machine, options }: Server): Promise<HttpReply> {
+  #passed({ machine }: Server): Passed {
+    return { from: this.#from, to: machine, body: String(this.#request.body ?? "") };
+  }
+
+  async #take(server: Server): Promise<HttpReply> {
+    const { options } = server;
     const { method, path } = this.#request;
-    const body = String(this.#request.body ?? "");
     if (method === "GET") {
       const isReady = !path.startsWith("/ready") || options.isReady();
       return { status: path.startsWith("/health") || isReady ? 200 : 503, body: "{}" };
     }
-    this.#wire.onRequest({ from: this.#from, to: machine, body });
+    const passed = this.#passed(server);
+    this.#wire.onRequest(passed);
     const headers = this.#request.headers as Record<string, string> | null | undefined;
     const bearer = headers?.authorization?.replace(/^Bearer /, "") ?? null;
     const http = { bearer, remoteAddress: HOST, gone: () => this.#gone.signal };
-    const verdict = (await options.gate?.(body, http)) ?? null;
-    return verdict?.rejection ?? options.handler(body, http);
+    const verdict = (await options.gate?.(passed.body, http)) ?? null;
+    return verdict?.rejection ?? options.handler(passed.body, http);
   }
 
   #start(status: number): void {
@@ -244,11 +251,9 @@ class Connection {
     if (!this.#isOver) this.#handler.onResponseData?.(this.#controller, Buffer.from(text));
   }
 
-  #end({ machine }: Server, text: string): void {
+  #end(): void {
     if (this.#isOver) return;
     this.drop();
-    const body = String(this.#request.body ?? "");
-    if (this.#request.method !== "GET") this.#wire.onReply({ from: this.#from, to: machine, body }, text);
     this.#handler.onResponseEnd?.(this.#controller, {});
   }
 }

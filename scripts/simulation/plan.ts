@@ -55,6 +55,9 @@ export const MOVE_MS = 30_000;
 /** Disturbances begin in this time. */
 const DISTURBED_MS = 4_000;
 const MAX_DISTURBANCES = 8;
+const TOGETHER_MS = 500;
+/** Longer than a run may take: the process does not come back. */
+const FOR_GOOD_MS = 3_600_000;
 
 const GAMES = [
   { id: "rps.v1", options: { best_of: 3 } },
@@ -80,17 +83,28 @@ export function planOf(seed: string, gameIds: readonly string[]): Plan {
     ...players.map((_, n) => playerName(n)),
   ];
   const count = random.int(0, MAX_DISTURBANCES);
+  const focus = random.int(0, DISTURBED_MS);
+  const disturbances = Array.from({ length: count }, () => disturbance(random, machines, focus));
+  if (referees > 1 && random.next() < 0.3) disturbances.push(lossOf(refereeName(referees - 1), random));
   return {
     seed,
     game: random.pick(GAMES.filter(({ id }) => gameIds.includes(id))),
     referees,
     players,
-    disturbances: Array.from({ length: count }, () => disturbance(random, machines)).sort((a, b) => a.at - b.at),
+    disturbances: disturbances.sort((a, b) => a.at - b.at),
   };
 }
 
-function disturbance(random: Random, machines: readonly string[]): Disturbance {
+/** A referee goes for good, or is cut off from the manager for longer than that waits for it: the others take its matches. */
+function lossOf(machine: string, random: Random): Disturbance {
   const at = random.int(0, DISTURBED_MS);
+  if (random.next() < 0.3) return { type: "crash", at, machine, downMs: FOR_GOOD_MS };
+  return { type: "partition", at, ms: random.int(3_000, 8_000), between: [machine, MANAGER], isSilent: false };
+}
+
+/** Half of the disturbances of a run come together, soon after `focus`. */
+function disturbance(random: Random, machines: readonly string[], focus: number): Disturbance {
+  const at = random.next() < 0.5 ? focus + random.int(0, TOGETHER_MS) : random.int(0, DISTURBED_MS);
   const machine = random.pick(machines);
   const servers = machines.filter((one) => !one.startsWith("player"));
   switch (random.int(0, 8)) {
@@ -121,7 +135,7 @@ function disturbance(random: Random, machines: readonly string[]): Disturbance {
     case 6:
       return { type: "slow", at, ms: random.int(100, 8_000), machine, delayMs: random.int(10, 2_000) };
     case 7:
-      return { type: "clock set", at, machine, byMs: random.int(-3_600_000, 3_600_000) };
+      return { type: "clock set", at, machine: random.pick(servers), byMs: random.int(-3_600_000, 3_600_000) };
     default:
       return { type: "disk full", at, ms: random.int(10, 5_000), machine: random.pick(servers) };
   }

@@ -57,7 +57,7 @@ describe("the check of a run", () => {
     const checker = createChecker({ ...silent, players: ["well", "well"] });
     const world = new World(silent, {
       onRequest: checker.onRequest,
-      onReply: checker.onReply,
+      onAnswer: checker.onAnswer,
       onCommitted: checker.onCommitted,
       trace: () => {},
     });
@@ -72,11 +72,11 @@ describe("the check of a run", () => {
     const checker = createChecker(PLAN);
     const envelope = (type: string, payload: object) => ({ type, payload });
     const request = { params: { arguments: envelope("MATCH_RESULT", { match_id: "R9M9", epoch: 1, log_head: "x" }) } };
-    const reply = { result: { content: [{ text: JSON.stringify(envelope("MATCH_RESULT_ACK", {})) }] } };
-    checker.onReply({ from: "referee 1", to: "manager", body: JSON.stringify(request) }, JSON.stringify(reply));
+    const reply = { result: { content: [{ text: JSON.stringify(envelope("MATCH_RESULT_RESPONSE", {})) }] } };
+    checker.onAnswer({ from: "referee 1", to: "manager", body: JSON.stringify(request) }, JSON.stringify(reply));
     const world = new World(PLAN, {
       onRequest: checker.onRequest,
-      onReply: checker.onReply,
+      onAnswer: checker.onAnswer,
       onCommitted: checker.onCommitted,
       trace: () => {},
     });
@@ -96,8 +96,8 @@ describe("the check of a run", () => {
     };
     ask({ scores: {} });
     ask({ scores: {}, choice: "rock" });
-    return expect(checker.faults(new Map())).resolves.toContain(
-      "R1M1/1/player_2/1/0: the state changed while the turn was open",
+    return expect(checker.faults(new Map())).resolves.toContainEqual(
+      expect.stringContaining("the state changed while the turn was open"),
     );
   });
 });

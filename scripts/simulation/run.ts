@@ -29,7 +29,7 @@ export async function runPlan(plan: Plan): Promise<Outcome> {
         trace.push(`${world.scheduler.now().toFixed(3)} ${passed.from} > ${passed.to} ${passed.body.slice(0, 2_000)}`);
         checker.onRequest(passed);
       },
-      onReply: (passed, reply) => checker.onReply(passed, reply),
+      onAnswer: (passed, reply) => checker.onAnswer(passed, reply),
       onCommitted: (machine, db) => checker.onCommitted(machine, db),
       trace: (line) => trace.push(line),
     });

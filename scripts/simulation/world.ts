@@ -24,7 +24,7 @@ const MAX_STOP_STEPS = 100_000;
 /** What a run shows to those who check it. */
 export interface Observer {
   onRequest(passed: Passed): void;
-  onReply(passed: Passed, reply: string): void;
+  onAnswer(passed: Passed, reply: string): void;
   /** A machine has committed to its database, and has told no one. */
   onCommitted(machine: string, db: Database): void;
   trace(line: string): void;
@@ -74,7 +74,7 @@ export class World {
     this.#random = createRandom(`${plan.seed}/run`);
     const { scheduler } = this;
     const fateOf = fatesOf(plan, scheduler.now, this.#random);
-    this.#network = createNetwork({ scheduler, fateOf, onRequest: observer.onRequest, onReply: observer.onReply });
+    this.#network = createNetwork({ scheduler, fateOf, onRequest: observer.onRequest, onAnswer: observer.onAnswer });
     for (const [name, start] of agentsOf(plan)) this.#add(name, start);
     for (const one of plan.disturbances) scheduler.after(one.at, () => this.#disturb(one));
   }
