@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
 import { countOption, withUsageExit } from "#shared/runtime/options.ts";
+import { temporaryFolder } from "./bench-process.ts";
 import { MUTATIONS, type Mutation } from "./simulation/mutations.ts";
 
 const command = withUsageExit(new Command("simulate-mutations"))
@@ -23,7 +23,7 @@ const project = join(import.meta.dirname, "..");
 
 /** The first fault that the simulation finds in a mutated copy, as its output has it; null for none. */
 async function firstFault({ file, from, to }: Mutation): Promise<string | null> {
-  const copy = mkdtempSync(join(tmpdir(), "mutation-"));
+  const copy = temporaryFolder();
   try {
     cpSync(project, copy, { recursive: true, filter: (source) => !NOT_COPIED.has(basename(source)) });
     symlinkSync(join(project, "node_modules"), join(copy, "node_modules"));
@@ -47,6 +47,7 @@ function mutated(source: string, from: string, to: string, file: string): string
 }
 
 const waiting = MUTATIONS.filter(({ name }) => name.includes(only));
+if (waiting.length === 0) command.error(`error: no fault has a name with "${only}"`);
 let missed = 0;
 async function work(): Promise<void> {
   for (let mutation = waiting.shift(); mutation; mutation = waiting.shift()) {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { FAILED_PLANS } from "./simulation/failed-plans.ts";
-import { cleanUp, start } from "./testing.ts";
+import { cleanUp, eventually, processesIn, start } from "./testing.ts";
 
 afterEach(cleanUp);
 
@@ -32,9 +32,30 @@ describe("npm run simulate", () => {
     expect(await simulate("--plan", JSON.stringify(plan))).toMatchObject({ stdout: "1 passed\n", code: 0 });
   });
 
-  it("rejects a trace of many seeds", async () => {
-    const { code, stderr } = await simulate("--seeds", "2", "--trace");
+  it.each([
+    ["a trace of many seeds", ["--seeds", "2", "--trace"], "--trace goes with --seed or --plan"],
+    ["an empty seed", ["--seed", ""], "--seed is empty"],
+    ["a seed and a plan", ["--seed", "1", "--plan", "{}"], "--seed and --plan exclude each other"],
+    ["a plan that is no JSON", ["--plan", "{"], "--plan is not a plan that a failing seed prints"],
+    ["a plan without a seed", ["--plan", "{}"], "seed: "],
+    [
+      "a plan with an unknown game",
+      ["--plan", '{"seed":"1","game":{"id":"go"},"referees":1,"players":[],"disturbances":[]}'],
+      "game: id: ",
+    ],
+  ])("rejects %s in one line", async (_, args, message) => {
+    const { code, stdout, stderr } = await simulate(...args);
     expect(code).toBe(2);
-    expect(stderr).toContain("--trace goes with --seed");
+    expect(stdout).toBe("");
+    expect(stderr.split("\n")[0]).toContain(message);
   });
+
+  it("leaves no worker behind when it is killed", async () => {
+    const first = "987650001";
+    const running = start("scripts/simulate.ts", ["--first", first, "--seeds", "100000", "--workers", "2"]);
+    const workers = (): number => processesIn("98765000").length - 1;
+    await eventually("two workers to run", () => workers() === 2);
+    running.signal("SIGKILL");
+    await eventually("the workers to end", () => processesIn("98765000").length === 0);
+  }, 30_000);
 });

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { gameIds } from "#shared/games/registry.ts";
+import { parsedJson } from "#shared/lib/text.ts";
 import { EXIT } from "#shared/runtime/exit.ts";
 import { countOption, withUsageExit } from "#shared/runtime/options.ts";
-import { type Plan, planOf } from "./simulation/plan.ts";
+import { Plan, planOf } from "./simulation/plan.ts";
 import { runPlan, warmUp } from "./simulation/run.ts";
 import { shrink } from "./simulation/shrink.ts";
 
@@ -33,15 +33,22 @@ const options = command.opts<{
   untilFailure?: boolean;
   workers: number;
 }>();
-const one = options.plan !== undefined ? planIn(options.plan) : options.seed && planOf(options.seed, gameIds);
+const one = onePlan(options);
 if (options.trace && !one) command.error("error: --trace goes with --seed or --plan");
+// A worker ends with the command that has started it, however that ends.
+process.on("disconnect", () => process.exit(EXIT.interrupted));
 
-function planIn(json: string): Plan {
-  try {
-    return JSON.parse(json) as Plan;
-  } catch {
-    return command.error("error: --plan is no JSON; take the plan that a failing seed prints");
-  }
+/** The plan that is given by itself or by its seed; null for a series of seeds. */
+function onePlan({ plan, seed }: { readonly plan?: string; readonly seed?: string }): Plan | null {
+  if (plan !== undefined && seed !== undefined) command.error("error: --seed and --plan exclude each other");
+  if (seed === "") command.error("error: --seed is empty");
+  if (plan === undefined) return seed === undefined ? null : planOf(seed);
+  const parsed = Plan.safeParse(parsedJson(plan));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  return command.error(
+    `error: --plan is not a plan that a failing seed prints: ${[...(issue?.path ?? []), issue?.message].join(": ")}`,
+  );
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -80,9 +87,9 @@ async function share({ seeds, first, step, workers }: typeof options): Promise<n
   return (await Promise.all(codes)).filter((code) => code !== 0).length;
 }
 
-/** The plans of the seeds, made when they are due. */
+/** The plans of a series of seeds, each made when it is needed. */
 function* plans({ seeds, first, step }: typeof options): Iterable<Plan> {
-  for (let n = 0; n < seeds; n++) yield planOf(String(first + n * step), gameIds);
+  for (let n = 0; n < seeds; n++) yield planOf(String(first + n * step));
 }
 
 const isShared = !one && options.workers > 1;

@@ -1,17 +1,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import type { Database } from "#shared/store/sqlite.ts";
 import { type LeagueEvent, parseLeagueEvent } from "../../league-manager/league/events.ts";
 import { exportOf } from "../archive/export/export-store.ts";
 import { writeExport } from "../archive/files.ts";
 import { verifyExport } from "../archive/verify/verify.ts";
+import type { Passed } from "./connection.ts";
 import { createCourse } from "./course.ts";
 import { envelopesIn, type Seen } from "./envelopes.ts";
-import type { Passed } from "./network.ts";
 import { MANAGER, MOVE_MS, type Plan, playerName } from "./plan.ts";
-import { faultsOfTold } from "./told.ts";
+import { sentBeforeCommit } from "./sent-before-commit.ts";
 
 type Completed = Extract<LeagueEvent, { type: "match_completed" }>;
 
@@ -41,11 +40,11 @@ export function createChecker(plan: Plan): Checker {
   const hasFullDisk = plan.disturbances.some(({ type }) => type === "disk full");
   let isOver = false;
 
-  const told = (from: string, message: Seen, about: Seen | null): void => {
+  const onSent = (from: string, sent: Seen, request: Seen | null): void => {
     const db = stores.get(from);
-    if (db) faults.push(...faultsOfTold(from, db, message, about));
+    if (db) faults.push(...sentBeforeCommit(from, db, sent, request));
   };
-  const answered = (request: Seen, answer: Seen): void => {
+  const onResultAnswered = (request: Seen, answer: Seen): void => {
     // A match that its referee aborts is released, and has no result.
     if (request.type !== "MATCH_RESULT" || request.payload.termination === "aborted") return;
     const { match_id, epoch, log_head } = request.payload;
@@ -57,7 +56,7 @@ export function createChecker(plan: Plan): Checker {
   return {
     onRequest({ from, to, body }) {
       for (const request of envelopesIn(body)) {
-        told(from, request, null);
+        onSent(from, request, null);
         if (to.startsWith("player")) faults.push(...course.onRequest(request));
       }
     },
@@ -67,8 +66,8 @@ export function createChecker(plan: Plan): Checker {
       for (const answer of envelopesIn(reply)) {
         const request = requests.find(({ id }) => id === answer.id);
         if (!request) continue;
-        told(to, answer, request);
-        answered(request, answer);
+        onSent(to, answer, request);
+        onResultAnswered(request, answer);
         faults.push(...course.onAnswer(to, request, answer));
       }
     },
@@ -108,7 +107,7 @@ function faultsOfResults(events: readonly LeagueEvent[], acknowledged: readonly 
   }
   for (const { matchId, epoch, logHead } of acknowledged) {
     const recorded = completed.get(matchId);
-    if (!recorded || recorded.log_head !== logHead || !isDeepStrictEqual(recorded.epoch, epoch)) {
+    if (!recorded || recorded.log_head !== logHead || recorded.epoch !== epoch) {
       faults.push(`the acknowledged result of ${matchId}, epoch ${epoch}, is not recorded`);
     }
   }
@@ -139,8 +138,8 @@ function faultsOfCharges(
 }
 
 /**
- * Whether a player may be charged: it does not behave, or what disturbs it, a referee or the manager could last as long as a move may take. A request
- * that gets no answer on a silent connection is a timeout (docs/simulation.md).
+ * Whether a player may be charged: it misbehaves, or the disturbances of itself, the referees and the manager last together as long as a move may
+ * take. A request without an answer on a silent connection is a timeout of the player (docs/simulation.md).
  */
 function isExcused({ players, disturbances }: Plan, index: number): boolean {
   const behaviour = players[index] ?? "silent";
@@ -158,7 +157,7 @@ function isExcused({ players, disturbances }: Plan, index: number): boolean {
   return durations.reduce((sum, ms) => sum + ms, 0) >= MOVE_MS;
 }
 
-/** A player is not asked for longer by a referee that is down: its matches go to another. */
+/** A referee that is down for longer has lost its matches to other referees. */
 const MAX_DOWN_MS = 5_000;
 /** How long a process may take to start and to be found again. */
 const RECOVERY_MS = 1_500;

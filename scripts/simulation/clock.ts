@@ -1,4 +1,4 @@
-import { type Cancel, type Clock, isoAt } from "#shared/lib/clock.ts";
+import { type Cancel, type Clock, isoAt, pauseBy, timeoutBy } from "#shared/lib/clock.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 /** The clock of one simulated process. After `stop`, as after a kill, none of its timers runs. */
@@ -60,23 +60,8 @@ export function processClock(
         cancel();
       };
     },
-    pause: (ms, signal) =>
-      new Promise((resolve) => {
-        const end = (passed: boolean) => (): void => {
-          cancel();
-          signal?.removeEventListener("abort", aborted);
-          resolve(passed);
-        };
-        const aborted = end(false);
-        const cancel = after(ms, end(true));
-        if (signal?.aborted) aborted();
-        else signal?.addEventListener("abort", aborted);
-      }),
-    timeout(ms) {
-      const controller = new AbortController();
-      after(ms, () => controller.abort(new DOMException("The operation was aborted due to timeout", "TimeoutError")));
-      return controller.signal;
-    },
+    pause: pauseBy(after),
+    timeout: timeoutBy(after),
     defer: (run) => void after(0, run),
     nextTurn: () => new Promise((resolve) => void after(0, resolve)),
     timers: () => timers.size,

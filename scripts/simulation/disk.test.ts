@@ -63,7 +63,7 @@ it("keeps what was committed for the next process of the machine", async () => {
 it.each([
   ["lost in a crash", 0],
   ["written before a crash", 1],
-] as const)("of a commit that is %s there are %i events, and its writer is not told", async (fate, count) => {
+] as const)("of a commit that is %s there are %i events, and its writer gets no answer", async (fate, count) => {
   const own = machine(fate);
   own.start().append(0);
   await own.run();

@@ -11,7 +11,7 @@ export interface DiskOptions {
   readonly fate: () => CommitFate;
   /** How long the next commit takes, ms. */
   readonly commitMs: () => number;
-  /** Called after a commit, before its writers are told. */
+  /** Called after a commit, before the promises of its writers are resolved. */
   readonly onCommitted: (db: Database) => void;
   readonly onCrash: () => void;
 }

@@ -1,5 +1,5 @@
 import type { Random } from "#shared/lib/rng.ts";
-import type { Fate } from "./network.ts";
+import type { Fate } from "./connection.ts";
 import type { Disturbance, Plan } from "./plan.ts";
 
 /** Most messages take a few milliseconds. */

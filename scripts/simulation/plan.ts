@@ -1,54 +1,45 @@
+import { z } from "zod";
+import { gameIds } from "#shared/games/registry.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 
-export type Behaviour = "well" | "slow" | "silent" | "illegal" | "garbage" | "declining";
+const Behaviour = z.enum(["well", "slow", "silent", "illegal", "garbage", "declining"]);
+export type Behaviour = z.infer<typeof Behaviour>;
 
-/** What disturbs a run. Times are in ms since its start. */
-export type Disturbance =
+const ms = z.number().min(0);
+const at = ms.describe("when it begins, ms since the start of the run");
+const machine = z.string().min(1);
+
+/** What disturbs a run. */
+const Disturbance = z.discriminatedUnion("type", [
   /** The process is killed and started again after `downMs`. */
-  | { readonly type: "crash"; readonly at: number; readonly machine: string; readonly downMs: number }
-  /** The same at a commit: right before it, or after it and before anyone is told. */
-  | {
-      readonly type: "crash at commit";
-      readonly at: number;
-      readonly machine: string;
-      readonly downMs: number;
-      readonly isCommitted: boolean;
-    }
-  /** No connection between two machines: refused, or silent as a half-open one. */
-  | {
-      readonly type: "partition";
-      readonly at: number;
-      readonly ms: number;
-      readonly between: readonly [string, string];
-      readonly isSilent: boolean;
-    }
-  /** Requests and replies of a machine get lost with their connections, or arrive twice. */
-  | {
-      readonly type: "lossy";
-      readonly at: number;
-      readonly ms: number;
-      readonly machine: string;
-      readonly share: number;
-    }
-  | {
-      readonly type: "slow";
-      readonly at: number;
-      readonly ms: number;
-      readonly machine: string;
-      readonly delayMs: number;
-    }
+  z.strictObject({ type: z.literal("crash"), at, machine, downMs: ms }),
+  /** The same at the next commit: before it is written, or after it and before the process knows that. */
+  z.strictObject({ type: z.literal("crash at commit"), at, machine, downMs: ms, isCommitted: z.boolean() }),
+  /** No connection between two machines: an error, or silence as on a half-open connection. */
+  z.strictObject({
+    type: z.literal("partition"),
+    ...{ at, ms },
+    between: z.tuple([machine, machine]).readonly(),
+    isSilent: z.boolean(),
+  }),
+  /** This share of the machine's requests is lost with its connection, has its reply lost, or arrives twice. */
+  z.strictObject({ type: z.literal("lossy"), at, ms, machine, share: z.number().min(0).max(1) }),
+  z.strictObject({ type: z.literal("slow"), at, ms, machine, delayMs: ms }),
   /** The machine's date is set. */
-  | { readonly type: "clock set"; readonly at: number; readonly machine: string; readonly byMs: number }
-  | { readonly type: "disk full"; readonly at: number; readonly ms: number; readonly machine: string };
+  z.strictObject({ type: z.literal("clock set"), at, machine, byMs: z.number() }),
+  z.strictObject({ type: z.literal("disk full"), at, ms, machine }),
+]);
+export type Disturbance = Readonly<z.infer<typeof Disturbance>>;
 
-/** One run: what is started and what disturbs it. A seed gives a plan; shrinking leaves disturbances out. */
-export interface Plan {
-  readonly seed: string;
-  readonly game: { readonly id: string; readonly options: object };
-  readonly referees: number;
-  readonly players: readonly Behaviour[];
-  readonly disturbances: readonly Disturbance[];
-}
+/** One run: the agents that are started, and what disturbs it. A seed gives a plan; shrinking leaves disturbances out. */
+export const Plan = z.strictObject({
+  seed: z.string().min(1),
+  game: z.strictObject({ id: z.enum(gameIds), options: z.record(z.string(), z.unknown()) }).readonly(),
+  referees: z.int().min(1).max(99),
+  players: z.array(Behaviour).min(2).max(99).readonly(),
+  disturbances: z.array(Disturbance).readonly(),
+});
+export type Plan = Readonly<z.infer<typeof Plan>>;
 
 /** How long a player may take for a move. No disturbance of a well-behaved player lasts a third of it. */
 export const MOVE_MS = 30_000;
@@ -59,18 +50,19 @@ const TOGETHER_MS = 500;
 /** Longer than a run may take: the process does not come back. */
 const FOR_GOOD_MS = 3_600_000;
 
-const GAMES = [
+const GAMES: readonly Plan["game"][] = [
   { id: "rps.v1", options: { best_of: 3 } },
   { id: "even_odd.v1", options: {} },
   { id: "tic_tac_toe.v1", options: {} },
-] as const;
+];
 const ODD: readonly Behaviour[] = ["slow", "silent", "illegal", "garbage", "declining"];
 
 export const MANAGER = "manager";
 export const refereeName = (index: number): string => `referee ${index + 1}`;
 export const playerName = (index: number): string => `player ${index + 1}`;
 
-export function planOf(seed: string, gameIds: readonly string[]): Plan {
+/** The plan of a seed. */
+export function planOf(seed: string): Plan {
   const random = createRandom(`${seed}/plan`);
   const referees = random.int(1, 3);
   const players = Array.from(
@@ -88,21 +80,21 @@ export function planOf(seed: string, gameIds: readonly string[]): Plan {
   if (referees > 1 && random.next() < 0.3) disturbances.push(lossOf(refereeName(referees - 1), random));
   return {
     seed,
-    game: random.pick(GAMES.filter(({ id }) => gameIds.includes(id))),
+    game: random.pick(GAMES),
     referees,
     players,
     disturbances: disturbances.sort((a, b) => a.at - b.at),
   };
 }
 
-/** A referee goes for good, or is cut off from the manager for longer than that waits for it: the others take its matches. */
+/** A referee is lost for good, or cannot reach the manager until its matches have gone to other referees. */
 function lossOf(machine: string, random: Random): Disturbance {
   const at = random.int(0, DISTURBED_MS);
   if (random.next() < 0.3) return { type: "crash", at, machine, downMs: FOR_GOOD_MS };
   return { type: "partition", at, ms: random.int(3_000, 8_000), between: [machine, MANAGER], isSilent: false };
 }
 
-/** Half of the disturbances of a run come together, soon after `focus`. */
+/** Half of the disturbances of a run begin within 500 ms after `focus`. */
 function disturbance(random: Random, machines: readonly string[], focus: number): Disturbance {
   const at = random.next() < 0.5 ? focus + random.int(0, TOGETHER_MS) : random.int(0, DISTURBED_MS);
   const machine = random.pick(machines);

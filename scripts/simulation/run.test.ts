@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { createChecker } from "./check.ts";
+import { type Checker, createChecker } from "./check.ts";
 import type { Plan } from "./plan.ts";
 import { runPlan, warmUp } from "./run.ts";
 import { shrink } from "./shrink.ts";
@@ -51,21 +51,19 @@ describe("a simulated run", () => {
   });
 });
 
+/** Plays a plan and returns what the checker finds. */
+async function faultsOf(plan: Plan, checker: Checker): Promise<readonly string[]> {
+  const world = new World(plan, { ...checker, trace: () => {} });
+  while (!checker.isOver() && (await world.scheduler.step()));
+  await world.stop();
+  return checker.faults(world.databasesOf("manager"));
+}
+
 describe("the check of a run", () => {
   it("finds a player that is charged although it behaves", async () => {
     const silent: Plan = { ...PLAN, players: ["silent", "well"] };
     const checker = createChecker({ ...silent, players: ["well", "well"] });
-    const world = new World(silent, {
-      onRequest: checker.onRequest,
-      onAnswer: checker.onAnswer,
-      onCommitted: checker.onCommitted,
-      trace: () => {},
-    });
-    while (!checker.isOver() && (await world.scheduler.step()));
-    await world.stop();
-    expect(await checker.faults(world.databasesOf("manager"))).toEqual([
-      expect.stringContaining("was charged for timeout"),
-    ]);
+    expect(await faultsOf(silent, checker)).toEqual([expect.stringContaining("was charged for timeout")]);
   });
 
   it("finds an acknowledged result that is not recorded", async () => {
@@ -74,17 +72,7 @@ describe("the check of a run", () => {
     const request = { params: { arguments: envelope("MATCH_RESULT", { match_id: "R9M9", epoch: 1, log_head: "x" }) } };
     const reply = { result: { content: [{ text: JSON.stringify(envelope("MATCH_RESULT_RESPONSE", {})) }] } };
     checker.onAnswer({ from: "referee 1", to: "manager", body: JSON.stringify(request) }, JSON.stringify(reply));
-    const world = new World(PLAN, {
-      onRequest: checker.onRequest,
-      onAnswer: checker.onAnswer,
-      onCommitted: checker.onCommitted,
-      trace: () => {},
-    });
-    while (!checker.isOver() && (await world.scheduler.step()));
-    await world.stop();
-    expect(await checker.faults(world.databasesOf("manager"))).toEqual([
-      "the acknowledged result of R9M9, epoch 1, is not recorded",
-    ]);
+    expect(await faultsOf(PLAN, checker)).toEqual(["the acknowledged result of R9M9, epoch 1, is not recorded"]);
   });
 
   it("finds a state that changes while its turn is open", () => {

@@ -1,4 +1,3 @@
-import { gameIds } from "#shared/games/registry.ts";
 import { createChecker } from "./check.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { isExpected, World } from "./world.ts";
@@ -53,5 +52,5 @@ export async function runPlan(plan: Plan): Promise<Outcome> {
 
 /** Loads the modules that agents load while they run, so that no run waits for the disk of this machine. */
 export async function warmUp(): Promise<void> {
-  await runPlan({ ...planOf("warm-up", gameIds), players: ["well", "well"], disturbances: [] });
+  await runPlan({ ...planOf("warm-up"), players: ["well", "well"], disturbances: [] });
 }

@@ -5,9 +5,10 @@ import { openLog } from "#shared/runtime/logger.ts";
 import type { Database } from "#shared/store/sqlite.ts";
 import { agentsOf, type Start, seededIds } from "./agents.ts";
 import { type ProcessClock, processClock } from "./clock.ts";
+import type { Passed } from "./connection.ts";
 import { type CommitFate, createDisk, DiskFull, type MachineDisk } from "./disk.ts";
 import { fatesOf } from "./fates.ts";
-import { createNetwork, type Passed, type SimulatedNetwork } from "./network.ts";
+import { createNetwork, type SimulatedNetwork } from "./network.ts";
 import type { Disturbance, Plan } from "./plan.ts";
 import { createScheduler, settled } from "./scheduler.ts";
 
@@ -25,7 +26,7 @@ const MAX_STOP_STEPS = 100_000;
 export interface Observer {
   onRequest(passed: Passed): void;
   onAnswer(passed: Passed, reply: string): void;
-  /** A machine has committed to its database, and has told no one. */
+  /** A machine has committed to its database. Its process does not know that yet. */
   onCommitted(machine: string, db: Database): void;
   trace(line: string): void;
 }

@@ -48,6 +48,31 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\
 export const isInstant = (text: string): boolean =>
   isIso(text) || (INSTANT.test(text) && !Number.isNaN(Date.parse(text)));
 
+/** `Clock.pause` of a clock whose timers `after` sets. */
+export const pauseBy =
+  (after: Clock["after"]): Clock["pause"] =>
+  (ms, signal) =>
+    new Promise((resolve) => {
+      const end = (passed: boolean) => (): void => {
+        cancel();
+        signal?.removeEventListener("abort", aborted);
+        resolve(passed);
+      };
+      const aborted = end(false);
+      const cancel = after(ms, end(true));
+      if (signal?.aborted) aborted();
+      else signal?.addEventListener("abort", aborted);
+    });
+
+/** `Clock.timeout` of a clock whose timers `after` sets. */
+export const timeoutBy =
+  (after: Clock["after"]): Clock["timeout"] =>
+  (ms) => {
+    const controller = new AbortController();
+    after(ms, () => controller.abort(new DOMException("The operation was aborted due to timeout", "TimeoutError")));
+    return controller.signal;
+  };
+
 let lastMs = -1;
 let lastIso = "";
 
@@ -71,18 +96,10 @@ export const systemClock: Clock = {
     const timer = withoutHold(setInterval(run, ms));
     return () => clearInterval(timer);
   },
-  pause: (ms, signal) =>
-    new Promise((resolve) => {
-      const end = (passed: boolean) => (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", aborted);
-        resolve(passed);
-      };
-      const aborted = end(false);
-      const timer = setTimeout(end(true), ms);
-      if (signal?.aborted) aborted();
-      else signal?.addEventListener("abort", aborted);
-    }),
+  pause: pauseBy((ms, run) => {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  }),
   timeout: (ms) => AbortSignal.timeout(ms),
   defer: (run) => void setImmediate(run),
   nextTurn: () => new Promise((resolve) => setImmediate(resolve)),

@@ -1,4 +1,4 @@
-import { type Cancel, type Clock, isoAt, systemClock } from "./clock.ts";
+import { type Cancel, type Clock, isoAt, pauseBy, systemClock, timeoutBy } from "./clock.ts";
 
 /** A clock that stands still until a test advances it. */
 export interface ManualClock extends Clock {
@@ -72,23 +72,8 @@ export function manualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
     iso: () => isoAt(now()),
     after,
     every,
-    pause: (ms, signal) =>
-      new Promise((resolve) => {
-        const end = (passed: boolean) => (): void => {
-          cancel();
-          signal?.removeEventListener("abort", aborted);
-          resolve(passed);
-        };
-        const aborted = end(false);
-        const cancel = after(ms, end(true));
-        if (signal?.aborted) aborted();
-        else signal?.addEventListener("abort", aborted);
-      }),
-    timeout: (ms) => {
-      const controller = new AbortController();
-      after(ms, () => controller.abort(new DOMException("The operation was aborted due to timeout", "TimeoutError")));
-      return controller.signal;
-    },
+    pause: pauseBy(after),
+    timeout: timeoutBy(after),
     defer: (run) => void setImmediate(run),
     nextTurn,
     async advance(ms) {

@@ -125,8 +125,8 @@ export async function runAgentProcess(
 }
 
 /**
- * V8 decides by the first objects of each place in the code whether it allocates the later ones in the old generation. Many requests at once
- * soon after the start make it decide so for objects that live as long as one request, and then each request needs a fifth more CPU
+ * V8 watches the first objects that each place in the code allocates. If they live long, it allocates the later ones in the old generation. Many
+ * requests at once right after the start mislead it about objects of one request, and then each later request needs a fifth more CPU
  * (docs/performance.md).
  */
 function keepRequestsYoung(): void {

@@ -10,10 +10,13 @@ const ACTIONS = `SELECT 1 FROM matches JOIN sessions USING (session_id) JOIN log
   WHERE match_id = ? AND epoch = ? GROUP BY session_id HAVING sum(log.type = 'acted') >= ?`;
 const LOG_HEAD = "SELECT 1 FROM log WHERE hash = ?";
 
-/** The faults of a message or an answer that a manager or referee sends: what it tells others must be in its database. `about` is what it answers. */
-export function faultsOfTold(from: string, db: Database, told: Seen, about: Seen | null): readonly string[] {
-  const { type, payload } = told;
-  const { match_id, epoch } = { ...about?.payload, ...payload } as { match_id?: string; epoch?: number };
+/**
+ * The fault of a request or an answer that a manager or referee has sent: what it states must be committed in its database. `request` is the
+ * request of an answer.
+ */
+export function sentBeforeCommit(from: string, db: Database, sent: Seen, request: Seen | null): readonly string[] {
+  const { type, payload } = sent;
+  const { match_id, epoch } = { ...request?.payload, ...payload } as { match_id?: string; epoch?: number };
   const isKept = (sql: string, ...values: readonly unknown[]): boolean =>
     db.prepare(sql).get(...(values as (string | number)[])) !== undefined;
   const isOfManager = from === MANAGER;
