@@ -32,7 +32,7 @@ async function firstFault({ file, from, to }: Mutation): Promise<string | null> 
     const args = ["scripts/simulate.ts", "--seeds", String(seeds), "--workers", "1", "--until-failure"];
     const child = spawn(process.execPath, args, { cwd: copy, stdio: ["ignore", "pipe", "pipe"] });
     const [out, error] = await Promise.all([text(child.stdout), text(child.stderr)]);
-    const fault = /^(seed \S+) .*\n {2}(.*)$/m.exec(out)?.slice(1).join(": ");
+    const fault = /^(seed \S+|a long league) .*\n {2}(.*)$/m.exec(out)?.slice(1).join(": ");
     if (fault === undefined && out !== `${seeds} passed\n`) throw new Error(`${file}: ${error}`);
     return fault ?? null;
   } finally {

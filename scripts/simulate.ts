@@ -6,6 +6,7 @@ import { Command } from "commander";
 import { parsedJson } from "#shared/lib/text.ts";
 import { EXIT } from "#shared/runtime/exit.ts";
 import { countOption, withUsageExit } from "#shared/runtime/options.ts";
+import { faultsOfMemory } from "./simulation/memory.ts";
 import { Plan, planOf } from "./simulation/plan.ts";
 import { runPlan, warmUp } from "./simulation/run.ts";
 import { shrink } from "./simulation/shrink.ts";
@@ -36,7 +37,8 @@ const options = command.opts<{
 const one = onePlan(options);
 if (options.trace && !one) command.error("error: --trace goes with --seed or --plan");
 // A worker ends with the command that has started it, however that ends.
-process.on("disconnect", () => process.exit(EXIT.interrupted));
+const endWithParent = (): never => process.exit(EXIT.interrupted);
+process.on("disconnect", endWithParent);
 
 /** The plan that is given by itself or by its seed; null for a series of seeds. */
 function onePlan({ plan, seed }: { readonly plan?: string; readonly seed?: string }): Plan | null {
@@ -72,7 +74,7 @@ async function simulate(plans: Iterable<Plan>): Promise<number> {
 
 /** Shares the seeds among processes. */
 async function share({ seeds, first, step, workers }: typeof options): Promise<number> {
-  const codes = Array.from({ length: workers }, async (_, index) => {
+  const ends = Array.from({ length: workers }, async (_, index) => {
     const own = Math.floor((seeds - index + workers - 1) / workers);
     if (own === 0) return 0;
     const args = { first: first + index * step, step: step * workers, seeds: own, workers: 1 };
@@ -84,7 +86,8 @@ async function share({ seeds, first, step, workers }: typeof options): Promise<n
     const [code] = await once(worker, "exit");
     return Number(code ?? 1);
   });
-  return (await Promise.all(codes)).filter((code) => code !== 0).length;
+  const codes = await Promise.all(ends);
+  return codes.filter((code) => code !== 0).length;
 }
 
 /** The plans of a series of seeds, each made when it is needed. */
@@ -92,7 +95,20 @@ function* plans({ seeds, first, step }: typeof options): Iterable<Plan> {
   for (let n = 0; n < seeds; n++) yield planOf(String(first + n * step));
 }
 
+/** Plays a long league. Returns 1 if it leaves too much in memory. */
+async function checkMemory(): Promise<number> {
+  await warmUp();
+  const faults = await faultsOfMemory();
+  if (faults.length > 0) print("a long league fails:");
+  for (const fault of faults) print(`  ${fault}`);
+  return Math.sign(faults.length);
+}
+
 const isShared = !one && options.workers > 1;
-const failed = isShared ? await share(options) : await simulate(one ? [one] : plans(options));
-if (process.send === undefined) print(failed === 0 ? `${one ? 1 : options.seeds} passed` : "failed");
-process.exit(failed === 0 ? EXIT.ok : EXIT.failed);
+const isWorker = process.send !== undefined;
+let failed = isShared ? await share(options) : await simulate(one ? [one] : plans(options));
+if (!one && !isWorker && !(failed > 0 && options.untilFailure)) failed += await checkMemory();
+if (!isWorker) print(failed === 0 ? `${one ? 1 : options.seeds} passed` : "failed");
+// Not process.exit: a reader of a pipe would miss the end of a long trace.
+process.exitCode = failed === 0 ? EXIT.ok : EXIT.failed;
+process.off("disconnect", endWithParent);

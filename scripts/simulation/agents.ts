@@ -1,26 +1,36 @@
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { Ids } from "#shared/lib/ids.ts";
+import type { Network } from "#shared/rpc/network.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
 import { startManager } from "../../league-manager/service.ts";
 import { startPlayer } from "../../player/service.ts";
 import { startReferee } from "../../referee/service.ts";
 import { misbehaving } from "./behaviour.ts";
+import type { Victims } from "./liar.ts";
 import { MANAGER, MOVE_MS, type Plan, playerName, refereeName } from "./plan.ts";
+import { type Choice, choosingOtherwise } from "./secrecy.ts";
 
 /** Starts the production code of an agent as one process. */
 export type Start = (self: AgentProcess) => Promise<RunningAgent>;
 
 const HOST = "127.0.0.1";
-const FIRST_PORT = { manager: 8000, referee: 8001, player: 8101 } as const;
+const FIRST_PORT = { manager: 8000, referee: 8001, player: 8101, copy: 8201 } as const;
 const manager = `http://${HOST}:${FIRST_PORT.manager}/mcp`;
 
-/** The agents of a plan, by the names of their machines. */
-export function agentsOf(plan: Plan): ReadonlyMap<string, Start> {
+/** The agents of a plan, by the names of their machines. `choice` is a choice that is replaced by another one. */
+export function agentsOf(plan: Plan, choice: Choice | null): ReadonlyMap<string, Start> {
   const agents = new Map<string, Start>([[MANAGER, managerOf(plan)]]);
   for (let n = 0; n < plan.referees; n++) agents.set(refereeName(n), refereeOf(n));
-  for (let n = 0; n < plan.players.length; n++) agents.set(playerName(n), playerOf(plan, n));
+  for (let n = 0; n < plan.players.length; n++)
+    agents.set(playerName(n), playerOf(plan, n, FIRST_PORT.player + n, choice));
   return agents;
+}
+
+/** A second process of a player, with the same name and a port of its own. */
+export function copyOf(plan: Plan, player: string): Start {
+  const n = plan.players.findIndex((_, index) => playerName(index) === player);
+  return playerOf(plan, n, FIRST_PORT.copy + n, null);
 }
 
 function managerOf({ seed, game, players }: Plan): Start {
@@ -49,15 +59,27 @@ const refereeOf =
     );
 
 const playerOf =
-  ({ players }: Plan, n: number): Start =>
+  (plan: Plan, n: number, port: number, choice: Choice | null): Start =>
   (self) =>
     startPlayer(
       {
-        ...{ bot: "random", name: `P${n + 1}`, host: HOST, ports: [FIRST_PORT.player + n], manager },
+        ...{ bot: "random", name: `P${n + 1}`, host: HOST, ports: [port], manager },
         ...{ dataFolder: `/player-${n}`, leagueIds: null, registerTimeoutMs: 5_000, limitLoopback: false },
       },
-      { ...self, network: misbehaving(players[n] ?? "well", self.network, self.clock) },
+      { ...self, network: choosingOtherwise(choice, playerName(n), networkOf(plan, n, self)) },
     );
+
+const networkOf = (plan: Plan, n: number, self: AgentProcess): Network =>
+  misbehaving(plan.players[n] ?? "well", self, victimsOf(plan, n));
+
+const endpoint = (port: number): string => `http://${HOST}:${port}/mcp`;
+
+/** Everyone but the player itself. */
+const victimsOf = ({ referees, players }: Plan, self: number): Victims => ({
+  manager,
+  referees: Array.from({ length: referees }, (_, n) => endpoint(FIRST_PORT.referee + n)),
+  players: players.flatMap((_, n) => (n === self ? [] : [endpoint(FIRST_PORT.player + n)])),
+});
 
 /** Tokens and ids that a seed decides. */
 export function seededIds(seed: string): Ids {

@@ -1,37 +1,56 @@
-import type { Clock } from "#shared/lib/clock.ts";
-import type { HttpContext, HttpReply, McpHandler } from "#shared/rpc/http.ts";
 import type { Network } from "#shared/rpc/network.ts";
+import type { AgentProcess } from "#shared/runtime/agent.ts";
+import { type Change, createLiar, type Victims } from "./liar.ts";
 import { type Behaviour, MOVE_MS } from "./plan.ts";
 
 /** The network of a player whose answers are changed as its behaviour says. */
-export function misbehaving(behaviour: Behaviour, network: Network, clock: Clock): Network {
+export function misbehaving(behaviour: Behaviour, self: AgentProcess, victims: Victims): Network {
+  const { network } = self;
   if (behaviour === "well") return network;
+  const closed = new AbortController();
+  const change = changeOf(behaviour, self, victims, closed.signal);
   return {
     ...network,
-    listen: (options) => network.listen({ ...options, handler: changed(behaviour, options.handler, clock) }),
+    async listen(options) {
+      const listening = await network.listen({
+        ...options,
+        handler: async (body, http) => change(body, await options.handler(body, http)),
+      });
+      if (!listening.ok) return listening;
+      const close = async (): Promise<void> => {
+        await listening.value.close();
+        closed.abort();
+      };
+      return { ok: true, value: { ...listening.value, close } };
+    },
   };
 }
 
-function changed(behaviour: Behaviour, handler: McpHandler, clock: Clock): McpHandler {
-  return async (body: string, http: HttpContext): Promise<HttpReply> => {
-    const isMove = body.includes('"MOVE_REQUEST"');
-    const isInvitation = body.includes('"GAME_INVITE"');
-    const reply = await handler(body, http);
-    if (!isMove && !(behaviour === "declining" && isInvitation)) return reply;
-    switch (behaviour) {
-      case "silent":
-        return new Promise(() => {});
-      case "slow":
-        await clock.pause(MOVE_MS / 10);
-        return reply;
-      case "illegal":
-        return { ...reply, body: reply.body.replace(/\\"move\\":(\\"[^"]*\\"|[^,}]*)/, '\\"move\\":\\"nonsense\\"') };
-      case "garbage":
-        return { ...reply, body: "<html>" };
-      case "declining":
-        return { ...reply, body: reply.body.replace('\\"accept\\":true', '\\"accept\\":false') };
-      default:
-        return reply;
-    }
-  };
+function changeOf(behaviour: Behaviour, self: AgentProcess, victims: Victims, closed: AbortSignal): Change {
+  const ofMove =
+    (change: Change): Change =>
+    (request, honest) =>
+      request.includes('"MOVE_REQUEST"') ? change(request, honest) : honest;
+  const replace =
+    (what: string | RegExp, by: string): Change =>
+    (_, honest) => ({ ...honest, body: honest.body.replace(what, by) });
+  switch (behaviour) {
+    case "silent":
+      return ofMove(() => new Promise(() => {}));
+    case "slow":
+      return ofMove(async (_, honest) => {
+        await self.clock.pause(MOVE_MS / 10, closed);
+        return honest;
+      });
+    case "illegal":
+      return ofMove(replace(/\\"move\\":(\\"[^"]*\\"|[^,}]*)/, '\\"move\\":\\"nonsense\\"'));
+    case "garbage":
+      return ofMove((_, honest) => ({ ...honest, body: "<html>" }));
+    case "declining":
+      return replace('\\"accept\\":true', '\\"accept\\":false');
+    case "lying":
+      return createLiar(self, victims, closed);
+    default:
+      return (_, honest) => honest;
+  }
 }

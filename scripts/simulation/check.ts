@@ -9,8 +9,10 @@ import { verifyExport } from "../archive/verify/verify.ts";
 import type { Passed } from "./connection.ts";
 import { createCourse } from "./course.ts";
 import { envelopesIn, type Seen } from "./envelopes.ts";
+import { FORGED } from "./liar.ts";
 import { MANAGER, MOVE_MS, type Plan, playerName } from "./plan.ts";
 import { sentBeforeCommit } from "./sent-before-commit.ts";
+import { createTurns } from "./turns.ts";
 
 type Completed = Extract<LeagueEvent, { type: "match_completed" }>;
 
@@ -35,6 +37,7 @@ export function createChecker(plan: Plan): Checker {
   const faults: string[] = [];
   const acknowledged: Acknowledged[] = [];
   const course = createCourse(plan);
+  const turns = createTurns();
   /** The databases of the manager and the referees. */
   const stores = new Map<string, Database>();
   const hasFullDisk = plan.disturbances.some(({ type }) => type === "disk full");
@@ -55,24 +58,32 @@ export function createChecker(plan: Plan): Checker {
 
   return {
     onRequest({ from, to, body }) {
+      if (isPlayer(from)) return;
       for (const request of envelopesIn(body)) {
         onSent(from, request, null);
-        if (to.startsWith("player")) faults.push(...course.onRequest(request));
+        if (request.type === "MATCH_RESULT") faults.push(...turns.onReport(request));
+        if (!isPlayer(to)) continue;
+        course.onRequest(request);
+        faults.push(...turns.onRequest(request));
       }
     },
-    onAnswer({ to, body }, reply) {
+    onAnswer({ from, to, body }, reply) {
       if (!hasFullDisk && reply.includes('"code":-32603')) faults.push(`${to} answered an internal error: ${reply}`);
       const requests = envelopesIn(body);
       for (const answer of envelopesIn(reply)) {
         const request = requests.find(({ id }) => id === answer.id);
         if (!request) continue;
         onSent(to, answer, request);
+        if (isPlayer(from)) {
+          faults.push(...faultsOfForgery(from, to, request, answer));
+          continue;
+        }
         onResultAnswered(request, answer);
-        faults.push(...course.onAnswer(to, request, answer));
+        faults.push(...turns.onAnswer(to, request, answer));
       }
     },
     onCommitted(machine, db) {
-      if (!machine.startsWith("player")) stores.set(machine, db);
+      if (!isPlayer(machine)) stores.set(machine, db);
       if (machine !== MANAGER || isOver) return;
       isOver = db.prepare("SELECT 1 FROM log WHERE type = 'completed'").get() !== undefined;
     },
@@ -93,6 +104,16 @@ export function createChecker(plan: Plan): Checker {
       ];
     },
   };
+}
+
+const isPlayer = (machine: string): boolean => machine.startsWith("player");
+
+/** The fault of an answer to a player that takes its forged request for true. */
+function faultsOfForgery(from: string, to: string, request: Seen, answer: Seen): readonly string[] {
+  const isForged = FORGED.some((type) => type === request.type);
+  return isForged && !answer.type.endsWith("_ERROR")
+    ? [`${to} accepted ${request.type} of ${from}: ${answer.type}`]
+    : [];
 }
 
 /** Every acknowledged result is recorded as it was reported, and every match has one result. */
@@ -138,13 +159,15 @@ function faultsOfCharges(
 }
 
 /**
- * Whether a player may be charged: it misbehaves, or the disturbances of itself, the referees and the manager last together as long as a move may
+ * Whether a player may be charged: it misbehaves, has left, has a copy, or the disturbances of itself, the referees and the manager last together as long as a move may
  * take. A request without an answer on a silent connection is a timeout of the player (docs/simulation.md).
  */
 function isExcused({ players, disturbances }: Plan, index: number): boolean {
   const behaviour = players[index] ?? "silent";
+  const own = playerName(index);
   if (behaviour !== "well" && behaviour !== "slow") return true;
-  const others = playerNames(players.length).filter((name) => name !== playerName(index));
+  if (disturbances.some((one) => (one.type === "leave" || one.type === "copy") && one.machine === own)) return true;
+  const others = playerNames(players.length).filter((name) => name !== own);
   const durations = disturbances.map((one) => {
     if ("machine" in one && others.includes(one.machine)) return 0;
     if (one.type === "partition") {
@@ -152,7 +175,7 @@ function isExcused({ players, disturbances }: Plan, index: number): boolean {
       return one.isSilent ? MOVE_MS : one.ms;
     }
     if (one.type === "crash" || one.type === "crash at commit") return Math.min(one.downMs, MAX_DOWN_MS) + RECOVERY_MS;
-    return "ms" in one ? one.ms : 0;
+    return "ms" in one && one.type !== "clock set" ? one.ms : 0;
   });
   return durations.reduce((sum, ms) => sum + ms, 0) >= MOVE_MS;
 }

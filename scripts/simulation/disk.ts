@@ -19,8 +19,9 @@ export interface DiskOptions {
 /** The disk of one machine: databases in memory, which outlive its processes. What was not committed at a kill is lost. */
 export interface MachineDisk {
   /** The disk as one process has it, until that ends. */
-  of(clock: ProcessClock): Disk & { stop(): void };
+  of(clock: ProcessClock): Disk & { stop(): void; waiting(): number };
   databases(): ReadonlyMap<string, Database>;
+  secrets(): ReadonlyMap<string, string>;
 }
 
 /** What SQLite throws when the disk takes no more. */
@@ -32,9 +33,10 @@ interface Waiting {
   readonly reject: (reason: Error) => void;
 }
 
-export function createDisk(options: DiskOptions): MachineDisk {
+/** `copied` are the secrets of the disk of which this one is a copy. */
+export function createDisk(options: DiskOptions, copied: ReadonlyMap<string, string> = new Map()): MachineDisk {
   const databases = new Map<string, Database>();
-  const secrets = new Map<string, string>();
+  const secrets = new Map(copied);
   const open = (file: string, schema: string): Database => {
     const db = databases.get(file) ?? openSqlite(":memory:", schema);
     databases.set(file, db);
@@ -42,13 +44,16 @@ export function createDisk(options: DiskOptions): MachineDisk {
   };
   return {
     databases: () => databases,
+    secrets: () => secrets,
     of(clock) {
       const taken = new Set<string>();
+      const writers: (Writer & { waiting(): number })[] = [];
       let isStopped = false;
       return {
         openStore(file, schema, { isWrittenByThread, onBroken }): AgentStore {
           const db = open(file, schema);
           const writer = writerOf(db, clock, options, () => isStopped, isWrittenByThread ? () => {} : onBroken);
+          writers.push(writer);
           return { db, writer, close: () => writer.close() };
         },
         take(file) {
@@ -59,6 +64,7 @@ export function createDisk(options: DiskOptions): MachineDisk {
         readSecret: (file) => secrets.get(file),
         writeSecret: (file, secret) => void secrets.set(file, secret),
         restrictToOwner: () => {},
+        waiting: () => writers.reduce((sum, writer) => sum + writer.waiting(), 0),
         stop: () => {
           isStopped = true;
         },
@@ -74,7 +80,7 @@ function writerOf(
   { fate, commitMs, onCommitted, onCrash }: DiskOptions,
   isStopped: () => boolean,
   onBroken: (error: Error) => void,
-): Writer {
+): Writer & { waiting(): number } {
   const commitGroup = groupCommit(db);
   let waiting: Waiting[] = [];
   let isWriting = false;
@@ -123,6 +129,7 @@ function writerOf(
         isWriting = true;
         clock.after(commitMs(), write);
       }),
+    waiting: () => waiting.length,
     close: () => (isWriting ? new Promise((resolve) => idle.push(resolve)) : Promise.resolve()),
   };
 }

@@ -3,6 +3,8 @@ export interface Seen {
   /** Of its JSON-RPC message: an answer has that of its request. */
   readonly id: number;
   readonly type: string;
+  readonly sender: string;
+  readonly auth_token?: string;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
@@ -21,6 +23,9 @@ export function envelopesIn(text: string): readonly Seen[] {
     return answer?.startsWith("{") ? [{ ...(JSON.parse(answer) as Seen), id }] : [];
   });
 }
+
+/** The turn of a MOVE_REQUEST: its match, epoch and tick. */
+export const turnOf = ({ match_id, epoch, tick }: Seen["payload"]): string => `${match_id}/${epoch}/${tick}`;
 
 interface Message {
   readonly id: number;

@@ -203,4 +203,59 @@ export const MUTATIONS: readonly Mutation[] = [
     from: "    heads.drop(held);\n",
     to: "",
   },
+  {
+    name: "a result may come from anyone",
+    file: "league-manager/api/agent-operations.ts",
+    from: "  return isSelf ? agent : null;",
+    to: "  return isSelf ? agent : projections.agent(String(caller.sender).slice(8));",
+  },
+  {
+    name: "anyone may withdraw a match",
+    file: "referee/operations.ts",
+    from: 'if (!isManager(desk, caller.authToken ?? "", matchRef(league_id, match_id))) {',
+    to: "if (caller.sender === null) {",
+  },
+  {
+    name: "an answer in the name of another player counts",
+    file: "referee/match/ask.ts",
+    from: "sender === `player:",
+    to: "sender || `player:",
+  },
+  {
+    name: "an answer for another tick counts",
+    file: "referee/match/ask.ts",
+    from: "if (tick !== asked.tick) return",
+    to: "if (tick < 0) return",
+  },
+  {
+    name: "a player may ask for the state of another role",
+    file: "referee/operations.ts",
+    from: "return ok({ match_id, ...matchState(match.kept.session, match.viewer, desk.host.lobby) });",
+    to: `const other = match.kept.session.game.roles.find((role) => role !== match.viewer);
+        return ok({ match_id, ...matchState(match.kept.session, other ?? match.viewer, desk.host.lobby) });`,
+  },
+  {
+    name: "a referee keeps its ended sessions in memory",
+    file: "referee/referee.ts",
+    from: "        host.forget(sessionId);\n",
+    to: "",
+  },
+  {
+    name: "a player keeps its ended matches",
+    file: "player/player.ts",
+    from: "  matches.delete(key);\n",
+    to: "",
+  },
+  {
+    name: "the timer of a call is not cancelled",
+    file: "shared/rpc/pending.ts",
+    from: "    this.#cancelTimer();\n",
+    to: "",
+  },
+  {
+    name: "a referee changes a move",
+    file: "referee/match/ask-move.ts",
+    from: "{ role, action: move, expectedTick",
+    to: '{ role, action: typeof move === "number" ? 1 : move, expectedTick',
+  },
 ];

@@ -7,7 +7,7 @@ import { Connection, HOST, type NetworkOptions, resetError, type Server, type Wi
 
 export interface SimulatedNetwork {
   /** The network of one process, by the name of its machine. `stop` closes it, as a kill does. */
-  of(machine: string, clock: ProcessClock): Network & { stop(): void };
+  of(machine: string, clock: ProcessClock): Network & { stop(): void; connections(): number };
 }
 
 /** How long a stopping server waits for its answers. */
@@ -51,6 +51,7 @@ export function createNetwork(options: NetworkOptions): SimulatedNetwork {
           }),
         addressToward: async () => HOST,
         interfaces: () => ({}),
+        connections: () => connections.size,
         stop() {
           for (const connection of connections) connection.drop();
           for (const end of breaks) end();

@@ -1,7 +1,9 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { assert, beforeAll, describe, expect, it } from "vitest";
 import { type Checker, createChecker } from "./check.ts";
+import { FORGED } from "./liar.ts";
 import type { Plan } from "./plan.ts";
-import { runPlan, warmUp } from "./run.ts";
+import { runPlan, sentOf, warmUp } from "./run.ts";
+import { createCorrespondence } from "./secrecy.ts";
 import { shrink } from "./shrink.ts";
 import { World } from "./world.ts";
 
@@ -37,17 +39,62 @@ describe("a simulated run", () => {
   });
 
   it("is a fault if the league does not end; the smallest plan has only the disturbance that prevents it", async () => {
-    const forever = { type: "crash", at: 1_100, machine: "referee 1", downMs: 1_000_000 } as const;
+    const forever = { type: "crash", at: 1_100, machine: "referee 1", downMs: 3_600_000 } as const;
     const plan: Plan = {
       ...PLAN,
       disturbances: [
-        { type: "clock set", at: 500, machine: "manager", byMs: 60_000 },
+        { type: "clock set", at: 500, ms: 0, machine: "manager", byMs: 60_000 },
         forever,
         { type: "slow", at: 1_200, ms: 500, machine: "player 1", delayMs: 20 },
       ],
     };
-    expect((await runPlan(plan)).faults[0]).toBe("the league did not end within 600 s");
+    expect((await runPlan(plan)).faults[0]).toBe("the league did not end within 42 s");
     expect((await shrink(plan)).disturbances).toEqual([forever]);
+  });
+});
+
+describe("a player in a simulated run", () => {
+  const played = async (plan: Partial<Plan>): Promise<readonly string[]> => {
+    const { faults, trace } = await runPlan({ ...PLAN, ...plan });
+    expect(faults).toEqual([]);
+    return trace;
+  };
+  const forfeits = (trace: readonly string[]): readonly string[] =>
+    trace.filter((line) => /"type":"match_completed".*"termination":"forfeit"/.test(line));
+
+  it("that leaves loses its matches, and the league ends", async () => {
+    const trace = await played({ disturbances: [{ type: "leave", at: 0, machine: "player 1" }] });
+    expect(trace.filter((line) => line.includes("player 1 has left"))).toHaveLength(1);
+    expect(forfeits(trace)).toHaveLength(2);
+  });
+
+  it("that runs twice is one player", async () => {
+    const trace = await played({ disturbances: [{ type: "copy", at: 0, machine: "player 1" }] });
+    expect(trace.filter((line) => line.endsWith("player 1 copy starts"))).toHaveLength(1);
+    expect(trace.filter((line) => line.includes('"type":"match_completed"'))).toHaveLength(3);
+  });
+
+  it("that lies is refused what only others may send", async () => {
+    const trace = await played({ players: ["lying", "well", "well"] });
+    for (const type of FORGED) {
+      const forged = trace.filter((line) => / player 1 > /.test(line) && line.includes(`"type":"${type}"`));
+      expect(forged, type).not.toEqual([]);
+    }
+  });
+});
+
+describe("the choice that is compared", () => {
+  it("is another one in the second run, which nobody can tell before its turn closes", async () => {
+    const sent = createCorrespondence();
+    await sentOf(PLAN, sent, null, Number.POSITIVE_INFINITY);
+    const sealed = sent.sealedChoice();
+    assert(sealed);
+    const again = createCorrespondence();
+    await sentOf(PLAN, again, sealed.choice, Number.POSITIVE_INFINITY);
+    expect(sent.differences(again, sealed)).toEqual([]);
+    expect(sent.differences(again, { ...sealed, before: sent.length() })).toEqual([
+      expect.stringContaining(`the choice of ${sealed.choice.machine} in ${sealed.choice.turn} shows`),
+    ]);
   });
 });
 

@@ -1,9 +1,7 @@
 import { createChecker } from "./check.ts";
-import { type Plan, planOf } from "./plan.ts";
+import { longestMs, type Plan, planOf } from "./plan.ts";
+import { type Choice, type Correspondence, createCorrespondence } from "./secrecy.ts";
 import { isExpected, World } from "./world.ts";
-
-/** A league that is not over by then hangs. */
-const LIMIT_MS = 600_000;
 
 export interface Outcome {
   readonly faults: readonly string[];
@@ -13,41 +11,77 @@ export interface Outcome {
   readonly trace: readonly string[];
 }
 
-/** Runs a plan to its end and checks its invariants. The same plan gives the same trace. */
+/**
+ * Runs a plan to its end and checks its invariants. The same plan gives the same trace. If players have chosen at the same time, a part of the
+ * plan is run again with another choice of one of them: nobody may notice before the turn closes.
+ */
 export async function runPlan(plan: Plan): Promise<Outcome> {
-  const trace: string[] = [];
-  const checker = createChecker(plan);
   const rejected: string[] = [];
   const onRejection = (thrown: unknown): void => {
     if (!isExpected(thrown)) rejected.push(`nothing catches ${thrown instanceof Error ? thrown.stack : thrown}`);
   };
   process.on("unhandledRejection", onRejection);
   try {
-    const world = new World(plan, {
-      onRequest: (passed) => {
-        trace.push(`${world.scheduler.now().toFixed(3)} ${passed.from} > ${passed.to} ${passed.body.slice(0, 2_000)}`);
-        checker.onRequest(passed);
-      },
-      onAnswer: (passed, reply) => checker.onAnswer(passed, reply),
-      onCommitted: (machine, db) => checker.onCommitted(machine, db),
-      trace: (line) => trace.push(line),
-    });
-    let steps = 0;
-    while (!checker.isOver() && world.scheduler.now() < LIMIT_MS && (await world.scheduler.step())) steps++;
-    const faults = checker.isOver() ? [] : [`the league did not end within ${LIMIT_MS / 1_000} s`];
-    const endedAt = world.scheduler.now();
-    await world.stop();
-    if (world.timers() > 0) faults.push(`${world.timers()} timers are left after the stop`);
-    const databases = world.databasesOf("manager");
-    return {
-      faults: [...world.faults, ...faults, ...rejected, ...(await checker.faults(databases))],
-      steps,
-      endedAt,
-      trace,
-    };
+    const sent = createCorrespondence();
+    const outcome = await runToEnd(plan, sent);
+    const faults = [...outcome.faults, ...rejected];
+    const sealed = faults.length === 0 ? sent.sealedChoice() : null;
+    if (!sealed) return { ...outcome, faults };
+    const again = createCorrespondence();
+    await sentOf(plan, again, sealed.choice, sealed.before);
+    return { ...outcome, faults: [...sent.differences(again, sealed), ...rejected] };
   } finally {
     process.off("unhandledRejection", onRejection);
   }
+}
+
+async function runToEnd(plan: Plan, sent: Correspondence): Promise<Outcome> {
+  const trace: string[] = [];
+  const checker = createChecker(plan);
+  const world = new World(plan, {
+    onRequest: (passed) => {
+      const at = world.scheduler.now();
+      trace.push(`${at.toFixed(3)} ${passed.from} > ${passed.to} ${passed.body.slice(0, 2_000)}`);
+      sent.onRequest(at, passed);
+      checker.onRequest(passed);
+    },
+    onAnswer: (passed, reply) => {
+      sent.onAnswer(world.scheduler.now(), passed, reply);
+      checker.onAnswer(passed, reply);
+    },
+    onCommitted: (machine, db) => checker.onCommitted(machine, db),
+    trace: (line) => trace.push(line),
+  });
+  const limitMs = longestMs(plan);
+  let steps = 0;
+  while (!checker.isOver() && world.scheduler.now() < limitMs && (await world.step())) steps++;
+  const faults = checker.isOver() ? [] : [`the league did not end within ${Math.ceil(limitMs / 1_000)} s`];
+  const endedAt = world.scheduler.now();
+  await world.stop();
+  if (world.timers() > 0) faults.push(`${world.timers()} timers are left after the stop`);
+  const databases = world.databasesOf("manager");
+  return {
+    faults: [...world.faults, ...faults, ...(await checker.faults(databases))],
+    steps,
+    endedAt,
+    trace,
+  };
+}
+
+/** Plays a plan until so many messages were sent, or its league is over, and records them in `sent`. `choice` is replaced by another one. */
+export async function sentOf(plan: Plan, sent: Correspondence, choice: Choice | null, count: number): Promise<void> {
+  const checker = createChecker(plan);
+  const world = new World(
+    plan,
+    {
+      onRequest: (passed) => sent.onRequest(world.scheduler.now(), passed),
+      onAnswer: (passed, reply) => sent.onAnswer(world.scheduler.now(), passed, reply),
+      onCommitted: (machine, db) => checker.onCommitted(machine, db),
+      trace: () => {},
+    },
+    choice,
+  );
+  while (!checker.isOver() && sent.length() < count && (await world.step()));
 }
 
 /** Loads the modules that agents load while they run, so that no run waits for the disk of this machine. */

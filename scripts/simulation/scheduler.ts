@@ -4,8 +4,8 @@ interface Scheduled {
   readonly at: number;
   /** The order of events at the same time. */
   readonly order: number;
-  readonly run: () => void;
-  isCancelled: boolean;
+  /** null when it is cancelled. */
+  run: (() => void) | null;
 }
 
 /** Virtual time. Events run one after the other; between two of them every promise that can settle has settled. */
@@ -27,7 +27,7 @@ export function createScheduler(): Scheduler {
   const step = async (): Promise<boolean> => {
     const next = heap.pop();
     if (!next) return false;
-    if (next.isCancelled) return step();
+    if (!next.run) return step();
     now = next.at;
     next.run();
     await settled();
@@ -36,10 +36,10 @@ export function createScheduler(): Scheduler {
   return {
     now: () => now,
     after(ms, run) {
-      const scheduled: Scheduled = { at: now + Math.max(0, ms), order: order++, run, isCancelled: false };
+      const scheduled: Scheduled = { at: now + Math.max(0, ms), order: order++, run };
       heap.push(scheduled);
       return () => {
-        scheduled.isCancelled = true;
+        scheduled.run = null;
       };
     },
     step,

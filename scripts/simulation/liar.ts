@@ -1,0 +1,91 @@
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { derivedMessageId } from "#shared/lib/ids.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import type { MessageType } from "#shared/protocol/messages.ts";
+import type { HttpReply } from "#shared/rpc/http.ts";
+import type { AgentProcess } from "#shared/runtime/agent.ts";
+import { envelopesIn, type Seen } from "./envelopes.ts";
+
+/** Replaces what a player answers to a request. */
+export type Change = (request: string, honest: HttpReply) => HttpReply | Promise<HttpReply>;
+
+/** The endpoints of the agents that a liar writes to. */
+export interface Victims {
+  readonly manager: string;
+  readonly referees: readonly string[];
+  readonly players: readonly string[];
+}
+
+interface Forgery {
+  readonly type: MessageType;
+  /** The endpoints of which one gets it. */
+  readonly to: readonly string[];
+  /** That of the MOVE_REQUEST if it is missing. */
+  readonly sender?: string;
+  readonly payload: object;
+}
+
+/** Messages that a player must not send. */
+export const FORGED: readonly MessageType[] = ["MATCH_RESULT", "MATCH_WITHDRAWN", "MOVE_REQUEST", "GAME_RESULT"];
+const SEND_MS = 1_000;
+/** In this time the others of its turn choose, too. */
+const ANSWER_MS = 200;
+
+/**
+ * A player that lies. Before it answers a MOVE_REQUEST it sends messages that only the manager or a referee may send, and asks the referees about
+ * the match. It answers for another tick, match or player, or honestly.
+ */
+export function createLiar({ network, clock }: AgentProcess, victims: Victims, closed: AbortSignal): Change {
+  const peers = network.createPeers();
+  closed.addEventListener("abort", () => peers.close());
+  const send = (forgery: Forgery, request: Seen): void => {
+    const { type, to, payload } = forgery;
+    const target = chosenBy(`${type} ${request.payload.tick}`, to);
+    const envelope = newEnvelope(type, forgery.sender ?? request.sender, payload, {
+      messageId: derivedMessageId(type, JSON.stringify(request)),
+      authToken: request.auth_token,
+      at: clock.iso(),
+    });
+    if (target !== undefined) void peers.notify(target, envelope, { timeoutMs: SEND_MS });
+  };
+  return async (body, honest) => {
+    // A request that the player itself refused may be that of another liar.
+    if (!honest.body.includes("MOVE_RESPONSE")) return honest;
+    for (const request of envelopesIn(body)) {
+      for (const forgery of forgeriesAbout(request, victims)) send(forgery, request);
+    }
+    await clock.pause(ANSWER_MS, closed);
+    return { ...honest, body: chosenBy(body, LIES)?.(honest.body) ?? honest.body };
+  };
+}
+
+/** One of the items. The same text chooses the same item. */
+const chosenBy = <T>(text: string, items: readonly T[]): T | undefined =>
+  items[Number.parseInt(sha256Hex(text).slice(0, 8), 16) % items.length];
+
+function forgeriesAbout({ payload }: Seen, { manager, referees, players }: Victims): readonly Forgery[] {
+  const { league_id, match_id, epoch } = payload;
+  const result = {
+    ...{ league_id, match_id, round_id: 1, epoch, winner: null, final_scores: {}, match_points: {} },
+    ...{ termination: "aborted", reason: "a lie", faults: [], log: [], log_head: "", seed: "" },
+  };
+  return [
+    { type: "MATCH_RESULT", to: [manager], payload: result },
+    {
+      ...{ type: "MATCH_WITHDRAWN", sender: "league_manager:LM01", to: referees },
+      payload: { league_id, match_id, epoch },
+    },
+    { type: "MOVE_REQUEST", to: players, payload },
+    { type: "GAME_RESULT", to: players, payload: result },
+    { type: "GET_GAME_STATE", to: referees, payload: { match_id } },
+    { type: "VALIDATE_MOVE", to: referees, payload: { match_id, player_id: "P01", move: "rock" } },
+  ];
+}
+
+/** What becomes of the text of an answer. */
+const LIES: readonly ((answer: string) => string)[] = [
+  (answer) => answer,
+  (answer) => answer.replace(/(\\"tick\\":)(\d+)/, (_, name, tick) => `${name}${Number(tick) + 1}`),
+  (answer) => answer.replace(/(\\"match_id\\":\\")[^"]*\\"/, '$1R9M9\\"'),
+  (answer) => answer.replace(/(\\"sender\\":\\"player:)[^"]*\\"/, '$1P99\\"'),
+];
