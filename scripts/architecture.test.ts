@@ -56,6 +56,7 @@ const sources = ROOMS.flatMap((room) => files(join(root, room))).filter((file) =
 const isTest = (file: string): boolean =>
   /\.test\.ts$|\/testing\/|(^|\/)(testing|simulate|faulty|hand-written|bench)[^/]*\.ts$/.test(file);
 const imports: readonly Import[] = sources.filter((file) => !isTest(file)).flatMap(importsOf);
+const testImports: readonly Import[] = sources.filter(isTest).flatMap(importsOf);
 
 function files(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
@@ -193,6 +194,19 @@ describe("the structure of the repository", () => {
     const long = sources.filter((file) => readFileSync(file, "utf8").split("\n").length > 301);
     expect(long.map((file) => relative(root, file))).toEqual([]);
     expect(sources.filter((file) => relative(root, file).split("/").length > 4)).toEqual([]);
+  });
+
+  it("tests and their helpers import from their own service and from shared; those of scripts import from all", () => {
+    const inServices = testImports.filter(({ room }) => room !== "scripts" && !room.startsWith("shared/"));
+    const inShared = testImports.filter(({ room }) => room.startsWith("shared/"));
+    const isOutside = (one: Import): boolean => {
+      const target = targetRoom(one);
+      return target !== null && ![one.room, "package.json"].includes(target) && !target.startsWith("shared/");
+    };
+    const isHelper = (one: Import): boolean => isTest(targetOf(one) ?? "");
+    const wrong = [...inServices.filter(isOutside), ...inShared.filter((one) => isOutside(one) && isHelper(one))];
+    expect(inServices.filter(isHelper).length).toBeGreaterThan(50);
+    expect(wrong.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
   });
 
   // Test files share their modules: the hooks of a helper would belong to the first file that loads it, and to no other.

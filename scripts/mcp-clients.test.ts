@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
+import { clients, type TestClient } from "#shared/rpc/testing-mcp-clients.ts";
 import { lastPlayer, startTestLeague, type TestLeague } from "./testing-league.ts";
-import { clients, type TestClient } from "./testing-mcp-clients.ts";
 
 let league: TestLeague | null = null;
 const connected: TestClient[] = [];

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import { clients, type TestClient } from "#shared/rpc/testing-mcp-clients.ts";
 import { freePort } from "#shared/runtime/free-ports.ts";
 import { cleanUp, newFolder, type Running, root, start } from "./testing.ts";
 import { lastPlayer, startTestLeague, type TestLeague } from "./testing-league.ts";
-import { clients, type TestClient } from "./testing-mcp-clients.ts";
 
 /** Each test starts several processes, on whatever machine. */
 vi.setConfig({ testTimeout: 120_000 });

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { delimiter } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { z } from "zod";
+import { clients } from "#shared/rpc/testing-mcp-clients.ts";
 import { startTestHost, type TestHost } from "../referee/rest/testing-host.ts";
 import { cleanUp, newFolder, root } from "./testing.ts";
-import { clients } from "./testing-mcp-clients.ts";
 
 /** Each test starts several processes, on whatever machine. */
 vi.setConfig({ testTimeout: 120_000 });

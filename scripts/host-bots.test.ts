@@ -5,13 +5,13 @@ import { gameIds } from "#shared/games/registry.ts";
 import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { freePort, freePorts } from "#shared/runtime/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
-import { startPlayer } from "../../player/service.ts";
-import { bodyOf, from, invitation, replyIn } from "../../player/testing-messages.ts";
-import { type FaultKind, startFaultyPlayer } from "../../scripts/faulty-player.ts";
-import { agentsIn, cleanUp, eventually, kill, newFolder, processesIn, start } from "../../scripts/testing.ts";
-import { startTestHost, type TestHost, type TestHostOptions } from "../rest/testing-host.ts";
-import { observe } from "../rest/testing-rest.ts";
-import { createGame, rest, type TestSeat, type Told, tokenOf, tool, watchGame } from "./testing-play.ts";
+import { startPlayer } from "../player/service.ts";
+import { bodyOf, from, invitation, replyIn } from "../player/testing-messages.ts";
+import { createGame, rest, type TestSeat, type Told, tokenOf, tool, watchGame } from "../referee/play/testing-play.ts";
+import { startTestHost, type TestHost, type TestHostOptions } from "../referee/rest/testing-host.ts";
+import { observe } from "../referee/rest/testing-rest.ts";
+import { type FaultKind, startFaultyPlayer } from "./faulty-player.ts";
+import { agentsIn, cleanUp, eventually, kill, newFolder, processesIn, start } from "./testing.ts";
 
 const hosts: TestHost[] = [];
 afterEach(async () => {
