@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { Command } from "commander";
 import { counted } from "#shared/lib/text.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { loadConfig } from "#shared/runtime/config-file.ts";
+import { DATA_FOLDER, DEFAULT_CONFIG, LOOPBACK_HOST, PORT_RANGES } from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import { playersOption, portOption, withUsageExit } from "#shared/runtime/options.ts";
 import { resultLine, stateLine, waitingLine } from "./projections/lines.ts";
@@ -13,13 +13,9 @@ import { startManager } from "./service.ts";
 
 const command = withUsageExit(new Command("league-manager"))
   .description("The league manager: registers referees and players, draws up the schedule, keeps the standings.")
-  .option("--port <port>", "port to listen on (default: the config's, 8000)", portOption)
-  .option("--host <host>", "address to listen on (default: the config's, 127.0.0.1)")
-  .option(
-    "--config <file>",
-    "leagues and time limits",
-    fileURLToPath(new URL("../config/league.json", import.meta.url)),
-  )
+  .option("--port <port>", `port to listen on (default: the config's, ${PORT_RANGES.manager[0]})`, portOption)
+  .option("--host <host>", `address to listen on (default: the config's, ${LOOPBACK_HOST})`)
+  .option("--config <file>", "leagues and time limits", DEFAULT_CONFIG)
   .option("--data <folder>", "where the store, the operator token and logs are kept (default: the config's)")
   .option("--players <n>", "start each league when so many players are registered", playersOption)
   .option("--roster", "start when exactly the players of the config are registered; no other player is admitted")
@@ -38,7 +34,7 @@ const options = command.opts<{
 
 const loaded = loadConfig(options.config, process.env);
 const dataFolder = resolve(
-  options.data ?? (loaded.ok ? resolve(loaded.value.folder, loaded.value.config.data) : "data"),
+  options.data ?? (loaded.ok ? resolve(loaded.value.folder, loaded.value.config.data) : DATA_FOLDER),
 );
 
 // The heap of a large league is small beside the garbage that V8 lets gather by default: it is collected when it is 40% of what is in use.
@@ -59,11 +55,11 @@ await runAgentProcess("league-manager", dataFolder, async (self) => {
   return startManager(
     {
       config: { ...config, leagues },
-      host: options.host ?? config.manager.host,
-      port: options.port ?? config.manager.port,
+      host: options.host,
+      port: options.port,
       dataFolder,
-      seed: options.seed ?? null,
-      startWhen: options.roster ? "roster" : "count",
+      seed: options.seed,
+      startWhen: options.roster ? "roster" : undefined,
       onEvent,
     },
     self,

@@ -14,7 +14,7 @@ test("a manager that cannot complete its start ends everything that it has start
   const dataFolder = mkdtempSync(join(tmpdir(), "service-faults-"));
   onTestFinished(() => rmSync(dataFolder, { recursive: true, force: true }));
   const config = Config.parse({ leagues: [{ league_id: "first", game: "rps.v1" }] });
-  const options = { config, host: "127.0.0.1", dataFolder, seed: null, startWhen: "count", onEvent: () => {} } as const;
+  const options = { config, dataFolder };
   let url = "";
   const failing = {
     ...silentProcess("manager"),
@@ -43,10 +43,8 @@ test.each([
   await store.log.append([{ stream, expectedVersion: at, events }]);
   db.close();
   const config = Config.parse({ leagues: [{ league_id: "first", game: "rps.v1" }] });
-  const options = { config, host: "127.0.0.1", port: 0, dataFolder, seed: null, startWhen: "count" } as const;
-  const fault = await startManager({ ...options, onEvent: () => {} }, silentProcess("manager")).catch(
-    (thrown: unknown) => thrown,
-  );
+  const options = { config, port: 0, dataFolder };
+  const fault = await startManager(options, silentProcess("manager")).catch((thrown: unknown) => thrown);
   expect(fault).toBeInstanceOf(StartError);
   const { message } = fault as StartError;
   expect(message).toContain(`${file} is damaged: event ${at + 1} of ${stream} cannot follow: `);

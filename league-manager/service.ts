@@ -1,9 +1,9 @@
 import { join } from "node:path";
+import type { z } from "zod";
 import { throwLater } from "#shared/lib/clock.ts";
 import type { Listening } from "#shared/rpc/listen.ts";
 import { machineAddresses } from "#shared/rpc/own-addresses.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
-import type { Config } from "#shared/runtime/config.ts";
 import { StartError, StoreLost } from "#shared/runtime/exit.ts";
 import { listen } from "#shared/runtime/listen.ts";
 import { readingStore } from "#shared/runtime/store-file.ts";
@@ -13,14 +13,15 @@ import { operatorToken } from "./api/operator-token.ts";
 import { createRegistration } from "./api/registration.ts";
 import type { Views } from "./api/resources.ts";
 import { openLeagues } from "./commands/leagues.ts";
-import { admissionPolicy, keptPlaces, leagueSettings, numbersOf, type StartWhen } from "./config.ts";
+import { admissionPolicy, keptPlaces, leagueSettings, numbersOf } from "./config.ts";
 import { registerListedPlayers } from "./effects/listed-players.ts";
 import { hasLeft } from "./effects/presence.ts";
 import { createEffects } from "./effects.ts";
 import { type LeagueEvent, leagueStream } from "./league/events.ts";
 import { matchSeeds } from "./league/seeds.ts";
 import type { Ledger } from "./ledger.ts";
-import { type LiveEvent, liveEventsAtStart } from "./projections/live.ts";
+import { ManagerOptions } from "./options.ts";
+import { liveEventsAtStart } from "./projections/live.ts";
 import { liveFeed } from "./projections/live-feed.ts";
 import { createProjections, type Projections } from "./projections/projections.ts";
 import { openLedger } from "./store/ledger.ts";
@@ -30,32 +31,22 @@ import { openRun, type RunIdentity } from "./store/run-identity.ts";
 import { MANAGER_SCHEMA } from "./store/schema.ts";
 import { keepSnapshots } from "./store/snapshots.ts";
 
-export interface ManagerServiceOptions {
-  readonly config: Config;
-  readonly host: string;
-  readonly port: number;
-  readonly dataFolder: string;
-  /** The run's seed; random when null. A run that goes on keeps the one it began with. */
-  readonly seed: string | null;
-  readonly startWhen: StartWhen;
-  readonly onEvent: (event: LiveEvent) => void;
-}
-
 /** The parts of a manager that others depend on. */
-interface Core extends ManagerServiceOptions {
+interface Core extends ManagerOptions {
   readonly store: ManagerStore;
   readonly run: RunIdentity;
   readonly ledger: Ledger;
 }
 
 /** Starts the league manager: opens its store, folds it, listens, and then starts the effects that its state needs. */
-export function startManager(options: ManagerServiceOptions, self: AgentProcess): Promise<RunningAgent> {
+export function startManager(given: z.input<typeof ManagerOptions>, self: AgentProcess): Promise<RunningAgent> {
+  const options = ManagerOptions.parse(given);
   const file = join(options.dataFolder, "league-manager.sqlite");
   return readingStore(file, () => startOn(file, options, self));
 }
 
 /** Starts the manager on its store. Everything that was started ends in reverse order, also when a later step of the start fails. */
-async function startOn(file: string, options: ManagerServiceOptions, self: AgentProcess): Promise<RunningAgent> {
+async function startOn(file: string, options: ManagerOptions, self: AgentProcess): Promise<RunningAgent> {
   const started = new AsyncDisposableStack();
   try {
     await startParts(started, file, options, self);
@@ -69,7 +60,7 @@ async function startOn(file: string, options: ManagerServiceOptions, self: Agent
 async function startParts(
   started: AsyncDisposableStack,
   file: string,
-  options: ManagerServiceOptions,
+  options: ManagerOptions,
   self: AgentProcess,
 ): Promise<void> {
   const { config } = options;
@@ -95,7 +86,12 @@ async function startParts(
   let server: Listening | null = null;
   started.defer(() => server?.close());
   started.defer(() => manager.stop());
-  server = await listen(network, { log, host: options.host, ports: [options.port], ...manager.serving });
+  server = await listen(network, {
+    log,
+    host: options.host ?? config.manager.host,
+    ports: [options.port ?? config.manager.port],
+    ...manager.serving,
+  });
   for (const url of server.urls) self.say(`league manager at ${url}/mcp, page at ${url}/`);
   self.say(`the operator token is in ${manager.operatorFile}`);
   for (const { leagueId, seedCommitment } of ledger.state.leagues.values()) {

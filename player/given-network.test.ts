@@ -49,9 +49,8 @@ test("a player registers and moves with the given network and clock, without a s
   };
   const lines: string[] = [];
   const self = silentProcess("player", { clock, network, say: (line) => void lines.push(line) });
-  const place = { host: HOST, ports: [9000], manager: MANAGER, leagueIds: null, dataFolder };
-  const limits = { registerTimeoutMs: 1_000, limitLoopback: false };
-  const player = await startPlayer({ bot: "cycle", name: "Ann", ...place, ...limits }, self);
+  const place = { host: HOST, ports: [9000], manager: MANAGER, dataFolder };
+  const player = await startPlayer({ bot: "cycle", name: "Ann", ...place }, self);
 
   await clock.advance(0);
   expect(registrations.map(({ timestamp }) => timestamp)).toEqual([isoAt(begun)]);

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
+import { DATA_FOLDER, defaultOf, MANAGER_ENDPOINT, portHelp } from "#shared/runtime/defaults.ts";
 import {
   contactOption,
   countOption,
@@ -11,19 +11,19 @@ import {
   portOption,
   withUsageExit,
 } from "#shared/runtime/options.ts";
-import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
+import { PlayerOptions } from "./options.ts";
 import { startPlayer } from "./service.ts";
 
-const timeouts = Timeouts.parse({});
+const { bot, registerTimeoutMs } = PlayerOptions.shape;
 const command = withUsageExit(new Command("player"))
   .description("One player: answers a referee's move requests at POST /mcp with what its bot chooses.")
-  .option("--bot <bot>", "random, another built-in bot, a .ts or .js file, uci:COMMAND, or manual", "random")
+  .option("--bot <bot>", "random, another built-in bot, a .ts or .js file, uci:COMMAND, or manual", defaultOf(bot))
   .option(
     "--name <name>",
     "display name in the league (default: the bot and its port, and its address if the manager is on another machine)",
     nameOption,
   )
-  .option("--port <port>", "port to listen on (default: the first free one of 8101-8199)", portOption)
+  .option("--port <port>", portHelp("player"), portOption)
   .option(
     "--host <host>",
     "address to listen on (default: 127.0.0.1; every address if the manager is on another machine)",
@@ -33,7 +33,7 @@ const command = withUsageExit(new Command("player"))
     "how others reach this agent (default: the address by which it reaches the manager)",
     contactOption,
   )
-  .option("--manager <url>", "the league manager's endpoint", endpointOption, "http://127.0.0.1:8000/mcp")
+  .option("--manager <url>", "the league manager's endpoint", endpointOption, MANAGER_ENDPOINT)
   .option("--no-manager", "do not register: somebody else does it for this player")
   .option(
     "--secret-file <file>",
@@ -41,9 +41,9 @@ const command = withUsageExit(new Command("player"))
   )
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")
   .option("--join-code <word>", "the join code of the league, if it has one", joinCodeOption)
-  .option("--register-ms <ms>", "how long one attempt to register may take", countOption, timeouts.league_register_ms)
+  .option("--register-ms <ms>", "how long one attempt to register may take", countOption, defaultOf(registerTimeoutMs))
   .option("--limit-loopback", "hold callers on this machine to the rate limit too")
-  .option("--data <folder>", "where logs and the token are kept", "data")
+  .option("--data <folder>", "where logs and the token are kept", DATA_FOLDER)
   .parse();
 
 const options = command.opts<{
@@ -69,16 +69,16 @@ await runAgentProcess(options.name ?? `player-${options.port ?? process.pid}`, r
   startPlayer(
     {
       bot: options.bot,
-      name: options.name ?? null,
-      host: options.host ?? null,
-      endpoint: options.endpoint ?? null,
-      joinCode: options.joinCode ?? null,
-      ports: options.port === undefined ? portsFrom(PORT_RANGES.player) : [options.port],
+      name: options.name,
+      host: options.host,
+      endpoint: options.endpoint,
+      joinCode: options.joinCode,
+      ports: options.port === undefined ? undefined : [options.port],
       manager: options.manager === false ? null : options.manager,
-      secretFile: options.secretFile === undefined ? null : resolve(options.secretFile),
-      leagueIds: options.league ?? null,
+      secretFile: options.secretFile === undefined ? undefined : resolve(options.secretFile),
+      leagueIds: options.league,
       registerTimeoutMs: options.registerMs,
-      limitLoopback: options.limitLoopback ?? false,
+      limitLoopback: options.limitLoopback,
       dataFolder: resolve(options.data),
     },
     self,

@@ -39,8 +39,7 @@ beforeEach(async () => {
   });
   await new Promise<void>((resolve) => manager.listen(port + 1, "127.0.0.1", resolve));
   const quiet = silentProcess("player");
-  const limits = { leagueIds: null, registerTimeoutMs: 10_000, limitLoopback: false };
-  const base = { bot: "manual", name: "Person", host: "127.0.0.1", dataFolder, ...limits };
+  const base = { bot: "manual", name: "Person", host: "127.0.0.1", dataFolder };
   player = await startPlayer({ ...base, ports: [port], manager: `http://127.0.0.1:${port + 1}/mcp` }, quiet);
   await vi.waitFor(async () => expect((await fetch(url.replace("/mcp", "/ready"))).status).toBe(200), {
     timeout: 5_000,
@@ -205,8 +204,7 @@ describe("signatures", () => {
   it("of a player that has no token: a message about a match carries the token of its invitation, or is refused", async () => {
     await player.stop();
     const quiet = silentProcess("player");
-    const limits = { leagueIds: null, registerTimeoutMs: 10_000, limitLoopback: false };
-    const base = { bot: "random", name: "Far", host: "127.0.0.1", dataFolder, ...limits };
+    const base = { bot: "random", name: "Far", host: "127.0.0.1", dataFolder };
     player = await startPlayer({ ...base, ports: [port], manager: null }, quiet);
     expect((await message("GAME_INVITE", invite(), "its match token")).payload).toMatchObject({ accept: true });
     const stranger = await message("MOVE_REQUEST", moveRequest(0), "a stranger's");

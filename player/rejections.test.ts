@@ -55,8 +55,8 @@ async function startRegistered({ limitLoopback = false, meanwhile }: Start = {})
     },
   });
   const place = { host: "127.0.0.1", ports: [0], dataFolder, limitLoopback };
-  const at = { manager: `http://127.0.0.1:${(manager.address() as AddressInfo).port}/mcp`, leagueIds: null };
-  const player = await startPlayer({ bot: "manual", name: "P", ...place, ...at, registerTimeoutMs: 10_000 }, self);
+  const at = { manager: `http://127.0.0.1:${(manager.address() as AddressInfo).port}/mcp` };
+  const player = await startPlayer({ bot: "manual", name: "P", ...place, ...at }, self);
   ends.push(() => player.stop());
   const { port } = new URL(await ready.promise);
   await registered.promise;

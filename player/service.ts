@@ -30,33 +30,10 @@ import { MakeMove } from "./make-move.ts";
 import { createManualBot, type ManualBot } from "./manual.ts";
 import { idIn, matchOperations } from "./match-operations.ts";
 import { createNews, type News } from "./news.ts";
+import { PlayerOptions } from "./options.ts";
 import { createPlayer, type Player } from "./player.ts";
 import { type Registered, tokenNotice } from "./token-notice.ts";
 import { acceptNothing, acceptSigned, acceptThisMachine, type Trust } from "./trust.ts";
-
-export interface PlayerOptions {
-  /** Built-in name, file, `uci:COMMAND`, or `manual`: moves come through the tool make_move. */
-  readonly bot: string;
-  /** Display name; null for the default: bot and port, and the address if the manager is on another machine. */
-  readonly name: string | null;
-  /** The address to listen on; null: loopback for a manager on this machine, else every address. */
-  readonly host: string | null;
-  readonly ports: readonly number[];
-  /** How others reach this agent; null for where it listens. */
-  readonly endpoint?: string | null;
-  /** The join code of the league; null if it has none. */
-  readonly joinCode?: string | null;
-  /** The manager's endpoint; null for a player that is registered on its behalf. */
-  readonly manager: string | null;
-  /** Without a manager: the file of the secret that the league's config also has, created when it is missing. */
-  readonly secretFile?: string | null;
-  readonly leagueIds: readonly string[] | null;
-  readonly registerTimeoutMs: number;
-  /** Whether callers on loopback without a token are held to the rate limit too. */
-  readonly limitLoopback: boolean;
-  /** Where the token is kept. */
-  readonly dataFolder: string;
-}
 
 interface Identity {
   /** "new" until the player is registered. */
@@ -71,7 +48,8 @@ interface Identity {
 }
 
 /** Starts a player: its endpoint first, so that it can be called as soon as it is registered. */
-export async function startPlayer(options: PlayerOptions, self: AgentProcess): Promise<RunningAgent> {
+export async function startPlayer(given: z.input<typeof PlayerOptions>, self: AgentProcess): Promise<RunningAgent> {
+  const options = PlayerOptions.parse(given);
   if (isBotFile(options.bot)) endWithSupervisor(); // what a file does is its own affair, and it may never end
   const manual = options.bot === "manual" ? createManualBot() : null;
   const bot: LoadedBot = manual?.bot ?? (await loadBot(options.bot, self.clock));
@@ -151,7 +129,7 @@ export async function startPlayer(options: PlayerOptions, self: AgentProcess): P
 }
 
 /** A player that does not register itself verifies messages with its secret; without a secret it accepts only its own machine. */
-function takeSecret(identity: Identity, { secretFile = null, host }: PlayerOptions, self: AgentProcess): void {
+function takeSecret(identity: Identity, { secretFile, host }: PlayerOptions, self: AgentProcess): void {
   if (secretFile === null) {
     identity.trust = acceptThisMachine;
     if (host !== null && !isLoopback(host))
@@ -184,7 +162,7 @@ async function registerPlayer(
   signal: AbortSignal,
   self: AgentProcess,
 ): Promise<{ id: string; leagueIds: readonly string[] }> {
-  const { endpoint = null, registerTimeoutMs: timeoutMs } = options;
+  const { endpoint, registerTimeoutMs: timeoutMs } = options;
   const contact = await contactEndpoint({ manager, server, endpoint, timeoutMs, self, signal });
   const name = options.name ?? `${basename(bot.name)} ${placeName(contact)}`;
   identity.name = name;

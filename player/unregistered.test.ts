@@ -36,9 +36,8 @@ async function startUnregistered(more: { secretFile?: string; limitLoopback?: bo
     say: (line) => void said.push(line),
     report: (report: { type: string; url?: string }) => ready.resolve(report.url ?? ""),
   });
-  const place = { host: "127.0.0.1", ports: [0], manager: null, leagueIds: null, dataFolder: folder };
-  const limits = { registerTimeoutMs: 1_000, limitLoopback: false };
-  running.push(await startPlayer({ bot: "cycle", name: "Listed", ...place, ...limits, ...more }, self));
+  const place = { host: "127.0.0.1", ports: [0], manager: null, dataFolder: folder };
+  running.push(await startPlayer({ bot: "cycle", name: "Listed", ...place, ...more }, self));
   const url = `${await ready.promise}/mcp`;
   const post = (...envelopes: readonly Envelope[]): Promise<Response> => {
     const body = JSON.stringify(bodyOf(...envelopes));

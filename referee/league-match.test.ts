@@ -67,10 +67,8 @@ beforeEach(async () => {
   });
   await player(2, async () => {});
   await player(3, () => release.promise);
-  const limits = { registerTimeoutMs: 10_000, reportTimeoutMs: 10_000, expireAfterMs: 3_600_000, limitLoopback: false };
-  const alone = { bots: new Map(), isAttended: false, maxConcurrentMatches: 4 };
   const place = { name: "R", host: "127.0.0.1", ports: [port], manager: at(1), dataFolder };
-  referee = await startReferee({ ...place, ...alone, ...limits }, silentProcess("referee"));
+  referee = await startReferee(place, silentProcess("referee"));
   await vi.waitFor(async () => expect((await fetch(at(0).replace("/mcp", "/ready"))).status).toBe(200), {
     timeout: 5_000,
     interval: 20,

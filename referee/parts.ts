@@ -90,7 +90,7 @@ export function composeParts(
     botTimeouts: options.botTimeouts,
     dataFolder: options.dataFolder,
     isAttended: options.isAttended,
-    tellPeople: options.tellPeople ?? ((line) => void process.stderr.write(`${line}\n`)),
+    tellPeople: options.tellPeople,
   });
   const desk = { host, referee, identity, maxConcurrentMatches, play: room.play };
   const mcp = endpointOf(options, desk, room, server, self);

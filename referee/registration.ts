@@ -19,7 +19,7 @@ export async function registerReferee(
   self: AgentProcess,
   signal: AbortSignal,
 ): Promise<void> {
-  const { name, endpoint = null, joinCode, maxConcurrentMatches, registerTimeoutMs: timeoutMs, dataFolder } = options;
+  const { name, endpoint, joinCode, maxConcurrentMatches, registerTimeoutMs: timeoutMs, dataFolder } = options;
   const contact = await contactEndpoint({ manager, server, endpoint, timeoutMs, self, signal });
   const display_name = name ?? `Referee ${placeName(contact)}`;
   const sender = `referee:${display_name}`;

@@ -1,4 +1,5 @@
 import type { Express } from "express";
+import type { z } from "zod";
 import { invariant } from "#shared/lib/result.ts";
 import { hostsOf } from "#shared/protocol/addresses.ts";
 import type { Listening } from "#shared/rpc/listen.ts";
@@ -8,7 +9,7 @@ import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { listen } from "#shared/runtime/listen.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import { GAME_CREATIONS, isManager } from "./operations.ts";
-import type { ServiceOptions } from "./options.ts";
+import { ServiceOptions } from "./options.ts";
 import { composeParts, type Identity, type Parts } from "./parts.ts";
 import { registerReferee } from "./registration.ts";
 import type { Streams } from "./rest/streams.ts";
@@ -37,9 +38,10 @@ interface Opened {
  * session host alone.
  */
 export async function startReferee(
-  options: ServiceOptions,
+  given: z.input<typeof ServiceOptions>,
   self: AgentProcess,
 ): Promise<RunningAgent & { readonly pages: string }> {
+  const options = ServiceOptions.parse(given);
   const { manager, expireAfterMs } = options;
   const { clock, log } = self;
   const identity: Identity = { id: "new", token: null };

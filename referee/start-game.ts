@@ -4,9 +4,11 @@ import { hmacBase64Url } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { ok, type Result } from "#shared/lib/result.ts";
 import * as messages from "#shared/protocol/messages.ts";
+import { Timeouts } from "#shared/protocol/timeouts.ts";
 import type { Referee } from "./referee.ts";
 import { type Rejection, rejected } from "./sessions/rejections.ts";
 
+const { join_ms, move_ms, game_over_ms } = Timeouts.parse({});
 const id = z.string().min(1).max(200);
 const endpoint = z.string().max(2000).optional();
 const token = z.string().max(1000).optional();
@@ -31,7 +33,7 @@ export const StartGameByPlayers = z.object({
     .default({})
     .describe("options of the game; game://rules/{game} lists them"),
   seed: z.string().max(1000).optional().describe("seed of the match; drawn by default"),
-  timeouts: messages.StartGame.shape.timeouts.default({ join_ms: 5_000, move_ms: 30_000, game_over_ms: 5_000 }),
+  timeouts: messages.StartGame.shape.timeouts.default({ join_ms, move_ms, game_over_ms }),
   auth_token: z.string().max(1000).optional().describe("signature of the league manager for this match"),
 });
 type StartGameByPlayers = z.infer<typeof StartGameByPlayers>;

@@ -174,10 +174,8 @@ export async function startTable(
     report: (report: Wire) => ready.resolve(report.url),
   });
   const registered = Promise.withResolvers<void>();
-  const limits = { registerTimeoutMs: 10_000, reportTimeoutMs: 10_000, limitLoopback };
   const place = { name: "R", host: "127.0.0.1", manager: others.manager, dataFolder, ports: [0] };
-  const alone = { bots: new Map(), isAttended: false, expireAfterMs: 3_600_000, maxConcurrentMatches: 4 };
-  const referee: RunningAgent = await startReferee({ ...place, ...alone, ...limits }, quiet);
+  const referee: RunningAgent = await startReferee({ ...place, maxConcurrentMatches: 4, limitLoopback }, quiet);
   const url = `${await ready.promise}/mcp`;
   await registered.promise;
   const call: Table["call"] = async (method, params) => {

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { findGame } from "#shared/games/registry.ts";
 import { isWildcard, localUrl } from "#shared/rpc/own-addresses.ts";
 import type { Config, PlayerConfig } from "#shared/runtime/config.ts";
+import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import type { AgentSpec, Supervisor } from "#shared/runtime/supervisor.ts";
 import { UCI_GAMES } from "../player/bots/uci.ts";
 import { builtInBots, isBotFile } from "../player/load-bot.ts";
@@ -20,7 +21,7 @@ export const managerUrlOf = ({ manager }: Config): string => `${localUrl(manager
 
 /** The options by which every agent reaches the manager and is reached. It listens on the manager's address, or on loopback if that is a wildcard. */
 function networkArgs({ manager }: Config, managerUrl: string): readonly string[] {
-  const host = isWildcard(manager.host) ? "127.0.0.1" : manager.host;
+  const host = isWildcard(manager.host) ? LOOPBACK_HOST : manager.host;
   const code = manager.join_code === undefined ? [] : ["--join-code", manager.join_code];
   return ["--host", host, "--manager", managerUrl, ...code];
 }

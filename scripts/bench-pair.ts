@@ -11,14 +11,10 @@ await runAgentProcess("pair", dataFolder, async (self) => {
     ports.map((port) =>
       startPlayer(
         {
-          bot: "random",
           name: `pair-${port}`,
           host: "127.0.0.1",
           ports: [Number(port)],
           manager,
-          leagueIds: null,
-          registerTimeoutMs: 10_000,
-          limitLoopback: false,
           dataFolder,
         },
         self,

@@ -7,6 +7,7 @@ import { messageOf } from "#shared/lib/result.ts";
 import type { Ask, Said } from "#shared/rpc/input.ts";
 import { type Called, connectMcpHost, type McpHost } from "#shared/rpc/mcp-host.ts";
 import { httpNetwork } from "#shared/rpc/network.ts";
+import { DATA_FOLDER, LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import { systemDisk } from "#shared/runtime/disk.ts";
 import { EXIT, fileFault, StartError } from "#shared/runtime/exit.ts";
 import { freePort } from "#shared/runtime/free-ports.ts";
@@ -116,9 +117,7 @@ async function ownReferee(data: string, game: OpenGame | null, tell: (line: stri
   const kept = game?.port ?? null;
   const starting = startReferee(
     {
-      ...{ name: null, host: "127.0.0.1", ports, manager: null, dataFolder: data, expireAfterMs: EXPIRE_MS },
-      ...{ maxConcurrentMatches: 1, registerTimeoutMs: 1, reportTimeoutMs: 1, limitLoopback: false },
-      ...{ bots: new Map(), isAttended: false },
+      ...{ host: LOOPBACK_HOST, ports, manager: null, dataFolder: data, expireAfterMs: EXPIRE_MS },
       ...(kept !== null && { storeName: `referee-${kept}` }),
     },
     {
@@ -197,5 +196,5 @@ function coloured(message: string): string {
 function howToGoOn({ data }: CodenamesFlags, token: string): string {
   const command = process.env.npm_lifecycle_event === "league" ? "npm run league -- codenames" : "league codenames";
   // A token may begin with a dash, as an option does.
-  return `The game waits. Go on with it: ${command} --continue=${token}${data === "data" ? "" : ` --data ${data}`}`;
+  return `The game waits. Go on with it: ${command} --continue=${token}${data === DATA_FOLDER ? "" : ` --data ${data}`}`;
 }

@@ -1,7 +1,5 @@
 import { resolve } from "node:path";
-import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
-import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
 import { startPlayer } from "../player/service.ts";
 
 export interface JoinFlags {
@@ -19,14 +17,11 @@ export const join = (bot: string, flags: JoinFlags): Promise<void> =>
     startPlayer(
       {
         bot,
-        name: flags.name ?? null,
-        host: null,
-        ports: flags.port === undefined ? portsFrom(PORT_RANGES.player) : [flags.port],
+        name: flags.name,
+        ports: flags.port === undefined ? undefined : [flags.port],
         manager: flags.manager,
-        joinCode: flags.joinCode ?? null,
-        leagueIds: flags.league ?? null,
-        registerTimeoutMs: Timeouts.parse({}).league_register_ms,
-        limitLoopback: false,
+        joinCode: flags.joinCode,
+        leagueIds: flags.league,
         dataFolder: resolve(flags.data),
       },
       self,

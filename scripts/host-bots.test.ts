@@ -143,8 +143,7 @@ describe("a bot that is known by its endpoint", () => {
     const quiet = silentProcess("player");
     const player = await startPlayer(
       {
-        ...{ bot: "random", name: "fish", host: "127.0.0.1", ports: [port], manager: null, leagueIds: null },
-        ...{ registerTimeoutMs: 1_000, limitLoopback: false, dataFolder: folder },
+        ...{ name: "fish", host: "127.0.0.1", ports: [port], manager: null, dataFolder: folder },
       },
       quiet,
     );

@@ -2,6 +2,7 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { Command, Option } from "commander";
+import { DATA_FOLDER, DEFAULT_CONFIG, MANAGER_ENDPOINT, PORT_RANGES, portHelp } from "#shared/runtime/defaults.ts";
 import { EXIT, fileFault, StartError } from "#shared/runtime/exit.ts";
 import {
   countOption,
@@ -14,7 +15,6 @@ import {
 } from "#shared/runtime/options.ts";
 import { endWithNpm } from "#shared/runtime/parent-watchdog.ts";
 import { VERSION } from "#shared/runtime/version.ts";
-import { DEFAULT_CONFIG } from "./default-config.ts";
 
 /** Beside the project, not where the command was started: an MCP host may start it anywhere. */
 const MCP_DATA = fileURLToPath(new URL("../data/mcp", import.meta.url));
@@ -56,16 +56,16 @@ subcommand("serve", "Manager and referees stay up and take registrations.")
 
 subcommand("join", "Join a league with one player.")
   .argument("<bot>", "a built-in bot, a .ts or .js file, uci:COMMAND, or manual")
-  .option("--manager <url>", "the league manager's endpoint", endpointOption, "http://127.0.0.1:8000/mcp")
+  .option("--manager <url>", "the league manager's endpoint", endpointOption, MANAGER_ENDPOINT)
   .option(
     "--name <name>",
     "display name in the league (default: the bot and its port, and its address if the manager is on another machine)",
     nameOption,
   )
-  .option("--port <port>", "port to listen on (default: the first free one of 8101-8199)", portOption)
+  .option("--port <port>", portHelp("player"), portOption)
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")
   .option("--join-code <word>", "the join code of the league, if it has one", joinCodeOption)
-  .option("--data <folder>", "where the log and the token are kept", "data")
+  .option("--data <folder>", "where the log and the token are kept", DATA_FOLDER)
   .action(async (bot: string, options) => (await import("./command-join.ts")).join(bot, options));
 
 subcommand("play", "Play one match here and print its moves and result.")
@@ -93,12 +93,12 @@ subcommand("codenames", "Play Codenames here: people at this terminal, an OpenAI
   .addOption(who("--blue-team <who>"))
   .option("--words <source>", "built-in, llm, or 25 words with commas between them (default: a person is asked)")
   .option("--url <url>", "a referee that runs already (default: one of our own)")
-  .option("--data <folder>", "where games are kept", "data")
+  .option("--data <folder>", "where games are kept", DATA_FOLDER)
   .option("--continue [token]", "go on with a game that was left; without a token the newest")
   .action(async (options) => exitWith((await import("./command-codenames.ts")).codenames(options)));
 
 subcommand("export", "Write the logs, matches and seeds of a run into a folder that can be checked anywhere.")
-  .argument("[folder]", "a run's folder, or a data folder, whose newest run is meant", "data")
+  .argument("[folder]", "a run's folder, or a data folder, whose newest run is meant", DATA_FOLDER)
   .addOption(new Option("--format <format>", "how").choices(["json"]).default("json"))
   .option("--out <folder>", "where to", "league-export")
   .option("--sign <keyfile>", "sign it with an Ed25519 private key (PEM)")
@@ -120,7 +120,7 @@ subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command
   )
   .option(
     "--port <port>",
-    "port of the pages and of HTTP clients (default: the first free one of 8001-8099)",
+    `port of the pages and of HTTP clients (default: the first free one of ${PORT_RANGES.referee.join("-")})`,
     portOption,
   )
   .option("--data <folder>", "where games and logs are kept", MCP_DATA)

@@ -2,7 +2,7 @@ import { isLoopback } from "#shared/protocol/addresses.ts";
 import { isWildcard, urlsOf } from "#shared/rpc/own-addresses.ts";
 import type { Interfaces } from "#shared/rpc/this-machine.ts";
 import type { Config } from "#shared/runtime/config.ts";
-import { PORT_RANGES } from "#shared/runtime/ports.ts";
+import { PORT_RANGES } from "#shared/runtime/defaults.ts";
 
 /** The manager's URLs for other machines, without `/mcp`: the one that the config names, else one for each address that it listens on. */
 export const managerUrls = ({ manager }: Config, interfaces: Interfaces): readonly string[] =>

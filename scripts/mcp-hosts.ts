@@ -1,12 +1,11 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { Timeouts } from "#shared/protocol/timeouts.ts";
 import type { NamedServer } from "#shared/rpc/mcp-bridge-router.ts";
 import type { Message } from "#shared/rpc/mcp-upstream.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
+import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import { StartError } from "#shared/runtime/exit.ts";
 import { isInUse, StoreInUse } from "#shared/runtime/own-store.ts";
-import { PORT_RANGES, portsFrom } from "#shared/runtime/ports.ts";
 
 /** The session hosts of one `league mcp`: its own, and one for each other file of its folder with a game that its client names. */
 export interface McpHosts {
@@ -22,9 +21,7 @@ interface Host extends RunningAgent {
   readonly file: string;
 }
 
-const DAY_MS = 86_400_000;
 const MAX_FILES = 99;
-const FREE_PORTS = portsFrom(PORT_RANGES.referee);
 
 /** Starts a session host in this process, on the first database file of the folder that no other process uses. */
 export async function startMcpHosts(
@@ -37,9 +34,9 @@ export async function startMcpHosts(
   /** Hosts that are being started, by file. */
   const starting = new Map<string, Promise<Host | null>>();
 
-  const startOn = async (file: string, ports: readonly number[]): Promise<Host> => {
+  const startOn = async (file: string, port?: number): Promise<Host> => {
     // Only the first host opens its list of games in the browser; the games of the others are opened by their links.
-    const host = await startHost(file, ports, hosts.size === 0, self);
+    const host = await startHost(file, port, hosts.size === 0, self);
     hosts.set(file, host);
     return host;
   };
@@ -48,14 +45,12 @@ export async function startMcpHosts(
     const underWay = starting.get(file);
     if (underWay) return underWay;
     if (isInUse(file)) return null;
-    const started = unlessInUse(startOn(file, FREE_PORTS)).finally(() => starting.delete(file));
+    const started = unlessInUse(startOn(file)).finally(() => starting.delete(file));
     starting.set(file, started);
     return started;
   };
 
-  const own = await onFirstFree(dataFolder, (file) =>
-    unlessInUse(startOn(file, wanted === undefined ? FREE_PORTS : [wanted])),
-  );
+  const own = await onFirstFree(dataFolder, (file) => unlessInUse(startOn(file, wanted)));
   const files = gameFiles(dataFolder);
   const serverOn = async (file: string): Promise<NamedServer> => {
     const url = (hosts.get(file) ?? (await startIfFree(file)))?.url ?? addressOf(file);
@@ -77,27 +72,19 @@ export async function startMcpHosts(
 
 async function startHost(
   file: string,
-  ports: readonly number[],
+  port: number | undefined,
   isAttended: boolean,
   self: AgentProcess,
 ): Promise<Host> {
   const { startReferee } = await import("../referee/service.ts"); // a bridge does without
-  const { referee_register_ms, match_result_report_ms } = Timeouts.parse({});
   let url = "";
   const running = await startReferee(
     {
-      name: null,
-      host: "127.0.0.1",
-      ports,
+      host: LOOPBACK_HOST,
+      ports: port === undefined ? undefined : [port],
       dataFolder: dirname(file),
       storeName: basename(file, ".sqlite"),
       manager: null,
-      expireAfterMs: DAY_MS,
-      maxConcurrentMatches: 64,
-      registerTimeoutMs: referee_register_ms,
-      reportTimeoutMs: match_result_report_ms,
-      limitLoopback: false,
-      bots: new Map(),
       isAttended,
     },
     {

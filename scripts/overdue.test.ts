@@ -30,7 +30,7 @@ test("a match that was aborted for good leaves its place at the referee to the n
   league = await startTestLeague({
     leagues: [{ league_id: "rps", game: "rps.v1" }],
     players: ["Ann", "Bob", "Cid"].map((name) => ({ name, bot: "manual" })),
-    maxConcurrent: 1,
+    maxConcurrentMatches: 1,
     timeouts: { match_ms: 100, move_ms: 600_000 },
   });
   const [rps] = (await league.completed).leagues;
@@ -47,7 +47,7 @@ test("an overdue match is taken from its referee, and healthy players play their
     leagues: [{ league_id: "rps", game: "rps.v1" }],
     // R1M1 is between the manual players and hangs; R1M2 waits for its place.
     players: ["manual", "random", "random", "manual"].map((bot, index) => ({ name: `Player ${index + 1}`, bot })),
-    maxConcurrent: 1,
+    maxConcurrentMatches: 1,
     timeouts: { match_ms: 1_500, move_ms: 600_000 },
     onEvent: (event) => {
       if (event.type === "match_completed" && event.match.match_id === "R1M2") healthy.resolve(event);

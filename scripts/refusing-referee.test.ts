@@ -9,7 +9,7 @@ import { startTestManager } from "../league-manager/testing/test-manager.ts";
 import { startPlayer } from "../player/service.ts";
 import { startReferee } from "../referee/service.ts";
 import { cleanUp, newFolder } from "./testing.ts";
-import { LIMITS, REFEREE } from "./testing-league.ts";
+import { LIMITS } from "./testing-league.ts";
 
 const BATCH = 8;
 /** How long a referee may reject a match (hand-over.ts), and for how long it is then offered none (referees.ts). */
@@ -75,14 +75,14 @@ it("a referee whose proxy refuses START_GAME loses its match, and gets matches a
   const [first = 0, second = 0, proxied = 0] = await freePorts(3);
   const proxy = await startProxy(proxied, second, () => clock.forward(REJECTED_MS));
   for (const [name, port, contact] of [["REF01", first, first] as const, ["REF02", second, proxied] as const]) {
-    const place = { name, ports: [port], endpoint: `http://127.0.0.1:${contact}/mcp`, maxConcurrentMatches: 64 };
-    stops.push((await startReferee({ ...base, ...REFEREE, ...place }, silentProcess(name))).stop);
+    const place = { name, ports: [port], endpoint: `http://127.0.0.1:${contact}/mcp` };
+    stops.push((await startReferee({ ...base, ...place }, silentProcess(name))).stop);
     await registered(name);
   }
   // P01 and P04 play R1M1, which never ends because no moves are made. So the round lasts as long as the test adds matches.
   for (const [index, bot] of ["manual", "random", "random", "manual"].entries()) {
     const name = `P0${index + 1}`;
-    stops.push((await startPlayer({ ...base, name, bot, ports: [0], leagueIds: null }, silentProcess(name))).stop);
+    stops.push((await startPlayer({ ...base, name, bot, ports: [0] }, silentProcess(name))).stop);
     await registered(name);
   }
   expect(await manager.tool("start_league", { league_id: "rps" }, manager.operator)).toMatchObject({ matches: 6 });

@@ -25,15 +25,15 @@ export interface TestPlace {
 
 /** A player of a test league: one of ours by its bot, or whatever `start` brings up and registers. */
 export type TestPlayer =
-  | { readonly name: string; readonly bot: string; readonly leagueIds?: readonly string[] }
+  | { readonly name: string; readonly bot: string; readonly leagueIds?: string[] }
   | { readonly name: string; start(place: TestPlace): Promise<RunningAgent> };
 
 export interface TestLeagueOptions {
   readonly leagues: readonly { readonly league_id: string; readonly game: string; readonly options?: object }[];
   readonly players: readonly TestPlayer[];
   readonly referees?: number;
-  /** Matches that a referee takes at a time; 64 if absent. */
-  readonly maxConcurrent?: number;
+  /** Matches that a referee takes at a time. */
+  readonly maxConcurrentMatches?: number;
   /** By default players have 20 s for each answer, so that a busy machine costs none of them a match. */
   readonly timeouts?: {
     readonly move_ms?: number;
@@ -74,7 +74,7 @@ export type MatchRead = z.infer<typeof MatchRead>;
 
 /** Starts manager, referees and players, the players last: the league begins as soon as all are registered. */
 export async function startTestLeague(options: TestLeagueOptions): Promise<TestLeague> {
-  const { players, referees = 1, maxConcurrent = 64, leagues, timeouts, seed = "test" } = options;
+  const { players, referees = 1, maxConcurrentMatches, leagues, timeouts, seed = "test" } = options;
   const ports = await freePorts(1 + referees + players.length);
   const [managerPort = 0, firstRefereePort = 0] = ports;
   const manager = `http://127.0.0.1:${managerPort}/mcp`;
@@ -111,10 +111,7 @@ export async function startTestLeague(options: TestLeagueOptions): Promise<TestL
     for (const [index, port] of ports.slice(1, 1 + referees).entries()) {
       const name = `Referee ${index + 1}`;
       agents.push(
-        await startReferee(
-          { ...base, name, ports: [port], maxConcurrentMatches: maxConcurrent, ...REFEREE, ...LIMITS },
-          silentProcess(name),
-        ),
+        await startReferee({ ...base, name, ports: [port], maxConcurrentMatches, ...LIMITS }, silentProcess(name)),
       );
     }
     for (const [index, port] of ports.slice(1 + referees).entries()) {
@@ -143,7 +140,7 @@ function startOne(
 ): Promise<RunningAgent> {
   const { name } = player;
   if ("start" in player) return player.start({ ...base, name, port });
-  const { bot, leagueIds = null } = player;
+  const { bot, leagueIds } = player;
   return startPlayer({ ...base, bot, name, ports: [port], leagueIds, ...LIMITS }, silentProcess(name));
 }
 
@@ -153,18 +150,13 @@ export const lastPlayer = (before: (place: TestPlace) => Promise<void>): TestPla
   async start(place) {
     await before(place);
     const { name, port, manager, dataFolder } = place;
-    const options = { bot: "random", name, host: "127.0.0.1", ports: [port], manager, leagueIds: null, dataFolder };
+    const options = { name, host: "127.0.0.1", ports: [port], manager, dataFolder };
     return startPlayer({ ...options, ...LIMITS }, silentProcess(name));
   },
 });
 
-export const REFEREE = { bots: new Map<string, string>(), isAttended: false };
-export const LIMITS = {
-  expireAfterMs: 3_600_000,
-  registerTimeoutMs: 2_000,
-  reportTimeoutMs: 2_000,
-  limitLoopback: false,
-};
+/** Shorter than by default: a test that ends a manager waits less for the next attempt. */
+export const LIMITS = { registerTimeoutMs: 2_000, reportTimeoutMs: 2_000 };
 
 const Reply = z.object({ result: z.unknown() });
 

@@ -21,7 +21,7 @@ const start = async (more: object, startWhen: "count" | "roster"): Promise<void>
   url = `http://127.0.0.1:${port}/mcp`;
   const config = Config.parse({ manager: { port }, leagues: [{ league_id: "rps", game: "rps.v1" }], ...more });
   const quiet = silentProcess("manager");
-  const base = { config, host: "127.0.0.1", port, dataFolder, seed: "s", onEvent: () => {} };
+  const base = { config, dataFolder, seed: "s" };
   manager = await startManager({ ...base, startWhen }, quiet);
 };
 beforeEach(() => {

@@ -32,8 +32,8 @@ beforeEach(async () => {
     timeouts: { default_ms: 300 },
   });
   const quiet = silentProcess("manager");
-  const base = { config, host: "127.0.0.1", port, dataFolder, seed: "s", onEvent: () => {} };
-  manager = await startManager({ ...base, startWhen: "count" }, quiet);
+  const base = { config, dataFolder, seed: "s" };
+  manager = await startManager(base, quiet);
   operator = readFileSync(join(dataFolder, "operator-token"), "utf8").trim();
 });
 afterEach(async () => {

@@ -6,10 +6,12 @@ import { join } from "node:path";
 import { expect, type TestContext, vi } from "vitest";
 import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
+import { MatchCapacity } from "#shared/protocol/match-capacity.ts";
 import type { MatchResult, MessageType, StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
+import { defaultOf } from "#shared/runtime/defaults.ts";
 import { silentProcess } from "#shared/runtime/testing-process.ts";
 import type { Agent } from "../agents/agent.ts";
 import type { Match } from "../league/league.ts";
@@ -67,7 +69,13 @@ export interface ScriptedLeague {
 /** `test` is the test that uses it: several tests may run at the same time. */
 export async function startScriptedLeague(
   test: TestContext,
-  { players = 2, referees = 1, maxConcurrent = 64, seed = "s" as string | null, laterLeagues = [] as string[] } = {},
+  {
+    players = 2,
+    referees = 1,
+    maxConcurrent = defaultOf(MatchCapacity),
+    seed = "s" as string | null,
+    laterLeagues = [] as string[],
+  } = {},
 ): Promise<ScriptedLeague> {
   const dataFolder = mkdtempSync(join(tmpdir(), "scripted-"));
   const leagues = ["rps", ...laterLeagues].map((league_id) => ({ league_id, game: "rps.v1" }));
@@ -87,7 +95,7 @@ export async function startScriptedLeague(
     events = mine;
     manager = await startManager(
       {
-        ...{ config, host: "127.0.0.1", port: 0, dataFolder, seed, startWhen: "count" },
+        ...{ config, port: 0, dataFolder, seed },
         onEvent: (event) => mine.push(event),
       },
       silentProcess("manager", {

@@ -81,8 +81,8 @@ export async function startTestManager(
     },
     ...own,
   });
-  const base = { config, host: "127.0.0.1", port: 0, dataFolder, seed: "s", onEvent };
-  const manager = await startManager({ ...base, startWhen: "count" }, quiet);
+  const base = { config, port: 0, dataFolder, seed: "s", onEvent };
+  const manager = await startManager(base, quiet);
   const url = `${origin}/mcp`;
   const tokens: Record<string, string> = {};
 

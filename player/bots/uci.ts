@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import type { GameId } from "#shared/games/registry.ts";
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import { messageOf } from "#shared/lib/result.ts";
+import { UCI_NODES } from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/exit.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import type { Turn } from "../sdk.ts";
@@ -13,8 +14,6 @@ export const UCI_GAMES: readonly GameId[] = ["chess.v1"];
 const HANDSHAKE_MS = 10_000;
 /** How long an engine may go on with a search that it was told to stop. */
 const STOP_MS = 1_000;
-/** Limited by nodes, not by time, so that a seed repeats a run. */
-const DEFAULT_NODES = 10_000;
 
 /**
  * A chess engine that speaks UCI as a bot: `uci:COMMAND`, with `#nodes=N` at the end for another limit. One process serves all
@@ -26,7 +25,7 @@ export async function uciBot(spec: string, clock: Clock): Promise<LoadedBot> {
   const command = wanted.trim();
   const closing = new AbortController();
   let engine = await openEngine(command, closing.signal, clock);
-  const limit = Number(nodes ?? DEFAULT_NODES);
+  const limit = Number(nodes ?? UCI_NODES);
   let queue: Promise<unknown> = Promise.resolve();
   const search = ({ view, signal }: Turn<"chess.v1">): Promise<string> => {
     const searched = queue.then(async () => {

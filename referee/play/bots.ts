@@ -7,7 +7,6 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
-import { Timeouts } from "#shared/protocol/timeouts.ts";
 import type { Disk } from "#shared/runtime/disk.ts";
 import { freePort } from "#shared/runtime/free-ports.ts";
 import type { Logger } from "#shared/runtime/logger.ts";
@@ -29,7 +28,7 @@ export interface BotsDesk {
   readonly disk: Disk;
   readonly log: Logger;
   readonly clock: Clock;
-  readonly timeouts?: StartGame["timeouts"] | undefined;
+  readonly timeouts: StartGame["timeouts"];
 }
 
 export interface Bots extends BotHouse {
@@ -37,9 +36,6 @@ export interface Bots extends BotHouse {
   close(): Promise<void>;
 }
 
-const { join_ms, move_ms, game_over_ms } = Timeouts.parse({});
-/** A process that is started for a game may need longer than a player that is there. */
-const TIMEOUTS = { join_ms: Math.max(join_ms, 30_000), move_ms, game_over_ms };
 /** The league of the matches that bots play against agents and people. */
 const LEAGUE = "friendly";
 /** How often a bot's process that has listened is started again; after that the next game that wants it begins anew. */
@@ -49,7 +45,7 @@ const MAX_RESTARTS = 100;
  * Players that a host lets play against agents and people: known endpoints, and the built-in bots, each a player process of its own,
  * started when it is first wanted. All are asked over the wire, like any player of a league.
  */
-export function createBots({ driver, known, dataFolder, disk, log, clock, timeouts = TIMEOUTS }: BotsDesk): Bots {
+export function createBots({ driver, known, dataFolder, disk, log, clock, timeouts }: BotsDesk): Bots {
   const stopping = new AbortController();
   const started = new Map<string, Promise<string>>();
   const supervisors = new Set<Supervisor>();

@@ -62,20 +62,15 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
   const toldPeople: string[] = [];
   const referee = await startReferee(
     {
-      name: null,
       host: "127.0.0.1",
       ports: [wanted],
       manager: null,
-      maxConcurrentMatches: 4,
       dataFolder,
-      registerTimeoutMs: 1_000,
-      reportTimeoutMs: 1_000,
-      expireAfterMs: options.expireAfterMs ?? 3_600_000,
-      limitLoopback: options.limitLoopback ?? false,
+      expireAfterMs: options.expireAfterMs,
+      limitLoopback: options.limitLoopback,
       answerWithinMs: options.answerWithinMs,
-      bots: options.bots ?? new Map(),
-      ...(options.botTimeouts && { botTimeouts: options.botTimeouts }),
-      isAttended: false,
+      bots: options.bots,
+      botTimeouts: options.botTimeouts,
       tellPeople: (line) => toldPeople.push(line),
     },
     silentProcess("host", {

@@ -3,6 +3,7 @@ import type { Ids } from "#shared/lib/ids.ts";
 import type { Network } from "#shared/rpc/network.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config.ts";
+import { LOOPBACK_HOST, MANAGER_ENDPOINT, PORT_RANGES } from "#shared/runtime/defaults.ts";
 import { startManager } from "../../league-manager/service.ts";
 import { startPlayer } from "../../player/service.ts";
 import { startReferee } from "../../referee/service.ts";
@@ -14,9 +15,11 @@ import { type Choice, choosingOtherwise } from "./secrecy.ts";
 /** Starts the production code of an agent as one process. */
 export type Start = (self: AgentProcess) => Promise<RunningAgent>;
 
-const HOST = "127.0.0.1";
-const FIRST_PORT = { manager: 8000, referee: 8001, player: 8101, copy: 8201 } as const;
-const manager = `http://${HOST}:${FIRST_PORT.manager}/mcp`;
+const HOST = LOOPBACK_HOST;
+const FIRST_PORT = { referee: PORT_RANGES.referee[0], player: PORT_RANGES.player[0], copy: 8201 } as const;
+const manager = MANAGER_ENDPOINT;
+/** Half the default: a lost message is repeated sooner, so that a run takes fewer steps. */
+const ATTEMPT_MS = 5_000;
 
 /** The agents of a plan, by the names of their machines. `choice` is a choice that is replaced by another one. */
 export function agentsOf(plan: Plan, choice: Choice | null): ReadonlyMap<string, Start> {
@@ -38,12 +41,8 @@ function managerOf({ seed, game, players }: Plan): Start {
     leagues: [{ league_id: "sim", game: game.id, options: game.options, min_players: players.length }],
     timeouts: { move_ms: MOVE_MS, join_ms: MOVE_MS },
   });
-  const place = { host: HOST, port: FIRST_PORT.manager, dataFolder: "/manager" };
-  return (self) =>
-    startManager(
-      { ...place, config, seed, startWhen: "count", onEvent: (event) => self.say(JSON.stringify(event)) },
-      self,
-    );
+  const place = { dataFolder: "/manager" };
+  return (self) => startManager({ ...place, config, seed, onEvent: (event) => self.say(JSON.stringify(event)) }, self);
 }
 
 const refereeOf =
@@ -52,8 +51,7 @@ const refereeOf =
     startReferee(
       {
         ...{ name: `R${n + 1}`, host: HOST, ports: [FIRST_PORT.referee + n], manager, dataFolder: `/referee-${n}` },
-        ...{ expireAfterMs: 86_400_000, maxConcurrentMatches: 64, registerTimeoutMs: 5_000, reportTimeoutMs: 5_000 },
-        ...{ bots: new Map(), isAttended: false, limitLoopback: false },
+        ...{ registerTimeoutMs: ATTEMPT_MS, reportTimeoutMs: ATTEMPT_MS },
       },
       self,
     );
@@ -63,8 +61,8 @@ const playerOf =
   (self) =>
     startPlayer(
       {
-        ...{ bot: "random", name: `P${n + 1}`, host: HOST, ports: [port], manager },
-        ...{ dataFolder: `/player-${n}`, leagueIds: null, registerTimeoutMs: 5_000, limitLoopback: false },
+        ...{ name: `P${n + 1}`, host: HOST, ports: [port], manager },
+        ...{ dataFolder: `/player-${n}`, registerTimeoutMs: ATTEMPT_MS },
       },
       { ...self, network: choosingOtherwise(choice, playerName(n), networkOf(plan, n, self)) },
     );

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { agentStates } from "./lifecycle.ts";
+import { MatchCapacity } from "./match-capacity.ts";
 import { DisplayName } from "./names.ts";
 
 /** The message types of PROTOCOL.md, section 2, and below the line the requests behind the named tools (section 4). */
@@ -82,7 +83,7 @@ export const RefereeRegisterRequest = z.object({
   version: z.string().max(100).default("1.0.0"),
   game_types: z.array(id).max(100),
   contact_endpoint: endpoint,
-  max_concurrent_matches: z.int().min(1).max(100_000).default(64),
+  max_concurrent_matches: MatchCapacity,
   /** The join code of the league. */
   join_code,
 });

@@ -3,8 +3,10 @@ import { findGame, findGameNamed, gameIds } from "../games/registry.ts";
 import { isToken } from "../lib/ids.ts";
 import { faultLine } from "../lib/schema-messages.ts";
 import { didYouMean } from "../lib/suggestion.ts";
+import { MatchCapacity } from "../protocol/match-capacity.ts";
 import { DisplayName, JoinCode } from "../protocol/names.ts";
 import { Timeouts } from "../protocol/timeouts.ts";
+import { DATA_FOLDER, LOOPBACK_HOST, PORT_RANGES, UCI_NODES } from "./defaults.ts";
 
 /** Fewest characters of an operator token. */
 export const OPERATOR_TOKEN_LENGTH = 16;
@@ -23,7 +25,7 @@ const PLAYER_FORMS = {
     uci: z
       .strictObject({
         command: z.string().min(1).describe("the command that starts the engine, e.g. stockfish"),
-        nodes: z.int().min(1).default(10_000).describe("positions that the engine searches for each move"),
+        nodes: z.int().min(1).default(UCI_NODES).describe("positions that the engine searches for each move"),
       })
       .describe("a chess engine"),
   }),
@@ -138,10 +140,10 @@ export const Config = z
     $schema: z.string().optional().describe("for editors: ./league.schema.json"),
     manager: z
       .strictObject({
-        port: port.default(8000).describe("where the league manager listens"),
+        port: port.default(PORT_RANGES.manager[0]).describe("where the league manager listens"),
         host: z
           .string()
-          .default("127.0.0.1")
+          .default(LOOPBACK_HOST)
           .describe(
             "the address to listen on; 0.0.0.0 or :: for every address of this machine, so that other machines can connect",
           ),
@@ -165,19 +167,18 @@ export const Config = z
     referees: z
       .strictObject({
         count: z.int().min(1).max(99).default(1).describe("how many referees are started"),
-        firstPort: port.default(8001).describe("the port of the first referee; further referees have the next ports"),
-        max_concurrent_matches: z
-          .int()
-          .min(1)
-          .max(100_000)
-          .default(64)
-          .describe("the most matches that each referee has at the same time"),
+        firstPort: port
+          .default(PORT_RANGES.referee[0])
+          .describe("the port of the first referee; further referees have the next ports"),
+        max_concurrent_matches: MatchCapacity.describe("the most matches that each referee has at the same time"),
       })
       .prefault({})
       .describe("the referees, which run the matches"),
-    data: z.string().default("data").describe("the folder for runs, logs and tokens, relative to this file"),
+    data: z.string().default(DATA_FOLDER).describe("the folder for runs, logs and tokens, relative to this file"),
     players: z.array(Player).max(1_000).default([]).describe("the players; each enters every league of its games"),
-    playersFirstPort: port.default(8101).describe("the port of the first player; further players have the next ports"),
+    playersFirstPort: port
+      .default(PORT_RANGES.player[0])
+      .describe("the port of the first player; further players have the next ports"),
     leagues: z.array(League).min(1).max(100).describe("the leagues of a run"),
     timeouts: Timeouts.describe("time limits in milliseconds"),
     limits: z

@@ -3,11 +3,11 @@ import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import { withoutReferee } from "../../testing/decisions.ts";
 import { played } from "../../testing/results.ts";
-import { startTestLeague, type TestLeague } from "../testing/league.ts";
+import { startTestLeague, type TestLeague, type TestLeagueOptions } from "../testing/league.ts";
 
 /** A match of REF01 that its referee has lost to REF02, because REF01 answers no probe. */
-async function lostMatch({ players = 2, maxConcurrent = 64 } = {}): Promise<TestLeague> {
-  const league = await startTestLeague({ players, referees: 2, maxConcurrent });
+async function lostMatch(options: Pick<TestLeagueOptions, "players" | "maxConcurrent"> = {}): Promise<TestLeague> {
+  const league = await startTestLeague({ players: 2, referees: 2, ...options });
   await league.order("REF01", "R1M1");
   league.agent("REF01").isWell = false;
   await league.eventually(() => expect(league.round()[0]).toMatchObject({ epoch: 2 }));

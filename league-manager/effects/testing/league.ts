@@ -7,9 +7,11 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import type { Result } from "#shared/lib/result.ts";
 import { type ManualClock, manualClock } from "#shared/lib/testing-clock.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
+import { MatchCapacity } from "#shared/protocol/match-capacity.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer.ts";
+import { defaultOf } from "#shared/runtime/defaults.ts";
 import { type Logger, openLog } from "#shared/runtime/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
@@ -81,7 +83,13 @@ export interface TestLeague {
 }
 
 export async function startTestLeague(options: TestLeagueOptions = {}): Promise<TestLeague> {
-  const { players = 2, referees = 1, maxConcurrent = 64, leagues = ["rps"], minPlayers = players } = options;
+  const {
+    players = 2,
+    referees = 1,
+    maxConcurrent = defaultOf(MatchCapacity),
+    leagues = ["rps"],
+    minPlayers = players,
+  } = options;
   const folder = mkdtempSync(join(tmpdir(), "effects-"));
   const file = join(folder, "league-manager.sqlite");
   const clock = manualClock();

@@ -1,0 +1,55 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+import { ManagerOptions } from "../league-manager/options.ts";
+import { PlayerOptions } from "../player/options.ts";
+import { ServiceOptions } from "../referee/options.ts";
+
+const helpOf = async (...args: readonly string[]): Promise<string> =>
+  (await promisify(execFile)(process.execPath, [...args, "--help"])).stdout.replaceAll(/\s+/g, " ");
+
+const place = { manager: null, dataFolder: "" };
+
+it("a referee's help shows the defaults with which it is started", async () => {
+  expect(ServiceOptions.parse(place)).toMatchObject({
+    ...{ expireAfterMs: 86_400_000, maxConcurrentMatches: 64, registerTimeoutMs: 10_000, reportTimeoutMs: 10_000 },
+    ...{ limitLoopback: false, isAttended: false, name: null, host: null, bots: new Map() },
+    botTimeouts: { join_ms: 30_000, move_ms: 30_000, game_over_ms: 5_000 },
+  });
+  const help = await helpOf("referee/main.ts");
+  for (const option of [
+    "(default: the first free one of 8001-8099)",
+    "(default: 86400)",
+    "(default: 64)",
+    "attempt to register may take (default: 10000)",
+    "report of a result may take (default: 10000)",
+    'endpoint (default: "http://127.0.0.1:8000/mcp")',
+    'logs are kept (default: "data")',
+  ])
+    expect(help).toContain(option);
+});
+
+it("a player's help shows the defaults with which it is started", async () => {
+  const defaults = PlayerOptions.parse(place);
+  expect(defaults).toMatchObject({ bot: "random", registerTimeoutMs: 10_000, leagueIds: null, limitLoopback: false });
+  expect([defaults.ports[0], defaults.ports.at(-1)]).toEqual([8101, 8199]);
+  const help = await helpOf("player/main.ts");
+  for (const option of [
+    'or manual (default: "random")',
+    "(default: the first free one of 8101-8199)",
+    "attempt to register may take (default: 10000)",
+    'endpoint (default: "http://127.0.0.1:8000/mcp")',
+    'token are kept (default: "data")',
+  ])
+    expect(help).toContain(option);
+});
+
+it("a manager's help names the defaults of its config", async () => {
+  expect(ManagerOptions.parse({ config: {} as never, dataFolder: "" })).toMatchObject({
+    seed: null,
+    startWhen: "count",
+  });
+  const help = await helpOf("league-manager/main.ts");
+  for (const option of ["(default: the config's, 8000)", "(default: the config's, 127.0.0.1)", "/config/league.json"])
+    expect(help).toContain(option);
+});
