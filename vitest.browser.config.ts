@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ["{shared,league-manager,referee,player,scripts}/**/*.browser.test.ts"],
     globalSetup: ["./shared/web/testing-chromium.ts"],
-    reporters: ["default", "./scripts/closing-line.ts"],
+    reporters: ["default", "./scripts/testing/closing-line.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: "forks",

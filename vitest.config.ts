@@ -5,7 +5,7 @@ export default defineConfig({
     include: ["{shared,league-manager,referee,player,scripts}/**/*.test.ts"],
     // They need a browser: vitest.browser.config.ts.
     exclude: ["**/*.browser.test.ts"],
-    reporters: ["default", "./scripts/closing-line.ts"],
+    reporters: ["default", "./scripts/testing/closing-line.ts"],
     testTimeout: 30_000,
     // Commands under test would otherwise open their page on the developer's desktop.
     env: { MCP_DISABLE_BROWSER: "1" },

@@ -1,7 +1,7 @@
 import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { invariant } from "#shared/lib/result.ts";
-import type { Config } from "#shared/runtime/config.ts";
+import type { Config } from "#shared/runtime/config/config.ts";
 import { ownSecret, type Secrets, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { type Place, placesOf } from "./agents/places.ts";
 import type { AdmissionPolicy } from "./agents/policy.ts";

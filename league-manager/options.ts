@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Config } from "#shared/runtime/config.ts";
+import type { Config } from "#shared/runtime/config/config.ts";
 import type { StartWhen } from "./config.ts";
 import type { LiveEvent } from "./projections/live.ts";
 

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { z } from "zod";
 import { throwLater } from "#shared/lib/clock.ts";
-import type { Listening } from "#shared/rpc/listen.ts";
-import { machineAddresses } from "#shared/rpc/own-addresses.ts";
+import type { Listening } from "#shared/rpc/http/listen.ts";
+import { machineAddresses } from "#shared/rpc/http/own-addresses.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
-import { StartError, StoreLost } from "#shared/runtime/exit.ts";
+import { readingStore } from "#shared/runtime/files/store-file.ts";
 import { listen } from "#shared/runtime/listen.ts";
-import { readingStore } from "#shared/runtime/store-file.ts";
+import { StartError, StoreLost } from "#shared/runtime/process/exit.ts";
 import { awaitedBy, type StartRule } from "./agents/awaited.ts";
 import { type ApiOptions, createApi } from "./api/api.ts";
 import { operatorToken } from "./api/operator-token.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
-import { EXIT } from "#shared/runtime/exit.ts";
+import { EXIT } from "#shared/runtime/process/exit.ts";
 import { loadBot } from "./load-bot.ts";
 import type { MatchInfo, Turn } from "./sdk.ts";
 

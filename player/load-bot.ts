@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import type { Clock } from "#shared/lib/clock.ts";
-import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { uciBot } from "./bots/uci.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
 import type { BotObject } from "./sdk.ts";

@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
-import { DATA_FOLDER, defaultOf, MANAGER_ENDPOINT, portHelp } from "#shared/runtime/defaults.ts";
 import {
   contactOption,
   countOption,
@@ -10,7 +9,8 @@ import {
   nameOption,
   portOption,
   withUsageExit,
-} from "#shared/runtime/options.ts";
+} from "#shared/runtime/cli/options.ts";
+import { DATA_FOLDER, defaultOf, MANAGER_ENDPOINT, portHelp } from "#shared/runtime/defaults.ts";
 import { PlayerOptions } from "./options.ts";
 import { startPlayer } from "./service.ts";
 

@@ -4,7 +4,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import type { GameInvite } from "#shared/protocol/messages.ts";
-import { toolsOf } from "#shared/rpc/operations.ts";
+import { toolsOf } from "#shared/rpc/mcp/operations.ts";
 import { createManualBot } from "./manual.ts";
 import { createNews } from "./news.ts";
 import { createPlayer } from "./player.ts";

@@ -4,7 +4,14 @@ import { err, ok } from "#shared/lib/result.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
-import { type About, type Answer, type Caller, invalid, type Operation, operation } from "#shared/rpc/operations.ts";
+import {
+  type About,
+  type Answer,
+  type Caller,
+  invalid,
+  type Operation,
+  operation,
+} from "#shared/rpc/mcp/operations.ts";
 import type { News } from "./news.ts";
 import type { Player } from "./player.ts";
 import type { Rejected } from "./token-notice.ts";

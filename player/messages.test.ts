@@ -9,8 +9,8 @@ import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
-import { freePorts } from "#shared/runtime/free-ports.ts";
-import { silentProcess } from "#shared/runtime/testing-process.ts";
+import { freePorts } from "#shared/runtime/process/free-ports.ts";
+import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startPlayer } from "./service.ts";
 
 const TOKEN = "the player's own token";

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
-import { canCreateNetworks, createNetwork, type TestNetwork } from "#shared/rpc/testing-network.ts";
+import { canCreateNetworks, createNetwork, type TestNetwork } from "#shared/rpc/testing/network.ts";
 import { bodyOf, from, invitation, moveRequest, replyIn } from "./testing-messages.ts";
 
 const MAIN = join(import.meta.dirname, "main.ts");

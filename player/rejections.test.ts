@@ -8,7 +8,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
-import { silentProcess } from "#shared/runtime/testing-process.ts";
+import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startPlayer } from "./service.ts";
 
 const TOKEN = "the player's own token";

@@ -1,5 +1,5 @@
 import { isToken } from "#shared/lib/ids.ts";
-import type { Caller } from "#shared/rpc/operations.ts";
+import type { Caller } from "#shared/rpc/mcp/operations.ts";
 
 /** A message that a player rejects because it is not signed for it. */
 export interface Rejected {

@@ -1,6 +1,6 @@
 import { isLoopback } from "#shared/protocol/addresses.ts";
 import { signatureCheck } from "#shared/protocol/signing.ts";
-import type { Caller } from "#shared/rpc/operations.ts";
+import type { Caller } from "#shared/rpc/mcp/operations.ts";
 
 /**
  * Decides which messages a player accepts (PROTOCOL.md, section 3). A message about a match must also carry the token of the match's

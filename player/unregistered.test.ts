@@ -7,7 +7,7 @@ import { isToken } from "#shared/lib/ids.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
-import { silentProcess } from "#shared/runtime/testing-process.ts";
+import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startPlayer } from "./service.ts";
 import { bodyOf, from, gameResult, invitation, moveRequest, replyIn } from "./testing-messages.ts";
 

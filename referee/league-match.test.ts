@@ -8,10 +8,10 @@ import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
-import { clients } from "#shared/rpc/testing-mcp-clients.ts";
+import { clients } from "#shared/rpc/testing/mcp-clients.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
-import { freePorts } from "#shared/runtime/free-ports.ts";
-import { silentProcess } from "#shared/runtime/testing-process.ts";
+import { freePorts } from "#shared/runtime/process/free-ports.ts";
+import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startReferee } from "./service.ts";
 
 const TOKEN = "the referee's own token";

@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { isWildcard } from "#shared/rpc/own-addresses.ts";
+import { isWildcard } from "#shared/rpc/http/own-addresses.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
-import { DATA_FOLDER, defaultOf, MANAGER_ENDPOINT, portHelp } from "#shared/runtime/defaults.ts";
 import {
   botOption,
   contactOption,
@@ -12,8 +11,9 @@ import {
   nameOption,
   portOption,
   withUsageExit,
-} from "#shared/runtime/options.ts";
-import { qrCode } from "#shared/runtime/qr-code.ts";
+} from "#shared/runtime/cli/options.ts";
+import { qrCode } from "#shared/runtime/cli/qr-code.ts";
+import { DATA_FOLDER, defaultOf, MANAGER_ENDPOINT, portHelp } from "#shared/runtime/defaults.ts";
 import { ServiceOptions } from "./options.ts";
 import { startReferee } from "./service.ts";
 

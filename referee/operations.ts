@@ -7,7 +7,7 @@ import { isSessionId, matchRef } from "#shared/lib/ids.ts";
 import { messageOf, ok, type Result } from "#shared/lib/result.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
-import { type Operation, operation } from "#shared/rpc/operations.ts";
+import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Play } from "./play/play.ts";
 import type { Referee } from "./referee.ts";

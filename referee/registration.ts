@@ -1,11 +1,11 @@
 import { gameIds } from "#shared/games/registry.ts";
 import { RefereeRegisterResponse } from "#shared/protocol/messages.ts";
-import type { Listening } from "#shared/rpc/listen.ts";
+import type { Listening } from "#shared/rpc/http/listen.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { contactEndpoint, placeName } from "#shared/runtime/contact.ts";
+import { VERSION } from "#shared/runtime/process/version.ts";
 import { register, takeToken } from "#shared/runtime/registration.ts";
 import { tokenFileOf } from "#shared/runtime/secret-file.ts";
-import { VERSION } from "#shared/runtime/version.ts";
 import type { ServiceOptions } from "./options.ts";
 import type { Identity, Parts } from "./parts.ts";
 

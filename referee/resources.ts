@@ -2,7 +2,7 @@ import { type Game, withoutVersion } from "#shared/games/game.ts";
 import { optionLines } from "#shared/games/options-in-words.ts";
 import { findGameNamed, games } from "#shared/games/registry.ts";
 import { isSessionId, matchRef } from "#shared/lib/ids.ts";
-import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
+import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { RefereeDesk } from "./operations.ts";
 import { matchState } from "./views/match-state.ts";

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Express } from "express";
-import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
-import type { Operation } from "#shared/rpc/operations.ts";
+import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
+import type { Operation } from "#shared/rpc/mcp/operations.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Writer } from "#shared/store/writer.ts";

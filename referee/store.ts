@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { throwLater } from "#shared/lib/clock.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
-import type { AgentStore } from "#shared/runtime/disk.ts";
+import type { AgentStore } from "#shared/runtime/files/disk.ts";
 import { CODENAMES_SCHEMA } from "./codenames/table.ts";
 import type { ServiceOptions } from "./options.ts";
 import { REPLY_SCHEMA } from "./sessions/replies.ts";

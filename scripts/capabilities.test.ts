@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { takenFromSystem, takesCapabilities } from "./testing-capabilities.ts";
-import { impurities } from "./testing-purity.ts";
+import { takenFromSystem, takesCapabilities } from "./testing/capabilities.ts";
+import { impurities } from "./testing/purity.ts";
 
 describe("takenFromSystem", () => {
   it.each([
@@ -73,9 +73,9 @@ describe("impurities", () => {
   const PATH = "league-manager/agents/new.ts";
 
   it.each([
-    ['import { bareHost } from "#shared/rpc/peer.ts";', "imports #shared/rpc/peer.ts"],
+    ['import { bareHost } from "#shared/rpc/peer/peer.ts";', "imports #shared/rpc/peer/peer.ts"],
     ['import { openSqlite } from "#shared/store/sqlite.ts";', "imports #shared/store/sqlite.ts"],
-    ['import { StartError } from "#shared/runtime/exit.ts";', "imports #shared/runtime/exit.ts"],
+    ['import { StartError } from "#shared/runtime/process/exit.ts";', "imports #shared/runtime/process/exit.ts"],
     ['import { Rounds } from "../effects/rounds.ts";', "imports ../effects/rounds.ts"],
     ['import { openLedger } from "../store/ledger.ts";', "imports ../store/ledger.ts"],
     ['import { createApi } from "../api/api.ts";', "imports ../api/api.ts"],
@@ -99,7 +99,10 @@ describe("impurities", () => {
   });
 
   it.each([
-    ["types", 'import type { Config } from "#shared/runtime/config.ts";\nimport { type Ledger } from "../ledger.ts";'],
+    [
+      "types",
+      'import type { Config } from "#shared/runtime/config/config.ts";\nimport { type Ledger } from "../ledger.ts";',
+    ],
     [
       "pure folders",
       'import { ok } from "#shared/lib/result.ts";\nimport { evolveLeague } from "../league/evolve.ts";',
@@ -119,12 +122,12 @@ describe("impurities", () => {
 });
 
 it("files of the system take their capabilities as arguments; test files and tools are exempt", () => {
-  const inside = ["referee/service.ts", "shared/rpc/peer.ts", "scripts/run.ts", "shared/games/simulate.ts"];
+  const inside = ["referee/service.ts", "shared/rpc/peer/peer.ts", "scripts/run/run.ts", "shared/games/simulate.ts"];
   const outside = [
     "referee/host.test.ts",
     "shared/lib/testing-clock.ts",
     "league-manager/testing/scripted-league.ts",
-    "scripts/bench.ts",
+    "scripts/bench/bench.ts",
     "shared/web/client/table.tsx",
   ];
   expect(inside.filter(takesCapabilities)).toEqual(inside);

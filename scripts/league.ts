@@ -2,8 +2,6 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { Command, Option } from "commander";
-import { DATA_FOLDER, DEFAULT_CONFIG, MANAGER_ENDPOINT, PORT_RANGES, portHelp } from "#shared/runtime/defaults.ts";
-import { EXIT, fileFault, StartError } from "#shared/runtime/exit.ts";
 import {
   countOption,
   endpointOption,
@@ -12,9 +10,11 @@ import {
   playersOption,
   portOption,
   withUsageExit,
-} from "#shared/runtime/options.ts";
-import { endWithNpm } from "#shared/runtime/parent-watchdog.ts";
-import { VERSION } from "#shared/runtime/version.ts";
+} from "#shared/runtime/cli/options.ts";
+import { DATA_FOLDER, DEFAULT_CONFIG, MANAGER_ENDPOINT, PORT_RANGES, portHelp } from "#shared/runtime/defaults.ts";
+import { EXIT, fileFault, StartError } from "#shared/runtime/process/exit.ts";
+import { endWithNpm } from "#shared/runtime/process/parent-watchdog.ts";
+import { VERSION } from "#shared/runtime/process/version.ts";
 
 /** Beside the project, not where the command was started: an MCP host may start it anywhere. */
 const MCP_DATA = fileURLToPath(new URL("../data/mcp", import.meta.url));
@@ -44,7 +44,7 @@ subcommand("run", "Play every league of a config, each agent a process of its ow
   .option("--seed <seed>", "make matches and results repeatable")
   .option("--quiet", "no progress")
   .option("--resume", "go on with the newest unfinished run, by its own config and seed")
-  .action(async (config: string, options) => exitWith((await import("./command-run.ts")).run(config, options)));
+  .action(async (config: string, options) => exitWith((await import("./commands/run.ts")).run(config, options)));
 
 subcommand("serve", "Manager and referees stay up and take registrations.")
   .argument("[config]", "config file, JSON with comments", DEFAULT_CONFIG)
@@ -52,7 +52,7 @@ subcommand("serve", "Manager and referees stay up and take registrations.")
   .option("--seed <seed>", "make matches and results repeatable")
   .option("--lan", "listen on every address, so that players on other machines can join")
   .option("--join-code <word>", "only players and referees that send this code may register", joinCodeOption)
-  .action(async (config: string, options) => exitWith((await import("./command-serve.ts")).serve(config, options)));
+  .action(async (config: string, options) => exitWith((await import("./commands/serve.ts")).serve(config, options)));
 
 subcommand("join", "Join a league with one player.")
   .argument("<bot>", "a built-in bot, a .ts or .js file, uci:COMMAND, or manual")
@@ -66,7 +66,7 @@ subcommand("join", "Join a league with one player.")
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")
   .option("--join-code <word>", "the join code of the league, if it has one", joinCodeOption)
   .option("--data <folder>", "where the log and the token are kept", DATA_FOLDER)
-  .action(async (bot: string, options) => (await import("./command-join.ts")).join(bot, options));
+  .action(async (bot: string, options) => (await import("./commands/join.ts")).join(bot, options));
 
 subcommand("play", "Play one match here and print its moves and result.")
   .argument("<first>", "the bot of the game's first role")
@@ -76,7 +76,7 @@ subcommand("play", "Play one match here and print its moves and result.")
   .option("--seed <seed>", "make the match repeatable")
   .option("--json", "print one JSON document on stdout")
   .action(async (first: string, second: string, options) =>
-    exitWith((await import("./command-play.ts")).play(first, second, options)),
+    exitWith((await import("./commands/play.ts")).play(first, second, options)),
   );
 
 const who = (flag: string): Option => new Option(flag, "who plays it").choices(["user", "llm"]);
@@ -95,7 +95,7 @@ subcommand("codenames", "Play Codenames here: people at this terminal, an OpenAI
   .option("--url <url>", "a referee that runs already (default: one of our own)")
   .option("--data <folder>", "where games are kept", DATA_FOLDER)
   .option("--continue [token]", "go on with a game that was left; without a token the newest")
-  .action(async (options) => exitWith((await import("./command-codenames.ts")).codenames(options)));
+  .action(async (options) => exitWith((await import("./commands/codenames.ts")).codenames(options)));
 
 subcommand("export", "Write the logs, matches and seeds of a run into a folder that can be checked anywhere.")
   .argument("[folder]", "a run's folder, or a data folder, whose newest run is meant", DATA_FOLDER)
@@ -103,14 +103,14 @@ subcommand("export", "Write the logs, matches and seeds of a run into a folder t
   .option("--out <folder>", "where to", "league-export")
   .option("--sign <keyfile>", "sign it with an Ed25519 private key (PEM)")
   .action(async (folder: string, options) =>
-    exitWith((await import("./command-export.ts")).exportRun(folder, options)),
+    exitWith((await import("./commands/export.ts")).exportRun(folder, options)),
   );
 
 subcommand("verify", "Check an export: replay every log, check seeds, pairings and results, recompute the standings.")
   .argument("<folder>", "what league export wrote")
   .option("--key <keyfile>", "the Ed25519 key (PEM) that must have signed it")
   .option("--json", "print one JSON document on stdout")
-  .action(async (folder: string, options) => exitWith((await import("./command-export.ts")).verify(folder, options)));
+  .action(async (folder: string, options) => exitWith((await import("./commands/export.ts")).verify(folder, options)));
 
 subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command.")
   .addOption(
@@ -124,7 +124,7 @@ subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command
     portOption,
   )
   .option("--data <folder>", "where games and logs are kept", MCP_DATA)
-  .action(async (options) => (await import("./command-mcp.ts")).mcp(options));
+  .action(async (options) => (await import("./commands/mcp.ts")).mcp(options));
 
 /** Ends the process with a command's exit code, after its output has been written. */
 async function exitWith(command: Promise<number>): Promise<void> {

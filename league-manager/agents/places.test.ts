@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { Config } from "#shared/runtime/config.ts";
+import { Config } from "#shared/runtime/config/config.ts";
 import { keptForOwn, newIdFor, placesOf } from "./places.ts";
 
 const CONFIG = Config.parse({

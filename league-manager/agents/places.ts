@@ -2,7 +2,7 @@ import { equalSecrets } from "#shared/lib/hash.ts";
 import { playerId, refereeId } from "#shared/lib/ids.ts";
 import { endpointKey, type MachineAddresses } from "#shared/protocol/addresses.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
-import type { Config } from "#shared/runtime/config.ts";
+import type { Config } from "#shared/runtime/config/config.ts";
 import type { AgentKind } from "./agent.ts";
 
 /** A place that the config keeps: the agent that registers under this name, or at this endpoint, gets this id. */

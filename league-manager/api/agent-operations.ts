@@ -1,7 +1,7 @@
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
-import { type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
+import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import type { Agent } from "../agents/agent.ts";
 import { reportResult } from "../commands/report.ts";
 import type { Ledger } from "../ledger.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { playerId, systemIds } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
-import { openLog } from "#shared/runtime/logger.ts";
+import { openLog } from "#shared/runtime/process/logger.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
 import { roundRobin } from "../league/round-robin.ts";

@@ -1,5 +1,5 @@
-import type { Operation } from "#shared/rpc/operations.ts";
-import type { Creation } from "#shared/rpc/rate-limit.ts";
+import type { Creation } from "#shared/rpc/jsonrpc/rate-limit.ts";
+import type { Operation } from "#shared/rpc/mcp/operations.ts";
 import type { Agent } from "../agents/agent.ts";
 import { agentOperations } from "./agent-operations.ts";
 import { operatorOperations } from "./operator-operations.ts";

@@ -3,7 +3,7 @@ import { equalSecrets } from "#shared/lib/hash.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
-import { type Caller, type Operation, operation } from "#shared/rpc/operations.ts";
+import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import type { Place } from "../agents/places.ts";
 import { noLeague } from "../commands/draft.ts";
 import { startLeague } from "../commands/leagues.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { OPERATOR_TOKEN_LENGTH } from "#shared/runtime/config.ts";
-import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import { OPERATOR_TOKEN_LENGTH } from "#shared/runtime/config/config.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { ownSecret, type Secrets } from "#shared/runtime/secret-file.ts";
 
 /** The operator token: that of the config, else a random one. It is kept in a file of mode 0600. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { findGame } from "#shared/games/registry.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
-import { type Answer, type Operation, operation } from "#shared/rpc/operations.ts";
+import { type Answer, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import { noLeague } from "../commands/draft.ts";
 import type { League } from "../league/league.ts";
 import { scheduleOf, scheduleOfRound } from "../projections/schedule.ts";

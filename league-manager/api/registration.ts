@@ -3,7 +3,7 @@ import { err, ok, type Result } from "#shared/lib/result.ts";
 import type { MachineAddresses } from "#shared/protocol/addresses.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { PlayerRegisterRequest, RefereeRegisterRequest, StartGame } from "#shared/protocol/messages.ts";
-import type { Answer, Caller } from "#shared/rpc/operations.ts";
+import type { Answer, Caller } from "#shared/rpc/mcp/operations.ts";
 import type { Question } from "../agents/admission.ts";
 import type { Agent } from "../agents/agent.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";

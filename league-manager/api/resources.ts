@@ -1,4 +1,4 @@
-import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
+import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
 import type { Awaited } from "../agents/awaited.ts";
 import { matchOf } from "../league/evolve.ts";
 import type { League, Match } from "../league/league.ts";

@@ -6,9 +6,9 @@ import { systemIds } from "#shared/lib/ids.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
-import { Config } from "#shared/runtime/config.ts";
-import { freePort } from "#shared/runtime/free-ports.ts";
-import { silentProcess } from "#shared/runtime/testing-process.ts";
+import { Config } from "#shared/runtime/config/config.ts";
+import { freePort } from "#shared/runtime/process/free-ports.ts";
+import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startManager } from "../service.ts";
 import { startProgram } from "../testing/test-manager.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { protocolError } from "#shared/protocol/errors.ts";
-import type { Logger } from "#shared/runtime/logger.ts";
+import type { Logger } from "#shared/runtime/process/logger.ts";
 import { createFailures } from "./failures.ts";
 
 test("a rejection of an effect's command that comes again is logged as a warning, once for each league", () => {

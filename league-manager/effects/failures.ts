@@ -1,6 +1,6 @@
 import { messageOf } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
-import type { Logger } from "#shared/runtime/logger.ts";
+import type { Logger } from "#shared/runtime/process/logger.ts";
 
 /**
  * Errors of this program or of the store. Each is confined to the league in which it occurred: it is logged, and a notice is sent if the league has

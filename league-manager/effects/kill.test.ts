@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { err } from "#shared/lib/result.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
-import type { Peers } from "#shared/rpc/peer.ts";
+import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { Ledger } from "../ledger.ts";
 import { aborted, played } from "../testing/results.ts";
 import { startTestLeague, type TestLeague } from "./testing/league.ts";

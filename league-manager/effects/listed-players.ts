@@ -3,8 +3,8 @@ import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { playerId } from "#shared/lib/ids.ts";
 import { bareHost, isLoopback } from "#shared/protocol/addresses.ts";
 import type { PlayerRegisterRequest } from "#shared/protocol/messages.ts";
-import type { Answer, Caller } from "#shared/rpc/operations.ts";
-import type { Config } from "#shared/runtime/config.ts";
+import type { Answer, Caller } from "#shared/rpc/mcp/operations.ts";
+import type { Config } from "#shared/runtime/config/config.ts";
 import type { Ledger } from "../ledger.ts";
 
 interface ListedPlayersOptions {

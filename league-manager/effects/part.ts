@@ -1,8 +1,8 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import type { MachineAddresses } from "#shared/protocol/addresses.ts";
 import type { Timeouts } from "#shared/protocol/timeouts.ts";
-import type { Peers } from "#shared/rpc/peer.ts";
-import type { Logger } from "#shared/runtime/logger.ts";
+import type { Peers } from "#shared/rpc/peer/peer.ts";
+import type { Logger } from "#shared/runtime/process/logger.ts";
 import type { League } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
 import type { Decide, Ledger } from "../ledger.ts";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { freePort } from "#shared/runtime/free-ports.ts";
+import { freePort } from "#shared/runtime/process/free-ports.ts";
 
 /** How many files the process may have open; it needs some forty itself. */
 const FILES = 128;

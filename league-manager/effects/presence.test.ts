@@ -7,8 +7,8 @@ import { systemIds } from "#shared/lib/ids.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
-import { createPeers } from "#shared/rpc/peer.ts";
-import { freePort } from "#shared/runtime/free-ports.ts";
+import { createPeers } from "#shared/rpc/peer/peer.ts";
+import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { hasLeft } from "./presence.ts";
 
 const peers = createPeers({ clock: systemClock });

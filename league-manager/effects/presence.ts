@@ -2,7 +2,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
-import type { Peers } from "#shared/rpc/peer.ts";
+import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { Agent } from "../agents/agent.ts";
 import { MANAGER_SENDER } from "./part.ts";
 

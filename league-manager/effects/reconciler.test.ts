@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openLog } from "#shared/runtime/logger.ts";
+import { openLog } from "#shared/runtime/process/logger.ts";
 import { startLeague } from "../commands/leagues.ts";
 import type { League } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ok } from "#shared/lib/result.ts";
-import { openLog } from "#shared/runtime/logger.ts";
+import { openLog } from "#shared/runtime/process/logger.ts";
 import { managerResources, managerTemplates } from "../api/resources.ts";
 import type { Decision } from "../ledger.ts";
 import { entered, ledgerOn, opened, profile, registered } from "../store/testing-ledger.ts";

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import type { Config } from "#shared/runtime/config.ts";
+import type { Config } from "#shared/runtime/config/config.ts";
 import { noWriter } from "#shared/store/writer.ts";
 import { loadState } from "../store/load-state.ts";
 import { managerStore } from "../store/manager-store.ts";

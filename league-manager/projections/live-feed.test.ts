@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ok } from "#shared/lib/result.ts";
-import { silentProcess } from "#shared/runtime/testing-process.ts";
+import { silentProcess } from "#shared/runtime/testing/process.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
 import { afterCommands, running, SETTINGS } from "../league/testing.ts";
 import type { Decide } from "../ledger.ts";

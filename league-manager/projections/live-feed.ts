@@ -1,4 +1,4 @@
-import type { Logger } from "#shared/runtime/logger.ts";
+import type { Logger } from "#shared/runtime/process/logger.ts";
 import type { CommittedEvent, Ledger } from "../ledger.ts";
 import { type LiveEvent, liveEventsAfter, liveEventsOf, type StateChange } from "./live.ts";
 import type { Projections } from "./projections.ts";

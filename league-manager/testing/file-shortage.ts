@@ -1,7 +1,7 @@
 import { openSync } from "node:fs";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import { createPeers } from "#shared/rpc/peer.ts";
+import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { hasLeft } from "../effects/presence.ts";
 
 /** Opens files up to the limit of the process, asks whether the player at the given endpoint has left, and prints the answer. */

@@ -4,7 +4,7 @@ import type { GameId } from "#shared/games/registry.ts";
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import { UCI_NODES } from "#shared/runtime/defaults.ts";
-import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import type { Turn } from "../sdk.ts";
 

@@ -1,9 +1,9 @@
 import { type CodenamesView, codenames } from "#shared/games/codenames.ts";
 import type { Role } from "#shared/games/game.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import type { InputNeeded } from "#shared/rpc/input.ts";
-import type { Caller } from "#shared/rpc/operations.ts";
-import type { Logger } from "#shared/runtime/logger.ts";
+import type { InputNeeded } from "#shared/rpc/jsonrpc/input.ts";
+import type { Caller } from "#shared/rpc/mcp/operations.ts";
+import type { Logger } from "#shared/runtime/process/logger.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Writer } from "#shared/store/writer.ts";
 import type { Play } from "../play/play.ts";

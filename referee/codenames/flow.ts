@@ -1,5 +1,5 @@
 import type { CodenamesAction, CodenamesView } from "#shared/games/codenames.ts";
-import type { Said } from "#shared/rpc/input.ts";
+import type { Said } from "#shared/rpc/jsonrpc/input.ts";
 import { type Answer, answerIn, type Problem, type Question } from "./answers.ts";
 
 export const playerTypes = ["user", "llm"] as const;

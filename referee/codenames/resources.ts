@@ -1,7 +1,7 @@
 import type { CodenamesView } from "#shared/games/codenames.ts";
-import type { HttpContext } from "#shared/rpc/http.ts";
-import type { Resource, ResourceTemplate } from "#shared/rpc/mcp.ts";
-import type { Caller } from "#shared/rpc/operations.ts";
+import type { HttpContext } from "#shared/rpc/jsonrpc/http.ts";
+import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
+import type { Caller } from "#shared/rpc/mcp/operations.ts";
 import { driverView, seatView } from "../views/session-views.ts";
 import { type Director, publicBoard } from "./director.ts";
 import { history } from "./questions.ts";

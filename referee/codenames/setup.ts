@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Said } from "#shared/rpc/input.ts";
-import type { Asking, Caller } from "#shared/rpc/operations.ts";
+import type { Said } from "#shared/rpc/jsonrpc/input.ts";
+import type { Asking, Caller } from "#shared/rpc/mcp/operations.ts";
 import { protocolRejected } from "../sessions/rejections.ts";
 import { wordsIn } from "./answers.ts";
 import { MAX_ATTEMPTS } from "./flow.ts";

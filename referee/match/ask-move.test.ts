@@ -4,7 +4,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
-import { createPeers } from "#shared/rpc/peer.ts";
+import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
 import { createHost, type SessionHost } from "../sessions/host.ts";

@@ -4,8 +4,8 @@ import { err, ok, type Result } from "#shared/lib/result.ts";
 import { asText, jsonOf } from "#shared/lib/text.ts";
 import { type Envelope, fieldFaults, newEnvelope } from "#shared/protocol/envelope.ts";
 import { GameInviteResponse, type MessageType, MoveResponse } from "#shared/protocol/messages.ts";
-import type { Peers } from "#shared/rpc/peer.ts";
-import type { CallFault } from "#shared/rpc/pending.ts";
+import type { Peers } from "#shared/rpc/peer/peer.ts";
+import type { CallFault } from "#shared/rpc/peer/pending.ts";
 import type { AskFault } from "./ask-fault.ts";
 
 /** A player as its referee calls it. */

@@ -4,7 +4,7 @@ import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
-import { createPeers, type Peers } from "#shared/rpc/peer.ts";
+import { createPeers, type Peers } from "#shared/rpc/peer/peer.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
 import { createHost } from "../sessions/host.ts";

@@ -4,9 +4,9 @@ import type { Result } from "#shared/lib/result.ts";
 import { flat } from "#shared/lib/text.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
-import { asRefused, type Peers } from "#shared/rpc/peer.ts";
-import type { CallFault } from "#shared/rpc/pending.ts";
-import type { Logger } from "#shared/runtime/logger.ts";
+import { asRefused, type Peers } from "#shared/rpc/peer/peer.ts";
+import type { CallFault } from "#shared/rpc/peer/pending.ts";
+import type { Logger } from "#shared/runtime/process/logger.ts";
 import type { MatchDriver } from "./driven-match.ts";
 import { notifyResult } from "./messages.ts";
 

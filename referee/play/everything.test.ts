@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
-import { clients } from "#shared/rpc/testing-mcp-clients.ts";
+import { clients } from "#shared/rpc/testing/mcp-clients.ts";
 import { startTestHost, type TestHost } from "../rest/testing-host.ts";
 
 let host: TestHost;

@@ -2,7 +2,7 @@ import type { Express, Request, Response } from "express";
 import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
 import type { Result } from "#shared/lib/result.ts";
-import { bearerOf } from "#shared/rpc/http-request.ts";
+import { bearerOf } from "#shared/rpc/http/request.ts";
 import { boardPage, gamesPage, missingPage } from "#shared/web/pages.ts";
 import { bodyOf, type Limits } from "../rest/callers.ts";
 import { pageErrorOf } from "../rest/errors.ts";

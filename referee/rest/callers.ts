@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { isLoopback } from "#shared/protocol/addresses.ts";
-import { collect, remoteAddressOf } from "#shared/rpc/http-request.ts";
-import { type CreationLimit, rateLimiter, TOO_MANY_CREATIONS } from "#shared/rpc/rate-limit.ts";
+import { collect, remoteAddressOf } from "#shared/rpc/http/request.ts";
+import { type CreationLimit, rateLimiter, TOO_MANY_CREATIONS } from "#shared/rpc/jsonrpc/rate-limit.ts";
 import { RestError } from "./errors.ts";
 
 /** Requests a minute of one agent. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { CREATIONS_PER_MINUTE } from "#shared/rpc/rate-limit.ts";
+import { CREATIONS_PER_MINUTE } from "#shared/rpc/jsonrpc/rate-limit.ts";
 import { startTestHost, type TestHost } from "./testing-host.ts";
 
 const REMOTE = "203.0.113.9";

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Response } from "express";
-import { remoteAddressOf } from "#shared/rpc/http-request.ts";
-import type { RejectionLog } from "#shared/rpc/rejection-log.ts";
-import type { Logger } from "#shared/runtime/logger.ts";
+import { remoteAddressOf } from "#shared/rpc/http/request.ts";
+import type { RejectionLog } from "#shared/rpc/jsonrpc/rejection-log.ts";
+import type { Logger } from "#shared/runtime/process/logger.ts";
 import { type Rejection, type RestCode, rejectionTable, restStatus } from "../sessions/rejections.ts";
 
 /** The error that a route answers. The client sees its message, so the message names nothing hidden. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { VERSION } from "#shared/runtime/version.ts";
+import { VERSION } from "#shared/runtime/process/version.ts";
 import * as documents from "./documents.ts";
 import { CreateSession, EventsQuery, ListQuery, RegisterAgent, StateQuery, SubmitAction } from "./requests.ts";
 

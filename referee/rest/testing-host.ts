@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Logger } from "#shared/runtime/logger.ts";
-import { silentProcess } from "#shared/runtime/testing-process.ts";
+import type { Logger } from "#shared/runtime/process/logger.ts";
+import { silentProcess } from "#shared/runtime/testing/process.ts";
 import type { ServiceOptions } from "../options.ts";
 import { startReferee } from "../service.ts";
 import { CreatedSession, RegisteredAgent } from "./documents.ts";

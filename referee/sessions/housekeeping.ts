@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
-import type { Logger } from "#shared/runtime/logger.ts";
+import type { Logger } from "#shared/runtime/process/logger.ts";
 import type { SessionHost } from "./host.ts";
 import type { Replies } from "./replies.ts";
 

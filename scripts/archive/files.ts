@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { z } from "zod";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { inOneLine } from "#shared/lib/text.ts";
-import { StartError } from "#shared/runtime/exit.ts";
+import { StartError } from "#shared/runtime/process/exit.ts";
 
 export const MANIFEST = "manifest.json";
 export const SIGNATURE = "signature.json";

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { MANIFEST, matchFile, SIGNATURE, writeExport } from "./files.ts";
 import { fingerprintOf, publicKeyIn, signer } from "./signature.ts";
 import { filesIn, type TestExports, testExports } from "./testing/exports.ts";

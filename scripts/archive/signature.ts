@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { EXIT, fileReason, StartError } from "#shared/runtime/exit.ts";
+import { EXIT, fileReason, StartError } from "#shared/runtime/process/exit.ts";
 import { canonical } from "./files.ts";
 
 /** The file that stands beside the manifest of a signed export. */

@@ -2,15 +2,15 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import type { Network } from "#shared/rpc/network.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
-import { Config } from "#shared/runtime/config.ts";
+import { Config } from "#shared/runtime/config/config.ts";
 import { LOOPBACK_HOST, MANAGER_ENDPOINT, PORT_RANGES } from "#shared/runtime/defaults.ts";
 import { startManager } from "../../league-manager/service.ts";
 import { startPlayer } from "../../player/service.ts";
 import { startReferee } from "../../referee/service.ts";
 import { misbehaving } from "./behaviour.ts";
+import { type Choice, choosingOtherwise } from "./checks/secrecy.ts";
 import type { Victims } from "./liar.ts";
 import { MANAGER, MOVE_MS, type Plan, playerName, refereeName } from "./plan.ts";
-import { type Choice, choosingOtherwise } from "./secrecy.ts";
 
 /** Starts the production code of an agent as one process. */
 export type Start = (self: AgentProcess) => Promise<RunningAgent>;

@@ -2,9 +2,9 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { derivedMessageId } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
-import type { HttpReply } from "#shared/rpc/http.ts";
+import type { HttpReply } from "#shared/rpc/jsonrpc/http.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
-import { envelopesIn, type Seen } from "./envelopes.ts";
+import { envelopesIn, type Seen } from "./checks/envelopes.ts";
 
 /** Replaces what a player answers to a request. */
 export type Change = (request: string, honest: HttpReply) => HttpReply | Promise<HttpReply>;

@@ -91,7 +91,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "the time of a call follows the machine's date",
-    file: "shared/rpc/peer.ts",
+    file: "shared/rpc/peer/peer.ts",
     from: "  const deadline = clock.monotonic() + options.timeoutMs;\n  let result = await once(options);",
     to: "  const deadline = clock.now() + options.timeoutMs;\n  clock = { ...clock, monotonic: clock.now };\n  let result = await once(options);",
   },
@@ -248,7 +248,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "the timer of a call is not cancelled",
-    file: "shared/rpc/pending.ts",
+    file: "shared/rpc/peer/pending.ts",
     from: "    this.#cancelTimer();\n",
     to: "",
   },

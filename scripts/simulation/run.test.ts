@@ -1,11 +1,11 @@
 import { assert, beforeAll, describe, expect, it } from "vitest";
-import { type Checker, createChecker } from "./check.ts";
+import { type Checker, createChecker } from "./checks/check.ts";
+import { createCorrespondence } from "./checks/secrecy.ts";
 import { FORGED } from "./liar.ts";
+import { World } from "./machines/world.ts";
 import type { Plan } from "./plan.ts";
 import { runPlan, sentOf, warmUp } from "./run.ts";
-import { createCorrespondence } from "./secrecy.ts";
 import { shrink } from "./shrink.ts";
-import { World } from "./world.ts";
 
 beforeAll(warmUp);
 

@@ -1,7 +1,7 @@
-import { createChecker } from "./check.ts";
+import { createChecker } from "./checks/check.ts";
+import { type Choice, type Correspondence, createCorrespondence } from "./checks/secrecy.ts";
+import { isExpected, World } from "./machines/world.ts";
 import { longestMs, type Plan, planOf } from "./plan.ts";
-import { type Choice, type Correspondence, createCorrespondence } from "./secrecy.ts";
-import { isExpected, World } from "./world.ts";
 
 export interface Outcome {
   readonly faults: readonly string[];

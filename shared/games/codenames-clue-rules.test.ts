@@ -3,9 +3,9 @@ import { describe, expect, it, test } from "vitest";
 import { replayTexts } from "../session/replay.ts";
 import { create } from "../session/session.ts";
 import { codenames } from "./codenames.ts";
-import { clueFault } from "./codenames-clues.ts";
-import { WORDS } from "./codenames-words.ts";
 import { begin, refusal, wordsWith } from "./testing-codenames.ts";
+import { clueFault } from "./words/codenames-clues.ts";
+import { WORDS } from "./words/codenames-words.ts";
 
 const fault = (clue: string, word: string): string | null => clueFault(clue, [word], 2);
 const pairs = (text: string): [clue: string, word: string][] =>

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { err, ok } from "../lib/result.ts";
 import { createRandom } from "../lib/rng.ts";
+import { actionText, textOf } from "./codenames-texts.ts";
+import type { Game, Role, Viewer } from "./game.ts";
 import {
   type ClueRule,
   CURRENT_CLUE_RULE,
@@ -10,10 +12,8 @@ import {
   isSeen,
   sampleClues,
   upper,
-} from "./codenames-clues.ts";
-import { actionText, textOf } from "./codenames-texts.ts";
-import { WORDS } from "./codenames-words.ts";
-import type { Game, Role, Viewer } from "./game.ts";
+} from "./words/codenames-clues.ts";
+import { WORDS } from "./words/codenames-words.ts";
 
 const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;
 const TEAMS = ["red", "blue"] as const;

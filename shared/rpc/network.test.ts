@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { canCreateNetworks, createNetwork, type TestNetwork } from "./testing-network.ts";
+import { canCreateNetworks, createNetwork, type TestNetwork } from "./testing/network.ts";
 
 /** Answers with the address that it sees. */
 const ECHO = `require("node:http").createServer((request, reply) => reply.end(request.socket.remoteAddress))

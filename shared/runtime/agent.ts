@@ -4,13 +4,13 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import { type Ids, systemIds } from "../lib/ids.ts";
 import { messageOf } from "../lib/result.ts";
 import { httpNetwork, type Network } from "../rpc/network.ts";
-import type { AgentReport } from "./agent-report.ts";
-import { type Disk, systemDisk } from "./disk.ts";
-import { EXIT, fileFault, StartError, StoreLost } from "./exit.ts";
-import { fileNameOf } from "./file-name.ts";
-import { released } from "./held.ts";
-import { type Logger, openLog } from "./logger.ts";
-import { endWithNpm } from "./parent-watchdog.ts";
+import { type Disk, systemDisk } from "./files/disk.ts";
+import { fileNameOf } from "./files/file-name.ts";
+import type { AgentReport } from "./process/agent-report.ts";
+import { EXIT, fileFault, StartError, StoreLost } from "./process/exit.ts";
+import { released } from "./process/held.ts";
+import { type Logger, openLog } from "./process/logger.ts";
+import { endWithNpm } from "./process/parent-watchdog.ts";
 
 /** The process around an agent: its log, its output, and the clock, randomness, network and disk for the agent. */
 export interface AgentProcess {

@@ -1,9 +1,9 @@
 import { messageOf } from "../lib/result.ts";
 import { isOnLoopback } from "../protocol/addresses.ts";
-import type { Listening } from "../rpc/listen.ts";
-import { httpUrl } from "../rpc/own-addresses.ts";
+import type { Listening } from "../rpc/http/listen.ts";
+import { httpUrl } from "../rpc/http/own-addresses.ts";
 import type { AgentProcess } from "./agent.ts";
-import { StartError } from "./exit.ts";
+import { StartError } from "./process/exit.ts";
 
 export interface ContactOptions {
   /** The manager's endpoint, `http://…/mcp`. */

@@ -3,10 +3,10 @@ import { pino } from "pino";
 import { afterEach, expect, test, vi } from "vitest";
 import { systemClock } from "../lib/clock.ts";
 import { manualClock } from "../lib/testing-clock.ts";
-import type { ListenOptions } from "../rpc/listen.ts";
+import type { ListenOptions } from "../rpc/http/listen.ts";
 import { httpNetwork } from "../rpc/network.ts";
-import { StartError } from "./exit.ts";
 import { listen } from "./listen.ts";
+import { StartError } from "./process/exit.ts";
 
 const network = httpNetwork(systemClock);
 afterEach(() => vi.restoreAllMocks());

@@ -1,6 +1,6 @@
-import type { Listening, ListenOptions } from "../rpc/listen.ts";
+import type { Listening, ListenOptions } from "../rpc/http/listen.ts";
 import type { Network } from "../rpc/network.ts";
-import { StartError } from "./exit.ts";
+import { StartError } from "./process/exit.ts";
 
 /** Opens an agent's endpoint; a StartError names the port that is taken. */
 export async function listen(network: Network, options: ListenOptions): Promise<Listening> {

@@ -9,11 +9,11 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import { isToken } from "../lib/ids.ts";
 import { PlayerRegisterResponse } from "../protocol/messages.ts";
 import { newEnvelope } from "../protocol/testing-envelope.ts";
-import { collect } from "../rpc/http-request.ts";
+import { collect } from "../rpc/http/request.ts";
 import type { AgentProcess } from "./agent.ts";
-import { systemDisk } from "./disk.ts";
+import { systemDisk } from "./files/disk.ts";
 import { register, takeToken } from "./registration.ts";
-import { silentProcess } from "./testing-process.ts";
+import { silentProcess } from "./testing/process.ts";
 
 interface Asked {
   readonly id: unknown;

@@ -2,12 +2,12 @@ import type { z } from "zod";
 import { inOneLine } from "../lib/text.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
 import type { MessageType } from "../protocol/messages.ts";
-import { operatorText } from "../rpc/connection-fault.ts";
-import { asRefused, type Peers } from "../rpc/peer.ts";
-import type { CallFault } from "../rpc/pending.ts";
+import { operatorText } from "../rpc/peer/connection-fault.ts";
+import { asRefused, type Peers } from "../rpc/peer/peer.ts";
+import type { CallFault } from "../rpc/peer/pending.ts";
 import type { AgentProcess } from "./agent.ts";
 import { tellUnreached } from "./contact.ts";
-import { StartError } from "./exit.ts";
+import { StartError } from "./process/exit.ts";
 import { ownSecret, type Secrets } from "./secret-file.ts";
 
 export interface RegistrationOptions<Response> {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { systemClock } from "../lib/clock.ts";
 import { systemIds } from "../lib/ids.ts";
-import { systemDisk } from "./disk.ts";
-import { StartError } from "./exit.ts";
+import { systemDisk } from "./files/disk.ts";
+import { StartError } from "./process/exit.ts";
 import { ownSecret } from "./secret-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "secret-"));

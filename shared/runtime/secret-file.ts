@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { AgentProcess } from "./agent.ts";
-import { fileNameOf } from "./file-name.ts";
+import { fileNameOf } from "./files/file-name.ts";
 
 /** Where an agent keeps its token: a player by its name, a referee by its port. */
 export const tokenFileOf = (dataFolder: string, kind: "player" | "referee", name: string): string =>

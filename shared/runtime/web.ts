@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import type { ErrorRequestHandler, Express } from "express";
-import type { Logger } from "./logger.ts";
+import type { Logger } from "./process/logger.ts";
 
 /** An agent's own pages and routes. */
 export type Routes = (app: Express) => void | Promise<void>;

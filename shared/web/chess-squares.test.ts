@@ -8,7 +8,7 @@ import {
   squareInWords,
   squaresFor,
   squaresOf,
-} from "./client/chess-squares.ts";
+} from "./boards/chess-squares.ts";
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 

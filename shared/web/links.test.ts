@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pathOf } from "./client/links.ts";
+import { pathOf } from "./texts/links.ts";
 
 test.each([
   ["http://192.168.1.7:8001/game/1#seat=abc", "/game/1#seat=abc"],

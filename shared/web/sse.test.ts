@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { eventsOf, type ServerEvent } from "./client/sse.ts";
+import { eventsOf, type ServerEvent } from "./transports/sse.ts";
 
 const STREAM = `: hello\r\n\r\nid: 1\nevent: game\ndata: {"a":\ndata: "é"}\n\nid: 2\n\r\ndata:plain\n\n`;
 const EVENTS = [

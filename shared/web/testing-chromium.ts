@@ -1,6 +1,6 @@
 import { type Browser, chromium } from "playwright-core";
 import { vi } from "vitest";
-import { findProgram, requireProgram } from "#shared/runtime/testing-packages.ts";
+import { findProgram, requireProgram } from "#shared/runtime/testing/packages.ts";
 
 const PATHS = [
   ...(process.env.CHROMIUM ? [process.env.CHROMIUM] : []),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { games } from "../games/registry.ts";
 import { bundle } from "./bundle.ts";
-import { GAME_NAMES, GAME_TEAMS } from "./client/game-names.ts";
-import { newsInWords, resultInWords, turnInWords } from "./client/words.ts";
 import { chessAt } from "./testing-games.ts";
+import { GAME_NAMES, GAME_TEAMS } from "./texts/game-names.ts";
+import { newsInWords, resultInWords, turnInWords } from "./texts/words.ts";
 
 const players = {
   white: { kind: "human", name: "Ann", joined: true },

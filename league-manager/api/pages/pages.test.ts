@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { systemIds } from "#shared/lib/ids.ts";
-import { openLog } from "#shared/runtime/logger.ts";
+import { openLog } from "#shared/runtime/process/logger.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import { afterCommands, entered, running, SETTINGS } from "../../league/testing.ts";
 import { createProjections } from "../../projections/projections.ts";

@@ -8,7 +8,7 @@ import { onTestFinished } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { ok } from "#shared/lib/result.ts";
 import { manualClock } from "#shared/lib/testing-clock.ts";
-import { openLog } from "#shared/runtime/logger.ts";
+import { openLog } from "#shared/runtime/process/logger.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import type { NewLeagueEvent } from "../../league/commands.ts";
 import { type LeagueEvent, leagueStream } from "../../league/events.ts";

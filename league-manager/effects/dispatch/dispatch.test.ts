@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { isSignedFor } from "#shared/protocol/signing.ts";
-import type { Peers } from "#shared/rpc/peer.ts";
+import type { Peers } from "#shared/rpc/peer/peer.ts";
 import { aborted, played } from "../../testing/results.ts";
 import type { TestLeague } from "../testing/league.ts";
 import { startTestLeague } from "../testing/league.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
-import { openLog } from "#shared/runtime/logger.ts";
+import { openLog } from "#shared/runtime/process/logger.ts";
 import type { TestAnswer } from "../testing/agents.ts";
 import { startTestLeague, type TestLeague, type TestLeagueOptions } from "../testing/league.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Peers } from "#shared/rpc/peer.ts";
+import type { Peers } from "#shared/rpc/peer/peer.ts";
 import { played, timedOut } from "../../testing/results.ts";
 import { startTestLeague, type TestLeague } from "../testing/league.ts";
 

@@ -1,6 +1,6 @@
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { GENESIS } from "#shared/lib/hash-chain.ts";
-import { readingStore } from "#shared/runtime/store-file.ts";
+import { readingStore } from "#shared/runtime/files/store-file.ts";
 import type { RecordedEvent } from "#shared/store/event-log.ts";
 import { inReadTransaction, OtherFormat, openSqlite } from "#shared/store/sqlite.ts";
 import { noWriter } from "#shared/store/writer.ts";

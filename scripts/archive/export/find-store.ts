@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { EXIT, StartError } from "#shared/runtime/exit.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { MANAGER_SCHEMA } from "../../../league-manager/store/schema.ts";
-import { hasFailed } from "../../run-folder.ts";
+import { hasFailed } from "../../run/run-folder.ts";
 
 /**
  * The store of the manager in a folder: of the run or served league that is kept there, or of the newest run in a data folder. A store in which

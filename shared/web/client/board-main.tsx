@@ -1,10 +1,10 @@
 import { render } from "preact";
 import type { BoardSetup } from "../game-view.ts";
-import { appTransport } from "./app-transport.ts";
-import { embedTransport } from "./embed-transport.ts";
-import { pageTransport } from "./page-transport.ts";
+import { appTransport } from "../transports/app-transport.ts";
+import { embedTransport } from "../transports/embed-transport.ts";
+import { pageTransport } from "../transports/page-transport.ts";
+import type { Transport } from "../transports/transport.ts";
 import { Table } from "./table.tsx";
-import type { Transport } from "./transport.ts";
 
 const setup = JSON.parse(document.getElementById("setup")?.textContent ?? "") as BoardSetup;
 const root = document.getElementById("root");

@@ -1,9 +1,9 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { GameSummary } from "../game-view.ts";
-import { GAME_NAMES } from "./game-names.ts";
+import { GAME_NAMES } from "../texts/game-names.ts";
+import { resultInWords, spoken } from "../texts/words.ts";
 import { NewGame } from "./new-game.tsx";
-import { resultInWords, spoken } from "./words.ts";
 
 const REFRESH_MS = 3000;
 const UNREACHABLE = "The server cannot be reached; trying again.";

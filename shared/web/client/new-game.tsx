@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { GAME_NAMES } from "./game-names.ts";
-import { pathOf } from "./links.ts";
+import { GAME_NAMES } from "../texts/game-names.ts";
+import { pathOf } from "../texts/links.ts";
 
 /** The built-in bot that plays every game, and in chess takes what it can. */
 const OPPONENT = "greedy";

@@ -1,14 +1,14 @@
 import type { FunctionComponent, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import type { BoardProps } from "../boards/board-props.ts";
+import { ChessBoard } from "../boards/chess-board.tsx";
+import { CodenamesBoard } from "../boards/codenames-board.tsx";
+import { ConnectFourBoard, TicTacToeBoard } from "../boards/grid-boards.tsx";
+import { TextBoard } from "../boards/text-board.tsx";
 import type { GameView } from "../game-view.ts";
-import type { BoardProps } from "./board-props.ts";
-import { ChessBoard } from "./chess-board.tsx";
-import { CodenamesBoard } from "./codenames-board.tsx";
-import { ConnectFourBoard, TicTacToeBoard } from "./grid-boards.tsx";
-import { TextBoard } from "./text-board.tsx";
-import type { Transport } from "./transport.ts";
+import { newsInWords, resultInWords, spoken, turnInWords } from "../texts/words.ts";
+import type { Transport } from "../transports/transport.ts";
 import { useGame } from "./use-game.ts";
-import { newsInWords, resultInWords, spoken, turnInWords } from "./words.ts";
 
 /** Games with a board of their own; every other one is shown as text. */
 const BOARDS: Readonly<Record<string, FunctionComponent<BoardProps>>> = {

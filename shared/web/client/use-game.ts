@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Claim, GameView } from "../game-view.ts";
-import { messageOf, type Transport } from "./transport.ts";
+import { messageOf, type Transport } from "../transports/transport.ts";
 
 export interface Playing {
   readonly game: GameView | null;

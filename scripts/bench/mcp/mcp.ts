@@ -1,0 +1,121 @@
+import { freePort } from "#shared/runtime/process/free-ports.ts";
+import { type LeagueUnderLoad, startLeague } from "../matches/league.ts";
+import { median } from "../median.ts";
+import { launch, type Measured, measure, type Rate, sleep } from "../process.ts";
+import { plainCall } from "./http.ts";
+
+export interface McpPace {
+  readonly warmupMs: number;
+  readonly windowMs: number;
+  /** Arguments of Node for the referee. */
+  readonly nodeArgs?: readonly string[];
+}
+
+/** Calls of `get_game_state` a second: at a referee, and at the MCP SDK's own server that has the same state in memory. */
+export interface McpRates {
+  readonly stateless: Rate;
+  readonly plain: Rate;
+  readonly sdkStateless: Rate;
+  readonly sdkSession: Rate;
+  /** Bytes of the state. */
+  readonly stateBytes: number;
+}
+
+export const MCP = { clients: 2, inFlightEach: 16, turns: 4 } as const;
+const SETTLE_MS = 300;
+
+/** So many matches are played first; they are cut to lengths from one round on, and the second one has six. */
+const MATCHES = 10;
+const MATCH = "M1";
+
+/**
+ * Both servers run all the time and are asked in turn, by the same clients with the same requests; a round has several turns,
+ * so that a busy moment of the machine meets all of them.
+ */
+export async function mcpRates(pace: McpPace, tell: (what: string) => void): Promise<McpRates> {
+  const league = await startLeague({ inFlight: 1, players: "pair", nodeArgs: { referee: pace.nodeArgs ?? [] } });
+  const { referee } = league;
+  const state = await playedMatch(league, referee.urls[0] ?? "");
+  const port = await freePort();
+  const sdk = await launch("scripts/bench/mcp/sdk.ts", [String(port), state]);
+  const arms = {
+    stateless: await startArm("stateless", referee, "/mcp"),
+    sdkStateless: await startArm("stateless", sdk, "/mcp"),
+    plain: await startArm("plain", referee, "/mcp"),
+    sdkSession: await startArm("session", sdk, "/session"),
+  };
+  tell("MCP calls, a referee and the SDK's own server");
+  const inTurn = async (windowMs: number) => ({
+    stateless: await callRate(arms.stateless, windowMs),
+    sdkStateless: await callRate(arms.sdkStateless, windowMs),
+    plain: await callRate(arms.plain, windowMs),
+    sdkSession: await callRate(arms.sdkSession, windowMs),
+  });
+  await inTurn(pace.warmupMs / 3);
+  const turns = [];
+  for (let turn = 0; turn < MCP.turns; turn++) turns.push(await inTurn(pace.windowMs / 2));
+  for (const { clients } of Object.values(arms)) await Promise.all(clients.map((client) => client.stop()));
+  await sdk.stop();
+  await league.stop();
+  return {
+    stateless: middle(turns.map((turn) => turn.stateless)),
+    sdkStateless: middle(turns.map((turn) => turn.sdkStateless)),
+    plain: middle(turns.map((turn) => turn.plain)),
+    sdkSession: middle(turns.map((turn) => turn.sdkSession)),
+    stateBytes: Buffer.byteLength(state),
+  };
+}
+
+interface Arm {
+  readonly server: Measured;
+  readonly clients: readonly Measured[];
+}
+
+async function startArm(kind: "plain" | "stateless" | "session", server: Measured, path: string): Promise<Arm> {
+  const args = [kind, server.urls[0] ?? "", path, MATCH, String(MCP.inFlightEach)];
+  const starting = Array.from({ length: MCP.clients }, () => launch("scripts/bench/mcp/client.ts", args));
+  return { server, clients: await Promise.all(starting) };
+}
+
+async function callRate({ server, clients }: Arm, windowMs: number): Promise<Rate> {
+  const askAll = async (question: "go" | "count" | "pause"): Promise<number> => {
+    const counts = await Promise.all(clients.map((client) => client.ask<number>(question)));
+    return counts.reduce((sum, one) => sum + one, 0);
+  };
+  await askAll("go");
+  await sleep(SETTLE_MS);
+  const rate = await measure(windowMs, () => askAll("count"), { clients, server: [server] });
+  await askAll("pause");
+  await sleep(SETTLE_MS);
+  return rate;
+}
+
+/** The median of each figure. */
+function middle(rates: readonly Rate[]): Rate {
+  const groups = Object.keys(rates[0]?.cpu ?? {});
+  return {
+    perSecond: median(rates.map(({ perSecond }) => perSecond)),
+    cpu: Object.fromEntries(groups.map((group) => [group, median(rates.map(({ cpu }) => cpu[group] ?? 0))])),
+    cpuTotal: median(rates.map(({ cpuTotal }) => cpuTotal)),
+    others: median(rates.map(({ others }) => others)),
+  };
+}
+
+/** The state of a match when all of them are over. */
+async function playedMatch({ manager }: LeagueUnderLoad, url: string): Promise<string> {
+  manager.keep(MATCHES);
+  manager.keep(0);
+  const states = [];
+  for (let number = 0; number < MATCHES; number++) states.push(await endOf(`M${number}`, url));
+  return states[Number(MATCH.slice(1))] ?? "";
+}
+
+async function endOf(match_id: string, url: string): Promise<string> {
+  const { headers, body, path } = plainCall("/mcp", "get_game_state", { match_id });
+  for (;;) {
+    const answer = await fetch(new URL(path, url), { method: "POST", headers, body });
+    const { result } = (await answer.json()) as { result: { structuredContent?: { status: string } } };
+    if (result.structuredContent?.status === "completed") return JSON.stringify(result.structuredContent);
+    await sleep(20);
+  }
+}

@@ -1,0 +1,90 @@
+import { findGame } from "#shared/games/registry.ts";
+import { systemClock } from "#shared/lib/clock.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
+import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
+import { act, playSession } from "#shared/session/testing-play.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { localWriter } from "#shared/store/writer.ts";
+import type { NewLeagueEvent } from "../../league-manager/league/commands.ts";
+import { FORMAT_VERSION, leagueStream } from "../../league-manager/league/events.ts";
+import type { Match, Round } from "../../league-manager/league/league.ts";
+import { loadState } from "../../league-manager/store/load-state.ts";
+import { managerStore } from "../../league-manager/store/manager-store.ts";
+import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
+
+const REFEREE = "REF01";
+
+/** The result of a match in which rock meets scissors. */
+export function resultOf({
+  league_id,
+  round_id,
+  match_id,
+  epoch,
+  game: id,
+  options: given,
+  roles,
+  seed,
+}: StartGame): MatchResult {
+  const game = findGame(id);
+  if (!game) throw new Error(`no game ${id}`);
+  const players = Object.fromEntries(Object.entries(roles).map(([role, seat]) => [role, seat.player_id]));
+  const options = game.options.parse(given);
+  const participants = participantsOf({ league_id, match_id, roles: players });
+  const setup = { id: match_id, game, options, participants, seed, at: systemClock.iso() };
+  const { session, log, head } = playSession(setup, [act("player_1", "rock"), act("player_2", "scissors")]);
+  return {
+    league_id,
+    round_id,
+    match_id,
+    epoch,
+    ...outcomeOf(session, head, players),
+    log,
+  };
+}
+
+/**
+ * Completes the first rounds of a running league in the file of a manager that does not run. Their matches have no session logs. Returns the
+ * number of completed matches.
+ */
+export async function recordRounds(file: string, leagueId: string, count: number): Promise<number> {
+  const db = openSqlite(file, MANAGER_SCHEMA);
+  const store = managerStore(db, localWriter(db, systemClock));
+  const league = loadState(store, [leagueId]).state.leagues.get(leagueId);
+  if (!league) throw new Error(`${leagueId} is not in ${file}`);
+  let { version: expectedVersion } = league;
+  const at = systemClock.iso();
+  const rounds = league.rounds.slice(0, count);
+  for (const round of rounds) {
+    const events = eventsOf(round).map((event) => ({
+      type: event.type,
+      body: JSON.stringify({ v: FORMAT_VERSION, at, ...event }),
+    }));
+    await store.log.append([{ stream: leagueStream(leagueId), expectedVersion, events }]);
+    expectedVersion += events.length;
+  }
+  await store.close();
+  db.close();
+  return rounds.reduce((sum, { matches }) => sum + matches.length, 0);
+}
+
+const eventsOf = ({ roundId: round_id, isOpened, isAnnounced, matches }: Round): readonly NewLeagueEvent[] => [
+  ...(isOpened ? [] : [{ type: "round_opened", round_id, absent: [] } as const]),
+  ...matches.flatMap(completed),
+  ...(isAnnounced ? [] : [{ type: "round_announced", round_id } as const]),
+];
+
+/** The first player wins. */
+function completed({ matchId: match_id, epoch, status, players }: Match): readonly NewLeagueEvent[] {
+  const [winner = "", loser = ""] = players;
+  const about = { match_id, epoch, referee_id: REFEREE };
+  return [
+    ...(status === "scheduled" ? [{ type: "match_assigned", ...about } as const] : []),
+    {
+      ...{ type: "match_completed", ...about, winner, termination: "normal", reason: "rounds_won", faults: [] },
+      final_scores: { [winner]: 1, [loser]: 0 },
+      match_points: { [winner]: 3, [loser]: 0 },
+      log_head: sha256Hex(match_id),
+    },
+  ];
+}

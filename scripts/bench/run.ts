@@ -1,0 +1,177 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Game } from "#shared/games/game.ts";
+import { findGame } from "#shared/games/registry.ts";
+import { systemClock } from "#shared/lib/clock.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
+import { matchRef, playerId, systemIds } from "#shared/lib/ids.ts";
+import { createRandom } from "#shared/lib/rng.ts";
+import type { LeagueConfig } from "#shared/runtime/config/config.ts";
+import { eventOf } from "#shared/session/entry.ts";
+import { outcomeOf } from "#shared/session/match-result.ts";
+import { create, decide, type Session } from "#shared/session/session.ts";
+import { chainOf } from "#shared/session/testing-rows.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { localWriter } from "#shared/store/writer.ts";
+import type { Profile } from "../../league-manager/agents/agent.ts";
+import { nameCommitment } from "../../league-manager/agents/decide.ts";
+import type { NewAgentEvent } from "../../league-manager/agents/events.ts";
+import { agentStream } from "../../league-manager/agents/events.ts";
+import type { NewLeagueEvent } from "../../league-manager/league/commands.ts";
+import { FORMAT_VERSION, leagueStream, parseLeagueEvent } from "../../league-manager/league/events.ts";
+import { foldLeague } from "../../league-manager/league/evolve.ts";
+import { roundRobin } from "../../league-manager/league/round-robin.ts";
+import { leagueSeed, seedOfMatch } from "../../league-manager/league/seeds.ts";
+import { leagueSnapshot } from "../../league-manager/league/snapshot.ts";
+import type { Write } from "../../league-manager/ledger.ts";
+import { type ManagerStore, managerStore } from "../../league-manager/store/manager-store.ts";
+import { openRun } from "../../league-manager/store/run-identity.ts";
+import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
+
+const RUN_SEED = "a synthetic run";
+const AT = "2026-01-01T00:00:00.000Z";
+const LEAGUE = "synthetic";
+const GAME = "tic_tac_toe.v1";
+
+/**
+ * Writes the folder of a run as `league run` writes it, but without playing over the network: one round robin, in which every match has a log that
+ * replays to its result. Returns the number of matches. `unplayedRounds` are left at the end of a run that is not completed.
+ */
+export async function writeSyntheticRun(folder: string, playerCount: number, unplayedRounds = 0): Promise<number> {
+  const config: LeagueConfig = { league_id: LEAGUE, game: GAME, options: {}, format: "round-robin" };
+  const game = findGame(GAME) as Game;
+  const players = Array.from({ length: playerCount }, (_, index) => playerId(index + 1));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "config.json"), JSON.stringify({ leagues: [config] }));
+  const db = openSqlite(join(folder, "league-manager.sqlite"), MANAGER_SCHEMA);
+  const store = managerStore(db, localWriter(db, systemClock));
+  const { runId } = await openRun(store, RUN_SEED, systemIds);
+  for (const id of players) await writePlayer(store, id);
+  const rounds = roundRobin(players.toSorted(), game.roles.length);
+  let version = await append(store, 0, [
+    ...opening(runId, game, players),
+    ...rounds.map((round): NewLeagueEvent => ({ type: "round_paired", ...round })),
+  ]);
+  let matches = 0;
+  for (const { round_id, pairings } of rounds.slice(0, rounds.length - unplayedRounds)) {
+    const results = pairings.map((pairing) => completed(game, pairing));
+    matches += results.length;
+    version = await append(
+      store,
+      version,
+      [
+        { type: "round_opened", round_id, absent: [] },
+        ...results.flatMap(({ events }) => events),
+        { type: "round_announced", round_id },
+      ],
+      results.map(({ write }) => write),
+    );
+  }
+  if (unplayedRounds === 0) await append(store, version, [{ type: "completed" }]);
+  await writeSnapshot(store);
+  await store.close();
+  db.close();
+  return matches;
+}
+
+/** Appends events of the league to those that are there. Returns the new version. */
+async function append(
+  store: ManagerStore,
+  expectedVersion: number,
+  events: readonly NewLeagueEvent[],
+  writes: readonly Write[] = [],
+): Promise<number> {
+  const stored = events.map((event) => ({ type: event.type, body: body(event) }));
+  const statements = writes.flatMap((write) => store.writing(write, AT));
+  await store.log.append([{ stream: leagueStream(LEAGUE), expectedVersion, events: stored }], statements);
+  return expectedVersion + events.length;
+}
+
+const body = (event: NewLeagueEvent | NewAgentEvent): string => JSON.stringify({ v: FORMAT_VERSION, at: AT, ...event });
+
+const profileOf = (id: string): Profile => ({
+  name: `Player ${id}`,
+  salt: sha256Hex(id).slice(0, 43),
+  endpoint: "",
+  tokenHash: id,
+});
+
+async function writePlayer(store: ManagerStore, id: string): Promise<void> {
+  const capabilities = {
+    ...{ game_types: [GAME], legal_actions: true, round_results: true, batch: true, announcements: true },
+    ...{ max_concurrent: 0, dialect: "native" },
+  };
+  const events: readonly NewAgentEvent[] = [
+    {
+      type: "registered",
+      agent_id: id,
+      kind: "player",
+      name_commitment: nameCommitment(profileOf(id)),
+      ...capabilities,
+    },
+    { type: "activated" },
+  ];
+  const stored = events.map((event) => ({ type: event.type, body: body(event) }));
+  const write = store.writing({ type: "profile", agentId: id, profile: profileOf(id) }, AT);
+  await store.log.append([{ stream: agentStream(id), expectedVersion: 0, events: stored }], write);
+}
+
+const opening = (run_id: string, game: Game, players: readonly string[]): readonly NewLeagueEvent[] => [
+  {
+    ...{ type: "opened", league_id: LEAGUE, run_id, game: GAME, roles: game.roles, options: {} },
+    ...{ format: "round-robin", seed_commitment: sha256Hex(leagueSeed(RUN_SEED, LEAGUE)) },
+  },
+  ...players.map((player_id): NewLeagueEvent => {
+    return { type: "player_entered", player_id, name_commitment: nameCommitment(profileOf(player_id)) };
+  }),
+  { type: "started" },
+];
+
+/** The events of a match that is played at random, and its session log. */
+function completed(
+  game: Game,
+  { match_id, players }: { readonly match_id: string; readonly players: readonly string[] },
+) {
+  const seed = seedOfMatch(leagueSeed(RUN_SEED, LEAGUE), LEAGUE, match_id, 1);
+  const roles = Object.fromEntries(game.roles.map((role, seat) => [role, players[seat] as string]));
+  const { session, rows } = played(game, roles, seed, matchRef(LEAGUE, match_id));
+  const about = { match_id, epoch: 1, referee_id: "REF01" };
+  const events: readonly NewLeagueEvent[] = [
+    { type: "match_assigned", ...about },
+    { type: "match_completed", ...about, ...outcomeOf(session, rows.at(-1)?.hash ?? "", roles) },
+  ];
+  const log = rows.map((row) => row.body);
+  const write: Write = { type: "session_log", leagueId: LEAGUE, matchId: match_id, epoch: 1, seed, log };
+  return { events, write };
+}
+
+/** As the manager writes it when a league completes, and when it stops. */
+async function writeSnapshot(store: ManagerStore): Promise<void> {
+  const stream = leagueStream(LEAGUE);
+  const league = foldLeague(store.log.read(stream).map((event) => parseLeagueEvent(event.body)));
+  if (!league) throw new Error(`${LEAGUE} is not opened`);
+  await store.log.append([], store.snapshotting(stream, league.version, leagueSnapshot(league)));
+}
+
+function played(
+  game: Game,
+  roles: Readonly<Record<string, string>>,
+  seed: string,
+  id: string,
+): { session: Session; rows: RecordedEvent[] } {
+  const random = createRandom(sha256Hex(seed));
+  const participants = Object.fromEntries(game.roles.map((role) => [role, `${roles[role]}@${id}`]));
+  const { entry, next } = create({ id, game, options: game.options.parse({}), participants, seed, at: AT });
+  const entries = [entry];
+  let session = next;
+  while (session.status === "active") {
+    const role = random.pick(game.toAct(session.state));
+    const action = random.pick(game.legalActions(session.state, role));
+    const decided = decide(session, { type: "act", role, action, expectedTick: null }, AT);
+    if (!decided.ok) throw new Error(decided.error.message);
+    entries.push(decided.value.entry);
+    session = decided.value.next;
+  }
+  return { session, rows: chainOf(id, entries.map(eventOf)) };
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import type { Interfaces } from "#shared/rpc/http/this-machine.ts";
+import { Config } from "#shared/runtime/config/config.ts";
+import { RPS } from "../testing/processes.ts";
+import { addressLines, joinCommand, managerUrls } from "./manager-addresses.ts";
+
+const configOf = (manager: object): Config => Config.parse({ leagues: RPS, manager });
+const LAN: Interfaces = {
+  eth0: ["192.168.1.7", "10.0.0.7"].map((address) => ({
+    ...{ address, netmask: "255.255.255.0", mac: "02:00:00:00:00:01", internal: false, cidr: null, family: "IPv4" },
+  })),
+};
+const JOIN = "npm run league -- join random --name YOUR_NAME";
+
+describe("the join command", () => {
+  it.each([
+    [{}, JOIN],
+    [{ port: 9000 }, `${JOIN} --manager http://127.0.0.1:9000/mcp`],
+    [{ host: "192.0.2.7" }, `${JOIN} --manager http://192.0.2.7:8000/mcp`],
+    [{ host: "2001:db8::7" }, `${JOIN} --manager http://[2001:db8::7]:8000/mcp`],
+    [{ endpoint: "https://league.example/mcp" }, `${JOIN} --manager https://league.example/mcp`],
+    [{ endpoint: "https://league.example/" }, `${JOIN} --manager https://league.example/mcp`],
+    [{ join_code: "maple-7" }, `${JOIN} --join-code maple-7`],
+  ])("of a manager with %j is complete", (manager, command) => {
+    expect(joinCommand(configOf(manager), LAN)).toBe(command);
+  });
+});
+
+describe("the addresses of a manager", () => {
+  it("are all of its machine's when it listens on every address, never the wildcard address", () => {
+    for (const host of ["0.0.0.0", "::"]) {
+      const urls = managerUrls(configOf({ host }), LAN);
+      expect(urls).toEqual(["http://192.168.1.7:8000", "http://10.0.0.7:8000"]);
+      expect(managerUrls(configOf({ host }), {})).toEqual(["http://127.0.0.1:8000"]);
+    }
+  });
+
+  it("on loopback come with a hint how to open it to a network", () => {
+    expect(addressLines(configOf({}), LAN)).toContain(
+      "Only this machine can reach it; start it with --lan for a network",
+    );
+    expect(addressLines(configOf({ host: "192.0.2.7" }), LAN).join("\n")).not.toContain("--lan");
+  });
+});

@@ -1,0 +1,36 @@
+import { isLoopback } from "#shared/protocol/addresses.ts";
+import { isWildcard, urlsOf } from "#shared/rpc/http/own-addresses.ts";
+import type { Interfaces } from "#shared/rpc/http/this-machine.ts";
+import type { Config } from "#shared/runtime/config/config.ts";
+import { PORT_RANGES } from "#shared/runtime/defaults.ts";
+
+/** The manager's URLs for other machines, without `/mcp`: the one that the config names, else one for each address that it listens on. */
+export const managerUrls = ({ manager }: Config, interfaces: Interfaces): readonly string[] =>
+  manager.endpoint === undefined
+    ? urlsOf(manager.host, manager.port, interfaces)
+    : [manager.endpoint.replace(/\/(mcp)?$/, "")];
+
+/** Whether other machines can reach the manager. */
+export const isOpenToNetwork = ({ manager }: Config): boolean =>
+  manager.endpoint !== undefined || isWildcard(manager.host) || !isLoopback(manager.host);
+
+/** The command with which a player joins: complete, except that a name is proposed. */
+export function joinCommand(config: Config, interfaces: Interfaces): string {
+  const { port, join_code } = config.manager;
+  const isDefault = !isOpenToNetwork(config) && port === PORT_RANGES.manager[0];
+  const manager = isDefault ? "" : ` --manager ${managerUrls(config, interfaces)[0]}/mcp`;
+  const code = join_code === undefined ? "" : ` --join-code ${join_code}`;
+  return `npm run league -- join random --name YOUR_NAME${manager}${code}`;
+}
+
+/** The lines printed once the manager listens: its addresses and the command with which a player joins. */
+export function addressLines(config: Config, interfaces: Interfaces): readonly string[] {
+  const [first = "", ...others] = managerUrls(config, interfaces);
+  const also = others.length === 0 ? [] : [`This machine has other addresses too: ${others.join(", ")}`];
+  const hint = isOpenToNetwork(config) ? also : ["Only this machine can reach it; start it with --lan for a network"];
+  return [
+    `The league takes registrations at ${first}/mcp; its page is ${first}/`,
+    ...hint,
+    `A player joins with: ${joinCommand(config, interfaces)}`,
+  ];
+}

@@ -1,0 +1,144 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
+import { launchChromium } from "#shared/web/testing-chromium.ts";
+import { PATIENCE_MS, startManagedLeague } from "../../testing/managed-league.ts";
+import { cleanUp } from "../../testing/processes.ts";
+
+/** With `SCREENSHOTS=folder` each look is kept as a picture there. */
+const FOLDER = process.env.SCREENSHOTS;
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser.close());
+afterEach(cleanUp);
+
+/** A page of the manager, with the addresses of the streams that it opens. */
+async function openPage(url: string, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext(options);
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  const streams: URL[] = [];
+  page.on("request", (request) => {
+    if (request.resourceType() === "eventsource") streams.push(new URL(request.url()));
+  });
+  await page.addInitScript(RECORD_EVENTS);
+  await page.goto(url);
+  return { page, streams };
+}
+
+/** Keeps the ids of the events that the page receives. */
+const RECORD_EVENTS = `
+  window.received = [];
+  window.EventSource = class extends EventSource {
+    addEventListener(type, listener) {
+      super.addEventListener(type, (event) => {
+        if (event.lastEventId) window.received.push(Number(event.lastEventId));
+        listener(event);
+      });
+    }
+  };
+`;
+
+/** Waits until the standings on a page have these rows. */
+async function showsRows(page: Page, rows: readonly string[]): Promise<void> {
+  for (const row of rows) await page.locator("tbody tr", { hasText: new RegExp(`^\\d+${row}$`) }).waitFor();
+}
+const showsStatus = (page: Page, status: string): Promise<void> => page.locator("h2", { hasText: status }).waitFor();
+const showsLost = (page: Page, isLost: boolean): Promise<void> =>
+  page.getByText("The league manager does not answer").waitFor({ state: isLost ? "visible" : "hidden" });
+
+/** The ids of the events of these types after a version, to the end of the league. */
+async function idsOfStream(url: string, after: number, types: string): Promise<readonly number[]> {
+  const text = await (await fetch(`${url}/leagues/rps/events?from=${after}&types=${types}`)).text();
+  return [...text.matchAll(/^id: (\d+)\nevent: /gm)].map(([, id]) => Number(id));
+}
+
+it("the page follows a league, also after a kill of the manager: it misses nothing and shows nothing twice", async () => {
+  const league = await startManagedLeague();
+  await league.enter("Ann", "Bob", "Cid");
+  const { page, streams } = await openPage(league.url);
+  await showsStatus(page, "open");
+  let navigations = 0;
+  page.on("framenavigated", () => navigations++);
+
+  await league.enter("Dan");
+  await showsStatus(page, "running");
+  await league.play("R1M1", "R1M2");
+  await showsRows(page, league.rows());
+  await league.play("R2M1");
+  await league.kill();
+  await showsLost(page, true);
+  await league.restart();
+  await showsLost(page, false);
+  await showsRows(page, league.rows());
+  await league.play("R2M2", "R3M1", "R3M2");
+  await showsStatus(page, "completed");
+  await showsRows(page, league.rows());
+
+  expect(navigations).toBe(0);
+  const fresh = await openPage(league.url);
+  expect(await page.locator("main").innerHTML()).toBe(await fresh.page.locator("main").innerHTML());
+  expect(await page.locator(".matches tbody tr").count()).toBe(6);
+  const { searchParams } = streams[0] as URL;
+  const sent = await idsOfStream(league.url, Number(searchParams.get("from")), searchParams.get("types") ?? "");
+  const received = (await page.evaluate("received")) as readonly number[];
+  // The page stops following as soon as it shows the league as completed.
+  expect(received).toEqual(sent.slice(0, received.length));
+  expect(received.length).toBeGreaterThanOrEqual(sent.length - 1);
+  expect(fresh.streams).toEqual([]);
+});
+
+it("without JavaScript the page shows the standings, and the browser reloads it", async () => {
+  const league = await startManagedLeague();
+  await league.enter("Ann", "Bob", "Cid", "Dan");
+  const { page, streams } = await openPage(league.url, { javaScriptEnabled: false });
+  await showsRows(page, league.rows());
+  await league.play("R1M1");
+  await showsRows(page, league.rows());
+  expect(streams).toEqual([]);
+});
+
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
+/** The longest name, in one word. */
+const LONG_NAME = "Wolfeschlegelsteinhausenbergerdorff".repeat(3).slice(0, 100);
+
+it.each([
+  ["a phone", PHONE],
+  ["a phone, dark", { ...PHONE, colorScheme: "dark" }],
+  ["a desktop, dark", { colorScheme: "dark" }],
+] as const)("%s shows every column, and axe finds no serious fault", async (name, look) => {
+  const league = await startManagedLeague();
+  const { page } = await openPage(league.url, look);
+  await inspect(page, `${name}, open`);
+  await league.enter("Ann", "Bob", LONG_NAME, "Dan");
+  await league.play("R1M1");
+  await showsRows(page, league.rows());
+  await league.kill();
+  await showsLost(page, true);
+  await inspect(page, `${name}, lost`);
+  await league.restart();
+  await league.play("R1M2", "R2M1", "R2M2", "R3M1", "R3M2");
+  await showsStatus(page, "completed");
+  await inspect(page, `${name}, completed`);
+  await page.goto(`${league.url}/?league=chess`);
+  await inspect(page, `${name}, unknown league`);
+});
+
+async function inspect(page: Page, name: string): Promise<void> {
+  if (FOLDER) {
+    mkdirSync(FOLDER, { recursive: true });
+    await page.screenshot({ path: join(FOLDER, `${name.replaceAll(/\W+/g, "-")}.png`), fullPage: true });
+  }
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  const tooWide =
+    "[document.documentElement, ...document.querySelectorAll('.wide')].some((one) => one.scrollWidth > one.clientWidth)";
+  expect(await page.evaluate(tooWide)).toBe(false);
+}

@@ -1,0 +1,112 @@
+/** Commands that npm has started end with npm, however it ends. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  agentsIn,
+  cleanUp,
+  eventually,
+  kill,
+  processesIn,
+  RPS,
+  type Running,
+  root,
+  start,
+  type TestLeague,
+  testLeague,
+} from "../../testing/processes.ts";
+
+afterEach(cleanUp);
+
+/** Starts a command line instead of a script. */
+const startLine = (input: "ignore" | "pipe", ...[command = "", ...args]: readonly string[]): Running =>
+  start("", [], {}, input, { spawn: (_, options = {}) => spawn(command, args, { ...options, cwd: root }) });
+
+const nothingIn = (test: TestLeague): Promise<void> =>
+  eventually("nothing to be left running", () => processesIn(test.folder).length === 0, 20_000);
+
+describe.each([
+  ["league serve", (file: string) => ["run", "league", "--", "serve", file]],
+  ["npm start", (file: string) => ["start", "--", file, "--keep"]],
+  ["a manager", (file: string) => ["run", "manager", "--", "--config", file]],
+])("%s, started by npm, ends", (_, args) => {
+  it.each(["SIGKILL", "SIGHUP", "SIGTERM"] as const)(
+    "when npm gets %s",
+    async (signal) => {
+      const test = await testLeague(["cycle", "random"], RPS);
+      const npm = startLine("ignore", "npm", ...args(test.file));
+      await npm.line(/page is |page at |takes registrations at /i);
+      npm.signal(signal);
+      await nothingIn(test);
+    },
+    60_000,
+  );
+});
+
+describe("league serve at a terminal", () => {
+  /** A pseudo-terminal of util-linux with the command in its foreground. */
+  const atTerminal = async (test: TestLeague): Promise<Running> => {
+    const line = `npm run league -- serve ${test.file} >&2`;
+    const terminal = startLine("pipe", "script", "-qec", line, "/dev/null");
+    await new Promise<void>((resolve) => {
+      let text = "";
+      terminal.stdout.on("data", (chunk: string) => {
+        text += chunk;
+        if (text.includes("takes registrations at ")) resolve();
+      });
+    });
+    return terminal;
+  };
+
+  it("ends by Ctrl-C", async () => {
+    const test = await testLeague([], RPS);
+    const terminal = await atTerminal(test);
+    terminal.stdin?.write("\x03");
+    await nothingIn(test);
+  }, 60_000);
+
+  it("ends when the terminal is closed", async () => {
+    const test = await testLeague([], RPS);
+    const terminal = await atTerminal(test);
+    terminal.signal("SIGKILL");
+    await nothingIn(test);
+  }, 60_000);
+});
+
+describe("league serve in the background continues when the shell that started it has ended", () => {
+  it.each([
+    ["by npm", "npm run league -- serve"],
+    ["by Node, with the environment of npm", "env npm_lifecycle_event=bg node scripts/league.ts serve"],
+  ])(
+    "%s",
+    async (_, command) => {
+      const test = await testLeague([], RPS);
+      const place = `PATH=${join(root, "node_modules/.bin")}:$PATH`;
+      // The shell ends with its input.
+      const line = `${place} nohup setsid ${command} ${test.file} --players 2 </dev/null >/dev/null 2>&1 & echo $!; read _`;
+      const shell = startLine("pipe", "sh", "-c", line);
+      const [text] = (await once(shell.stdout, "data")) as [string];
+      const pid = Number(text);
+      const joins = (name: string, port: number): Running => {
+        const at = ["--name", name, "--port", String(port), "--data", join(test.folder, name)];
+        const manager = `http://127.0.0.1:${test.port}/mcp`;
+        return start("scripts/league.ts", ["join", "cycle", ...at, "--manager", manager]);
+      };
+      const ann = joins("Ann", test.port + 10);
+      await ann.line(/registered as P01/);
+      shell.stdin?.end();
+      await shell.ended;
+      // That a player starts takes longer than a process waits until it looks at its ancestors again.
+      const bob = joins("Bob", test.port + 11);
+      await bob.line(/rps is over/);
+      expect(readFileSync(`/proc/${pid}/stat`, "utf8")).toMatch(/^\d+ \(.*\) [SR] 1 /);
+      expect(agentsIn(test.folder)).not.toEqual([]);
+      for (const player of [ann, bob]) player.signal("SIGKILL");
+      kill(pid, "SIGTERM");
+      await nothingIn(test);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,44 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { startTestLeague, type TestLeague } from "../../testing/league.ts";
+
+let league: TestLeague | undefined;
+afterEach(() => league?.stop());
+
+const start = async (names: readonly string[]): Promise<TestLeague> => {
+  league = await startTestLeague({
+    leagues: [{ league_id: "rps", game: "rps.v1" }],
+    players: names.map((name) => ({ name, bot: "random" })),
+  });
+  await league.completed;
+  return league;
+};
+const at = (endpoint: string, path: string): string => new URL(path, endpoint).href;
+
+describe("what an agent answers besides /mcp", () => {
+  test("every agent answers GET /health and GET /ready; nothing else is there", async () => {
+    const { manager, playerUrls } = await start(["Ann", "Bob"]);
+    for (const endpoint of [manager, ...playerUrls]) {
+      const health = await fetch(at(endpoint, "/health"));
+      expect([health.status, await health.json()]).toEqual([200, { status: "ok" }]);
+      const ready = await fetch(at(endpoint, "/ready"));
+      expect([ready.status, await ready.json()]).toEqual([200, { status: "ready" }]);
+      const missing = await fetch(at(endpoint, "/nothing/../here"));
+      expect(missing.status).toBe(404);
+      expect(missing.headers.get("x-powered-by")).toBeNull();
+      expect(await missing.json()).toMatchObject({ error: { code: "NOT_FOUND" } });
+    }
+  });
+
+  test("the manager's page shows standings and schedule, and a player's name is no markup", async () => {
+    const { manager } = await start(["<img src=x onerror=alert(1)>", "Bob & Söhne"]);
+    const page = await fetch(at(manager, "/"));
+    const html = await page.text();
+    expect(page.headers.get("content-type")).toMatch(/^text\/html/);
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(html).toContain("&#60;img src=x onerror=alert(1)&#62;");
+    expect(html).not.toContain("<img");
+    expect(html).toContain("Bob &#38; Söhne");
+    expect(html).toMatch(/<h2>rps <small>Rock, paper, scissors, completed<\/small><\/h2>/);
+    expect(html).toContain("<td>R1M1</td>");
+  });
+});

@@ -1,0 +1,42 @@
+import { spawn } from "node:child_process";
+import { afterEach, expect, it } from "vitest";
+import { qrCode } from "#shared/runtime/cli/qr-code.ts";
+import { freePort } from "#shared/runtime/process/free-ports.ts";
+import { requireProgram } from "#shared/runtime/testing/packages.ts";
+import { cleanUp, eventually, newFolder, RPS, type Running, start, testLeague } from "../../testing/processes.ts";
+
+afterEach(cleanUp);
+
+const COLUMNS = 120;
+
+/** Starts a script at a new terminal; its output there is on stderr. */
+function startAtTerminal(script: string, args: readonly string[]): Running {
+  const terminal = requireProgram(["/usr/bin/script"], "bsdutils");
+  const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
+  return start(script, args, {}, "ignore", {
+    spawn: (command, options = {}) => {
+      const inside = `stty cols ${COLUMNS}; exec ${command.map(quoted).join(" ")}`;
+      return spawn("/bin/sh", ["-c", 'exec "$0" -qec "$1" /dev/null >&2', terminal, inside], options);
+    },
+  });
+}
+
+/** Waits for the QR code of the page's URL, which the line names. */
+async function showsQrCode(running: Running, line: RegExp): Promise<void> {
+  const [, url = ""] = line.exec((await running.line(line)).trim()) ?? [];
+  const code = await qrCode(`${url}/`, { isTTY: true, columns: COLUMNS } as NodeJS.WriteStream);
+  expect(code.length).toBeGreaterThan(10);
+  const shows = (): boolean => running.stderr().includes(code.join("\r\n"));
+  await eventually(`the QR code of ${url}/`, shows);
+}
+
+it("league serve --lan shows the QR code of its page at a terminal", async () => {
+  const test = await testLeague([], RPS);
+  const served = startAtTerminal("scripts/league.ts", ["serve", test.file, "--lan"]);
+  await showsQrCode(served, /takes registrations at .*; its page is (http.*)\/\s*$/);
+});
+
+it("a session host that listens on every address shows the QR code of its page at a terminal", async () => {
+  const args = ["--alone", "--port", String(await freePort()), "--host", "0.0.0.0", "--data", newFolder()];
+  await showsQrCode(startAtTerminal("referee/main.ts", args), /session host at (http[^\s,]*)/);
+});

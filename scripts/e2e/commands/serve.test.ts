@@ -1,0 +1,128 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  agentsIn,
+  cleanUp,
+  eventually,
+  RPS,
+  type Running,
+  start,
+  type TestLeague,
+  testLeague,
+} from "../../testing/processes.ts";
+
+afterEach(cleanUp);
+
+const serve = (test: TestLeague, ...flags: string[]): Running =>
+  start("scripts/league.ts", ["serve", test.file, ...flags]);
+const joins = (test: TestLeague, name: string, port: number): Running => {
+  const place = ["--name", name, "--port", String(port), "--data", join(test.folder, String(port))];
+  return start("scripts/league.ts", ["join", "random", ...place, "--manager", `http://127.0.0.1:${test.port}/mcp`]);
+};
+
+describe("league serve, and players that join", () => {
+  it("plays when enough have come, early ones too; started again it says that all is over", async () => {
+    const test = await testLeague([], RPS);
+    const early = joins(test, "Early", test.port + 10);
+    await early.line(/random plays as Early at /);
+    const served = serve(test, "--players", "2");
+    await served.line(/takes registrations at /);
+    await early.line(/registered as P01 in rps/);
+    const late = joins(test, "Late", test.port + 11);
+    await late.line(/registered as P02 in rps/);
+    await served.line(/^rps R1M1 \(Early player_1, Late player_2\): .* \[1\/1\]$/);
+    await served.line(/^Every league is over/);
+    await early.line(/^Early: rps R1M1 as player_1: (won|lost|drawn) \(/);
+    await early.line(/^Early: rps is over: rank [12] of 2, points [013]$/);
+    served.signal("SIGINT");
+    expect((await served.ended).code).toBe(130);
+
+    const again = serve(test, "--players", "2");
+    await again.line(/^rps: completed$/);
+    await again.line(/^Every league is over/);
+    await again.line(/^Their page is http/);
+    for (const one of [again, early, late]) one.signal("SIGINT");
+    expect((await again.ended).stderr).not.toMatch(/joins with|takes registrations/);
+    expect([(await again.ended).code, (await early.ended).code, (await late.ended).code]).toEqual([130, 130, 130]);
+    await eventually("nothing to be left running", () => agentsIn(test.folder).length === 0);
+  }, 40_000);
+
+  it("keeps its config from a second one on its folder, which is refused", async () => {
+    const test = await testLeague([], RPS);
+    const served = serve(test, "--players", "2");
+    await served.line(/takes registrations at /);
+    const file = join(test.folder, "data", "serve.json");
+    const before = readFileSync(file, "utf8");
+    const own = readdirSync(dirname(file)).filter((name) => name.startsWith("serve.json"));
+    expect(own).toEqual(expect.arrayContaining(["serve.json", "serve.json.lock"]));
+    for (const name of own) expect(statSync(join(dirname(file), name)).mode & 0o077, name).toBe(0);
+    const other = join(test.folder, "other.json");
+    writeFileSync(
+      other,
+      JSON.stringify({ ...JSON.parse(before), leagues: [{ league_id: "eo", game: "even_odd.v1" }] }),
+    );
+    const { code, stderr } = await serve({ ...test, file: other }).ended;
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain(`${join(test.folder, "data")} is served by another process`);
+    expect(readFileSync(file, "utf8")).toBe(before);
+    served.signal("SIGINT");
+    await served.ended;
+    const again = serve({ ...test, file: other });
+    await again.line(/takes registrations at /);
+    expect(JSON.parse(readFileSync(file, "utf8")).leagues).toMatchObject([{ league_id: "eo" }]);
+    again.signal("SIGINT");
+    await again.ended;
+  }, 40_000);
+
+  it("refuses a second player of one name, which is told so and ends", async () => {
+    const test = await testLeague([], RPS);
+    const served = serve(test, "--players", "3");
+    await served.line(/takes registrations at /);
+    const first = joins(test, "Twin", test.port + 10);
+    await first.line(/registered as P01/);
+    const second = await joins(test, "Twin", test.port + 11).ended;
+    expect(second.code).not.toBe(0);
+    expect(second.stderr).toContain("Twin");
+  }, 40_000);
+
+  it("refuses a second player of one name in one folder too, which would take the first one's place", async () => {
+    const test = await testLeague([], RPS);
+    const served = serve(test, "--players", "2");
+    await served.line(/takes registrations at /);
+    const first = joins(test, "Twin", test.port + 10);
+    await first.line(/registered as P01/);
+    const place = [
+      "--name",
+      "Twin",
+      "--port",
+      String(test.port + 11),
+      "--data",
+      join(test.folder, String(test.port + 10)),
+    ];
+    const manager = ["--manager", `http://127.0.0.1:${test.port}/mcp`];
+    const second = await start("scripts/league.ts", ["join", "random", ...place, ...manager]).ended;
+    expect({ code: second.code, told: second.stderr.split("\n").at(-2) }).toMatchObject({
+      code: 1,
+      told: expect.stringContaining("Twin: player:Twin runs already, by the token in "),
+    });
+    // Killed outright it leaves nothing that would keep it from coming back.
+    first.signal("SIGKILL");
+    await first.ended;
+    await joins(test, "Twin", test.port + 10).line(/registered as P01/);
+  }, 40_000);
+});
+
+describe("league serve with players in its config", () => {
+  it("says at its terminal and on its page which of them have not come", async () => {
+    const names = ["Ann", "Bob", "Cid <b>"];
+    const test = await testLeague([], RPS, { config: { players: names.map((name) => ({ name, self: true })) } });
+    const served = serve(test);
+    await served.line(/^rps waits: 0 of 3 players have come, Ann, Bob and Cid <b> have not/);
+    await served.line(/takes registrations at /);
+    await joins(test, "Bob", test.port + 10).line(/registered as P02 in rps/);
+    await served.line(/^rps waits: 1 of 3 players have come, Ann and Cid <b> have not$/);
+    const page = await (await fetch(`http://127.0.0.1:${test.port}/`)).text();
+    expect(page).toContain("<p>1 of 3 players have come, Ann and Cid &#60;b&#62; have not.</p>");
+  }, 40_000);
+});

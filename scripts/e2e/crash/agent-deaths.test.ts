@@ -1,0 +1,143 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { ResultsDocument } from "../../../league-manager/projections/document.ts";
+import {
+  agentsIn,
+  cleanUp,
+  documentOf,
+  eventually,
+  FIRST_RESULT,
+  kill,
+  LONG,
+  pidOf,
+  processesIn,
+  RPS,
+  run,
+  type TestLeague,
+  testLeague,
+} from "../../testing/processes.ts";
+
+afterEach(cleanUp);
+
+describe("an agent that dies during a run", () => {
+  const bots = ["random", "greedy", "counter"];
+  let undisturbed: ResultsDocument;
+  beforeAll(async () => {
+    undisturbed = documentOf(await run(await testLeague(bots, LONG), "--json", "--quiet").ended);
+    await cleanUp();
+  }, 30_000);
+
+  it.each([
+    ["a player", "player/main.ts", "Player1"],
+    ["a referee", "referee/main.ts", "referee 1"],
+    ["the manager", "league-manager/main.ts", "league manager"],
+  ])(
+    "starts %s that was killed again and plays on to the same end",
+    async (_what, script, name) => {
+      const test = await testLeague(bots, LONG);
+      const league = run(test, "--json");
+      await league.line(FIRST_RESULT);
+      kill(pidOf(test.folder, script), "SIGKILL");
+      const ended = await league.ended;
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(ended.stderr).toContain(`${name}: was ended by SIGKILL; it is started again`);
+      for (const { matches, status } of documentOf(ended).leagues) {
+        expect(status).toBe("completed");
+        expect(matches).toHaveLength(3);
+      }
+      // Nobody's fault is charged to a player, and results don't depend on what happened to processes.
+      expect(documentOf(ended)).toEqual(undisturbed);
+      expect(processesIn(test.folder)).toEqual([]);
+    },
+    30_000,
+  );
+
+  it("starts one that was killed before it was up again, too", async () => {
+    const source = `import { existsSync, writeFileSync } from "node:fs";
+writeFileSync(new URL("pid", import.meta.url), String(process.pid));
+while (!existsSync(new URL("go", import.meta.url))) await new Promise((resolve) => setTimeout(resolve, 20));
+export default ({ legal }) => legal[0];
+`;
+    const test = await testLeague(["./slow.js", "cycle"], RPS, { files: { "slow.js": source } });
+    const league = run(test);
+    const pid = join(test.folder, "pid");
+    await eventually("the import of the bot", () => existsSync(pid) && readFileSync(pid, "utf8") !== "");
+    kill(Number(readFileSync(pid, "utf8")), "SIGKILL");
+    await league.line(/Player1: was ended by SIGKILL; it is started again/);
+    writeFileSync(join(test.folder, "go"), "");
+    const { code, stderr } = await league.ended;
+    expect(code, stderr).toBe(0);
+    expect(processesIn(test.folder)).toEqual([]);
+  });
+
+  it("goes on without players that cannot be kept alive, after three restarts", async () => {
+    const deaths = [
+      ['process.kill(process.pid, "SIGKILL")', "was ended by SIGKILL"],
+      ["process.exit(3)", "ended with code 3"],
+    ] as const;
+    const endings = deaths.map(async ([deed, how]) => {
+      const test = await testLeague(["./deadly.ts", "cycle", "random", "greedy"], RPS, {
+        files: { "deadly.ts": `export default { choose() { ${deed}; return new Promise(() => {}); } };\n` },
+        // Four deaths take half a second each, and several on a busy machine; the first match is decided after that.
+        config: { timeouts: { join_ms: 2_000, move_ms: 8_000 } },
+      });
+      return { how, test, ended: await run(test, "--json").ended };
+    });
+    for (const { how, test, ended } of await Promise.all(endings)) {
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(ended.stderr.split(`Player1: ${how}; it is started again`)).toHaveLength(4);
+      expect(ended.stderr).toContain(`Player1: ${how}, after 3 restarts; the league goes on without it`);
+      const [league] = documentOf(ended).leagues;
+      expect(league?.matches).toHaveLength(6);
+      for (const { roles, winner, termination } of league?.matches ?? []) {
+        const players = Object.values(roles);
+        if (!players.includes("P01")) expect(termination).toBe("normal");
+        else expect(players.filter((id) => id !== "P01")).toEqual([winner]);
+      }
+      expect(processesIn(test.folder)).toEqual([]);
+    }
+  }, 60_000);
+
+  it("starts a league without a player whose bot hangs when it is loaded, and says why a league of one cannot start", async () => {
+    // It blocks its event loop without using the processor.
+    const hung = "export default () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);\n";
+    const leagueOf = (...others: readonly string[]): Promise<TestLeague> =>
+      testLeague(["./hung.ts", ...others], RPS, {
+        files: { "hung.ts": hung },
+        // The other players have this long to start.
+        config: { timeouts: { registration_ms: 6_000 } },
+      });
+    const [three, two] = [await leagueOf("cycle", "random"), await leagueOf("cycle")];
+    const [played, stuck] = await Promise.all([run(three, "--json").ended, run(two, "--quiet").ended]);
+    expect(played.code, played.stderr).toBe(0);
+    expect(played.stderr).toContain("league rps starts without Player1");
+    const [league] = documentOf(played).leagues;
+    expect(league?.matches.map(({ roles }) => Object.values(roles).sort())).toEqual([["P02", "P03"]]);
+    expect(stuck.code).toBe(1);
+    const absent = "Player1 did not come within 6 s (timeouts.registration_ms)";
+    expect(stuck.stderr).toContain(`rps cannot start: a league needs two players, and it has 1; ${absent}\n`);
+    for (const { folder } of [three, two]) expect(processesIn(folder)).toEqual([]);
+  }, 60_000);
+
+  it("gives up when a referee cannot be kept alive, after three restarts", async () => {
+    const test = await testLeague(
+      ["random", "cycle"],
+      [{ league_id: "slow", game: "rps.v1", options: { best_of: 99 } }],
+    );
+    const league = run(test);
+    const killed = new Set<number>();
+    const strike = setInterval(() => {
+      const referee = agentsIn(test.folder).find(({ args }) => args[1]?.endsWith("referee/main.ts"));
+      if (!referee || killed.has(referee.pid)) return;
+      killed.add(referee.pid);
+      kill(referee.pid, "SIGKILL");
+    }, 20);
+    const { code, stderr } = await league.ended;
+    clearInterval(strike);
+    expect(code, stderr).toBe(1);
+    expect(stderr.split("referee 1: was ended by SIGKILL; it is started again")).toHaveLength(4);
+    expect(stderr).toContain("referee 1 was ended by SIGKILL, after 3 restarts");
+    expect(processesIn(test.folder)).toEqual([]);
+  });
+});

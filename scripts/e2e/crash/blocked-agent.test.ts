@@ -1,0 +1,46 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { cleanUp, documentOf, newFolder, processesIn, run, testLeague } from "../../testing/processes.ts";
+
+afterEach(cleanUp);
+
+/** An engine that never has a move. */
+const ENGINE = `
+import { createInterface } from "node:readline";
+createInterface({ input: process.stdin }).on("line", (line) => {
+  if (line === "uci") console.log("uciok");
+  if (line === "isready") console.log("readyok");
+  if (line.startsWith("go")) console.log("bestmove 0000");
+  if (line === "quit") process.exit();
+});
+`;
+
+it("a run whose roster leaves a league with one player says so at once, and tells what it could play", async () => {
+  const engine = join(newFolder(), "engine.mjs");
+  writeFileSync(engine, ENGINE);
+  const players = [
+    { name: "Alpha", bot: "random" },
+    { name: "Fish", uci: { command: `"${process.execPath}" "${engine}"` } },
+  ];
+  const leagues = [
+    { league_id: "chess", game: "chess.v1" },
+    { league_id: "rps", game: "rps.v1" },
+  ];
+  const test = await testLeague([], leagues, { config: { players } });
+  const ended = await run(test, "--json").ended;
+  expect(ended.code, ended.stderr).toBe(1);
+  expect(ended.stderr).toContain("rps cannot start: a league needs two players, and it has 1");
+  const [chess, rps] = documentOf(ended).leagues;
+  expect(chess).toMatchObject({ league_id: "chess", status: "completed", matches: [{ winner: "P01" }] });
+  expect(chess?.standings.map(({ display_name, points }) => [display_name, points])).toEqual([
+    ["Alpha", 3],
+    ["Fish", 0],
+  ]);
+  expect(rps).toMatchObject({ league_id: "rps", status: "open", matches: [] });
+
+  const plain = await run(test, "--quiet").ended;
+  expect(plain.code, plain.stderr).toBe(1);
+  expect(plain.stdout).toMatch(/^chess \(chess\.v1\)\n.*\n +1 +Alpha +P01 .*\n +2 +Fish +P02 .*\n$/);
+  expect(processesIn(test.folder)).toEqual([]);
+});

@@ -1,0 +1,26 @@
+import { expect, it, vi } from "vitest";
+import { startTestLeague } from "../../testing/league.ts";
+
+it("a league of a roster starts without a player that does not register, although the clock was set back by an hour", async () => {
+  const dateOf = Date.now;
+  const absent = {
+    name: "Absent",
+    async start() {
+      // While the league waits for this player, which never registers.
+      vi.spyOn(Date, "now").mockImplementation(() => dateOf() - 3_600_000);
+      return { stop: async () => {} };
+    },
+  };
+  const league = await startTestLeague({
+    leagues: [{ league_id: "rps", game: "rps.v1", options: { best_of: 1 } }],
+    players: [{ name: "Ann", bot: "random" }, { name: "Bob", bot: "random" }, absent],
+    timeouts: { registration_ms: 1_000 },
+  });
+  try {
+    const { leagues } = await league.completed;
+    expect(leagues[0]?.matches.map(({ termination }) => termination)).toEqual(["normal"]);
+  } finally {
+    vi.restoreAllMocks();
+    await league.stop();
+  }
+});

@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { afterEach, expect, it } from "vitest";
+import { freePort } from "#shared/runtime/process/free-ports.ts";
+import { replay } from "#shared/session/replay.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
+import { SESSION_SCHEMA, sessionStore } from "../../../referee/sessions/session-store.ts";
+import { cleanUp, newFolder, type Running, start } from "../../testing/processes.ts";
+
+afterEach(cleanUp);
+
+/** The session host as a real process, killed outright in the middle of requests and started again on the same data. */
+it("a host that is killed has every action that it acknowledged, once, and its clients go on by repeating", async () => {
+  const port = await freePort();
+  const data = newFolder();
+  const url = `http://127.0.0.1:${port}`;
+  const run = async (): Promise<Running> => {
+    const host = start("referee/main.ts", ["--alone", "--port", String(port), "--data", data]);
+    await host.line(/session host at/);
+    return host;
+  };
+  let host = await run();
+  const post = async (path: string, token: string, body: object, key?: string) => {
+    const headers = { authorization: `Bearer ${token}`, ...(key && { "idempotency-key": key }) };
+    const response = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
+    return { status: response.status, json: JSON.parse(await response.text()) };
+  };
+  const agent = async () => (await post("/agents", "", {})).json as { agent_id: string; token: string };
+  const [one, two] = [await agent(), await agent()];
+  const participants = { player_1: one.agent_id, player_2: two.agent_id };
+  const created = await post("/sessions", one.token, { template: "rps.v1", participants, options: { best_of: 99 } });
+  const path = `/sessions/${created.json.session_id}/actions`;
+
+  const acknowledged = new Map<string, number>();
+  /** One seat plays so many rounds; a request without an answer is repeated under its key until it has one. */
+  const play = async (role: string, token: string, rounds: number): Promise<void> => {
+    for (let round = 0; round < rounds; ) {
+      const key = `${role}-${round}`;
+      const answer = await post(path, token, { action: "rock" }, key).catch(() => null);
+      if (answer?.status === 200) {
+        acknowledged.set(key, answer.json.tick);
+        round++;
+      } else if (answer)
+        expect(answer.json.error.code).toBe("ALREADY_ACTED"); // the other seat has yet to choose
+      else await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const playing = Promise.all([play("player_1", one.token, 40), play("player_2", two.token, 40)]);
+  for (const reached of [10, 35, 60]) {
+    while (acknowledged.size < reached) await new Promise((resolve) => setImmediate(resolve));
+    host.signal("SIGKILL");
+    await host.ended;
+    host = await run();
+  }
+  await playing;
+  host.signal("SIGTERM");
+  await host.ended;
+
+  const db: DatabaseSync = openSqlite(join(data, `referee-${port}.sqlite`), SESSION_SCHEMA);
+  const store = sessionStore(db, testWriter(db));
+  const rows = store.log.read(created.json.session_id);
+  expect(rows).toHaveLength(1 + 80);
+  expect([...acknowledged.values()].sort((a, b) => a - b)).toEqual(Array.from({ length: 80 }, (_, index) => index + 1));
+  expect(replay(rows, store.about(created.json.session_id)?.seed ?? "")).toMatchObject({
+    ok: true,
+    value: { tick: 80 },
+  });
+  db.close();
+}, 60_000);

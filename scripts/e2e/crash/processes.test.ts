@@ -1,0 +1,215 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import type { ResultsDocument } from "../../../league-manager/projections/document.ts";
+import {
+  agentsIn,
+  callTool,
+  cleanUp,
+  documentOf,
+  eventually,
+  FIRST_RESULT,
+  kill,
+  LONG,
+  pidOf,
+  processesIn,
+  RPS,
+  type Running,
+  run,
+  runFolders,
+  STACK_LINE,
+  start,
+  type TestLeague,
+  testLeague,
+} from "../../testing/processes.ts";
+
+afterEach(cleanUp);
+
+describe("league run", () => {
+  it.each([
+    ["league manager", 0],
+    ["referee 1", 1],
+    ["Player2", 11],
+  ])("says which port is taken, of the %s, and leaves nothing running", async (name, offset) => {
+    const test = await testLeague(["random", "cycle"], RPS);
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(test.port + offset, "127.0.0.1", resolve));
+    try {
+      const { code, stdout, stderr } = await run(test).ended;
+      expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toContain(`${name}: port ${test.port + offset} on 127.0.0.1 is already in use`);
+      expect(stderr).not.toMatch(STACK_LINE);
+      expect(processesIn(test.folder)).toEqual([]);
+    } finally {
+      await new Promise((resolve) => holder.close(resolve));
+    }
+  });
+
+  it("of two that are started at once on the same ports one is played, and the other takes no port from it", async () => {
+    const test = await testLeague(["random", "cycle"], RPS);
+    // The one that plays stays up, so that the other finds it however late it comes.
+    const both = [run(test, "--keep", "--json"), run(test, "--keep", "--json")];
+    const refused = await Promise.race(both.map(({ ended }) => ended));
+    expect(refused.code, refused.stderr).toBe(1);
+    expect(refused.stderr).toContain(`league manager: port ${test.port} on 127.0.0.1 is already in use`);
+    await eventually("the end of the other", () =>
+      runFolders(test).some((one) => readFileSync(join(one, "run.json"), "utf8").includes("completed")),
+    );
+    for (const league of both) league.signal("SIGINT");
+    const ends = await Promise.all(both.map(({ ended }) => ended));
+    const played = ends.filter(({ code }) => code === 130);
+    expect(played.map((ended) => documentOf(ended).leagues[0]?.status)).toEqual(["completed"]);
+    expect(processesIn(test.folder)).toEqual([]);
+  });
+
+  it.each([["SIGINT"], ["SIGTERM"]] as const)(
+    "interrupted by %s exits with 130 and leaves no agent",
+    async (signal) => {
+      const test = await testLeague(["random", "./silent.js"], RPS, { referees: 2 });
+      const silent = 'export default (turn) => { turn.log("asked"); return new Promise(() => {}); };';
+      writeFileSync(join(test.folder, "silent.js"), silent);
+      const league = run(test);
+      await league.line(/asked/);
+      expect(agentsIn(test.folder)).toHaveLength(5);
+      league.signal(signal);
+      const { code, stdout, stderr } = await league.ended;
+      expect({ code, stdout }, stderr).toEqual({ code: 130, stdout: "" });
+      expect(processesIn(test.folder)).toEqual([]);
+    },
+  );
+
+  it("interrupted before its agents are up exits with 130 and leaves none", async () => {
+    const test = await testLeague(["random", "cycle"], LONG);
+    const league = run(test);
+    await eventually("the first agent", () => agentsIn(test.folder).length > 0);
+    league.signal("SIGINT");
+    const { code, stderr } = await league.ended;
+    expect(code, stderr).toBe(130);
+    expect(processesIn(test.folder)).toEqual([]);
+  });
+
+  it("killed outright takes its agents with it", async () => {
+    const test = await testLeague(["random", "cycle"], LONG, { referees: 2 });
+    const league = run(test);
+    await league.line(FIRST_RESULT);
+    league.signal("SIGKILL");
+    await league.ended;
+    await eventually("all agents to be gone", () => agentsIn(test.folder).length === 0, 5_000);
+  });
+});
+
+describe("league run --keep", () => {
+  it("prints its document once, also when the manager dies after the end and is started again", async () => {
+    const test = await testLeague(["random", "cycle"], RPS);
+    const league = run(test, "--json", "--keep");
+    await eventually("the end", () =>
+      runFolders(test)
+        .map((one) => join(one, "run.json"))
+        .some((file) => existsSync(file) && readFileSync(file, "utf8").includes("completed")),
+    );
+    const manager = pidOf(test.folder, "league-manager/main.ts");
+    kill(manager, "SIGKILL");
+    await eventually("a new manager that answers", async () => {
+      const health = await fetch(`http://127.0.0.1:${test.port}/ready`).catch(() => null);
+      const now = agentsIn(test.folder).find(({ args }) => args[1]?.endsWith("league-manager/main.ts"));
+      return health?.status === 200 && now !== undefined && now.pid !== manager;
+    });
+    league.signal("SIGINT");
+    const ended = await league.ended;
+    expect(ended.code, ended.stderr).toBe(130);
+    expect(documentOf(ended).leagues).toHaveLength(1); // throws when there are two documents
+    expect(ended.stderr).toContain("operator-token");
+    expect(processesIn(test.folder)).toEqual([]);
+  }, 30_000);
+});
+
+describe("agents started one by one", () => {
+  const url = (test: TestLeague): string => `http://127.0.0.1:${test.port}/mcp`;
+  const player = (test: TestLeague, n: number): Running =>
+    start("player/main.ts", [
+      ...["--bot", n === 1 ? "random" : "cycle", "--name", `Player${n}`, "--port", String(test.port + 9 + n)],
+      ...["--manager", url(test), "--data", join(test.folder, "data")],
+    ]);
+  const referee = (test: TestLeague): Running =>
+    start("referee/main.ts", [
+      ...["--port", String(test.port + 1), "--manager", url(test), "--data", join(test.folder, "data")],
+    ]);
+  const manager = (test: TestLeague, ...more: string[]): Running =>
+    start("league-manager/main.ts", ["--config", test.file, "--data", join(test.folder, "data"), ...more]);
+  const ready = (port: number): Promise<number> =>
+    fetch(`http://127.0.0.1:${port}/ready`).then((response) => response.status);
+
+  it("play a league to its end, the manager last, and stop cleanly", async () => {
+    const test = await testLeague(["random", "cycle"], RPS);
+    const agents = [player(test, 2), player(test, 1), referee(test)];
+    for (const agent of agents) await agent.line(new RegExp(`no manager at ${url(test)} yet`));
+    expect(await ready(test.port + 1)).toBe(503);
+    const last = manager(test);
+    await last.line(/league rps is completed: 1\. Player\d 3, 2\. Player\d 0|league rps is completed: .*1, .*1/);
+    for (const offset of [0, 1, 10, 11]) expect(await ready(test.port + offset)).toBe(200);
+    for (const file of ["operator-token", "tokens/player-Player1", `tokens/referee-${test.port + 1}`]) {
+      expect(statSync(join(test.folder, "data", file)).mode & 0o777).toBe(0o600);
+    }
+    const signals = ["SIGINT", "SIGTERM", "SIGINT", "SIGTERM"] as const;
+    for (const [index, agent] of [...agents, last].entries()) {
+      const signal = signals[index] ?? "SIGTERM";
+      agent.signal(signal);
+      const { code, stderr } = await agent.ended;
+      expect(code, stderr).toBe(signal === "SIGINT" ? 130 : 0);
+      expect(stderr).toMatch(/stopped\n$/);
+    }
+  });
+
+  it("waiting for a manager, stop cleanly on SIGINT and SIGTERM", async () => {
+    const test = await testLeague(["random"], RPS);
+    const waiting = [
+      [player(test, 1), "SIGINT", 130],
+      [player(test, 2), "SIGTERM", 0],
+      [referee(test), "SIGTERM", 0],
+    ] as const;
+    for (const [agent, signal, expected] of waiting) {
+      await agent.line(/no manager at .* yet/);
+      agent.signal(signal);
+      const { code, stderr } = await agent.ended;
+      expect(code, stderr).toBe(expected);
+      expect(stderr).not.toMatch(STACK_LINE);
+    }
+  });
+
+  it("a manager with --players 2 starts at two, whoever they are", async () => {
+    const test = await testLeague([], RPS);
+    const alone = manager(test, "--players", "2");
+    await alone.line(/league manager at/);
+    const one = player(test, 1);
+    await Promise.all([alone.line(/player P01 registered: Player1/), one.line(/registered as P01 in rps/)]);
+    const judge = referee(test);
+    await judge.line(/registered as REF01/);
+    expect(alone.stderr()).not.toContain("starts");
+    player(test, 2);
+    await alone.line(/league rps starts: rps\.v1, 1 match$/);
+    await alone.line(/every league is completed/);
+  });
+
+  it("a manager starts a league for the operator's token, and for nobody else", async () => {
+    const test = await testLeague([], RPS);
+    const alone = manager(test);
+    await Promise.all([player(test, 1), player(test, 2), referee(test)].map((agent) => agent.line(/registered as/)));
+    const token = readFileSync(join(test.folder, "data", "operator-token"), "utf8").trim();
+    const playersToken = readFileSync(join(test.folder, "data", "tokens", "player-Player1"), "utf8").trim();
+    for (const wrong of [undefined, "wrong", playersToken, `${token}x`]) {
+      const refused = await callTool(test.port, "start_league", { league_id: "rps" }, wrong);
+      expect(refused).toMatchObject({ isError: true, value: { error_code: "L004" } });
+    }
+    expect(alone.stderr()).not.toContain("league rps starts");
+    const unknown = await callTool(test.port, "start_league", { league_id: "none" }, token);
+    expect(unknown).toMatchObject({ isError: true, value: { error_code: "L005" } });
+    const begun = await callTool(test.port, "start_league", { league_id: "rps" }, token);
+    expect(begun).toEqual({ isError: false, value: { status: "STARTED", league_id: "rps", matches: 1 } });
+    await alone.line(/league rps is completed/);
+    const { value } = await callTool(test.port, "get_standings", { league_id: "rps" });
+    const standings = value.standings as ResultsDocument["leagues"][number]["standings"];
+    expect(standings.map((row) => row.played)).toEqual([1, 1]);
+    expect(alone.stderr()).not.toContain(token);
+  });
+});

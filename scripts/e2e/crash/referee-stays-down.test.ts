@@ -1,0 +1,157 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { keptState } from "../../../league-manager/testing/kept-state.ts";
+import {
+  agentsIn,
+  cleanUp,
+  eventually,
+  type Running,
+  start,
+  type TestLeague,
+  testLeague,
+} from "../../testing/processes.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
+type Wire = any;
+
+const servers: Server[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+  await cleanUp();
+});
+
+/** An endpoint in this process that answers each JSON-RPC body with what `answer` makes of it. */
+async function endpoint(port: number, answer: (text: string) => Promise<string>): Promise<void> {
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request.setEncoding("utf8")) text += chunk;
+    if (request.method !== "POST") return void response.writeHead(404).end();
+    const body = await answer(text);
+    response.setHeader("content-type", "application/json");
+    response.end(body);
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+}
+
+const post = async (port: number, body: string): Promise<string> => {
+  const headers = { "content-type": "application/json" };
+  return (await fetch(`http://127.0.0.1:${port}/mcp`, { method: "POST", headers, body })).text();
+};
+
+const toolReply = (id: unknown, value: object): string =>
+  JSON.stringify({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: JSON.stringify(value) }] } });
+const envelope = (type: string, payload: object, sender = "player:P02") => ({
+  ...{ protocol: "league.v2", message_id: randomUUID(), type, sender },
+  ...{ timestamp: new Date().toISOString(), payload },
+});
+
+/** Player2, on bare HTTP: keeps what it is asked, and answers a move once `mayMove` has resolved. */
+async function scriptedPlayer({ port }: TestLeague, mayMove: (payload: Wire) => Promise<void>): Promise<Wire[]> {
+  const asked: Wire[] = [];
+  await endpoint(port + 11, async (text) => {
+    const { id, params } = JSON.parse(text);
+    const { type, payload } = params.arguments;
+    asked.push({ type, ...payload });
+    const { match_id, tick, legal_actions } = payload;
+    if (type === "GAME_INVITE") return toolReply(id, envelope("GAME_INVITE_RESPONSE", { match_id, accept: true }));
+    if (type !== "MOVE_REQUEST") return toolReply(id, envelope("ACK", {}));
+    await mayMove(payload);
+    const move = legal_actions[tick % legal_actions.length];
+    return toolReply(id, envelope("MOVE_RESPONSE", { match_id, tick, move }));
+  });
+  const contact_endpoint = `http://127.0.0.1:${port + 11}/mcp`;
+  const about = { display_name: "Player2", version: "1.0.0", game_types: ["rps.v1"], contact_endpoint };
+  const me = envelope("PLAYER_REGISTER_REQUEST", about);
+  const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "league_message", arguments: me } };
+  await post(port, JSON.stringify(call));
+  return asked;
+}
+
+/** What the manager has answered to registrations that came by `port`, which passes them on. */
+async function watchedDoor(test: TestLeague, port: number): Promise<Wire[]> {
+  const answers: Wire[] = [];
+  await endpoint(port, async (text) => {
+    const answer = await post(test.port, text);
+    const { type, payload } = JSON.parse(JSON.parse(answer).result?.content[0].text ?? "{}");
+    if (type === "REFEREE_REGISTER_RESPONSE") answers.push(payload);
+    return answer;
+  });
+  return answers;
+}
+
+/** A bot that takes its time, so that a match lasts longer than whoever comes back needs to meddle in it. */
+const SLOW_BOT = `import { setTimeout } from "node:timers/promises";
+export default async ({ legal, random }) => {
+  await setTimeout(60);
+  return random.pick(legal);
+};
+`;
+
+it("a referee that was killed and comes back has lost its match for good", async () => {
+  const timeouts = { move_ms: 60_000 };
+  const rps = [{ league_id: "rps", game: "rps.v1", options: { best_of: 15 } }];
+  const files = { "slow.ts": SLOW_BOT };
+  const players = [
+    { name: "Player1", bot: "./slow.ts" },
+    { name: "Player2", self: true },
+  ];
+  const test = await testLeague([], rps, { referees: 2, files, config: { timeouts, players } });
+  const data = join(test.folder, "data");
+  const agent = (script: string, port: number, manager: number, ...more: string[]): Running =>
+    start(script, [
+      ...["--port", String(test.port + port), "--manager", `http://127.0.0.1:${test.port + manager}/mcp`],
+      ...["--data", data, ...more],
+    ]);
+  const referees = { REF01: () => agent("referee/main.ts", 1, 5), REF02: () => agent("referee/main.ts", 2, 0) };
+  const matches = () =>
+    keptState(data, ["rps"])
+      .leagues.get("rps")
+      ?.rounds.flatMap((round) => round.matches);
+
+  const manager = start("league-manager/main.ts", ["--config", test.file, "--data", data, "--roster"]);
+  await manager.line(/league manager at/);
+  const registrations = await watchedDoor(test, test.port + 5);
+  const first = referees.REF01();
+  await Promise.all([first.line(/registered as REF01/), referees.REF02().line(/registered as REF02/)]);
+  const bot = join(test.folder, "slow.ts");
+  await agent("player/main.ts", 10, 0, "--bot", bot, "--name", "Player1").line(/registered as P01/);
+  /** The third turn of epoch 1 is never answered, epoch 2 waits for the first referee to come back. */
+  const isBack = Promise.withResolvers<void>();
+  const asked = await scriptedPlayer(test, async ({ epoch, tick }) => {
+    if (epoch === 1 && tick >= 4) await new Promise(() => {});
+    if (epoch === 2) await isBack.promise;
+  });
+  const isAsked = (epoch: number, tick: number): boolean =>
+    asked.some((one) => one.type === "MOVE_REQUEST" && one.epoch === epoch && one.tick >= tick);
+  await eventually("the third turn", () => isAsked(1, 4), 15_000);
+  expect(matches()).toMatchObject([{ refereeId: "REF01", epoch: 1 }]);
+
+  first.signal("SIGKILL");
+  await first.ended;
+  await eventually("the other to ask under epoch 2", () => isAsked(2, 0), 30_000);
+  const before = asked.length;
+  expect(registrations).toHaveLength(1);
+  const second = referees.REF01();
+  await second.line(/registered as REF01/);
+  expect(registrations[1]).toMatchObject({ status: "ACCEPTED", referee_id: "REF01", matches: [] });
+  isBack.resolve();
+  await manager.line(/league rps is completed/, 30_000);
+  await eventually("the result to be told", () => asked.some(({ type }) => type === "GAME_RESULT"));
+
+  // The same when all is over: there is nothing left for it to do.
+  second.signal("SIGKILL");
+  await second.ended;
+  await referees.REF01().line(/registered as REF01/);
+  expect(registrations[2]).toMatchObject({ status: "ACCEPTED", referee_id: "REF01", matches: [] });
+
+  const after = asked.slice(before).filter(({ epoch }) => epoch !== undefined);
+  expect(after.map(({ epoch }) => epoch)).toEqual(after.map(() => 2));
+  expect(asked.filter(({ type }) => type === "GAME_RESULT")).toMatchObject([{ epoch: 2, termination: "normal" }]);
+  const outcome = { termination: "normal", faults: [] };
+  expect(matches()).toMatchObject([{ status: "completed", epoch: 2, refereeId: "REF02", outcome }]);
+  // Neither the manager nor a referee has ended for a fault of its own.
+  expect(agentsIn(test.folder)).toHaveLength(4);
+}, 90_000);

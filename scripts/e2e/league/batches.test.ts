@@ -1,0 +1,86 @@
+import { createServer } from "node:http";
+import { afterEach, expect, it } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
+import type { Envelope } from "#shared/protocol/envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
+import { createPeers } from "#shared/rpc/peer/peer.ts";
+import { startTestLeague, type TestLeague } from "../../testing/league.ts";
+
+let league: TestLeague | null = null;
+afterEach(async () => {
+  await league?.stop();
+  league = null;
+});
+
+interface Call {
+  readonly id: number;
+  readonly params: { readonly arguments: Envelope };
+}
+
+/** A bot on bare node:http that says whether it takes batches, and keeps what each POST asked for. */
+function bareBot(batch: boolean | undefined, posts: Call[][]) {
+  let self = "player:new";
+  // biome-ignore lint/suspicious/noExplicitAny: a payload from the wire
+  const answer = ({ type, payload }: { type: string; payload: any }): Envelope => {
+    const { match_id, tick, legal_actions, roles, your_role } = payload;
+    if (type === "GAME_INVITE") {
+      self = `player:${roles[your_role]}`;
+      return newEnvelope("GAME_INVITE_RESPONSE", self, { match_id, accept: true });
+    }
+    if (type !== "MOVE_REQUEST") return newEnvelope("ACK", self, {});
+    return newEnvelope("MOVE_RESPONSE", self, { match_id, tick, move: legal_actions[0] });
+  };
+  const reply = ({ id, params }: Call) => {
+    const content = [{ type: "text", text: JSON.stringify(answer(params.arguments)) }];
+    return { jsonrpc: "2.0", id, result: { content } };
+  };
+  return async ({ manager, name, port }: { manager: string; name: string; port: number }) => {
+    const server = createServer(async (request, response) => {
+      let text = "";
+      for await (const chunk of request.setEncoding("utf8")) text += chunk;
+      const asked: Call | Call[] = JSON.parse(text || "null");
+      if (!asked) return void response.end();
+      posts.push([asked].flat());
+      // The order is nobody's business, and neither are the line breaks.
+      response.end(JSON.stringify(Array.isArray(asked) ? asked.map(reply).reverse() : reply(asked)));
+    });
+    await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+    const peers = createPeers({ clock: systemClock });
+    const me = {
+      display_name: name,
+      game_types: ["rps.v1", "connect_four.v1"],
+      contact_endpoint: `http://127.0.0.1:${port}/mcp`,
+      batch,
+    };
+    const request = newEnvelope("PLAYER_REGISTER_REQUEST", `player:${name}`, me);
+    await peers.message(manager, request, { timeoutMs: 10_000, retry: true });
+    await peers.close();
+    return {
+      async stop() {
+        server.closeAllConnections();
+        server.close();
+      },
+    };
+  };
+}
+
+it("in one league a player that takes batches gets them, one that says nothing gets single calls", async () => {
+  const [batched, single]: [Call[][], Call[][]] = [[], []];
+  league = await startTestLeague({
+    leagues: ["rps.v1", "connect_four.v1"].map((game) => ({ league_id: game, game })),
+    players: [
+      { name: "Batches", start: bareBot(true, batched) },
+      { name: "One by one", start: bareBot(undefined, single) },
+      { name: "House", bot: "random" },
+    ],
+  });
+  const document = await league.completed;
+  const matches = document.leagues.flatMap((one) => one.matches).filter(({ roles }) => Object.keys(roles).length > 1);
+  expect(matches.map(({ termination }) => termination)).toEqual(matches.map(() => "normal"));
+  expect(matches.length).toBeGreaterThanOrEqual(6);
+  expect(Math.max(...single.map((calls) => calls.length))).toBe(1);
+  const together = batched.filter((calls) => calls.length > 1);
+  expect(together.length).toBeGreaterThan(0);
+  const types = together.flat().map(({ params }) => params.arguments.type);
+  expect(types).toEqual(expect.arrayContaining(["GAME_START", "MOVE_REQUEST"]));
+});

@@ -1,0 +1,57 @@
+import { afterEach, expect, test } from "vitest";
+import type { LiveEvent } from "../../../league-manager/projections/live.ts";
+import { startTestLeague, type TestLeague } from "../../testing/league.ts";
+
+let league: TestLeague | undefined;
+afterEach(() => league?.stop());
+
+test("a match that its referee never ends is played again, three times at most, and then aborted: no points, nobody charged", async () => {
+  const notices: string[] = [];
+  league = await startTestLeague({
+    leagues: [{ league_id: "rps", game: "rps.v1" }],
+    // The players wait for a person who does not come, and have all the time in the world.
+    players: ["Ann", "Bob"].map((name) => ({ name, bot: "manual" })),
+    timeouts: { match_ms: 100, move_ms: 600_000 },
+    onEvent: (event) => {
+      if (event.type === "notice") notices.push(event.message);
+    },
+  });
+  const [rps] = (await league.completed).leagues;
+  const aborted = { termination: "aborted", reason: "its referee did not end it in time", winner: null, points: {} };
+  expect(rps?.matches).toMatchObject([aborted]);
+  expect(rps?.standings.map(({ played, points }) => [played, points])).toEqual([
+    [0, 0],
+    [0, 0],
+  ]);
+  expect(notices.filter((text) => text.includes("played again"))).toHaveLength(2);
+});
+
+test("a match that was aborted for good leaves its place at the referee to the next", async () => {
+  league = await startTestLeague({
+    leagues: [{ league_id: "rps", game: "rps.v1" }],
+    players: ["Ann", "Bob", "Cid"].map((name) => ({ name, bot: "manual" })),
+    maxConcurrentMatches: 1,
+    timeouts: { match_ms: 100, move_ms: 600_000 },
+  });
+  const [rps] = (await league.completed).leagues;
+  expect(rps?.matches.map(({ match_id, termination }) => [match_id, termination])).toEqual([
+    ["R1M1", "aborted"],
+    ["R2M1", "aborted"],
+    ["R3M1", "aborted"],
+  ]);
+});
+
+test("an overdue match is taken from its referee, and healthy players play theirs in its place", async () => {
+  const healthy = Promise.withResolvers<LiveEvent>();
+  league = await startTestLeague({
+    leagues: [{ league_id: "rps", game: "rps.v1" }],
+    // R1M1 is between the manual players and hangs; R1M2 waits for its place.
+    players: ["manual", "random", "random", "manual"].map((bot, index) => ({ name: `Player ${index + 1}`, bot })),
+    maxConcurrentMatches: 1,
+    timeouts: { match_ms: 1_500, move_ms: 600_000 },
+    onEvent: (event) => {
+      if (event.type === "match_completed" && event.match.match_id === "R1M2") healthy.resolve(event);
+    },
+  });
+  expect(await healthy.promise).toMatchObject({ match: { termination: "normal", roles: { player_1: "P02" } } });
+});

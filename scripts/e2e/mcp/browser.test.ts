@@ -1,0 +1,45 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, expect, it, vi } from "vitest";
+import { freePort } from "#shared/runtime/process/free-ports.ts";
+import { cleanUp, newFolder, start } from "../../testing/processes.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+afterEach(cleanUp);
+
+/** A browser that tells this test which page it was given. */
+async function testBrowser(folder: string) {
+  const page = Promise.withResolvers<string>();
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request.setEncoding("utf8")) body += chunk;
+    response.end();
+    page.resolve(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const command = join(folder, "test-browser");
+  const tell = `fetch("http://127.0.0.1:${port}/", { method: "POST", body: process.argv[1] })`;
+  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" -e '${tell}' -- "$1"\n`);
+  chmodSync(command, 0o755);
+  return { command, page: page.promise, close: () => server.close() };
+}
+
+it.runIf(process.platform === "linux")(
+  "league mcp on a desktop opens the page with its games in the browser",
+  async () => {
+    const data = newFolder();
+    const browser = await testBrowser(data);
+    const port = await freePort();
+    // On a desktop that it does not know, without programs of its own, xdg-open takes $BROWSER.
+    const none = { XDG_CURRENT_DESKTOP: "X-Test", XDG_DATA_DIRS: data, XDG_DATA_HOME: data, XDG_CONFIG_HOME: data };
+    const desktop = { ...none, DISPLAY: ":0", BROWSER: browser.command, CI: "", MCP_DISABLE_BROWSER: "" };
+    const command = start("scripts/league.ts", ["mcp", "--port", String(port), "--data", data], desktop, "pipe");
+    expect(await browser.page).toBe(`http://127.0.0.1:${port}`);
+    command.stdin?.end();
+    expect((await command.ended).code).toBe(0);
+    browser.close();
+  },
+);

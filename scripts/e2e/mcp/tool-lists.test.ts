@@ -1,0 +1,117 @@
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { freePort } from "#shared/runtime/process/free-ports.ts";
+import { startTestHost, type TestHost } from "../../../referee/rest/testing-host.ts";
+import { callRpc, startTestLeague, type TestLeague } from "../../testing/league.ts";
+import { cleanUp, newFolder, start } from "../../testing/processes.ts";
+
+vi.setConfig({ hookTimeout: 60_000 });
+
+interface Listed {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: { readonly type: string; readonly properties?: object; readonly required?: readonly string[] };
+}
+interface Server {
+  readonly tools: readonly Listed[];
+  readonly instructions: string;
+}
+
+const INITIALIZE = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+const servers: Record<string, Server> = {};
+let league: TestLeague;
+let host: TestHost;
+
+const serverAt = async (url: string): Promise<Server> => ({
+  ...((await callRpc(url, "tools/list", {})) as Pick<Server, "tools">),
+  ...((await callRpc(url, "initialize", INITIALIZE)) as Pick<Server, "instructions">),
+});
+
+/** The process `league mcp`, which is asked on its stdin. */
+async function commandServer(): Promise<Server> {
+  const args = ["mcp", "--port", String(await freePort()), "--data", newFolder()];
+  const command = start("scripts/league.ts", args, {}, "pipe");
+  const lines = createInterface({ input: command.stdout })[Symbol.asyncIterator]();
+  const ask = async (method: string, params: object): Promise<object> => {
+    command.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })}\n`);
+    return JSON.parse((await lines.next()).value ?? "").result;
+  };
+  const said = { ...(await ask("initialize", INITIALIZE)), ...(await ask("tools/list", {})) } as unknown as Server;
+  command.stdin?.end();
+  await command.ended;
+  return said;
+}
+
+beforeAll(async () => {
+  league = await startTestLeague({
+    leagues: [{ league_id: "eo", game: "even_odd.v1" }],
+    players: [
+      { name: "Hand", bot: "manual" },
+      { name: "One", bot: "random" },
+    ],
+  });
+  host = await startTestHost();
+  servers.manager = await serverAt(league.manager);
+  servers.referee = await serverAt(league.refereeUrls[0] ?? "");
+  servers.player = await serverAt(league.playerUrls[0] ?? "");
+  servers["npm run host"] = await serverAt(`${host.url}/mcp`);
+  servers["league mcp"] = await commandServer();
+});
+afterAll(async () => {
+  await league?.stop();
+  await host?.remove();
+  await cleanUp();
+});
+
+const tool = (server: string, name: string): Listed | undefined =>
+  servers[server]?.tools.find((one) => one.name === name);
+
+describe.each(["manager", "referee", "player", "npm run host", "league mcp"])("the tools of %s", (server) => {
+  it("have input schemas that Anthropic's API accepts: a plain object without anyOf, oneOf, allOf or $ref at the root", () => {
+    const { tools = [] } = servers[server] ?? {};
+    expect(tools.length).toBeGreaterThan(2);
+    for (const { name, inputSchema } of tools) {
+      expect(inputSchema.type, name).toBe("object");
+      expect(Object.keys(inputSchema), name).not.toEqual(
+        expect.arrayContaining([expect.stringMatching(/^(anyOf|oneOf|allOf|\$ref)$/)]),
+      );
+    }
+  });
+
+  it("come with instructions in the answer to initialize", () => {
+    expect(servers[server]?.instructions).toMatch(/^This server /);
+  });
+});
+
+describe.each(["npm run host", "league mcp"])("%s", (server) => {
+  it("lists the tools of games and Codenames, validate_move and get_game_state, and no tool of the league", () => {
+    expect(servers[server]?.tools.map(({ name }) => name).sort()).toEqual([
+      "continue_game",
+      "createGame",
+      "create_new_game",
+      "end_game",
+      "finishTurn",
+      "get_game_state",
+      "joinGame",
+      "validate_move",
+      "waitForNextTurn",
+    ]);
+  });
+
+  it("keeps names, descriptions and input schemas of its tools under 12 kB together", () => {
+    const { tools = [] } = servers[server] ?? {};
+    const texts = tools.map(({ name, description, inputSchema }) => name + description + JSON.stringify(inputSchema));
+    expect(Buffer.byteLength(texts.join(""))).toBeLessThan(12_000);
+  });
+});
+
+it("start_game requires the three documented arguments and describes the others as optional", () => {
+  const schema = tool("referee", "start_game")?.inputSchema;
+  expect(schema?.required).toEqual(["player1_id", "player2_id", "match_id"]);
+  expect(schema?.properties).toHaveProperty("player1_endpoint");
+});
+
+it("make_move offers the documented number from 1 to 5 and a move of any game", () => {
+  const properties = tool("player", "make_move")?.inputSchema.properties;
+  expect(properties).toMatchObject({ number: { type: "integer", minimum: 1, maximum: 5 }, move: {} });
+});

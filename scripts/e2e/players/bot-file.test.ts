@@ -1,0 +1,175 @@
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  cleanUp,
+  documentOf,
+  kill,
+  league,
+  newFolder,
+  processesIn,
+  STACK_LINE,
+  start,
+  testLeague,
+} from "../../testing/processes.ts";
+
+afterEach(cleanUp);
+
+const RPS = [{ league_id: "rps", game: "rps.v1", options: { best_of: 3 } }];
+/** Whoever always plays paper beats this one. */
+const ROCK = 'export default () => "rock";\n';
+
+/** The forms of player/sdk.ts, each playing paper. */
+const forms: Readonly<Record<string, string>> = {
+  "a function of the turn": `
+import type { Bot } from "${new URL("../../../player/sdk.ts", import.meta.url).pathname}";
+export default ((turn) => turn.legal.find((action) => action === "paper")) satisfies Bot<"rps.v1">;
+`,
+  "a function that needs no turn": 'export default () => "paper";\n',
+  "an object": "export default { async choose(turn: { legal: string[] }) { return turn.legal[1]; } };\n",
+  "a factory of objects": `
+export default () => {
+  let matches = 0;
+  let next: string | undefined;
+  return {
+    start(info: { game: string }) { matches++; next = info.game === "rps.v1" && matches === 1 ? "paper" : "scissors"; },
+    choose() { return next; },
+    end() { next = undefined; },
+  };
+};
+`,
+};
+
+describe("a bot of one's own", () => {
+  it("plays a league from its file, whichever of its forms it has", async () => {
+    const sources = Object.values(forms).map((source, index) => [`bot-${index + 1}.ts`, source] as const);
+    const files = { ...Object.fromEntries(sources), "rock.js": ROCK };
+    const bots = [...sources.map(([name]) => `./${name}`), "./rock.js"];
+    const test = await testLeague(bots, RPS, { files });
+    const ended = await league(["run", test.file, "--json", "--quiet"]);
+    expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 0, stderr: "" });
+    const matches = documentOf(ended).leagues[0]?.matches ?? [];
+    expect(matches).toHaveLength(10);
+    for (const match of matches) {
+      expect(match.termination).toBe("normal");
+      const [paper, other] = Object.values(match.roles).sort();
+      expect(match.winner).toBe(other === "P05" ? paper : null);
+    }
+  });
+
+  it.each([
+    "my-bot.ts",
+    "my-bot.js", // of whose errors Node's loader does not know the line
+  ])("with a syntax error ends the run with exit code 3 and the line of the error: %s", async (name) => {
+    const files = { [name]: 'export default (turn) => {\n  return "rock";\n  const = 5;\n};\n' };
+    const test = await testLeague([`./${name}`, "cycle"], RPS, { files });
+    const { code, stdout, stderr } = await league(["run", test.file, "--json"]);
+    expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: "" });
+    expect(stderr).toMatch(new RegExp(`^Player1: .*${join(test.folder, name)}:3(:\\d+)?: SyntaxError: `, "m"));
+    expect(stderr).not.toMatch(STACK_LINE);
+    expect(processesIn(test.folder)).toEqual([]);
+  });
+
+  it.each([
+    [
+      "that throws while it loads",
+      'const a = 1;\n\nthrow new Error("not today");\nexport default a;\n',
+      "my-bot.ts:3:7: Error: not today",
+    ],
+    ["that imports what is not there", 'import "../../none.ts";\nexport default () => "rock";\n', "none.ts"],
+    ["without a default export", "export const choose = () => 1;\n", "default export must be"],
+    ["whose export is no bot", "export default 5;\n", "default export must be"],
+  ])("%s ends the run with exit code 3", async (_what, source, told) => {
+    const test = await testLeague(["./my-bot.ts", "cycle"], RPS, { files: { "my-bot.ts": source } });
+    const { code, stderr } = await league(["run", test.file, "--quiet"]);
+    expect(code, stderr).toBe(3);
+    expect(stderr).toContain(told);
+    expect(stderr).not.toMatch(STACK_LINE);
+  });
+
+  it("that ends its process while it loads ends the run with exit code 1, and is named", async () => {
+    const test = await testLeague(["./my-bot.ts", "cycle"], RPS, { files: { "my-bot.ts": "process.exit(0);\n" } });
+    const { code, stdout, stderr } = await league(["run", test.file, "--quiet"]);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "Player1 ended with code 0 before it was up\n",
+    });
+    expect(processesIn(test.folder)).toEqual([]);
+  });
+
+  it.each(["./none.ts", "no-such-bot"])(
+    "that is not there ends the run with exit code 3 and its place: %s",
+    async (bot) => {
+      const test = await testLeague([bot, "cycle"], RPS);
+      const { code, stderr } = await league(["run", test.file, "--quiet"]);
+      expect(code, stderr).toBe(3);
+      expect(stderr).toMatch(/league\.json:\d+:\d+ players\[0\]\.bot: no bot ".*(none\.ts|no-such-bot)"/);
+    },
+  );
+
+  it("that throws loses by forfeit; the place is told, and the league goes on", async () => {
+    const source = 'export default () => ({\n  choose() {\n    throw new RangeError("too far");\n  },\n});\n';
+    const test = await testLeague(["./my-bot.ts", "cycle", "random"], RPS, { files: { "my-bot.ts": source } });
+    const ended = await league(["run", test.file, "--json"]);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toContain(`Player1: ${join(test.folder, "my-bot.ts")}:3:11: RangeError: too far`);
+    const [played] = documentOf(ended).leagues;
+    expect(played?.matches).toHaveLength(3);
+    for (const match of played?.matches ?? []) {
+      const ids = Object.values(match.roles);
+      const other = ids.find((id) => id !== "P01");
+      if (!ids.includes("P01")) expect(match.termination).toBe("normal");
+      else expect(match).toMatchObject({ termination: "forfeit", winner: other, points: { P01: 0, [other ?? ""]: 3 } });
+    }
+    expect(played?.standings.at(-1)).toMatchObject({ player_id: "P01", losses: 2, points: 0 });
+  });
+
+  it("that answers nonsense or throws what is no error loses by forfeit too", async () => {
+    const files = {
+      "nonsense.ts": "export default () => ({ no: [1n.toString(), undefined] });\n",
+      "thrown.ts": 'export default { choose() { throw "a text"; } };\n',
+    };
+    const test = await testLeague(["./nonsense.ts", "./thrown.ts", "cycle"], RPS, { files });
+    const ended = await league(["run", test.file, "--json"]);
+    expect(ended.code, ended.stderr).toBe(0);
+    const matches = documentOf(ended).leagues[0]?.matches ?? [];
+    expect(matches.map((match) => match.termination)).toEqual(["forfeit", "forfeit", "forfeit"]);
+    for (const match of matches) {
+      expect(match.winner).toBe(Object.values(match.roles).includes("P03") ? "P03" : null);
+    }
+    expect(ended.stderr).toContain(`Player2: ${join(test.folder, "thrown.ts")}: threw a text`);
+  });
+});
+
+describe("a bot's file whose top level does not end", () => {
+  it.each([
+    ["by a loop", "while (true);\n"],
+    ["by an await", "setInterval(() => {}, 1_000); await new Promise(() => {});\n"],
+  ])(
+    "%s, is named at the terminal of its player",
+    async (_, source) => {
+      const file = join(newFolder(), "endless.ts");
+      writeFileSync(file, source);
+      const player = start("scripts/league.ts", ["join", file, "--data", dirname(file)]);
+      const line = await player.line(/does not finish loading/);
+      expect(line).toBe(
+        `${file} does not finish loading: does the code at its top level end? If Ctrl-C does not end this player, use: kill -9 ${player.pid}`,
+      );
+      kill(player.pid, "SIGKILL");
+      await player.ended;
+    },
+    30_000,
+  );
+
+  it("is named by the run that starts it", async () => {
+    const test = await testLeague(["./endless.ts", "cycle"], RPS, { files: { "endless.ts": "while (true);\n" } });
+    const run = start("scripts/league.ts", ["run", test.file]);
+    const line = await run.line(/does not finish loading/);
+    expect(line).toBe(
+      `Player1: ${join(test.folder, "endless.ts")} does not finish loading: does the code at its top level end?`,
+    );
+    run.signal("SIGINT");
+    await run.ended;
+  }, 30_000);
+});

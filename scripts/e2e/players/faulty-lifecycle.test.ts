@@ -1,0 +1,255 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, type TestContext, vi } from "vitest";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import { stateLine } from "../../../league-manager/projections/lines.ts";
+import type { LiveEvent } from "../../../league-manager/projections/live.ts";
+import { keptState } from "../../../league-manager/testing/kept-state.ts";
+import {
+  type Asked,
+  type FaultyPlayer,
+  type FaultyPlayerOptions,
+  startFaultyPlayer,
+} from "../../testing/faulty-player.ts";
+import {
+  callRpc,
+  startTestLeague,
+  type TestLeague,
+  type TestLeagueOptions,
+  type TestPlayer,
+} from "../../testing/league.ts";
+import { cleanUp, RPS, run, runFolders, testLeague } from "../../testing/processes.ts";
+
+/** A silent player is waited for this long, and the others have this long to answer on a busy machine. */
+const PATIENT = { move_ms: 1_500, join_ms: 1_500 };
+
+/** Starts a league for the test that runs; several tests wait for their silent players at the same time. */
+async function start(test: TestContext, options: TestLeagueOptions): Promise<TestLeague> {
+  const league = await startTestLeague({ ...options, timeouts: { ...PATIENT, ...options.timeouts } });
+  test.onTestFinished(() => league.stop());
+  return league;
+}
+
+const rps = [{ league_id: "rps", game: "rps.v1" }];
+const good = (name: string): TestPlayer => ({ name, bot: "random" });
+const silent = (name: string, when: FaultyPlayerOptions["when"] = () => true): TestPlayer => ({
+  name,
+  start: (place): Promise<FaultyPlayer> => startFaultyPlayer({ ...place, fault: "silent", when }),
+});
+
+/** The state of an agent as the manager keeps it. */
+function stateKept(dataFolder: string, agentId: string): unknown {
+  const agent = keptState(dataFolder, ["rps"]).agents.get(agentId);
+  return agent && { state: agent.state, fails: agent.fails };
+}
+
+interface Read {
+  readonly contents: readonly { readonly text: string }[];
+}
+
+/** Matches of P01 in the order in which they were completed. */
+const matchesOfP01 = (events: readonly LiveEvent[]) =>
+  events.flatMap((event) =>
+    event.type === "match_completed" && Object.values(event.match.roles).includes("P01") ? [event.match] : [],
+  );
+
+describe.concurrent("a player that does not answer in time", () => {
+  it("is shut down by three matches in a row; the rest is forfeited unasked", async (test) => {
+    const events: LiveEvent[] = [];
+    const { completed, match } = await start(test, {
+      leagues: rps,
+      referees: 2,
+      players: [silent("Silent"), good("B"), good("C"), good("D"), good("E"), good("F")],
+      onEvent: (event) => events.push(event),
+    });
+    const [played] = (await completed).leagues;
+    const lost = matchesOfP01(events);
+    expect(lost.map((one) => [one.termination, one.points.P01])).toEqual(Array(5).fill(["forfeit", 0]));
+    expect(lost.map((one) => one.winner === null)).toEqual(Array(5).fill(false));
+    expect(lost.map((one) => one.reason === "shut_down")).toEqual([false, false, false, true, true]);
+    for (const one of lost) {
+      const { faults } = (await match("rps", one.match_id)).result;
+      expect(faults).toMatchObject([{ player_id: "P01", code: "G002" }]);
+    }
+    const notices = events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
+    expect(notices.filter((message) => message.includes("P01"))).toHaveLength(1);
+    const others = played?.matches.filter((one) => !Object.values(one.roles).includes("P01")) ?? [];
+    expect(others.map((one) => one.termination)).toEqual(Array(10).fill("normal"));
+    expect(played?.standings.at(-1)).toMatchObject({ player_id: "P01", played: 5, losses: 5, points: 0 });
+  });
+
+  it("has each change of its state reported: as an event, to the players after a round, and in the standings", async (test) => {
+    const told: LiveEvent[] = [];
+    const players: FaultyPlayer[] = [];
+    const { completed, manager } = await start(test, {
+      leagues: rps,
+      players: [
+        {
+          name: "Silent",
+          async start(place) {
+            players.push(await startFaultyPlayer({ ...place, fault: "silent" }));
+            return players[0] as FaultyPlayer;
+          },
+        },
+        ...["B", "C", "D"].map(good),
+      ],
+      onEvent: (event) => told.push(event),
+    });
+    await completed;
+    const states = told.flatMap((event) => (event.type === "player_state" ? [event] : []));
+    const mine = states.filter(({ agent_id }) => agent_id === "P01");
+    expect(mine.map(({ was, state, league_ids }) => [was, state, league_ids])).toEqual([
+      ["REGISTERED", "ACTIVE", ["rps"]],
+      ["ACTIVE", "SUSPENDED", ["rps"]],
+      ["SUSPENDED", "SHUTDOWN", ["rps"]],
+    ]);
+    expect(mine.map(stateLine)).toEqual([null, "Silent (P01) is suspended: it did not answer in time", null]);
+    const updates = (players[0]?.asked ?? []).filter(({ type }) => type === "LEAGUE_STANDINGS_UPDATE");
+    const stateOfP01 = (rows: unknown): unknown =>
+      (rows as { player_id: string; state: string }[]).find(({ player_id }) => player_id === "P01")?.state;
+    expect(updates.map(({ payload }) => stateOfP01(payload.standings))).toEqual(["SUSPENDED", "SUSPENDED", "SHUTDOWN"]);
+    const read = (await callRpc(manager, "resources/read", { uri: "league://standings" })) as Read;
+    expect(stateOfP01(JSON.parse(read.contents[0]?.text ?? "").standings)).toBe("SHUTDOWN");
+  });
+
+  it("is reported as suspended and active again at the terminal and in the manager's log", async (test) => {
+    test.onTestFinished(cleanUp);
+    const started = await testLeague(["./sleeper.ts", "cycle", "random"], RPS, {
+      files: {
+        "sleeper.ts":
+          "let asked = 0;\nexport default { choose: () => (asked++ === 0 ? new Promise(() => {}) : 'rock') };\n",
+      },
+      config: { timeouts: { move_ms: 3_000 } },
+    });
+    const { code, stderr } = await run(started).ended;
+    expect(code, stderr).toBe(0);
+    const lines = ["Player1 (P01) is suspended: it did not answer in time", "Player1 (P01) is active again"];
+    expect(stderr.split("\n").filter((line) => line.includes("(P01) is"))).toEqual(lines);
+    const log = readFileSync(join(runFolders(started)[0] ?? "", "logs", "league-manager.log"), "utf8");
+    const entries = log
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(entries.map(({ msg }) => msg).filter((msg) => lines.includes(msg))).toEqual(lines);
+    const changes = entries.filter(({ msg, agent }) => msg === "an agent's state has changed" && agent === "P01");
+    expect(changes.map(({ was, state }) => [was, state])).toEqual([
+      ["REGISTERED", "ACTIVE"],
+      ["ACTIVE", "SUSPENDED"],
+      ["SUSPENDED", "ACTIVE"],
+      ["ACTIVE", "SHUTDOWN"],
+    ]);
+  });
+
+  it("is said to be shut down once, also when more matches than it may lose end together", async (test) => {
+    const notices: string[] = [];
+    const { completed } = await start(test, {
+      leagues: ["a", "b", "c", "d", "e"].map((league_id) => ({ league_id, game: "rps.v1" })),
+      players: [silent("Silent"), good("B")],
+      onEvent: (event) => event.type === "notice" && notices.push(event.message),
+    });
+    const { leagues } = await completed;
+    expect(leagues.flatMap(({ matches }) => matches.map((one) => one.termination))).toEqual(Array(5).fill("forfeit"));
+    expect(notices.filter((message) => message.includes("shut down"))).toHaveLength(1);
+  });
+
+  it("two that are shut down both lose what they had to play against each other", async (test) => {
+    const { completed } = await start(test, {
+      leagues: rps,
+      players: [silent("A"), silent("B"), good("C"), good("D"), good("E"), good("F")],
+    });
+    const matches = (await completed).leagues[0]?.matches ?? [];
+    expect(matches).toHaveLength(15);
+    const between = matches.filter((one) => Object.values(one.roles).sort().join() === "P01,P02");
+    expect(between).toMatchObject([{ termination: "forfeit", winner: null, points: { P01: 0, P02: 0 } }]);
+    const normal = matches.filter((one) => one.termination === "normal");
+    expect(normal).toHaveLength(6);
+  });
+
+  it("is not shut down when a good match lies between", async (test) => {
+    const events: LiveEvent[] = [];
+    const seen: string[] = [];
+    const answersThird = ({ payload }: Asked): boolean => {
+      const id = payload.match_id ?? "";
+      if (!seen.includes(id)) seen.push(id);
+      return seen.indexOf(id) !== 2;
+    };
+    const { completed } = await start(test, {
+      leagues: rps,
+      players: [silent("Silent", answersThird), good("B"), good("C"), good("D"), good("E"), good("F")],
+      onEvent: (event) => events.push(event),
+    });
+    await completed;
+    const mine = matchesOfP01(events);
+    expect(mine.map((one) => one.termination)).toEqual(["forfeit", "forfeit", "normal", "forfeit", "forfeit"]);
+    expect(mine.filter((one) => one.reason === "shut_down")).toEqual([]);
+  });
+
+  it("is suspended by a timeout and recovered by a good answer", async (test) => {
+    const seen: string[] = [];
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const held = async ({ payload }: Asked): Promise<boolean> => {
+      const id = payload.match_id ?? "";
+      if (!seen.includes(id)) seen.push(id);
+      await gates[seen.indexOf(id) - 1]?.promise;
+      return seen.indexOf(id) === 0;
+    };
+    const { completed, dataFolder } = await start(test, {
+      leagues: rps,
+      players: [silent("Silent", held), good("B"), good("C"), good("D")],
+    });
+    const inMatch = (n: number, state: object): Promise<void> =>
+      vi.waitFor(() => {
+        expect(seen).toHaveLength(n);
+        expect(stateKept(dataFolder, "P01")).toEqual(state);
+      }, PATIENCE);
+    await inMatch(1, { state: "ACTIVE", fails: 0 });
+    await inMatch(2, { state: "SUSPENDED", fails: 1 });
+    gates[0]?.resolve();
+    await inMatch(3, { state: "ACTIVE", fails: 0 });
+    gates[1]?.resolve();
+    const [played] = (await completed).leagues;
+    const mine = played?.matches.filter((one) => Object.values(one.roles).includes("P01")) ?? [];
+    expect(mine.map((one) => one.termination)).toEqual(["forfeit", "normal", "normal"]);
+    await vi.waitFor(() => expect(stateKept(dataFolder, "P01")).toMatchObject({ state: "SHUTDOWN" }), PATIENCE);
+  });
+});
+
+describe.concurrent("a player that declines", () => {
+  it("is asked for every match and never shut down: it answers, and that is no timeout", async (test) => {
+    const events: LiveEvent[] = [];
+    const states: unknown[] = [];
+    let player: FaultyPlayer | undefined;
+    let folder = "";
+    const { completed, match } = await start(test, {
+      leagues: rps,
+      players: [
+        {
+          name: "Decliner",
+          start: async (place) => {
+            folder = place.dataFolder;
+            player = await startFaultyPlayer({ ...place, fault: "decline", at: "GAME_INVITE" });
+            return player;
+          },
+        },
+        ...["B", "C", "D", "E", "F"].map(good),
+      ],
+      timeouts: { join_ms: 10_000, move_ms: 10_000 },
+      onEvent: (event) => {
+        events.push(event);
+        if (event.type === "round_started") states.push(stateKept(folder, "P01"));
+      },
+    });
+    await completed;
+    const lost = matchesOfP01(events);
+    expect(lost.map(({ termination, reason }) => [termination, reason])).toEqual(
+      Array(5).fill(["forfeit", "declined"]),
+    );
+    for (const one of lost) {
+      const { faults } = (await match("rps", one.match_id)).result;
+      expect(faults).toMatchObject([{ player_id: "P01", code: "G001", cause: "declined" }]);
+    }
+    expect(player?.asked.filter(({ type }) => type === "GAME_INVITE")).toHaveLength(5);
+    expect(states).toEqual(Array(5).fill({ state: "ACTIVE", fails: 0 }));
+    expect(events.filter((event) => event.type === "notice")).toEqual([]);
+  });
+});

@@ -1,0 +1,249 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { gameIds } from "#shared/games/registry.ts";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import { freePort, freePorts } from "#shared/runtime/process/free-ports.ts";
+import { silentProcess } from "#shared/runtime/testing/process.ts";
+import { startPlayer } from "../../../player/service.ts";
+import { bodyOf, from, invitation, replyIn } from "../../../player/testing-messages.ts";
+import {
+  createGame,
+  rest,
+  type TestSeat,
+  type Told,
+  tokenOf,
+  tool,
+  watchGame,
+} from "../../../referee/play/testing-play.ts";
+import { startTestHost, type TestHost, type TestHostOptions } from "../../../referee/rest/testing-host.ts";
+import { observe } from "../../../referee/rest/testing-rest.ts";
+import { type FaultKind, startFaultyPlayer } from "../../testing/faulty-player.ts";
+import { agentsIn, cleanUp, eventually, kill, newFolder, processesIn, start } from "../../testing/processes.ts";
+
+const hosts: TestHost[] = [];
+afterEach(async () => {
+  await Promise.all(hosts.splice(0).map((host) => host.stop()));
+  await cleanUp();
+});
+
+/** A host whose bots' processes are told by its folder. */
+async function hostIn(folder: string, options: TestHostOptions = {}): Promise<TestHost> {
+  const host = await startTestHost({ dataFolder: folder, ...options });
+  hosts.push(host);
+  return host;
+}
+const stop = async (host: TestHost): Promise<void> => {
+  hosts.splice(hosts.indexOf(host), 1);
+  await host.stop();
+};
+const against = (host: { url: string }, opponent: string, template = "tic_tac_toe", more = {}) =>
+  createGame(host, { template, opponent, ...more });
+
+/** Plays the first legal moves to the end, or so many of them. */
+async function playOn(seat: TestSeat, turns = Number.POSITIVE_INFINITY): Promise<Told> {
+  for (let left = turns; ; left--) {
+    const told = await seat.wait({ timeout_s: 30 });
+    expect(told.isError, told.text).toBe(false);
+    if (told.value.next === "game_over" || left === 0) return told;
+    if (told.value.timed_out) continue;
+    await seat.move(told.value.legal_actions[0]);
+  }
+}
+
+describe("a built-in bot", () => {
+  it("plays every game to its end, each as one process, which ends with the host", async () => {
+    const folder = newFolder();
+    const host = await hostIn(folder);
+    const options = { "chess.v1": { fen: "8/8/8/4k3/8/8/4K3/R7 w - - 90 60" } } as Record<string, object>;
+    const seats = await Promise.all(gameIds.map((id) => against(host, "random", id, { options: options[id] ?? {} })));
+    const others = await Promise.all(["counter", "cycle", "greedy"].map((bot) => against(host, bot, "rps")));
+    for (const { value } of await Promise.all([...seats, ...others].map((seat) => playOn(seat)))) {
+      expect(value.result.termination).toBe("normal");
+      expect(Object.values(value.players)).toContainEqual({ kind: "bot", name: expect.any(String), joined: true });
+    }
+    expect(agentsIn(folder)).toHaveLength(4);
+    await stop(host);
+    expect(processesIn(folder)).toEqual([]);
+  });
+
+  it("that is killed in the middle of a game comes back and plays on", async () => {
+    const folder = newFolder();
+    const host = await hostIn(folder);
+    const seat = await against(host, "random", "connect_four");
+    await playOn(seat, 2);
+    const [bot] = agentsIn(folder);
+    kill(bot?.pid ?? 0, "SIGKILL");
+    expect((await playOn(seat)).value.result.termination).toBe("normal");
+    expect(agentsIn(folder).map(({ pid }) => pid)).not.toEqual([bot?.pid]);
+  });
+
+  it("plays a person who makes a game on the pages", async () => {
+    const host = await hostIn(newFolder());
+    const made = (await host.call("POST", "/api/games", { body: { template: "tic_tac_toe" } })).json;
+    const token = tokenOf(made.link);
+    const stream = await watchGame(host, made.game_id, token);
+    for (let event = await stream.next(); event; event = await stream.next()) {
+      const body = { move: event.data.legal_actions[0] };
+      if (event.data.to_act.includes("x")) await host.call("POST", `/api/games/${made.game_id}/moves`, { token, body });
+      if (event.data.status === "completed")
+        expect(event.data.players.o).toMatchObject({ kind: "bot", name: "random" });
+    }
+    const [last] = await rest(await watchGame(host, made.game_id));
+    expect(last?.data.result.termination).toBe("normal");
+  });
+
+  it("refuses an invitation that its host has not signed, also from this machine", async () => {
+    const folder = newFolder();
+    await playOn(await against(await hostIn(folder), "random"), 1);
+    const [{ args = [] } = {}] = agentsIn(folder);
+    const response = await fetch(`http://127.0.0.1:${args[args.indexOf("--port") + 1]}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(bodyOf(from("made up", "GAME_INVITE", invitation()))),
+    });
+    expect(replyIn(await response.text()).payload).toMatchObject({ error_code: "L004" });
+  });
+
+  it("that is being started when the host stops is not waited for, nor left behind", async () => {
+    for (const isListening of [false, true]) {
+      const folder = newFolder();
+      const host = await hostIn(folder);
+      await against(host, "random");
+      if (isListening) await eventually("its process to be there", () => agentsIn(folder).length > 0);
+      await stop(host);
+      expect(processesIn(folder)).toEqual([]);
+    }
+  });
+
+  it("that cannot be started ends its game through our fault", async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, "logs"), "no folder");
+    const host = await hostIn(folder);
+    const seat = await against(host, "random");
+    await playOn(seat, 1);
+    const { value } = await playOn(seat);
+    expect(value.result).toMatchObject({ winner: null, reason: "bot_failed", termination: "aborted" });
+  });
+});
+
+it("names that are no bot's start nothing", async () => {
+  const folder = newFolder();
+  const host = await hostIn(folder);
+  const files = ["uci", "uci:true", "manual", "./x.ts", "../x", "/bin/true", "random.ts"];
+  for (const opponent of [...files, "Random", "__proto__", "no-such", "random\n"]) {
+    const told = await tool(host, "createGame", { template: "chess", opponent });
+    expect(told.isError).toBe(true);
+    expect(told.text).toContain(`no bot "${opponent}"; say agent, human or one of counter, cycle, greedy, random`);
+    const page = await host.call("POST", "/api/games", { body: { template: "chess", opponent } });
+    expect(page.json.error).toEqual({ code: "NOT_FOUND", message: told.text });
+  }
+  expect((await host.call("GET", "/api/games")).json.games).toEqual([]);
+  expect(agentsIn(folder)).toEqual([]);
+});
+
+describe("a bot that is known by its endpoint", () => {
+  const timeouts = { join_ms: 3_000, move_ms: 3_000, game_over_ms: 500 };
+
+  it("plays, and goes on after a restart of the host; without it the game waits", async () => {
+    const folder = newFolder();
+    const port = await freePort();
+    const quiet = silentProcess("player");
+    const player = await startPlayer(
+      {
+        ...{ name: "fish", host: "127.0.0.1", ports: [port], manager: null, dataFolder: folder },
+      },
+      quiet,
+    );
+    const bots = new Map([["fish", `http://127.0.0.1:${port}/mcp`]]);
+    const first = await hostIn(folder, { bots });
+    const seat = await against(first, "fish", "connect_four");
+    await playOn(seat, 2);
+    await stop(first);
+    const without = await hostIn(folder, { port: first.port });
+    expect((await seat.wait({ timeout_s: 0 })).value).toMatchObject({ status: "active" });
+    await stop(without);
+    await hostIn(folder, { port: first.port, bots });
+    expect((await playOn(seat)).value.result.termination).toBe("normal");
+    expect(agentsIn(folder)).toEqual([]);
+    await player.stop();
+  });
+
+  it("loses by forfeit when it fails, with the cause; nothing waits for it", async () => {
+    const faults: readonly [FaultKind, "GAME_INVITE" | "MOVE_REQUEST", string][] = [
+      ["refuse", "MOVE_REQUEST", "refused"],
+      ["silent", "GAME_INVITE", "timeout"],
+      ["silent", "MOVE_REQUEST", "timeout"],
+      ["decline", "GAME_INVITE", "declined"],
+      ["http_500", "MOVE_REQUEST", "http_error"],
+      ["not_json", "MOVE_REQUEST", "bad_json"],
+      ["text_no_envelope", "MOVE_REQUEST", "bad_reply"],
+      ["illegal", "MOVE_REQUEST", "illegal_move"],
+      ["too_large", "MOVE_REQUEST", "too_large"],
+    ];
+    const [first = 0] = await freePorts(faults.length);
+    const name = (index: number) => `faulty${index}`;
+    const bots = new Map(faults.map((_, index) => [name(index), `http://127.0.0.1:${first + index}/mcp`]));
+    const players = faults.map(([fault, at], index) =>
+      startFaultyPlayer({ manager: null, name: name(index), port: first + index, fault, at }),
+    );
+    const faulty = await Promise.all(players);
+    const host = await hostIn(newFolder(), { bots, botTimeouts: timeouts });
+    const ended = await Promise.all(faults.map(async (_, index) => playOn(await against(host, name(index)))));
+    expect(ended.map(({ value }) => value.result)).toMatchObject(
+      faults.map(([, , reason]) => ({ winner: "x", reason, termination: "forfeit" })),
+    );
+    await stop(host);
+    await Promise.all(faulty.map((player) => player.stop()));
+  });
+
+  it("is shown nothing that its seat may not see, and no token but its own", async () => {
+    const port = await freePort();
+    const bot = await startFaultyPlayer({ manager: null, name: "curious", port, fault: "illegal" });
+    const bots = new Map([["curious", `http://127.0.0.1:${port}/mcp`]]);
+    const host = await hostIn(newFolder(), { bots, botTimeouts: timeouts });
+    for (const template of ["rps", "kuhn_poker"]) {
+      const seat = await against(host, "curious", template);
+      await seat.move(seat.told.value.legal_actions[0]);
+      await playOn(seat);
+      await vi.waitFor(() => expect(bot.asked.at(-1)?.type).toBe("GAME_RESULT"), PATIENCE);
+      const observer = observe(host);
+      const [{ seed }] = observer.rows("SELECT seed FROM sessions WHERE session_id = ?", seat.gameId);
+      observer.close();
+      const asked = bot.asked.filter(({ payload }) => String(payload.match_id).startsWith(seat.gameId));
+      expect(asked.length).toBeGreaterThan(2);
+      for (const secret of [seat.token, seed]) expect(JSON.stringify(asked)).not.toContain(secret);
+      for (const { payload } of asked.filter(({ type }) => type === "MOVE_REQUEST")) {
+        const state = payload.game_state as { choices?: object; cards?: object };
+        expect(state.choices ?? state.cards).toMatchObject({ player_1: null });
+      }
+    }
+    await stop(host);
+    await bot.stop();
+  });
+});
+
+it("a host that is killed leaves no bot behind; started again it gives the bot its seat back", async () => {
+  const folder = newFolder();
+  mkdirSync(join(folder, "data"));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const run = async () => {
+    const host = start("referee/main.ts", ["--alone", "--port", String(port), "--data", join(folder, "data")]);
+    await host.line(/session host at/);
+    return host;
+  };
+  const killed = await run();
+  const seat = await against({ url }, "greedy", "connect_four", { name: "Ann" });
+  await playOn(seat, 2);
+  killed.signal("SIGKILL");
+  await killed.ended;
+  await eventually("its bot to have ended", () => processesIn(folder).length === 0, 30_000);
+  const again = await run();
+  const { value } = await playOn(seat);
+  expect(value.result.termination).toBe("normal");
+  expect(value.players).toMatchObject({ red: { name: "Ann" }, yellow: { kind: "bot", name: "greedy" } });
+  again.signal("SIGTERM");
+  expect((await again.ended).code).toBe(0);
+  expect(processesIn(folder)).toEqual([]);
+});

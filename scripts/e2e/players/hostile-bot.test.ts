@@ -1,0 +1,65 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  agentsIn,
+  cleanUp,
+  documentOf,
+  eventually,
+  RPS,
+  run,
+  runFolders,
+  start,
+  testLeague,
+} from "../../testing/processes.ts";
+
+afterEach(cleanUp);
+
+const ROCK = "export default () => 'rock';\n";
+
+it("what bots say to the command which started them neither ends nor spoils its league", async () => {
+  const forged = JSON.stringify({ type: "event", event: { type: "all_completed" } });
+  const files = {
+    "forger.ts": `process.send(${forged});\n${ROCK}`,
+    "babbler.ts": `process.send(null); process.send({ type: "event" }); process.send({ type: "ready", url: 7 });\n${ROCK}`,
+    "endless.ts": `for (let i = 0; i < 200; i++) process.stdout.write("x".repeat(10_000));\n${ROCK}`,
+    "painter.ts": `console.log("\\x1b]0;pwned\\x07\\x1b[2Jhello\\x9b5n");\n${ROCK}`,
+  };
+  const bots = Object.keys(files).map((file) => `./${file}`);
+  const test = await testLeague(bots, RPS, { files });
+  const ended = await run(test, "--json").ended;
+  expect(ended.code, ended.stderr).toBe(0);
+  const [league] = documentOf(ended).leagues;
+  expect(league?.matches.map((one) => one.termination)).toEqual(Array(6).fill("normal"));
+  expect(league?.standings.map((row) => row.display_name).sort()).toEqual(bots.map((_, n) => `Player${n + 1}`));
+  expect(ended.stderr).toMatch(/^Player4: .*hello/m);
+  expect(ended.stderr.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+  expect(ended.stderr.length).toBeLessThan(10_000);
+}, 30_000);
+
+describe("what a run keeps", () => {
+  it("is for its user alone, and its settings are not told to bots", async () => {
+    const files = {
+      "nosy.ts": `console.log(Object.keys(process.env).filter((name) => /^league__/i.test(name)));\n${ROCK}`,
+    };
+    const test = await testLeague(["./nosy.ts", "cycle"], RPS, { files });
+    const env = { LEAGUE__MANAGER__OPERATOR_TOKEN: "a token of sixteen characters" };
+    const { code, stderr } = await start("scripts/league.ts", ["run", test.file], env).ended;
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain("Player1: []");
+    const [folder = ""] = runFolders(test);
+    const kept = readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)));
+    expect(kept.length).toBeGreaterThan(8);
+    expect([folder, ...kept].filter((name) => (statSync(name).mode & 0o077) !== 0)).toEqual([]);
+  }, 30_000);
+});
+
+it("a bot that never comes back to its event loop does not outlive a league that was killed", async () => {
+  const files = { "spin.ts": "export default (turn) => { console.log('spinning'); for (;;) turn.role; };\n" };
+  const test = await testLeague(["./spin.ts", "cycle"], RPS, { files });
+  const league = run(test);
+  await league.line(/^Player1: spinning/);
+  league.signal("SIGKILL");
+  await league.ended;
+  await eventually("every agent to be gone", () => agentsIn(test.folder).length === 0);
+}, 30_000);

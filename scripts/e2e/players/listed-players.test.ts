@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { freePort } from "#shared/runtime/process/free-ports.ts";
+import {
+  cleanUp,
+  documentOf,
+  newFolder,
+  RPS,
+  run,
+  start,
+  type TestLeague,
+  testLeague,
+} from "../../testing/processes.ts";
+
+afterEach(cleanUp);
+
+/** Starts a player that registers nowhere; resolves with its endpoint. */
+async function startListed(folder: string, ...args: readonly string[]): Promise<string> {
+  const port = await freePort();
+  const place = ["--bot", "random", "--name", "Listed", "--port", String(port), "--data", folder];
+  await start("player/main.ts", [...place, "--no-manager", ...args]).line(/plays at/);
+  return `http://127.0.0.1:${port}/mcp`;
+}
+
+async function leagueWith(listed: object): Promise<TestLeague> {
+  const players = [
+    { name: "Listed", ...listed },
+    { name: "Other", bot: "cycle" },
+  ];
+  return testLeague([], RPS, { config: { players } });
+}
+
+/** How the one match of a run ended. */
+async function endOf(test: TestLeague): Promise<unknown> {
+  const ended = await run(test, "--json").ended;
+  return documentOf(ended).leagues[0]?.matches[0]?.termination;
+}
+
+test("a player that is listed by its endpoint plays one league after the other", async () => {
+  const test = await leagueWith({ endpoint: await startListed(newFolder()) });
+  expect([await endOf(test), await endOf(test)]).toEqual(["normal", "normal"]);
+});
+
+test("a player that is listed with its secret plays one league after the other, with the same seed", async () => {
+  const folder = newFolder();
+  const secretFile = join(folder, "secret");
+  const endpoint = await startListed(folder, "--secret-file", secretFile);
+  const test = await leagueWith({ endpoint, secret: readFileSync(secretFile, "utf8").trim() });
+  expect([await endOf(test), await endOf(test)]).toEqual(["normal", "normal"]);
+});
+
+test("a player with a secret refuses the matches of a league whose config does not have it", async () => {
+  const folder = newFolder();
+  const endpoint = await startListed(folder, "--secret-file", join(folder, "secret"));
+  const test = await leagueWith({ endpoint });
+  expect(await endOf(test)).toBe("forfeit");
+});

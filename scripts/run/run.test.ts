@@ -1,0 +1,243 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
+import { replay, replayTexts } from "#shared/session/replay.ts";
+import { verdictOf } from "#shared/session/verdict.ts";
+import { summaryOf } from "../../league-manager/league/outcome.ts";
+import { keptState, sessionLog } from "../../league-manager/testing/kept-state.ts";
+import {
+  ALL_LEAGUES,
+  cleanUp,
+  documentOf,
+  type Ended,
+  FOUR_BOTS,
+  league,
+  processesIn,
+  runFolders,
+  type TestLeague,
+  testLeague,
+} from "../testing/processes.ts";
+
+const playerId = z.string().regex(/^P\d\d$/);
+const count = z.int().min(0);
+/** The exact fields of the document. */
+const Document = z.strictObject({
+  leagues: z.array(
+    z.strictObject({
+      league_id: z.string(),
+      game: z.string(),
+      status: z.literal("completed"),
+      matches: z.array(
+        z.strictObject({
+          match_id: z.string().regex(/^R\d+M\d+$/),
+          round_id: z.int().min(1),
+          roles: z.record(z.string(), playerId),
+          winner: playerId.nullable(),
+          points: z.record(playerId, z.union([z.literal(0), z.literal(1), z.literal(3)])),
+          termination: z.enum(["normal", "forfeit", "aborted"]),
+          reason: z.string().min(1),
+          referee_id: z.string().regex(/^REF\d\d$/),
+        }),
+      ),
+      standings: z.array(
+        z.strictObject({
+          rank: z.int().min(1),
+          player_id: playerId,
+          display_name: z.string(),
+          played: count,
+          wins: count,
+          draws: count,
+          losses: count,
+          points: count,
+        }),
+      ),
+    }),
+  ),
+});
+
+/** The table, computed independently by the rules at the end of PROTOCOL.md. */
+function recomputed(matches: z.infer<typeof Document>["leagues"][number]["matches"], ids: readonly string[]) {
+  const rows = ids.map((id) => {
+    const got = matches.filter((match) => match.termination !== "aborted").flatMap((match) => match.points[id] ?? []);
+    const of = (points: number): number => got.filter((one) => one === points).length;
+    const [wins, draws, losses] = [of(3), of(1), of(0)];
+    return { player_id: id, played: got.length, wins, draws, losses, points: 3 * wins + draws };
+  });
+  rows.sort(
+    (a, b) => b.points - a.points || b.wins - a.wins || b.draws - a.draws || (a.player_id < b.player_id ? -1 : 1),
+  );
+  return rows.map((row, index) => ({ rank: index + 1, ...row }));
+}
+
+describe("league run", () => {
+  let test: TestLeague;
+  let first: Ended;
+  beforeAll(async () => {
+    test = await testLeague(FOUR_BOTS, ALL_LEAGUES, { referees: 2 });
+    first = await league(["run", test.file, "--json", "--seed", "7"]);
+  }, 60_000);
+  afterAll(cleanUp);
+
+  it("ends with exit code 0 and leaves nothing running", () => {
+    expect(first.code, first.stderr).toBe(0);
+    expect(processesIn(test.folder)).toEqual([]);
+  });
+
+  it("prints exactly one JSON document, with exactly these fields", () => {
+    const document = Document.parse(documentOf(first));
+    expect(document.leagues.map(({ league_id, game }) => ({ league_id, game }))).toEqual(
+      ALL_LEAGUES.map(({ league_id, game }) => ({ league_id, game })),
+    );
+    for (const { matches } of document.leagues) {
+      expect(matches).toHaveLength(6);
+      expect(matches.map((match) => match.termination)).toEqual(Array(6).fill("normal"));
+      expect(new Set(matches.map((match) => Object.values(match.roles).sort().join("-"))).size).toBe(6);
+    }
+    for (const match of document.leagues.flatMap((one) => one.matches)) {
+      expect(Object.keys(match.points).sort()).toEqual(Object.values(match.roles).sort());
+      const won = Object.entries(match.points).find(([, points]) => points === 3);
+      expect(match.winner).toBe(won?.[0] ?? null);
+    }
+  });
+
+  it("gives standings that follow from its matches", () => {
+    for (const { matches, standings } of Document.parse(documentOf(first)).leagues) {
+      expect(standings.map(({ display_name: _, ...row }) => row)).toEqual(
+        recomputed(matches, ["P01", "P02", "P03", "P04"]),
+      );
+      for (const row of standings) expect(row.display_name).toBe(`Player${Number(row.player_id.slice(1))}`);
+    }
+  });
+
+  it("gives every player each role equally often, within one", () => {
+    for (const { matches } of documentOf(first).leagues) {
+      for (const id of ["P01", "P02", "P03", "P04"]) {
+        const roles = matches.flatMap((match) =>
+          Object.entries(match.roles).flatMap(([role, who]) => (who === id ? role : [])),
+        );
+        const ofFirst = roles.filter((role) => role === roles[0]).length;
+        expect(Math.abs(2 * ofFirst - roles.length)).toBeLessThanOrEqual(1);
+      }
+    }
+  });
+
+  it("keeps logs that replay to the recorded results", () => {
+    const [folder = ""] = runFolders(test);
+    const { leagues } = keptState(
+      folder,
+      documentOf(first).leagues.map(({ league_id }) => league_id),
+    );
+    const kept = [...leagues.values()].flatMap(({ leagueId, rounds }) =>
+      rounds.flatMap((round) => round.matches.map((match) => ({ leagueId, ...match }))),
+    );
+    const matches = new Map(
+      documentOf(first).leagues.flatMap((one) =>
+        one.matches.map((match) => [`${one.league_id}/${match.match_id}`, match] as const),
+      ),
+    );
+    expect(kept.map((row) => `${row.leagueId}/${row.matchId}`).sort()).toEqual([...matches.keys()].sort());
+    for (const row of kept) {
+      const { log, seed } = sessionLog(folder, row.leagueId, row.matchId);
+      const replayed = replayTexts(log, seed);
+      if (!replayed.ok) throw new Error(`${row.matchId}: ${replayed.error.message}`);
+      const verdict = verdictOf(replayed.value.session);
+      const match = matches.get(`${row.leagueId}/${row.matchId}`);
+      if (!match) throw new Error("not in the document");
+      const byPlayer = Object.fromEntries(Object.entries(verdict.points).map(([role, n]) => [match.roles[role], n]));
+      const winner = verdict.winner === null ? null : match.roles[verdict.winner];
+      const told = { points: byPlayer, winner, termination: verdict.termination, reason: verdict.reason };
+      expect(match).toMatchObject(told);
+      expect(summaryOf(row)).toMatchObject({ match_points: byPlayer, winner, termination: verdict.termination });
+      expect(row.logHead).toBe(replayed.value.head);
+    }
+  });
+
+  it("keeps referees' own logs, each match in one of them, that replay too", () => {
+    const [folder = ""] = runFolders(test);
+    const files = readdirSync(folder).filter((name) => /^referee-\d+\.sqlite$/.test(name));
+    expect(files).toHaveLength(2);
+    let sessions = 0;
+    for (const file of files) {
+      const db = new DatabaseSync(join(folder, file), { readOnly: true });
+      for (const { session_id, seed } of db.prepare("SELECT session_id, seed FROM sessions").all()) {
+        const query = "SELECT session_id AS stream, * FROM entries WHERE session_id = ? ORDER BY seq";
+        const replayed = replay(db.prepare(query).all(session_id ?? "") as unknown as RecordedEvent[], String(seed));
+        if (!replayed.ok) throw new Error(replayed.error.message);
+        expect(replayed.value.status).toBe("completed");
+        sessions++;
+      }
+      db.close();
+    }
+    expect(sessions).toBe(18);
+  });
+
+  it("repeats itself with the same seed, and not with another", async () => {
+    const again = await league(["run", test.file, "--json", "--seed", "7", "--quiet"]);
+    expect(documentOf(again)).toEqual(documentOf(first));
+    expect(again.stderr).toBe("");
+    const other = documentOf(await league(["run", test.file, "--json", "--seed", "8", "--quiet"]));
+    expect(other).not.toEqual(documentOf(first));
+  }, 60_000);
+});
+
+describe("league run for people", () => {
+  afterEach(cleanUp);
+  const SMALL = [
+    { league_id: "even-odd", game: "even_odd.v1" },
+    { league_id: "draw", game: "even_odd.v1", options: { variant: "draw" } },
+    { league_id: "rps", game: "rps.v1" },
+  ];
+
+  it("prints a table for each league on stdout and plain progress on stderr", async () => {
+    const test = await testLeague(["random", "cycle"], SMALL);
+    const { code, stdout, stderr } = await league(["run", test.file, "--seed", "1"]);
+    expect(code, stderr).toBe(0);
+    const tables = stdout.trimEnd().split("\n\n");
+    expect(tables.map((table) => table.split("\n", 1)[0])).toEqual([
+      "even-odd (even_odd.v1)",
+      "draw (even_odd.v1)",
+      "rps (rps.v1)",
+    ]);
+    for (const table of tables) {
+      expect(table).toMatch(/#\s+Player\s+Played\s+Won\s+Drawn\s+Lost\s+Points/);
+      expect(table.match(/^\s+[12]\s+Player[12]\s+P0[12](\s+\d+){5}$/gm)).toHaveLength(2);
+    }
+    for (const { league_id } of SMALL)
+      expect(stderr).toMatch(new RegExp(`^${league_id} R1M1 \\(Player1 .*\\[1/1\\]$`, "m"));
+    expect(stdout + stderr).not.toContain("\x1b");
+  });
+
+  it("--quiet prints no progress", async () => {
+    const test = await testLeague(["random", "cycle"], SMALL.slice(2));
+    const { code, stdout, stderr } = await league(["run", test.file, "--quiet"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain("rps (rps.v1)");
+  });
+});
+
+describe("the command line", () => {
+  afterEach(cleanUp);
+
+  it.each(["", "run", "serve", "join", "play"])("league %s --help", async (command) => {
+    const { code, stdout, stderr } = await league([...command.split(" ").filter(Boolean), "--help"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain(`Usage: league ${command}`);
+  });
+
+  it.each([
+    "run --no-such-option",
+    "--no-such-option",
+    "no-such-command",
+    "run a.json b.json",
+    "serve --players none",
+    "join random --port 70000",
+    "play random cycle",
+  ])("wrong usage exits with 2: league %s", async (args) => {
+    const { code, stdout, stderr } = await league(args.split(" "));
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/^error: /m);
+  });
+});

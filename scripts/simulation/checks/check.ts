@@ -1,0 +1,203 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Database } from "#shared/store/sqlite.ts";
+import { type LeagueEvent, parseLeagueEvent } from "../../../league-manager/league/events.ts";
+import { exportOf } from "../../archive/export/export-store.ts";
+import { writeExport } from "../../archive/files.ts";
+import { verifyExport } from "../../archive/verify/verify.ts";
+import { FORGED } from "../liar.ts";
+import type { Passed } from "../machines/connection.ts";
+import { MANAGER, MOVE_MS, type Plan, playerName } from "../plan.ts";
+import { createCourse } from "./course.ts";
+import { envelopesIn, type Seen } from "./envelopes.ts";
+import { sentBeforeCommit } from "./sent-before-commit.ts";
+import { createTurns } from "./turns.ts";
+
+type Completed = Extract<LeagueEvent, { type: "match_completed" }>;
+
+/** A result that the manager has acknowledged. */
+interface Acknowledged {
+  readonly matchId: string;
+  readonly epoch: number;
+  readonly logHead: string;
+}
+
+/** Collects what a run acknowledges and shows, and compares it with the logs. */
+export interface Checker {
+  onRequest(passed: Passed): void;
+  onAnswer(passed: Passed, reply: string): void;
+  onCommitted(machine: string, db: Database): void;
+  isOver(): boolean;
+  /** The faults of a run that has ended; empty if its invariants hold. */
+  faults(databases: ReadonlyMap<string, Database>): Promise<readonly string[]>;
+}
+
+export function createChecker(plan: Plan): Checker {
+  const faults: string[] = [];
+  const acknowledged: Acknowledged[] = [];
+  const course = createCourse(plan);
+  const turns = createTurns();
+  /** The databases of the manager and the referees. */
+  const stores = new Map<string, Database>();
+  const hasFullDisk = plan.disturbances.some(({ type }) => type === "disk full");
+  let isOver = false;
+
+  const onSent = (from: string, sent: Seen, request: Seen | null): void => {
+    const db = stores.get(from);
+    if (db) faults.push(...sentBeforeCommit(from, db, sent, request));
+  };
+  const onResultAnswered = (request: Seen, answer: Seen): void => {
+    // A match that its referee aborts is released, and has no result.
+    if (request.type !== "MATCH_RESULT" || request.payload.termination === "aborted") return;
+    const { match_id, epoch, log_head } = request.payload;
+    const result = { matchId: String(match_id), epoch: Number(epoch), logHead: String(log_head) };
+    if (answer.type === "MATCH_RESULT_RESPONSE") acknowledged.push(result);
+    if (answer.payload.error_code === "G001") faults.push(`the manager refused a result of ${match_id}`);
+  };
+
+  return {
+    onRequest({ from, to, body }) {
+      if (isPlayer(from)) return;
+      for (const request of envelopesIn(body)) {
+        onSent(from, request, null);
+        if (request.type === "MATCH_RESULT") faults.push(...turns.onReport(request));
+        if (!isPlayer(to)) continue;
+        course.onRequest(request);
+        faults.push(...turns.onRequest(request));
+      }
+    },
+    onAnswer({ from, to, body }, reply) {
+      if (!hasFullDisk && reply.includes('"code":-32603')) faults.push(`${to} answered an internal error: ${reply}`);
+      const requests = envelopesIn(body);
+      for (const answer of envelopesIn(reply)) {
+        const request = requests.find(({ id }) => id === answer.id);
+        if (!request) continue;
+        onSent(to, answer, request);
+        if (isPlayer(from)) {
+          faults.push(...faultsOfForgery(from, to, request, answer));
+          continue;
+        }
+        onResultAnswered(request, answer);
+        faults.push(...turns.onAnswer(to, request, answer));
+      }
+    },
+    onCommitted(machine, db) {
+      if (!isPlayer(machine)) stores.set(machine, db);
+      if (machine !== MANAGER || isOver) return;
+      isOver = db.prepare("SELECT 1 FROM log WHERE type = 'completed'").get() !== undefined;
+    },
+    isOver: () => isOver,
+    async faults(databases) {
+      const db = [...databases].find(([file]) => file.includes("league-manager"))?.[1];
+      if (!db) return [...faults, "the manager has no store"];
+      const events = db
+        .prepare("SELECT body FROM log JOIN streams ON number = stream WHERE name = 'league:sim' ORDER BY seq")
+        .all()
+        .map(({ body }) => parseLeagueEvent(String(body)));
+      return [
+        ...faults,
+        ...faultsOfResults(events, acknowledged),
+        ...course.faults(events),
+        ...faultsOfCharges(plan, events, namesIn(db)),
+        ...(await faultsOfExport(db)),
+      ];
+    },
+  };
+}
+
+const isPlayer = (machine: string): boolean => machine.startsWith("player");
+
+/** The fault of an answer to a player that takes its forged request for true. */
+function faultsOfForgery(from: string, to: string, request: Seen, answer: Seen): readonly string[] {
+  const isForged = FORGED.some((type) => type === request.type);
+  return isForged && !answer.type.endsWith("_ERROR")
+    ? [`${to} accepted ${request.type} of ${from}: ${answer.type}`]
+    : [];
+}
+
+/** Every acknowledged result is recorded as it was reported, and every match has one result. */
+function faultsOfResults(events: readonly LeagueEvent[], acknowledged: readonly Acknowledged[]): readonly string[] {
+  const completed = new Map<string, Completed>();
+  const faults: string[] = [];
+  for (const event of events) {
+    if (event.type === "match_aborted") faults.push(`${event.match_id} was aborted: ${event.reason}`);
+    if (event.type !== "match_completed") continue;
+    if (completed.has(event.match_id)) faults.push(`${event.match_id} has two results`);
+    completed.set(event.match_id, event);
+  }
+  for (const { matchId, epoch, logHead } of acknowledged) {
+    const recorded = completed.get(matchId);
+    if (!recorded || recorded.log_head !== logHead || recorded.epoch !== epoch) {
+      faults.push(`the acknowledged result of ${matchId}, epoch ${epoch}, is not recorded`);
+    }
+  }
+  return faults;
+}
+
+const namesIn = (db: Database): ReadonlyMap<string, string> =>
+  new Map(
+    db
+      .prepare("SELECT agent_id, display_name FROM profiles")
+      .all()
+      .map((row) => [String(row.agent_id), String(row.display_name)]),
+  );
+
+/** No player that behaves well is charged for what happened to others. `names` are the display names of the players, by id. */
+function faultsOfCharges(
+  plan: Plan,
+  events: readonly LeagueEvent[],
+  names: ReadonlyMap<string, string>,
+): readonly string[] {
+  return events.flatMap((event) => {
+    if (event.type !== "match_completed") return [];
+    return event.faults.flatMap(({ player_id, cause }) => {
+      const index = Number(names.get(player_id)?.slice(1)) - 1;
+      return isExcused(plan, index) ? [] : [`${event.match_id}: ${player_id} was charged for ${cause}`];
+    });
+  });
+}
+
+/**
+ * Whether a player may be charged: it misbehaves, has left, has a copy, or the disturbances of itself, the referees and the manager last together as long as a move may
+ * take. A request without an answer on a silent connection is a timeout of the player (docs/simulation.md).
+ */
+function isExcused({ players, disturbances }: Plan, index: number): boolean {
+  const behaviour = players[index] ?? "silent";
+  const own = playerName(index);
+  if (behaviour !== "well" && behaviour !== "slow") return true;
+  if (disturbances.some((one) => (one.type === "leave" || one.type === "copy") && one.machine === own)) return true;
+  const others = playerNames(players.length).filter((name) => name !== own);
+  const durations = disturbances.map((one) => {
+    if ("machine" in one && others.includes(one.machine)) return 0;
+    if (one.type === "partition") {
+      if (one.between.some((name) => others.includes(name))) return 0;
+      return one.isSilent ? MOVE_MS : one.ms;
+    }
+    if (one.type === "crash" || one.type === "crash at commit") return Math.min(one.downMs, MAX_DOWN_MS) + RECOVERY_MS;
+    return "ms" in one && one.type !== "clock set" ? one.ms : 0;
+  });
+  return durations.reduce((sum, ms) => sum + ms, 0) >= MOVE_MS;
+}
+
+/** A referee that is down for longer has lost its matches to other referees. */
+const MAX_DOWN_MS = 5_000;
+/** How long a process may take to start and to be found again. */
+const RECOVERY_MS = 1_500;
+
+const playerNames = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => playerName(n));
+
+/** The production check of an exported run: every log is replayed, and the standings are computed anew. */
+async function faultsOfExport(db: Database): Promise<readonly string[]> {
+  const folder = mkdtempSync(join(tmpdir(), "simulation-"));
+  try {
+    const file = join(folder, "league-manager.sqlite");
+    db.prepare("VACUUM INTO ?").run(file);
+    const { files } = await exportOf(file);
+    const out = join(folder, "export");
+    writeExport(out, files);
+    return verifyExport(out).faults.map((fault) => `${fault.file}: ${fault.message}`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

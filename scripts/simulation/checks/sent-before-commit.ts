@@ -1,0 +1,33 @@
+import type { Database } from "#shared/store/sqlite.ts";
+import { MANAGER } from "../plan.ts";
+import type { Seen } from "./envelopes.ts";
+
+const RESULT_OF_MANAGER = `SELECT 1 FROM log WHERE type IN ('match_completed', 'match_released', 'match_aborted')
+  AND body ->> '$.match_id' = ? AND body ->> '$.epoch' = ?`;
+const ASSIGNMENT = `SELECT 1 FROM log WHERE type = 'match_assigned' AND body ->> '$.match_id' = ? AND body ->> '$.epoch' = ?`;
+const SESSION = "SELECT 1 FROM matches WHERE match_id = ? AND epoch = ?";
+const ACTIONS = `SELECT 1 FROM matches JOIN sessions USING (session_id) JOIN log USING (stream)
+  WHERE match_id = ? AND epoch = ? GROUP BY session_id HAVING sum(log.type = 'acted') >= ?`;
+const LOG_HEAD = "SELECT 1 FROM log WHERE hash = ?";
+
+/**
+ * The fault of a request or an answer that a manager or referee has sent: what it states must be committed in its database. `request` is the
+ * request of an answer.
+ */
+export function sentBeforeCommit(from: string, db: Database, sent: Seen, request: Seen | null): readonly string[] {
+  const { type, payload } = sent;
+  const { match_id, epoch } = { ...request?.payload, ...payload } as { match_id?: string; epoch?: number };
+  const isKept = (sql: string, ...values: readonly unknown[]): boolean =>
+    db.prepare(sql).get(...(values as (string | number)[])) !== undefined;
+  const isOfManager = from === MANAGER;
+  const isCommitted = ((): boolean => {
+    if (isOfManager && type === "MATCH_RESULT_RESPONSE") return isKept(RESULT_OF_MANAGER, match_id, epoch);
+    if (isOfManager && type === "START_GAME") return isKept(ASSIGNMENT, match_id, epoch);
+    if (isOfManager) return true;
+    if (type === "START_GAME_RESPONSE" || type === "GAME_INVITE") return isKept(SESSION, match_id, epoch);
+    if (type === "MOVE_REQUEST") return isKept(ACTIONS, match_id, epoch, payload.tick);
+    const isResult = type === "GAME_RESULT" || type === "MATCH_RESULT";
+    return !isResult || payload.log_head === "" || isKept(LOG_HEAD, payload.log_head);
+  })();
+  return isCommitted ? [] : [`${from} sent ${type} of ${match_id}, epoch ${epoch}, before its commit`];
+}

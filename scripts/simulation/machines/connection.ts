@@ -1,0 +1,176 @@
+import type { ListenOptions } from "#shared/rpc/http/listen.ts";
+import type { HttpReply } from "#shared/rpc/jsonrpc/http.ts";
+import type { DispatchController, DispatchHandler, DispatchOptions } from "#shared/rpc/peer/targets.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+/** What happens to one request. */
+export interface Fate {
+  /** From the caller to the callee, ms. */
+  readonly requestMs: number;
+  readonly replyMs: number;
+  /** `reset`: the connection breaks on the way. `silent`: nothing arrives, and no error. */
+  readonly request: "arrives" | "arrives twice" | "reset" | "silent";
+  readonly reply: "arrives" | "reset" | "silent";
+}
+
+/** A request as an observer of the simulation sees it. */
+export interface Passed {
+  readonly from: string;
+  readonly to: string;
+  readonly body: string;
+}
+
+export interface NetworkOptions {
+  readonly scheduler: Scheduler;
+  readonly fateOf: (from: string, to: string) => Fate;
+  /** A request has reached a callee that listens. */
+  readonly onRequest: (passed: Passed) => void;
+  /** A callee has answered; the answer may get lost. */
+  readonly onAnswer: (passed: Passed, reply: string) => void;
+}
+
+export interface Server {
+  readonly machine: string;
+  readonly options: ListenOptions;
+  /** Connections that it has accepted. */
+  readonly open: Set<Connection>;
+  /** The answers that its handlers are working on. */
+  readonly answering: Set<Promise<unknown>>;
+}
+
+export interface Wire extends NetworkOptions {
+  readonly servers: ReadonlyMap<string, Server>;
+}
+
+/** The address of every machine. */
+export const HOST = "127.0.0.1";
+const refusedError = (): Error => Object.assign(new Error(`connect ECONNREFUSED ${HOST}`), { code: "ECONNREFUSED" });
+export const resetError = (): Error => Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+
+/** One request and its reply. */
+export class Connection {
+  readonly #wire: Wire;
+  readonly #from: string;
+  readonly #origin: string;
+  readonly #request: DispatchOptions;
+  readonly #handler: DispatchHandler;
+  readonly #onEnd: () => void;
+  readonly #gone = new AbortController();
+  readonly #controller: DispatchController;
+  #server: Server | null = null;
+  #isOver = false;
+
+  constructor(
+    wire: Wire,
+    from: string,
+    origin: string,
+    request: DispatchOptions,
+    handler: DispatchHandler,
+    onEnd: () => void,
+  ) {
+    this.#wire = wire;
+    this.#from = from;
+    this.#origin = origin;
+    this.#request = request;
+    this.#handler = handler;
+    this.#onEnd = onEnd;
+    this.#controller = {
+      abort: (reason: Error) => this.fail(reason),
+    } as unknown as DispatchController;
+    wire.scheduler.after(0, () => this.#send());
+  }
+
+  /** The caller has ended: nothing reaches it any more. */
+  drop(): void {
+    this.#isOver = true;
+    this.#gone.abort();
+    this.#server?.open.delete(this);
+    this.#onEnd();
+  }
+
+  /** The connection breaks, and the caller gets the error. */
+  fail(error: Error): void {
+    if (this.#isOver) return;
+    this.drop();
+    this.#handler.onResponseError?.(this.#controller, error);
+  }
+
+  #send(): void {
+    if (this.#isOver) return;
+    this.#handler.onRequestStart?.(this.#controller, undefined);
+    if (this.#isOver) return;
+    const { scheduler, servers, fateOf } = this.#wire;
+    const fate = fateOf(this.#from, servers.get(this.#origin)?.machine ?? this.#origin);
+    scheduler.after(fate.requestMs, () => this.#arrive(fate));
+  }
+
+  #arrive(fate: Fate): void {
+    const server = this.#wire.servers.get(this.#origin);
+    if (this.#isOver || fate.request === "silent") return;
+    if (fate.request === "reset" || !server) {
+      this.fail(server ? resetError() : refusedError());
+      return;
+    }
+    this.#server = server;
+    server.open.add(this);
+    if (fate.request === "arrives twice") void this.#answer(server, { ...fate, reply: "silent" });
+    void this.#answer(server, fate);
+  }
+
+  /** The callee handles the request. What it answers is delivered as `fate` says. */
+  async #answer(server: Server, fate: Fate): Promise<void> {
+    const taking = this.#take(server);
+    server.answering.add(taking);
+    const reply = await taking;
+    server.answering.delete(taking);
+    const later = (run: () => void): void => void this.#wire.scheduler.after(fate.replyMs, run);
+    const deliver = (run: () => void): void => {
+      if (fate.reply === "arrives") later(run);
+    };
+    if (fate.reply === "reset") later(() => this.fail(resetError()));
+    let text = reply.body;
+    deliver(() => this.#start(reply.status));
+    if (reply.body !== "") deliver(() => this.#data(reply.body));
+    for await (const more of reply.more ?? []) {
+      text += more;
+      deliver(() => this.#data(more));
+    }
+    deliver(() => this.#end());
+    const isAlive = this.#wire.servers.get(this.#origin) === server;
+    if (isAlive && this.#request.method !== "GET") this.#wire.onAnswer(this.#passed(server), text);
+  }
+
+  #passed({ machine }: Server): Passed {
+    return { from: this.#from, to: machine, body: String(this.#request.body ?? "") };
+  }
+
+  async #take(server: Server): Promise<HttpReply> {
+    const { options } = server;
+    const { method, path } = this.#request;
+    if (method === "GET") {
+      const isReady = !path.startsWith("/ready") || options.isReady();
+      return { status: path.startsWith("/health") || isReady ? 200 : 503, body: "{}" };
+    }
+    const passed = this.#passed(server);
+    this.#wire.onRequest(passed);
+    const headers = this.#request.headers as Record<string, string> | null | undefined;
+    const bearer = headers?.authorization?.replace(/^Bearer /, "") ?? null;
+    const http = { bearer, remoteAddress: HOST, gone: () => this.#gone.signal };
+    const verdict = (await options.gate?.(passed.body, http)) ?? null;
+    return verdict?.rejection ?? options.handler(passed.body, http);
+  }
+
+  #start(status: number): void {
+    if (!this.#isOver) this.#handler.onResponseStart?.(this.#controller, status, {}, "OK");
+  }
+
+  #data(text: string): void {
+    if (!this.#isOver) this.#handler.onResponseData?.(this.#controller, Buffer.from(text));
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.drop();
+    this.#handler.onResponseEnd?.(this.#controller, {});
+  }
+}

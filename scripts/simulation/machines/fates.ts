@@ -1,0 +1,41 @@
+import type { Random } from "#shared/lib/rng.ts";
+import type { Disturbance, Plan } from "../plan.ts";
+import type { Fate } from "./connection.ts";
+
+/** Most messages take a few milliseconds. */
+const MAX_DELAY_MS = 40;
+
+/** Decides what happens to a request that is sent now. */
+export type FateOf = (from: string, to: string) => Fate;
+
+/** What the disturbances of a plan do to each request, by the time at which it is sent. */
+export const fatesOf =
+  ({ disturbances }: Plan, now: () => number, random: Random): FateOf =>
+  (from, to) => {
+    const delay = (): number => random.next() ** 4 * MAX_DELAY_MS;
+    let fate: Fate = { requestMs: delay(), replyMs: delay(), request: "arrives", reply: "arrives" };
+    for (const one of disturbances) {
+      if ("ms" in one && now() >= one.at && now() < one.at + one.ms) fate = disturbed(fate, one, from, to, random);
+    }
+    return fate;
+  };
+
+function disturbed(fate: Fate, one: Disturbance, from: string, to: string, random: Random): Fate {
+  if (one.type === "partition") {
+    const isBetween = one.between.includes(from) && one.between.includes(to);
+    return isBetween ? { ...fate, request: one.isSilent ? "silent" : "reset" } : fate;
+  }
+  if (one.machine !== from && one.machine !== to) return fate;
+  if (one.type === "slow") {
+    const [request, reply] = [random.next() * one.delayMs, random.next() * one.delayMs];
+    return { ...fate, requestMs: fate.requestMs + request, replyMs: fate.replyMs + reply };
+  }
+  if (one.type === "lossy" && random.next() < one.share) {
+    return random.pick<Fate>([
+      { ...fate, request: "reset" },
+      { ...fate, reply: "reset" },
+      { ...fate, request: "arrives twice" },
+    ]);
+  }
+  return fate;
+}

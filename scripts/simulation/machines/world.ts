@@ -1,0 +1,218 @@
+import { createRandom, type Random } from "#shared/lib/rng.ts";
+import type { AgentProcess } from "#shared/runtime/agent.ts";
+import { StartError } from "#shared/runtime/process/exit.ts";
+import { openLog } from "#shared/runtime/process/logger.ts";
+import type { Database } from "#shared/store/sqlite.ts";
+import { agentsOf, copyOf, type Start, seededIds } from "../agents.ts";
+import type { Choice } from "../checks/secrecy.ts";
+import { copyName, type Disturbance, type Plan, START_MS } from "../plan.ts";
+import { processClock } from "./clock.ts";
+import type { Passed } from "./connection.ts";
+import { type CommitFate, createDisk, DiskFull, type MachineDisk } from "./disk.ts";
+import { fatesOf } from "./fates.ts";
+import { faultsOfLoad, type Load, type Machine, type Process } from "./machine.ts";
+import { createNetwork, type SimulatedNetwork } from "./network.ts";
+import { createScheduler, settled } from "./scheduler.ts";
+
+/** A process that ended by itself is started again after this time. */
+const RESTART_MS = 300;
+/** The time from one change of a machine's date to the next. */
+const DATE_MS = 250;
+/** Whether a player has been invited is looked up so often. */
+const INVITATION_MS = 50;
+/** More starts of one process mean that it cannot run. */
+const MAX_STARTS = 100;
+const MAX_COMMIT_MS = 5;
+/** A process that has not stopped after so many steps does not stop. */
+const MAX_STOP_STEPS = 100_000;
+
+/** What a run shows to those who check it. */
+export interface Observer {
+  onRequest(passed: Passed): void;
+  onAnswer(passed: Passed, reply: string): void;
+  /** A machine has committed to its database. Its process does not know that yet. */
+  onCommitted(machine: string, db: Database): void;
+  trace(line: string): void;
+}
+
+/** An error that a program ends with by design. */
+export const isExpected = (thrown: unknown): boolean => thrown instanceof StartError || thrown instanceof DiskFull;
+
+/** The machines of a plan under virtual time. The production code runs on simulated clocks, ids, disks and one simulated network. */
+export class World {
+  readonly scheduler = createScheduler();
+  /** Errors that nothing caught. */
+  readonly faults = new Set<string>();
+  readonly #plan: Plan;
+  readonly #observer: Observer;
+  readonly #random: Random;
+  readonly #network: SimulatedNetwork;
+  readonly #machines = new Map<string, Machine>();
+  #isStopping = false;
+
+  /** `choice` is replaced by another one. */
+  constructor(plan: Plan, observer: Observer, choice: Choice | null = null) {
+    this.#plan = plan;
+    this.#observer = observer;
+    this.#random = createRandom(`${plan.seed}/run`);
+    const { scheduler } = this;
+    const fateOf = fatesOf(plan, scheduler.now, this.#random);
+    this.#network = createNetwork({
+      ...{ scheduler, fateOf, onAnswer: observer.onAnswer },
+      onRequest: (passed) => {
+        const machine = this.#machines.get(passed.to);
+        if (machine && passed.body.includes('"GAME_INVITE"')) machine.isInvited = true;
+        observer.onRequest(passed);
+      },
+    });
+    for (const [name, start] of agentsOf(plan, choice)) this.#add(name, start, this.#random.next() * START_MS);
+    for (const one of plan.disturbances) scheduler.after(one.at, () => this.#disturb(one));
+  }
+
+  databasesOf(machine: string): ReadonlyMap<string, Database> {
+    return this.#machines.get(machine)?.disk.databases() ?? new Map();
+  }
+
+  /** How many timers the processes have set. */
+  timers(): number {
+    return [...this.#machines.values()].reduce((sum, { process }) => sum + (process?.clock.timers() ?? 0), 0);
+  }
+
+  /** Runs the next event, and checks that no process has too much open; false when nothing is left to happen. */
+  async step(): Promise<boolean> {
+    const hasRun = await this.scheduler.step();
+    for (const machine of this.#machines.values()) {
+      for (const fault of faultsOfLoad(machine, this.#machines.size)) this.faults.add(fault);
+    }
+    return hasRun;
+  }
+
+  /** Stops every process as a signal does. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    const processes = [...this.#machines.values()].flatMap(({ process }) => process ?? []);
+    let isOver = false;
+    const stops = processes.map(({ agent, killed }) => agent && Promise.race([agent.stop(), killed]));
+    void Promise.all(stops).then(() => {
+      isOver = true;
+    });
+    await settled();
+    for (let steps = 0; !isOver && steps < MAX_STOP_STEPS && (await this.scheduler.step()); steps++);
+    if (!isOver) this.faults.add("a process does not stop");
+    await this.scheduler.finishTurn();
+  }
+
+  #trace(line: string): void {
+    this.#observer.trace(`${this.scheduler.now().toFixed(0).padStart(8)} ${line}`);
+  }
+
+  #add(name: string, start: Start, afterMs: number, copied?: MachineDisk): void {
+    const disk = createDisk(
+      {
+        commitMs: () => this.#random.next() * MAX_COMMIT_MS,
+        fate: () => this.#fateOfCommit(machine),
+        onCommitted: (db) => this.#observer.onCommitted(name, db),
+        onCrash: () => this.#kill(machine, machine.downMs, "is killed at a commit"),
+      },
+      copied?.secrets(),
+    );
+    const machine: Machine = {
+      ...{ name, disk, start, process: null, isInvited: false, hasLeft: false },
+      ...{ dateOffset: 0, starts: 0, commitFate: null, downMs: 0, fullUntil: 0 },
+    };
+    this.#machines.set(name, machine);
+    this.scheduler.after(afterMs, () => this.#start(machine));
+  }
+
+  #start(machine: Machine): void {
+    if (machine.process || machine.hasLeft || this.#isStopping) return;
+    const { name } = machine;
+    machine.starts++;
+    if (machine.starts > MAX_STARTS) return void this.faults.add(`${name} was started ${MAX_STARTS} times`);
+    this.#trace(`${name} starts`);
+    const onThrow = (thrown: unknown): void => {
+      if (machine.process === process) this.#end(machine, thrown);
+    };
+    const clock = processClock(this.scheduler, () => machine.dateOffset, onThrow);
+    const [network, disk] = [this.#network.of(name, clock), machine.disk.of(clock)];
+    const killed = Promise.withResolvers<void>();
+    const kill = (): void => {
+      for (const one of [clock, network, disk]) one.stop();
+      killed.resolve();
+    };
+    const load = (): Load => ({
+      ...{ timers: clock.timers(), connections: network.connections(), commits: disk.waiting() },
+    });
+    const process: Process = { clock, kill, load, killed: killed.promise, agent: null };
+    machine.process = process;
+    const say = (line: string): void => this.#trace(`${name}: ${line}`);
+    const ids = seededIds(`${this.#plan.seed}/${name}/${machine.starts}`);
+    const self: AgentProcess = {
+      ...{ log: openLog(null, name), say, warn: say, report: () => {} },
+      ...{ clock, ids, network, disk },
+    };
+    machine.start(self).then((agent) => {
+      process.agent = agent;
+    }, onThrow);
+  }
+
+  /** A process ends by an error, and is started again as by the command that runs it. */
+  #end(machine: Machine, thrown: unknown): void {
+    const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+    if (!isExpected(thrown)) this.faults.add(`${machine.name}: ${text}`);
+    this.#kill(machine, RESTART_MS, `ends: ${text.split("\n")[0]}`);
+  }
+
+  #kill(machine: Machine, downMs: number, why: string): void {
+    const { process } = machine;
+    if (!process) return;
+    this.#trace(`${machine.name} ${why}`);
+    machine.process = null;
+    process.kill();
+    this.scheduler.after(downMs, () => this.#start(machine));
+  }
+
+  #setDate(machine: Machine, byMs: number, until: number): void {
+    machine.dateOffset += byMs;
+    if (this.scheduler.now() + DATE_MS <= until) {
+      this.scheduler.after(DATE_MS, () => this.#setDate(machine, -byMs, until));
+    }
+  }
+
+  #leave(machine: Machine): void {
+    machine.hasLeft = true;
+    const { process } = machine;
+    const stopped = Promise.race([process?.agent?.stop(), process?.killed]);
+    void stopped.then(() => this.#kill(machine, 0, "has left"));
+  }
+
+  #copy({ name, disk }: Machine): void {
+    const copy = copyName(name);
+    if (!this.#machines.has(copy)) this.#add(copy, copyOf(this.#plan, name), 0, disk);
+  }
+
+  #fateOfCommit(machine: Machine): CommitFate {
+    if (this.scheduler.now() < machine.fullUntil) return "disk full";
+    const fate = machine.commitFate ?? "written";
+    machine.commitFate = null;
+    return fate;
+  }
+
+  #disturb(one: Disturbance): void {
+    const machine = "machine" in one ? this.#machines.get(one.machine) : undefined;
+    if ((one.type === "leave" || one.type === "copy") && machine?.isInvited === false) {
+      this.scheduler.after(INVITATION_MS, () => this.#disturb(one));
+      return;
+    }
+    this.#trace(JSON.stringify(one));
+    if (!machine) return;
+    if (one.type === "leave") this.#leave(machine);
+    if (one.type === "copy") this.#copy(machine);
+    if (one.type === "crash") this.#kill(machine, one.downMs, "is killed");
+    if (one.type === "clock set") this.#setDate(machine, one.byMs, one.at + one.ms);
+    if (one.type === "disk full") machine.fullUntil = one.at + one.ms;
+    if (one.type !== "crash at commit") return;
+    machine.commitFate = one.isCommitted ? "written before a crash" : "lost in a crash";
+    machine.downMs = one.downMs;
+  }
+}

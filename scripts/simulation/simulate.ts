@@ -1,0 +1,114 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import { Command } from "commander";
+import { parsedJson } from "#shared/lib/text.ts";
+import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { EXIT } from "#shared/runtime/process/exit.ts";
+import { faultsOfMemory } from "./checks/memory.ts";
+import { Plan, planOf } from "./plan.ts";
+import { runPlan, warmUp } from "./run.ts";
+import { shrink } from "./shrink.ts";
+
+const command = withUsageExit(new Command("simulate"))
+  .description(
+    "Plays leagues in virtual time with a simulated network and disk, and checks that no result is lost, no player is charged for a fault of others, and every league ends.",
+  )
+  .option("--seeds <n>", "how many seeds", countOption, 1_000)
+  .option("--first <n>", "the first seed", countOption, 1)
+  .option("--step <n>", "the distance from one seed to the next", countOption, 1)
+  .option("--seed <seed>", "one seed only")
+  .option("--plan <json>", "one plan, as a seed that fails prints it")
+  .option("--trace", "with --seed or --plan: print each step of the run")
+  .option("--until-failure", "stop at the first seed that fails")
+  .option("--workers <n>", "processes that share the seeds", countOption, availableParallelism())
+  .parse();
+const options = command.opts<{
+  seeds: number;
+  first: number;
+  step: number;
+  seed?: string;
+  plan?: string;
+  trace?: boolean;
+  untilFailure?: boolean;
+  workers: number;
+}>();
+const one = onePlan(options);
+if (options.trace && !one) command.error("error: --trace goes with --seed or --plan");
+// A worker ends with the command that has started it, however that ends.
+const endWithParent = (): never => process.exit(EXIT.interrupted);
+process.on("disconnect", endWithParent);
+
+/** The plan that is given by itself or by its seed; null for a series of seeds. */
+function onePlan({ plan, seed }: { readonly plan?: string; readonly seed?: string }): Plan | null {
+  if (plan !== undefined && seed !== undefined) command.error("error: --seed and --plan exclude each other");
+  if (seed === "") command.error("error: --seed is empty");
+  if (plan === undefined) return seed === undefined ? null : planOf(seed);
+  const parsed = Plan.safeParse(parsedJson(plan));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  return command.error(
+    `error: --plan is not a plan that a failing seed prints: ${[...(issue?.path ?? []), issue?.message].join(": ")}`,
+  );
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Plays the plans in this process. Returns how many failed. */
+async function simulate(plans: Iterable<Plan>): Promise<number> {
+  await warmUp();
+  let failed = 0;
+  for (const plan of plans) {
+    const { faults, trace, steps, endedAt } = await runPlan(plan);
+    if (options.trace) for (const line of trace) print(line);
+    if (faults.length === 0) continue;
+    failed++;
+    print(`seed ${plan.seed} fails after ${steps} steps and ${Math.round(endedAt / 1_000)} s:`);
+    for (const fault of faults) print(`  ${fault}`);
+    print(`  smallest plan that fails: ${JSON.stringify(await shrink(plan))}`);
+    if (options.untilFailure) break;
+  }
+  return failed;
+}
+
+/** Shares the seeds among processes. */
+async function share({ seeds, first, step, workers }: typeof options): Promise<number> {
+  const ends = Array.from({ length: workers }, async (_, index) => {
+    const own = Math.floor((seeds - index + workers - 1) / workers);
+    if (own === 0) return 0;
+    const args = { first: first + index * step, step: step * workers, seeds: own, workers: 1 };
+    const flags = Object.entries(args).flatMap(([name, value]) => [`--${name}`, String(value)]);
+    const worker = fork(fileURLToPath(import.meta.url), [
+      ...flags,
+      ...(options.untilFailure ? ["--until-failure"] : []),
+    ]);
+    const [code] = await once(worker, "exit");
+    return Number(code ?? 1);
+  });
+  const codes = await Promise.all(ends);
+  return codes.filter((code) => code !== 0).length;
+}
+
+/** The plans of a series of seeds, each made when it is needed. */
+function* plans({ seeds, first, step }: typeof options): Iterable<Plan> {
+  for (let n = 0; n < seeds; n++) yield planOf(String(first + n * step));
+}
+
+/** Plays a long league. Returns 1 if it leaves too much in memory. */
+async function checkMemory(): Promise<number> {
+  await warmUp();
+  const faults = await faultsOfMemory();
+  if (faults.length > 0) print("a long league fails:");
+  for (const fault of faults) print(`  ${fault}`);
+  return Math.sign(faults.length);
+}
+
+const isShared = !one && options.workers > 1;
+const isWorker = process.send !== undefined;
+let failed = isShared ? await share(options) : await simulate(one ? [one] : plans(options));
+if (!one && !isWorker && !(failed > 0 && options.untilFailure)) failed += await checkMemory();
+if (!isWorker) print(failed === 0 ? `${one ? 1 : options.seeds} passed` : "failed");
+// Not process.exit: a reader of a pipe would miss the end of a long trace.
+process.exitCode = failed === 0 ? EXIT.ok : EXIT.failed;
+process.off("disconnect", endWithParent);

@@ -1,0 +1,178 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { WireFault } from "#shared/protocol/messages.ts";
+import type { RunningAgent } from "#shared/runtime/agent.ts";
+import { Config } from "#shared/runtime/config/config.ts";
+import { freePorts } from "#shared/runtime/process/free-ports.ts";
+import { silentProcess } from "#shared/runtime/testing/process.ts";
+import type { ResultsDocument } from "../../league-manager/projections/document.ts";
+import { keptDocument } from "../../league-manager/projections/kept-document.ts";
+import type { LiveEvent } from "../../league-manager/projections/live.ts";
+import { startManager } from "../../league-manager/service.ts";
+import { startPlayer } from "../../player/service.ts";
+import { startReferee } from "../../referee/service.ts";
+
+/** Where a player of a test league starts. */
+export interface TestPlace {
+  readonly name: string;
+  /** The manager's endpoint. */
+  readonly manager: string;
+  readonly port: number;
+  readonly dataFolder: string;
+}
+
+/** A player of a test league: one of ours by its bot, or whatever `start` brings up and registers. */
+export type TestPlayer =
+  | { readonly name: string; readonly bot: string; readonly leagueIds?: string[] }
+  | { readonly name: string; start(place: TestPlace): Promise<RunningAgent> };
+
+export interface TestLeagueOptions {
+  readonly leagues: readonly { readonly league_id: string; readonly game: string; readonly options?: object }[];
+  readonly players: readonly TestPlayer[];
+  readonly referees?: number;
+  /** Matches that a referee takes at a time. */
+  readonly maxConcurrentMatches?: number;
+  /** By default players have 20 s for each answer, so that a busy machine costs none of them a match. */
+  readonly timeouts?: {
+    readonly move_ms?: number;
+    readonly join_ms?: number;
+    readonly match_ms?: number;
+    readonly registration_ms?: number;
+  };
+  readonly onEvent?: (event: LiveEvent) => void;
+  /** Of the run; "test" if absent. */
+  readonly seed?: string;
+}
+
+/** A league of real services in this process. The nth player of the options is P0n. */
+export interface TestLeague {
+  readonly manager: string;
+  readonly dataFolder: string;
+  readonly operatorToken: string;
+  readonly refereeUrls: readonly string[];
+  /** Where each player listens, in the order of the options. */
+  readonly playerUrls: readonly string[];
+  readonly completed: Promise<ResultsDocument>;
+  /** The resource `match://league_id/match_id`, read over HTTP. */
+  match(leagueId: string, matchId: string): Promise<MatchRead>;
+  stop(): Promise<void>;
+}
+
+const MatchRead = z.looseObject({
+  match_id: z.string(),
+  roles: z.record(z.string(), z.string()),
+  winner: z.string().nullable(),
+  points: z.record(z.string(), z.number()),
+  termination: z.string(),
+  reason: z.string(),
+  result: z.looseObject({ faults: z.array(WireFault) }),
+  log: z.array(z.string()),
+});
+export type MatchRead = z.infer<typeof MatchRead>;
+
+/** Starts manager, referees and players, the players last: the league begins as soon as all are registered. */
+export async function startTestLeague(options: TestLeagueOptions): Promise<TestLeague> {
+  const { players, referees = 1, maxConcurrentMatches, leagues, timeouts, seed = "test" } = options;
+  const ports = await freePorts(1 + referees + players.length);
+  const [managerPort = 0, firstRefereePort = 0] = ports;
+  const manager = `http://127.0.0.1:${managerPort}/mcp`;
+  const dataFolder = mkdtempSync(join(tmpdir(), "test-league-"));
+  const config = Config.parse({
+    manager: { port: managerPort },
+    referees: { count: referees, firstPort: firstRefereePort },
+    players: players.map((player) => ({
+      name: player.name,
+      ...("bot" in player ? { bot: player.bot } : { self: true }),
+    })),
+    leagues,
+    timeouts: { move_ms: 20_000, join_ms: 20_000, game_over_ms: 500, default_ms: 1_000, ...timeouts },
+  });
+  const completed = Promise.withResolvers<ResultsDocument>();
+  const onEvent = (event: LiveEvent): void => {
+    options.onEvent?.(event);
+    if (event.type === "all_completed")
+      completed.resolve(keptDocument(config, join(dataFolder, "league-manager.sqlite")));
+  };
+  const agents: RunningAgent[] = [];
+  const stop = async (): Promise<void> => {
+    for (const agent of agents.splice(0).reverse()) await agent.stop();
+    rmSync(dataFolder, { recursive: true, force: true });
+  };
+  const base = { host: "127.0.0.1", manager, dataFolder };
+  try {
+    agents.push(
+      await startManager(
+        { config, host: base.host, port: managerPort, dataFolder, seed, startWhen: "roster", onEvent },
+        silentProcess("manager"),
+      ),
+    );
+    for (const [index, port] of ports.slice(1, 1 + referees).entries()) {
+      const name = `Referee ${index + 1}`;
+      agents.push(
+        await startReferee({ ...base, name, ports: [port], maxConcurrentMatches, ...LIMITS }, silentProcess(name)),
+      );
+    }
+    for (const [index, port] of ports.slice(1 + referees).entries()) {
+      agents.push(await startOne(players[index] as TestPlayer, port, base));
+    }
+  } catch (thrown) {
+    await stop();
+    throw thrown;
+  }
+  return {
+    manager,
+    dataFolder,
+    operatorToken: readFileSync(join(dataFolder, "operator-token"), "utf8").trim(),
+    refereeUrls: ports.slice(1, 1 + referees).map((port) => `http://127.0.0.1:${port}/mcp`),
+    playerUrls: ports.slice(1 + referees).map((port) => `http://127.0.0.1:${port}/mcp`),
+    completed: completed.promise,
+    match: async (leagueId, matchId) => MatchRead.parse(await readResource(manager, `match://${leagueId}/${matchId}`)),
+    stop,
+  };
+}
+
+function startOne(
+  player: TestPlayer,
+  port: number,
+  base: { readonly host: string; readonly manager: string; readonly dataFolder: string },
+): Promise<RunningAgent> {
+  const { name } = player;
+  if ("start" in player) return player.start({ ...base, name, port });
+  const { bot, leagueIds } = player;
+  return startPlayer({ ...base, bot, name, ports: [port], leagueIds, ...LIMITS }, silentProcess(name));
+}
+
+/** The last player of a league, a random bot, without whom it does not begin: `before` runs first. */
+export const lastPlayer = (before: (place: TestPlace) => Promise<void>): TestPlayer => ({
+  name: "Last",
+  async start(place) {
+    await before(place);
+    const { name, port, manager, dataFolder } = place;
+    const options = { name, host: "127.0.0.1", ports: [port], manager, dataFolder };
+    return startPlayer({ ...options, ...LIMITS }, silentProcess(name));
+  },
+});
+
+/** Shorter than by default: a test that ends a manager waits less for the next attempt. */
+export const LIMITS = { registerTimeoutMs: 2_000, reportTimeoutMs: 2_000 };
+
+const Reply = z.object({ result: z.unknown() });
+
+/** One JSON-RPC call over HTTP; its result. */
+export async function callRpc(url: string, method: string, params: object): Promise<unknown> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+  });
+  return Reply.parse(await response.json()).result;
+}
+
+const Contents = z.object({ contents: z.array(z.object({ text: z.string() })).min(1) });
+
+async function readResource(url: string, uri: string): Promise<unknown> {
+  const { contents } = Contents.parse(await callRpc(url, "resources/read", { uri }));
+  return JSON.parse(contents[0]?.text ?? "null");
+}

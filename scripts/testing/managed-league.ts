@@ -1,0 +1,105 @@
+import { EventEmitter, once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import type { StartGame } from "#shared/protocol/messages.ts";
+import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
+import { freePort } from "#shared/runtime/process/free-ports.ts";
+import { played } from "../../league-manager/testing/results.ts";
+import { callTool, newFolder, type Running, start } from "./processes.ts";
+
+/** Far longer than anything takes, for a machine that has much else to do. */
+export const PATIENCE_MS = 30_000;
+
+/** A server at which players and a referee accept every message; `order` resolves with the manager's order for a match. */
+async function startAgents() {
+  const orders = new Map<string, StartGame>();
+  const arrived = new EventEmitter();
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request.setEncoding("utf8")) text += chunk;
+    const { id, params } = text === "" ? { id: 0, params: {} } : JSON.parse(text);
+    if (params.arguments?.type === "START_GAME") {
+      orders.set(params.arguments.payload.match_id, params.arguments.payload);
+      arrived.emit("order");
+    }
+    const reply = newEnvelope("START_GAME_RESPONSE", "referee:REF01", { status: "ACCEPTED" });
+    const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
+    response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close().closeAllConnections());
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async order(matchId: string): Promise<StartGame> {
+      const signal = AbortSignal.timeout(PATIENCE_MS);
+      for (;;) {
+        const order = orders.get(matchId);
+        if (order) return order;
+        await once(arrived, "order", { signal });
+      }
+    },
+  };
+}
+
+/** A manager process with the league `rps` and a referee, whose results the test reports. The league starts with its fourth player. */
+export async function startManagedLeague() {
+  const agents = await startAgents();
+  const folder = newFolder();
+  const port = await freePort();
+  const config = {
+    manager: { port },
+    leagues: [{ league_id: "rps", game: "rps.v1" }],
+    timeouts: { default_ms: 5_000 },
+  };
+  writeFileSync(join(folder, "league.json"), JSON.stringify(config));
+  const args = ["--config", join(folder, "league.json"), "--data", join(folder, "data"), "--players", "4"];
+  const startManager = async (): Promise<Running> => {
+    const manager = start("league-manager/main.ts", args);
+    await manager.line(/league manager at http/, PATIENCE_MS);
+    return manager;
+  };
+  const register = async (kind: "player" | "referee", name: string): Promise<Record<string, unknown>> => {
+    const endpoint = `${agents.url}/${encodeURIComponent(name)}`;
+    const { value } = await callTool(port, `register_${kind}`, { [`${kind}_name`]: name, endpoint });
+    expect(value).toMatchObject({ status: "ACCEPTED" });
+    return value;
+  };
+  let manager = await startManager();
+  const authToken = String((await register("referee", "Referee")).auth_token);
+  const players = new Map<string, { readonly name: string; wins: number; losses: number }>();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async enter(...names: readonly string[]): Promise<void> {
+      for (const name of names) {
+        const { player_id } = await register("player", name);
+        players.set(String(player_id), { name, wins: 0, losses: 0 });
+      }
+    },
+    /** Reports these matches as won by `player_1`. */
+    async play(...matchIds: readonly string[]): Promise<void> {
+      for (const matchId of matchIds) {
+        const order = await agents.order(matchId);
+        const message = newEnvelope("MATCH_RESULT", "referee:REF01", played(order), { authToken });
+        const { value } = await callTool(port, "league_message", message);
+        expect(value).toMatchObject({ payload: { status: "RECORDED" } });
+        for (const [role, { player_id }] of Object.entries(order.roles)) {
+          const player = players.get(player_id);
+          if (player) player[role === "player_1" ? "wins" : "losses"]++;
+        }
+      }
+    },
+    /** The row of each player in the standings after what was played, as text without its rank. */
+    rows: (): readonly string[] =>
+      [...players].map(([id, { name, wins, losses }]) => `${name} ${id}${wins + losses}${wins}0${losses}${3 * wins}`),
+    async kill(): Promise<void> {
+      manager.signal("SIGKILL");
+      expect((await manager.ended).signal).toBe("SIGKILL");
+    },
+    async restart(): Promise<void> {
+      manager = await startManager();
+    },
+  };
+}

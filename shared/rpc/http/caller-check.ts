@@ -1,0 +1,84 @@
+import type { IncomingMessage } from "node:http";
+import { hostname } from "node:os";
+import { bareHost, isLoopback, isThisMachine, type MachineAddresses } from "../../protocol/addresses.ts";
+
+export interface OwnNames {
+  /** The address or name that the server is bound to. */
+  readonly host: string;
+  /** More names by which it may be called, and whose pages may call it; lower case. */
+  readonly allowedHosts: readonly string[];
+  /** The present addresses of this machine, by which a server that is not bound to loopback may be called too. */
+  readonly machineAddresses: () => MachineAddresses;
+}
+
+/** Why a request is refused before its body is read. */
+export interface CallerFault {
+  readonly status: 403 | 415;
+  readonly message: string;
+}
+
+/** Host headers known to be the server's own that are remembered at once; a caller repeats the same one with every request. */
+const MAX_KNOWN = 1_000;
+const SHOWN_CHARACTERS = 100;
+/** Methods whose requests have no body. */
+const BODILESS = new Set(["GET", "HEAD", "DELETE", "OPTIONS"]);
+
+/**
+ * Protects an endpoint from web pages that a user has open: the Host header must name this server, since a foreign name may have been
+ * rebound to its address; an Origin must be the same host or an allowed one, and its request must be JSON, which browsers do not send
+ * to another origin without asking. Other programs send no Origin.
+ */
+export function callerCheck(own: OwnNames): (request: IncomingMessage) => CallerFault | null {
+  const { host: bound, allowedHosts, machineAddresses } = own;
+  const known = new Set<string>();
+  const isOpen = !isLoopback(bound);
+  const isOwn = (name: string, localAddress: string): boolean =>
+    isLoopback(name) ||
+    name === bound ||
+    allowedHosts.includes(name) ||
+    (isOpen && (name === localAddress || isThisMachine(name, machineAddresses()) || isHostname(name)));
+
+  const isOwnHost = (host: string, localAddress: string): boolean => {
+    if (known.has(host)) return true;
+    const url = URL.parse(`http://${host}`);
+    if (url === null || !isOwn(bareHost(url).replace(/\.$/, ""), localAddress)) return false;
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.add(host);
+    return true;
+  };
+
+  const isOwnOrigin = (origin: string, host: string): boolean => {
+    const url = URL.parse(origin);
+    if (url === null || !/^https?:$/.test(url.protocol)) return false;
+    // Behind a proxy that ends TLS the Origin is https, and a port that is the scheme's own is in neither.
+    return url.host === URL.parse(`${url.protocol}//${host}`)?.host || allowedHosts.includes(bareHost(url));
+  };
+
+  return ({ method = "", headers, socket }) => {
+    const { host = "", origin } = headers;
+    if (!isOwnHost(host, (socket.localAddress ?? "").replace(/^::ffff:/, ""))) {
+      const how = "add it to allowed_hosts in the config, or give the agent its --endpoint";
+      return forbidden(`Host ${shown(host)} is no address or name of this server: ${how}`);
+    }
+    if (origin === undefined) return null;
+    if (!isOwnOrigin(origin, host)) {
+      return forbidden(`Origin ${shown(origin)} is neither the Host ${shown(host)} nor allowed by the config`);
+    }
+    if (BODILESS.has(method) || isJson(headers["content-type"])) return null;
+    return { status: 415, message: "Unsupported media type: a request with an Origin must send application/json" };
+  };
+}
+
+export const isJson = (contentType: string | undefined): boolean =>
+  /^application\/json\s*(;|$)/i.test(contentType ?? "");
+
+/** Names that this machine is called by in its network. */
+function isHostname(name: string): boolean {
+  const full = hostname().toLowerCase();
+  const [short = ""] = full.split(".");
+  return name === full || name === short || name === `${short}.local`;
+}
+
+const forbidden = (message: string): CallerFault => ({ status: 403, message: `Forbidden: ${message}` });
+
+const shown = (text: string): string => JSON.stringify(text.slice(0, SHOWN_CHARACTERS));

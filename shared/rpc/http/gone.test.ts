@@ -1,0 +1,76 @@
+import { once } from "node:events";
+import { request as httpRequest, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { systemClock } from "../../lib/clock.ts";
+import { systemIds } from "../../lib/ids.ts";
+import type { HttpContext } from "../jsonrpc/http.ts";
+import { mcpEndpoint } from "../mcp/endpoint.ts";
+import { httpEndpoint } from "./endpoint.ts";
+import { goneSignal } from "./request.ts";
+
+test("a caller is known to be gone, whether it goes before or after somebody asks", async () => {
+  const signals: AbortSignal[] = [];
+  const waiting = httpEndpoint({
+    handler: () => new Promise(() => {}),
+    web: () => Promise.reject(new Error("no pages here")),
+    bodyLimit: () => 1_000,
+    allowedHosts: [],
+  });
+  await once(waiting.listen(0, "127.0.0.1"), "listening");
+  const { port } = waiting.address() as AddressInfo;
+  const headers = { "content-type": "application/json" };
+  const request = httpRequest({ port, method: "POST", path: "/mcp", headers });
+  request.on("error", () => {}); // it is broken off on purpose
+  request.end("{}");
+  const [, response] = await once(waiting, "request");
+  signals.push(goneSignal(response));
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  request.destroy();
+  await once(response, "close");
+  signals.push(goneSignal(response));
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+  await new Promise((resolve) => waiting.close(resolve));
+});
+
+test.each([
+  ["plain", "application/json"],
+  ["the SDK's", "application/json, text/event-stream"],
+])("the calls of a batch share one signal and one listener, in %s answers", async (_, accept) => {
+  const calls = 11;
+  const about = { title: "T", description: "D", inputSchema: { type: "object" }, outputSchema: { type: "object" } };
+  const listeners = new Set<number>();
+  const responses: ServerResponse[] = [];
+  const call = async (_args: unknown, { gone }: HttpContext) => {
+    gone?.();
+    for (const response of responses) listeners.add(response.listenerCount("close"));
+    return { content: [] };
+  };
+  const tool = { ...about, name: "ask", annotations: {}, waits: true, call };
+  const serverInfo = { name: "test", version: "1.0.0" };
+  const mcp = mcpEndpoint(
+    { serverInfo, tools: [tool], resources: [], templates: [] },
+    () => {},
+    systemClock,
+    systemIds,
+  );
+  const server = httpEndpoint({
+    handler: mcp.handler,
+    sessions: mcp.sessions,
+    web: () => Promise.reject(new Error("no pages here")),
+    bodyLimit: () => 64 * 1024,
+    allowedHosts: [],
+  });
+  server.on("request", (_request, response) => responses.push(response));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const params = { name: "ask", arguments: {} };
+  const batch = Array.from({ length: calls }, (_, id) => ({ jsonrpc: "2.0", id, method: "tools/call", params }));
+  const headers = { "content-type": "application/json", accept };
+  const reply = await fetch(`http://127.0.0.1:${port}/mcp`, { method: "POST", headers, body: JSON.stringify(batch) });
+  expect((await reply.text()).match(/"content":\[\]/g)).toHaveLength(calls);
+  expect(listeners.size).toBe(1);
+  await mcp.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});

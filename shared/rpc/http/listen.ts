@@ -1,0 +1,101 @@
+import { once } from "node:events";
+import type { RequestListener, Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Clock } from "../../lib/clock.ts";
+import { err, messageOf, ok, type Result } from "../../lib/result.ts";
+import type { Gate, HttpContext, McpHandler } from "../jsonrpc/http.ts";
+import { type RejectionLog, rejectionLog } from "../jsonrpc/rejection-log.ts";
+import type { McpSessions } from "../mcp/sessions.ts";
+import { httpEndpoint } from "./endpoint.ts";
+import { isWildcard, localUrl, machineAddresses, urlsOf } from "./own-addresses.ts";
+import type { Interfaces } from "./this-machine.ts";
+
+export interface ListenOptions {
+  /** Receives rejected requests and internal errors. */
+  readonly log: {
+    warn(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+  readonly host: string;
+  /** Tried in order; 0 lets the system choose. */
+  readonly ports: readonly number[];
+  readonly handler: McpHandler;
+  readonly gate?: Gate;
+  readonly sessions?: () => Promise<McpSessions>;
+  readonly isReady: () => boolean;
+  readonly web: () => Promise<RequestListener>;
+  readonly bodyLimit?: (http: HttpContext) => number;
+  /** Further host names that are accepted in the Host header, and in the Origin of pages. */
+  readonly allowedHosts?: readonly string[];
+}
+
+export interface Listening {
+  /** The log of rejected requests. */
+  readonly rejections: RejectionLog;
+  /** The URL for callers on this machine, e.g. `http://127.0.0.1:8001`; the endpoint is this plus `/mcp`. */
+  readonly url: string;
+  /** The URLs for other machines: one for each address that it listens on. */
+  readonly urls: readonly string[];
+  /** Whether it listens on every address of this machine. */
+  readonly isOnEveryAddress: boolean;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const DEFAULT_BODY_BYTES = 256 * 1024;
+/** How long a stopping server waits for answers that are being sent. */
+const LAST_ANSWERS_MS = 300;
+
+/** Opens an agent's HTTP endpoint on the first free port of its list. The error is one line that names the port that is taken. */
+export async function listenHttp(
+  options: ListenOptions,
+  clock: Clock,
+  interfaces: () => Interfaces,
+): Promise<Result<Listening, string>> {
+  const { log, host, bodyLimit = () => DEFAULT_BODY_BYTES, allowedHosts = [], ...handlers } = options;
+  const rejections = rejectionLog(log, clock);
+  const onError = (thrown: unknown): void => log.error({ err: thrown }, "internal error");
+  const names = { host, allowedHosts, machineAddresses: () => machineAddresses(interfaces()) };
+  const server = httpEndpoint({ ...handlers, ...names, bodyLimit, rejections, onError });
+  let fault = "";
+  for (const port of options.ports) {
+    try {
+      await once(server.listen(port, host), "listening"); // rejects on an error, and leaves no listener
+      // From here on a fault, such as a connection that could not be accepted, leaves the server listening.
+      server.on("error", onError);
+      return ok(listeningOn(server, rejections, clock, interfaces()));
+    } catch (thrown) {
+      const taken = (thrown as NodeJS.ErrnoException).code === "EADDRINUSE";
+      fault = taken
+        ? `port ${port} on ${host} is already in use; choose another (--port, or its field in the config)`
+        : `cannot listen on ${host}:${port}: ${messageOf(thrown)}`;
+    }
+  }
+  return err(fault);
+}
+
+function listeningOn(
+  server: Server,
+  rejections: ReturnType<typeof rejectionLog>,
+  clock: Clock,
+  interfaces: Interfaces,
+): Listening {
+  const bound = server.address() as AddressInfo;
+  return {
+    rejections,
+    url: localUrl(bound.address, bound.port),
+    urls: urlsOf(bound.address, bound.port, interfaces),
+    isOnEveryAddress: isWildcard(bound.address),
+    port: bound.port,
+    close: () =>
+      new Promise((resolve) => {
+        const cancelTimer = clock.after(LAST_ANSWERS_MS, () => server.closeAllConnections());
+        server.close(() => {
+          cancelTimer();
+          rejections.flush();
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../../lib/clock.ts";
+import { ask, serve, url } from "../testing/endpoint.ts";
+import { asTheyCome } from "./batch-reply.ts";
+import type { HttpReply } from "./http.ts";
+
+const held = new Map<unknown, PromiseWithResolvers<unknown>>();
+const errors: unknown[] = [];
+serve(
+  {
+    echo: (params) => params,
+    /** Answers when the test says so. */
+    wait: (params) => {
+      const [name] = params as [string];
+      held.set(name, Promise.withResolvers());
+      return held.get(name)?.promise;
+    },
+  },
+  (error) => errors.push(error),
+);
+
+const call = (id: unknown, method = "echo") => ({ jsonrpc: "2.0", id, method, params: [id] });
+const result = (id: unknown) => ({ jsonrpc: "2.0", id, result: [id] });
+const post = (batch: readonly object[], signal?: AbortSignal) =>
+  fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(batch),
+    ...(signal && { signal }),
+  });
+
+/** Reads a body until it holds `wanted`. */
+async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, wanted: string): Promise<string> {
+  let text = "";
+  while (!text.includes(wanted)) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    text += new TextDecoder().decode(value);
+  }
+  return text;
+}
+
+describe("over HTTP", () => {
+  test("what is ready at once comes with its length, one element a line, in the order of the calls", async () => {
+    const reply = await post([call(1), { ...call(9), id: undefined }, call("b"), call(null)]);
+    const text = await reply.text();
+    expect(reply.headers.get("content-length")).toBe(String(Buffer.byteLength(text)));
+    expect(text).toBe(`[\n${[1, "b", null].map((id) => JSON.stringify(result(id))).join("\n,")}\n]`);
+  });
+
+  test("a call that takes its time holds up no other", async () => {
+    const reply = await post([call("slow", "wait"), call(1), call("slower", "wait"), call(2)]);
+    expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "application/json"]);
+    const reader = (reply.body as ReadableStream<Uint8Array>).getReader();
+    let text = await readUntil(reader, `${JSON.stringify(result(2))}\n`);
+    expect(JSON.parse(`${text}]`)).toEqual([result(1), result(2)]);
+    held.get("slower")?.resolve(["slower"]);
+    text += await readUntil(reader, `${JSON.stringify(result("slower"))}\n`);
+    held.get("slow")?.reject(new Error("secret"));
+    text += await readUntil(reader, "]\n]");
+    const internal = { jsonrpc: "2.0", id: "slow", error: { code: -32603, message: "Internal error" } };
+    expect(JSON.parse(text)).toEqual([result(1), result(2), result("slower"), internal]);
+    expect(errors).toEqual([new Error("secret")]);
+  });
+
+  test("a caller that leaves in the middle harms nobody", async () => {
+    const leaving = new AbortController();
+    const reply = await post([call(1), call("left", "wait"), call("late", "wait")], leaving.signal);
+    await readUntil((reply.body as ReadableStream<Uint8Array>).getReader(), "1]}\n");
+    leaving.abort();
+    held.get("left")?.resolve(["left"]);
+    expect(await ask("echo", [7])).toMatchObject({ status: 200, result: [7] });
+    held.get("late")?.resolve(["late"]);
+    expect(await ask("echo", [8])).toMatchObject({ status: 200, result: [8] });
+  });
+});
+
+describe("in parts", () => {
+  const calls = (count: number) => Array.from({ length: count }, () => Promise.withResolvers<HttpReply>());
+  const settle = (one: PromiseWithResolvers<HttpReply> | undefined, body: string) =>
+    one?.resolve({ status: 200, body });
+  const reply = (all: readonly PromiseWithResolvers<HttpReply>[]) =>
+    asTheyCome(
+      all.map(({ promise }) => promise),
+      systemClock,
+    );
+
+  test("answers of one turn are one part", async () => {
+    const all = calls(5);
+    const answered = reply(all);
+    settle(all[3], "3");
+    settle(all[1], "1");
+    const first = await answered;
+    expect(first.body).toBe("[\n1\n,3\n");
+    const parts = first.more?.[Symbol.asyncIterator]();
+    const second = parts?.next();
+    settle(all[4], "4");
+    settle(all[0], "0");
+    expect(await second).toEqual({ value: ",0\n,4\n", done: false });
+    settle(all[2], "2");
+    expect(await parts?.next()).toEqual({ value: ",2\n]", done: false });
+    expect(await parts?.next()).toEqual({ value: undefined, done: true });
+  });
+
+  test("notifications give no element, and one that is slow holds up none", async () => {
+    const all = calls(3);
+    const answered = reply(all);
+    settle(all[0], "");
+    settle(all[2], "2");
+    const first = await answered;
+    expect(first.body).toBe("[\n2\n");
+    settle(all[1], "");
+    expect(await first.more?.[Symbol.asyncIterator]().next()).toEqual({ value: "]", done: false });
+  });
+
+  test("notifications alone have no answer", async () => {
+    const all = calls(2);
+    const answered = reply(all);
+    for (const one of all) settle(one, "");
+    expect(await answered).toEqual({ status: 202, body: "" });
+  });
+
+  test("all at once are no stream", async () => {
+    const all = calls(2);
+    const answered = reply(all);
+    settle(all[1], "1");
+    settle(all[0], "0");
+    expect(await answered).toEqual({ status: 200, body: "[\n0\n,1\n]" });
+  });
+});

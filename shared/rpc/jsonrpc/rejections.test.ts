@@ -1,0 +1,161 @@
+import { once } from "node:events";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { z } from "zod";
+import { systemClock } from "../../lib/clock.ts";
+import { systemIds } from "../../lib/ids.ts";
+import { err, ok } from "../../lib/result.ts";
+import { protocolError } from "../../protocol/errors.ts";
+import { newEnvelope } from "../../protocol/testing-envelope.ts";
+import { httpEndpoint } from "../http/endpoint.ts";
+import { type McpEndpoint, mcpEndpoint } from "../mcp/endpoint.ts";
+import { operation, toolsOf } from "../mcp/operations.ts";
+import { STATELESS } from "../testing/stdio.ts";
+import type { RejectedRequest } from "./rejection-log.ts";
+
+const player_id = z.string();
+const operations = [
+  operation({
+    ...{ request: "REMOVE_PLAYER", reply: "ACK", payload: z.object({ player_id }) },
+    tool: {
+      ...{ name: "remove_player", title: "T", description: "D", annotations: {} },
+      ...{ plain: z.object({ player_id }), result: z.object({}) },
+    },
+    handle: () => err(protocolError("L004", "only the operator may")),
+  }),
+  operation({
+    ...{ request: "PLAYER_REGISTER_REQUEST", reply: "PLAYER_REGISTER_RESPONSE", payload: z.object({}) },
+    handle: () => ok({ status: "REJECTED", error_code: "L003", reason: "the name is taken" }),
+  }),
+];
+
+const refused: RejectedRequest[] = [];
+let mcp: McpEndpoint;
+let server: Server;
+let url: string;
+beforeAll(async () => {
+  const tools = toolsOf(operations, () => "league_manager:LM01", systemClock, systemIds);
+  const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools, resources: [], templates: [] };
+  mcp = mcpEndpoint(
+    surface,
+    (error) => {
+      throw error;
+    },
+    systemClock,
+    systemIds,
+  );
+  server = httpEndpoint({
+    ...{ handler: mcp.handler, sessions: mcp.sessions, web: () => Promise.reject() },
+    ...{ bodyLimit: () => 64 * 1024, allowedHosts: [] },
+    rejections: { write: (_, rejection) => refused.push(rejection) },
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+});
+beforeEach(() => {
+  refused.length = 0;
+});
+afterAll(async () => {
+  await mcp.close();
+  server.close().closeAllConnections();
+});
+
+/** The two ways of a call: plain JSON-RPC, and the SDK's transports. */
+const WAYS = ["application/json", "application/json, text/event-stream"];
+const post = async (accept: string, body: string, more: Record<string, string> = {}): Promise<void> => {
+  const headers = { "content-type": "application/json", accept, ...more };
+  await (await fetch(url, { method: "POST", headers, body })).text();
+};
+const call = (accept: string, method: string, params?: object) =>
+  post(accept, JSON.stringify({ jsonrpc: "2.0", id: 1, method, ...(params && { params }) }));
+
+test.each(WAYS)(
+  "a refused call is logged once with code, reason and request, for a caller that accepts %s",
+  async (accept) => {
+    await call(accept, "tools/call", { name: "remove_player", arguments: { player_id: "P01", auth_token: "x" } });
+    await call(accept, "tools/call", { name: "remove_player", arguments: {} });
+    await call(accept, "tools/call", { name: "nothing" });
+    await call(accept, "resources/read", { uri: "test://nothing" });
+    await call(accept, "nothing/at/all");
+    expect(refused).toMatchObject([
+      { code: "L004", reason: "only the operator may", request: "remove_player" },
+      { code: -32602, reason: expect.stringContaining("player_id: "), request: "tools/call remove_player" },
+      { code: -32602, reason: "Unknown tool: nothing" },
+      { code: -32602, reason: "Unknown resource: test://nothing", request: "resources/read" },
+      { code: -32601, reason: "Method not found", request: "nothing/at/all" },
+    ]);
+    expect(refused).toHaveLength(5);
+  },
+);
+
+test.each(WAYS)("a refused envelope is logged with its sender, for a caller that accepts %s", async (accept) => {
+  const sent = (type: "REMOVE_PLAYER" | "PLAYER_REGISTER_REQUEST" | "GAME_INVITE", payload: object) =>
+    call(accept, "tools/call", { name: "league_message", arguments: newEnvelope(type, "player:P01", payload) });
+  await sent("REMOVE_PLAYER", { player_id: "P02" });
+  await sent("PLAYER_REGISTER_REQUEST", {});
+  await sent("GAME_INVITE", {});
+  expect(refused).toEqual([
+    { code: "L004", reason: "only the operator may", agent: "player:P01", request: "REMOVE_PLAYER" },
+    { code: "L003", reason: "the name is taken", agent: "player:P01", request: "PLAYER_REGISTER_REQUEST" },
+    {
+      ...{ code: -32602, reason: expect.stringContaining("GAME_INVITE"), agent: "player:P01" },
+      request: "tools/call league_message GAME_INVITE",
+    },
+  ]);
+});
+
+const SDK = "application/json, text/event-stream";
+
+/** The headers of a new session. */
+async function openSession(): Promise<Record<string, string>> {
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+  const headers = { accept: SDK, "content-type": "application/json" };
+  const opened = await fetch(url, { method: "POST", headers, body });
+  await opened.text();
+  return { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+}
+
+test("a refused subscription is logged", async () => {
+  const session = await openSession();
+  const subscription = { jsonrpc: "2.0", id: 1, method: "resources/subscribe", params: { uri: "test://nothing" } };
+  await post(SDK, JSON.stringify(subscription), session);
+  const reason = expect.stringMatching(/^Unknown resource: test:/);
+  expect(refused).toEqual([{ code: -32602, reason, request: "resources/subscribe" }]);
+});
+
+test.each<[string, object, string]>([
+  ["initialize", { protocolVersion: 5 }, "Invalid params: protocolVersion: must be text, not 5"],
+  ["tools/call", { name: 5 }, "Invalid params: name: must be text, not 5"],
+  ["tools/call", { name: "remove_player", arguments: 5 }, "Invalid params: arguments: must be an object, not 5"],
+  ["resources/subscribe", {}, "Invalid params for resources/subscribe: uri: is missing"],
+  ["resources/unsubscribe", {}, "Invalid params for resources/unsubscribe: uri: is missing"],
+])("params that the SDK's own schemas refuse are logged once, in a session and without: %s %j", async (...sent) => {
+  const [method, params, words] = sent;
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  const reason = expect.stringContaining(words);
+  for (const session of [await openSession(), {}]) {
+    refused.length = 0;
+    await post(SDK, body, session);
+    expect(refused).toEqual([{ code: -32602, reason, request: method }]);
+  }
+});
+
+test("a call of 2026-07-28 that the SDK's own schemas refuse is logged once", async () => {
+  const params = { ...STATELESS, name: 5 };
+  const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "5" };
+  await post(SDK, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }), headers);
+  const reason = "Invalid params: name: must be text, not 5";
+  expect(refused).toEqual([{ code: -32602, reason, request: "tools/call" }]);
+});
+
+test("a body that is no request, and a session that is not there, are logged", async () => {
+  await post("application/json", "not JSON");
+  await post("application/json", "[]");
+  await post("application/json", '{"id": 1}');
+  await post("application/json, text/event-stream", '{"jsonrpc":"2.0","id":1,"method":"ping"}', {
+    "mcp-session-id": "x",
+  });
+  expect(refused.map(({ code }) => code)).toEqual([-32700, -32600, -32600, 404]);
+});

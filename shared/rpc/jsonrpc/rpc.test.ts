@@ -1,0 +1,221 @@
+import { once } from "node:events";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { systemClock } from "../../lib/clock.ts";
+import { httpEndpoint } from "../http/endpoint.ts";
+import { jsonRpc, type Method, rpcError } from "./json-rpc.ts";
+
+const internalErrors: unknown[] = [];
+const calls: unknown[] = [];
+const methods: Record<string, Method> = {
+  echo: (params) => params ?? null,
+  note: (params) => calls.push(params),
+  refuse: (params) => {
+    throw rpcError(-32602, "Invalid params", { faults: [{ path: "player.name", message: "must be text" }], params });
+  },
+  own: () => {
+    throw rpcError(-32001, "our own code");
+  },
+  crash: async () => {
+    throw new Error("secret: /srv/league/tokens");
+  },
+  unwritable: () => ({ big: 1n }),
+  nothing: () => undefined,
+};
+
+let server: Server;
+let url = "";
+
+beforeAll(async () => {
+  const rpc = jsonRpc(methods, (error) => internalErrors.push(error), systemClock);
+  const web = () => Promise.reject(new Error("no pages here"));
+  server = httpEndpoint({ handler: rpc.answer, web, bodyLimit: () => 256 * 1024, allowedHosts: [] });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+});
+afterEach(() => {
+  internalErrors.length = 0;
+  calls.length = 0;
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+async function send(body: string): Promise<{ status: number; headers: Headers; text: string }> {
+  const reply = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  return { status: reply.status, headers: reply.headers, text: await reply.text() };
+}
+
+const call = (method: string, params?: unknown, id: unknown = 1) => ({ jsonrpc: "2.0", id, method, params });
+const note = (method: string, params?: unknown) => ({ jsonrpc: "2.0", method, params });
+
+async function ask(message: unknown): Promise<[status: number, answer: unknown]> {
+  const { status, text } = await send(typeof message === "string" ? message : JSON.stringify(message));
+  return [status, text === "" ? "" : JSON.parse(text)];
+}
+const failure = (id: unknown, code: number) => ({ jsonrpc: "2.0", id, error: expect.objectContaining({ code }) });
+const success = (id: unknown, result: unknown) => ({ jsonrpc: "2.0", id, result });
+
+describe("errors (PROTOCOL.md, section 4)", () => {
+  test.each(["", " ", "{", "no JSON", "{'id': 1}", "[1,", '{"jsonrpc":"2.0","id":1,"method":"echo"}}', "\uFEFF{}"])(
+    "%j is a parse error: 400, -32700",
+    async (body) => {
+      expect(await ask(body)).toEqual([400, failure(null, -32700)]);
+    },
+  );
+
+  test.each<[unknown, unknown]>([
+    [null, null],
+    ["text", null],
+    [7, null],
+    [{}, null],
+    [{ id: 7, method: "echo" }, 7],
+    [{ ...call("echo"), jsonrpc: "1.0" }, 1],
+    [{ jsonrpc: "2.0", id: "a" }, "a"],
+    [{ jsonrpc: "2.0", id: 1, method: 7 }, 1],
+    [call("echo", "text"), 1],
+    [call("echo", [], {}), null],
+    [call("echo", [], ["a"]), null],
+    [call("echo", [], true), null],
+  ])("%j is an invalid request: 400, -32600", async (message, id) => {
+    expect(await ask(JSON.stringify(message))).toEqual([400, failure(id, -32600)]);
+  });
+
+  test.each(["nope", "", "Echo", "toString", "constructor", "__proto__"])(
+    "method %j is not found: 404, -32601",
+    async (method) => {
+      expect(await ask(call(method))).toEqual([404, failure(1, -32601)]);
+    },
+  );
+
+  test("invalid params: 200, -32602, with the path of each fault in error.data", async () => {
+    const [status, answer] = await ask(call("refuse", { a: 1 }));
+    const data = { faults: [{ path: "player.name", message: "must be text" }], params: { a: 1 } };
+    expect([status, answer]).toEqual([
+      200,
+      { jsonrpc: "2.0", id: 1, error: { code: -32602, message: "Invalid params", data } },
+    ]);
+    expect(await ask(call("own"))).toEqual([
+      200,
+      { jsonrpc: "2.0", id: 1, error: { code: -32001, message: "our own code" } },
+    ]);
+    expect(internalErrors).toEqual([]);
+  });
+
+  test("internal error: 500, -32603, nothing of the inside; that is told to us", async () => {
+    const internal = { jsonrpc: "2.0", id: 1, error: { code: -32603, message: "Internal error" } };
+    expect(await ask(call("crash"))).toEqual([500, internal]);
+    expect(internalErrors).toEqual([new Error("secret: /srv/league/tokens")]);
+  });
+
+  test("answer never rejects: a result that is no JSON is an internal error", async () => {
+    const told: unknown[] = [];
+    const rpc = jsonRpc(methods, (error) => told.push(error), systemClock);
+    const http = { bearer: null, remoteAddress: "" };
+    const answers = [call("unwritable"), [call("unwritable"), call("echo", [1], 2)]].map((one) =>
+      rpc.answer(JSON.stringify(one), http),
+    );
+    const [single, batch] = await Promise.all(answers);
+    expect([single?.status, JSON.parse(single?.body ?? "")]).toEqual([500, failure(1, -32603)]);
+    expect(JSON.parse(batch?.body ?? "")).toEqual([failure(1, -32603), success(2, [1])]);
+    expect(told).toHaveLength(2);
+  });
+});
+
+describe("requests, notifications and batches", () => {
+  test("a result goes out as JSON with its length; no result is null", async () => {
+    const reply = await send(JSON.stringify(call("echo", { text: "é☃" })));
+    expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "application/json"]);
+    expect(reply.headers.get("content-length")).toBe(String(Buffer.byteLength(reply.text)));
+    expect(JSON.parse(reply.text)).toEqual(success(1, { text: "é☃" }));
+    expect(await ask(call("nothing"))).toEqual([200, success(1, null)]);
+  });
+
+  test.each([0, -1, 1.5, "", "text", null, Number.MAX_SAFE_INTEGER, "i".repeat(10_000)])(
+    "id %j comes back as it was",
+    async (id) => {
+      expect(await ask(call("echo", [id], id))).toEqual([200, success(id, [id])]);
+    },
+  );
+
+  test("a notification is carried out and answered by 202 without a body", async () => {
+    const reply = await send(JSON.stringify(note("note", { tick: 1 })));
+    expect([reply.status, reply.text, reply.headers.get("content-length")]).toEqual([202, "", "0"]);
+    expect(calls).toEqual([{ tick: 1 }]);
+  });
+
+  test.each(["nope", "refuse", "crash"])("a notification that fails (%s) is not answered either", async (method) => {
+    expect(await ask(note(method))).toEqual([202, ""]);
+  });
+
+  test("but an internal error in it is told to us", async () => {
+    await ask(note("crash"));
+    expect(internalErrors).toEqual([new Error("secret: /srv/league/tokens")]);
+  });
+
+  test("a mixed batch: 200, an answer for each request, none for a notification", async () => {
+    const batch = [
+      call("echo", [1], 1),
+      note("note", [2]),
+      7,
+      call("nope", [], "x"),
+      call("crash", [], 5),
+      null,
+      [call("echo")],
+      call("echo", {}, null),
+    ];
+    const answers = [
+      success(1, [1]),
+      failure(null, -32600),
+      failure("x", -32601),
+      failure(5, -32603),
+      failure(null, -32600),
+      failure(null, -32600),
+    ];
+    expect(await ask(batch)).toEqual([200, [...answers, success(null, {})]]);
+    expect(calls).toEqual([[2]]);
+  });
+
+  test("a batch of one is answered as an array", async () => {
+    expect(await ask([call("echo", [1])])).toEqual([200, [success(1, [1])]]);
+    expect(await ask([null])).toEqual([200, [failure(null, -32600)]]);
+  });
+
+  test("an empty batch is an invalid request, one of notifications has no answer", async () => {
+    expect(await ask([])).toEqual([400, failure(null, -32600)]);
+    expect(await ask([note("note", [1]), note("note", [2])])).toEqual([202, ""]);
+    expect(calls).toEqual([[1], [2]]);
+  });
+
+  test("a batch has a limit", async () => {
+    const [status, answers] = await ask(Array.from({ length: 100 }, (_, id) => call("echo", [], id)));
+    expect([status, (answers as unknown[]).length]).toEqual([200, 100]);
+    expect(await ask(Array(101).fill(note("note")))).toEqual([400, failure(null, -32600)]);
+    expect(calls).toEqual([]);
+  });
+});
+
+describe("odd but well-formed bodies", () => {
+  test("__proto__ keys change nothing but themselves", async () => {
+    const body =
+      '{"__proto__":{"method":"crash"},"jsonrpc":"2.0","id":1,"method":"echo","params":{"__proto__":{"polluted":1}}}';
+    const { status, text } = await send(body);
+    expect([status, text]).toEqual([200, '{"jsonrpc":"2.0","id":1,"result":{"__proto__":{"polluted":1}}}']);
+    expect(await ask('{"__proto__":{"jsonrpc":"2.0","method":"echo","id":1}}')).toEqual([400, failure(null, -32600)]);
+    expect("polluted" in {}).toBe(false);
+  });
+
+  const deep = "[".repeat(100_000) + "]".repeat(100_000);
+  test.each([
+    ["as the message", deep, 200],
+    ["as params", `{"jsonrpc":"2.0","id":1,"method":"echo","params":${deep}}`, 200],
+    ["as the id", `{"jsonrpc":"2.0","id":${deep},"method":"echo"}`, 400],
+    ["never closed", "[".repeat(200_000), 400],
+  ])("100,000 brackets %s are answered", async (_, body, status) => {
+    expect((await send(body)).status).toBe(status);
+    expect(await ask(call("echo", [1]))).toEqual([200, success(1, [1])]);
+  });
+});

@@ -1,0 +1,206 @@
+import { once } from "node:events";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { afterEach, beforeEach, expect, it, test } from "vitest";
+import { systemClock } from "../../lib/clock.ts";
+import { systemIds } from "../../lib/ids.ts";
+import { httpEndpoint } from "../http/endpoint.ts";
+import type { CallerInput, Said } from "../jsonrpc/input.ts";
+import { type McpEndpoint, mcpEndpoint } from "./endpoint.ts";
+import type { Tool } from "./mcp.ts";
+
+/** What the tool was told, call by call. */
+let heard: (Said | null)[];
+let inputs: (CallerInput | undefined)[];
+let errors: unknown[];
+let makeMoot: (() => void) | null;
+let stopped: PromiseWithResolvers<void>;
+let mcp: McpEndpoint;
+let server: Server;
+let url: string;
+
+/** A tool that asks for a number once, whatever is said. */
+const asking: Tool = {
+  ...{ name: "ask", title: "T", description: "D", annotations: {}, waits: true },
+  ...{ inputSchema: { type: "object" }, outputSchema: { type: "object" } },
+  async call(_args, { input }) {
+    heard.push(input?.said ?? null);
+    inputs.push(input);
+    if (input?.said) return { content: [], structuredContent: {} };
+    return {
+      asks: { kind: "form", message: "How many?", fields: { number: { type: "integer", minimum: 1 } } },
+      state: 1,
+      _meta: { "test/about": "it" },
+      watchMoot: (tell) => {
+        makeMoot = tell;
+        return stopped.resolve;
+      },
+    };
+  },
+};
+
+beforeEach(async () => {
+  [heard, inputs, errors, makeMoot, stopped] = [[], [], [], null, Promise.withResolvers()];
+  await listen({});
+});
+afterEach(close);
+
+async function listen(more: { answerWithinMs?: number }): Promise<void> {
+  const surface = {
+    serverInfo: { name: "t", version: "1.0.0" },
+    tools: [asking],
+    resources: [],
+    templates: [],
+    ...more,
+  };
+  mcp = mcpEndpoint(surface, (error) => errors.push(error), systemClock, systemIds);
+  const web = () => Promise.reject();
+  server = httpEndpoint({
+    handler: mcp.handler,
+    sessions: mcp.sessions,
+    web,
+    bodyLimit: () => 64 * 1024,
+    allowedHosts: [],
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+}
+async function close(): Promise<void> {
+  await mcp.close();
+  server.closeAllConnections();
+  server.close();
+}
+
+type Form = (signal: AbortSignal) => Promise<{ action: "accept"; content: Record<string, number> }>;
+
+async function connect(
+  form: Form,
+  elicitation: Readonly<Record<string, object>> = {},
+  dropped = new AbortController(),
+): Promise<Client> {
+  const client = new Client({ name: "test", version: "1.0.0" }, { capabilities: { elicitation } });
+  client.setRequestHandler(ElicitRequestSchema, (_request, { signal }) => form(signal));
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    fetch: (to, init) =>
+      fetch(to, { ...init, signal: AbortSignal.any([dropped.signal, ...(init?.signal ? [init.signal] : [])]) }),
+  });
+  await client.connect(transport as Parameters<Client["connect"]>[0]);
+  return client;
+}
+
+/** A form that is filled in once, and then stays open; `shown` resolves with the signal that takes it back. */
+function unanswered() {
+  const shown = Promise.withResolvers<AbortSignal>();
+  let isFirst = true;
+  const form: Form = async (signal) => {
+    if (!isFirst) {
+      shown.resolve(signal);
+      return new Promise(() => {});
+    }
+    isFirst = false;
+    return { action: "accept", content: { number: 1 } };
+  };
+  return { form, shown: shown.promise };
+}
+
+/** A client that was asked once already: SDK 1 overlooks that the request with the id 0 is taken back. */
+async function connectAsked(form: Form, dropped?: AbortController): Promise<Client> {
+  const client = await connect(form, {}, dropped);
+  await client.callTool({ name: "ask" });
+  heard = [];
+  stopped = Promise.withResolvers();
+  return client;
+}
+
+const takenBack = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve());
+  });
+
+it.each<[string, Record<string, object>, boolean]>([
+  ["names no mode", {}, true],
+  ["names forms", { form: {} }, true],
+  ["names pages alone", { url: {} }, false],
+  ["names both", { form: {}, url: {} }, true],
+])("who %s can fill in forms or not", async (_name, elicitation, canFillForms) => {
+  const client = await connect(async () => ({ action: "accept", content: { number: 1 } }), elicitation);
+  await client.callTool({ name: "ask" });
+  expect(inputs[0]).toMatchObject({ canFillForms, canPrompt: false });
+  await client.close();
+});
+
+test("what is said about a question comes with it", async () => {
+  const client = await connect(async () => ({ action: "accept", content: { number: 1 } }));
+  const about = Promise.withResolvers<unknown>();
+  client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+    about.resolve(params._meta);
+    return { action: "decline" };
+  });
+  await client.callTool({ name: "ask" });
+  expect(await about.promise).toMatchObject({ "test/about": "it" });
+  await client.close();
+});
+
+test("what does not fit the form is the tool's to judge", async () => {
+  const client = await connect(async () => ({ action: "accept", content: { number: -7, more: 1 } }));
+  await client.callTool({ name: "ask" });
+  expect(heard).toEqual([null, { kind: "form", action: "accept", content: { number: -7, more: 1 } }]);
+  await client.close();
+});
+
+test("a host that answers with an error is told of in our words", async () => {
+  const client = await connect(() => Promise.reject(new Error("the key is RED APPLE")));
+  await client.callTool({ name: "ask" });
+  expect(heard).toEqual([null, { kind: "failed", why: "the host answered with an error" }]);
+  await client.close();
+});
+
+test("no answer in time: the form is taken back", async () => {
+  await close();
+  await listen({ answerWithinMs: 500 });
+  const { form, shown } = unanswered();
+  const client = await connectAsked(form);
+  await client.callTool({ name: "ask" });
+  await takenBack(await shown);
+  expect(heard).toEqual([null, { kind: "failed", why: "the time was over" }]);
+  await stopped.promise;
+  await client.close();
+});
+
+test("a question that is moot is taken back, and the tool is called again", async () => {
+  const { form, shown } = unanswered();
+  const client = await connectAsked(form);
+  const call = client.callTool({ name: "ask" });
+  const signal = await shown;
+  makeMoot?.();
+  await call;
+  await takenBack(signal);
+  expect(heard).toEqual([null, { kind: "failed", why: "the question is moot" }]);
+  await client.close();
+});
+
+test.each(["cancels", "closes", "is cut off"])(
+  "a caller that %s is waited for no longer, answers nothing and is no error of ours",
+  async (how) => {
+    const { form, shown } = unanswered();
+    const dropped = new AbortController();
+    const client = await connectAsked(form, dropped);
+    const cancelled = new AbortController();
+    const call = client.callTool({ name: "ask" }, undefined, { signal: cancelled.signal }).catch(() => null);
+    await shown;
+    if (how === "cancels") cancelled.abort();
+    else if (how === "closes") await client.close();
+    else dropped.abort(new Error("connection lost"));
+    await stopped.promise;
+    cancelled.abort();
+    await call;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(heard).toEqual([null]);
+    expect(errors).toEqual([]);
+    await client.close();
+  },
+);

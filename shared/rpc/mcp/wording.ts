@@ -1,0 +1,56 @@
+import type { AuthInfo, JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { faultLine } from "../../lib/schema-messages.ts";
+import { parsedJson } from "../../lib/text.ts";
+import type { HttpContext } from "../jsonrpc/http.ts";
+import { INVALID_PARAMS } from "../jsonrpc/json-rpc.ts";
+import { httpOf } from "./auth.ts";
+
+const Issues = z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() })).min(1);
+
+/** A request that has come and is not answered yet. */
+interface Pending {
+  readonly method: string;
+  readonly logRejection: HttpContext["logRejection"];
+}
+
+/**
+ * Lets a transport send the SDK's own schema faults in words, and logs them: no method of ours sees such a request. The SDK refuses requests that do not
+ * fit its schemas with the JSON of the fault as message, those of `initialize` as an internal error. To be called before a server is connected.
+ */
+export function inWords<T extends Transport>(transport: T): T {
+  const pending = new Map<RequestId, Pending>();
+  transport.onmessage = (message: JSONRPCMessage, extra?: { readonly authInfo?: AuthInfo }) => {
+    if (!("method" in message)) return;
+    if ("id" in message)
+      pending.set(message.id, { method: message.method, logRejection: httpOf(extra?.authInfo)?.logRejection });
+    // The SDK answers no request that was cancelled.
+    else if (message.method === "notifications/cancelled") pending.delete(message.params?.requestId as RequestId);
+  };
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    if ("method" in message || message.id === undefined) return send(message, options);
+    const request = pending.get(message.id);
+    pending.delete(message.id);
+    const reason = "error" in message ? schemaFault(message.error.message) : null;
+    if (reason === null) return send(message, options);
+    if (request) request.logRejection?.({ code: INVALID_PARAMS, reason, request: request.method });
+    return send({ ...message, error: { code: INVALID_PARAMS, message: reason } } as typeof message, options);
+  };
+  return transport;
+}
+
+/** What the SDK says of params that do not fit a schema, in words; null for any other message. A method's own schema has our wording already. */
+const schemaFault = (message: string): string | null =>
+  message.startsWith("Invalid params for ") ? message : wordsOf(message);
+
+/** The faults in a message that ends in their JSON; null for any other message. */
+function wordsOf(message: string): string | null {
+  const begin = message.search(/\[\s*\{/);
+  const issues = begin < 0 ? undefined : Issues.safeParse(parsedJson(message.slice(begin))).data;
+  if (!issues) return null;
+  const lines = issues.map(({ path, message }) => {
+    return faultLine({ path: path[0] === "params" ? path.slice(1) : path, message });
+  });
+  return `Invalid params: ${lines.join("; ")}`;
+}

@@ -1,0 +1,103 @@
+import { isJSONRPCResponse } from "json-rpc-2.0";
+import { z } from "zod";
+import { err, messageOf, ok, type Result } from "../../lib/result.ts";
+import { asText, cutTo, inOneLine, jsonOf } from "../../lib/text.ts";
+import { Envelope } from "../../protocol/envelope.ts";
+import { faultOfSender } from "../../protocol/senders.ts";
+import { type CallFault, parsed, RAW_LIMIT, type RawReply } from "./pending.ts";
+
+/** Limit for the text of the rejected fields in an error, in characters. */
+const MAX_FIELDS = 500;
+
+const ToolReply = z.compile(
+  z.object({
+    content: z.array(z.object({ type: z.string(), text: z.string().optional() })).optional(),
+    structuredContent: z.unknown().optional(),
+    isError: z.unknown().optional(),
+  }),
+);
+
+export const is2xx = ({ status }: RawReply): boolean => status >= 200 && status < 300;
+
+/** The envelope in the answer to a call. Answers are untrusted input: an answer that cannot be read counts against its sender. */
+export function envelopeIn(answer: RawReply, id: number, messageId: string): Result<Envelope, CallFault> {
+  try {
+    const result = resultOf(answer, id);
+    return result.ok ? envelopeOf(result.value, messageId) : result;
+  } catch (thrown) {
+    const raw = answer.text.slice(0, RAW_LIMIT);
+    return err({ cause: "bad_reply", detail: `the answer cannot be read: ${messageOf(thrown)}`, raw });
+  }
+}
+
+/** The result inside a JSON-RPC reply, or what is wrong with it. */
+function resultOf(answer: RawReply, id: number): Result<unknown, CallFault> {
+  const { status, text } = answer;
+  const raw = text.slice(0, RAW_LIMIT);
+  const ok2xx = is2xx(answer);
+  const fault = (cause: CallFault["cause"], detail: string) =>
+    err(ok2xx ? { cause, detail, raw } : { cause, detail, raw, status });
+  const json = answer.json === undefined ? parsed(text) : answer.json;
+  if (json === null) return ok2xx ? fault("bad_json", "the answer is not JSON") : fault("http_error", `HTTP ${status}`);
+  const reply = json.value;
+  if (reply === undefined && ok2xx) return fault("bad_reply", "the answer to a batch holds none to this call");
+  if (reply === null || reply === undefined || !isJSONRPCResponse(reply)) {
+    return ok2xx ? fault("bad_reply", "the answer is not a JSON-RPC response") : fault("http_error", `HTTP ${status}`);
+  }
+  if (reply.error) {
+    const { code, message, data } = reply.error;
+    const refusedFields = refusedFieldsIn(data);
+    const other = data === undefined ? "" : ` ${jsonOf(data).slice(0, 300)}`;
+    const more = refusedFields === null ? other : `; ${refusedFields}`;
+    const detail = `JSON-RPC error ${asText(code).slice(0, 20)}: ${asText(message).slice(0, 200)}${more}`;
+    const failed = ok2xx ? fault("bad_reply", detail) : fault("http_error", `HTTP ${status}, ${detail}`);
+    return refusedFields === null ? failed : err({ ...failed.error, refusedFields });
+  }
+  if (!ok2xx) return fault("http_error", `HTTP ${status}`);
+  if (reply.id !== id) return fault("bad_reply", `the answer has id ${jsonOf(reply.id).slice(0, 200)}, not ${id}`);
+  return ok(reply.result);
+}
+
+/** The data of an error -32602, as this project sends it. */
+const FaultData = z.object({ faults: z.array(z.object({ path: z.string(), message: z.string() })).min(1) });
+
+function refusedFieldsIn(data: unknown): string | null {
+  const parsed = FaultData.safeParse(data);
+  if (!parsed.success) return null;
+  const faults = parsed.data.faults.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  return cutTo(MAX_FIELDS, inOneLine(faults.join("; ")));
+}
+
+/** The envelope inside a tool result, which answers the message with this id: the first text as JSON, or the structured content. */
+function envelopeOf(result: unknown, messageId: string): Result<Envelope, CallFault> {
+  const fault = (cause: CallFault["cause"], detail: string) =>
+    err({ cause, detail, raw: jsonOf(result).slice(0, RAW_LIMIT) });
+  const tool = ToolReply.safeParse(result);
+  if (!tool.success) return fault("bad_reply", "the answer is not a tool result");
+  const text = tool.data.content?.find((part) => part.type === "text")?.text;
+  let value = tool.data.structuredContent;
+  if (text !== undefined) {
+    try {
+      value = JSON.parse(text);
+    } catch {
+      if (value === undefined && tool.data.isError === true) return fault("bad_reply", toolError(text));
+      if (value === undefined) return fault("bad_json", "the text of the answer is not JSON");
+    }
+  }
+  const envelope = Envelope.safeParse(value);
+  if (!envelope.success && tool.data.isError === true) return fault("bad_reply", toolError(text ?? jsonOf(value)));
+  if (!envelope.success) {
+    const issue = envelope.error.issues[0];
+    const what = `${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`;
+    return fault("bad_reply", `the answer is not a league.v2 envelope: ${what}`);
+  }
+  const { type, sender, correlation_id } = envelope.data;
+  const wrongSender = faultOfSender(type, sender);
+  if (wrongSender !== null) return fault("bad_reply", wrongSender);
+  if (correlation_id != null && correlation_id !== messageId) {
+    return fault("bad_reply", `the answer's correlation_id is ${correlation_id}, and the request was ${messageId}`);
+  }
+  return ok(envelope.data);
+}
+
+const toolError = (text: string): string => `its tool reports an error: ${text.slice(0, 300)}`;

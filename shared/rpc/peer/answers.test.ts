@@ -1,0 +1,218 @@
+import { createServer as createTcpServer } from "node:net";
+import { describe, expect, test } from "vitest";
+import {
+  answer,
+  closedPort,
+  failure,
+  gone,
+  listen,
+  message,
+  newPeers,
+  peers,
+  REPLY,
+  REQUEST,
+  type Script,
+  scripted,
+  success,
+  texts,
+  usePeers,
+} from "../testing/peer.ts";
+
+usePeers();
+
+const status =
+  (code: number, text = ""): Script =>
+  ({ response }) =>
+    void response.writeHead(code).end(text);
+
+/** The first call of these peers, its id 1, gets `text` for an answer. */
+async function answered(text: string, code = 200) {
+  newPeers();
+  return message((await scripted(status(code, text))).url);
+}
+
+describe("an answer that is none, and why", () => {
+  const rpc = (fields: object) => JSON.stringify({ jsonrpc: "2.0", id: 1, ...fields });
+  const error = { code: -32603, message: "Internal error" };
+
+  test.each<[string, number, string, unknown]>([
+    ["oops", 500, "http_error", "HTTP 500"],
+    [rpc({ error }), 500, "http_error", "HTTP 500, JSON-RPC error -32603: Internal error"],
+    [rpc({ result: texts(REPLY) }), 404, "http_error", "HTTP 404"],
+    ["null", 500, "http_error", "HTTP 500"],
+    ["", 204, "bad_json", expect.any(String)],
+    ["", 200, "bad_json", expect.any(String)],
+    ["<html>", 200, "bad_json", expect.any(String)],
+    ['{"jsonrpc":"2.0","id":1,"result":{', 200, "bad_json", expect.any(String)],
+    ["null", 200, "bad_reply", expect.any(String)],
+    ["7", 200, "bad_reply", expect.any(String)],
+    ['"text"', 200, "bad_reply", expect.any(String)],
+    ["{}", 200, "bad_reply", expect.any(String)],
+    [`[${rpc({ result: texts(REPLY) })}]`, 200, "bad_reply", expect.any(String)],
+    [JSON.stringify(REPLY), 200, "bad_reply", expect.any(String)],
+    [rpc({}), 200, "bad_reply", expect.any(String)],
+    [rpc({ error }), 200, "bad_reply", "JSON-RPC error -32603: Internal error"],
+    [rpc({ error: "sorry" }), 200, "bad_reply", expect.any(String)],
+    [rpc({ result: "rock" }), 200, "bad_reply", expect.any(String)],
+    [rpc({ result: { content: "rock" } }), 200, "bad_reply", expect.any(String)],
+    [rpc({ result: {} }), 200, "bad_reply", expect.stringContaining("league.v2")],
+    [rpc({ result: texts({ ...REPLY, sender: "me" }) }), 200, "bad_reply", expect.stringContaining("sender")],
+    [rpc({ result: { content: [{ type: "text", text: "rock" }] } }), 200, "bad_json", expect.any(String)],
+    [
+      rpc({ result: { content: [{ type: "text", text: "KeyError: 'tick'" }], isError: true } }),
+      200,
+      "bad_reply",
+      "its tool reports an error: KeyError: 'tick'",
+    ],
+    [
+      rpc({ result: { ...texts({ error: "no such match" }), isError: true } }),
+      200,
+      "bad_reply",
+      'its tool reports an error: {"error":"no such match"}',
+    ],
+    [
+      rpc({ error: { ...error, data: { faults: [{ path: "payload.x", message: "must be 1" }] } } }),
+      200,
+      "bad_reply",
+      "JSON-RPC error -32603: Internal error; payload.x: must be 1",
+    ],
+    [
+      rpc({ error: { ...error, data: { faults: [] } } }),
+      200,
+      "bad_reply",
+      'JSON-RPC error -32603: Internal error {"faults":[]}',
+    ],
+  ])("%j with HTTP %i is %s", async (text, status, cause, detail) => {
+    expect(await answered(text, status)).toEqual(failure(cause, detail));
+  });
+
+  test.each([2, "1", null, 1.5])("id %j is not the one that was asked", async (id) => {
+    expect(await answered(rpc({ id, result: texts(REPLY) }))).toEqual(
+      failure("bad_reply", `the answer has id ${JSON.stringify(id)}, not 1`),
+    );
+  });
+
+  test("what came back is kept, cut to 20,000 characters: who publishes it cleans it first", async () => {
+    expect(await answered("<html>", 502)).toMatchObject({ error: { raw: "<html>" } });
+    for (const text of ["x".repeat(50_000), rpc({ result: { content: "é".repeat(50_000) } })]) {
+      const reply = await answered(text);
+      const kept = reply.ok ? "" : (reply.error.raw ?? "");
+      expect(kept.length).toBeLessThanOrEqual(20_000);
+      expect(kept.length).toBeGreaterThan(9_000);
+    }
+  });
+
+  test("100,000 brackets are an answer that is none", async () => {
+    const deep = "[".repeat(100_000) + "]".repeat(100_000);
+    for (const text of [deep, rpc({ result: 0 }).replace("0}", `${deep}}`)])
+      expect(await answered(text)).toEqual(failure("bad_reply"));
+  });
+
+  test.each([
+    { error: { code: { toString: 1, valueOf: 1 }, message: "no" } },
+    { error: { code: -32000, message: { toString: 1, valueOf: 1 } } },
+    { error: { code: -32000, message: ["a", { toJSON: 1 }] } },
+    { id: { toString: 1 }, result: texts(REPLY) },
+  ])("%j, which throws when it is made a text", async (fields) => {
+    expect(await answered(rpc(fields))).toEqual(failure("bad_reply"));
+  });
+
+  test("an error whose parts are nested 60,000 deep", async () => {
+    const deep = "[".repeat(60_000) + "]".repeat(60_000);
+    for (const field of ["code", "message", "data"]) {
+      const text = rpc({ error: { code: 1, message: "no", [field]: null } }).replace("null", deep);
+      expect(await answered(text)).toEqual(failure("bad_reply"));
+    }
+  });
+
+  test("what is not even HTTP", async () => {
+    const port = await listen(
+      createTcpServer((socket) => void socket.on("error", () => {}).end("SSH-2.0-OpenSSH_9.9\r\n")),
+    );
+    expect(await message(`http://127.0.0.1:${port}/mcp`)).toEqual(failure("refused", "the answer is not HTTP"));
+  });
+
+  test.each([301, 302, 307, 308])("a redirect (%i) is not followed", async (code) => {
+    const elsewhere = await scripted(answer);
+    const { url } = await scripted(({ response }) => void response.writeHead(code, { location: elsewhere.url }).end());
+    expect(await message(url)).toEqual(failure("http_error", `HTTP ${code}`));
+    expect(elsewhere.calls).toEqual([]);
+  });
+});
+
+describe("an answer that is too large (a limit on everything)", () => {
+  const sized =
+    (bytes: number): Script =>
+    (call) => {
+      const text = JSON.stringify({ jsonrpc: "2.0", id: call.body.id, result: texts(REPLY) });
+      call.response.end(text.padEnd(bytes, " "));
+    };
+
+  test.each([
+    [undefined, 256 * 1024],
+    [4_000, 4_000],
+  ])("limit %s: so many bytes are read, one more is not", async (maxReplyBytes, limit) => {
+    const options = maxReplyBytes === undefined ? {} : { maxReplyBytes };
+    expect(await message((await scripted(sized(limit))).url, options)).toEqual(success);
+    expect(await message((await scripted(sized(limit + 1))).url, options)).toEqual(
+      failure("too_large", `an answer of more than ${limit} bytes`),
+    );
+  });
+
+  test("one without an end is cut off", async () => {
+    const { url, calls } = await scripted(({ response }) => {
+      const more = () => {
+        while (!response.destroyed && response.write("x".repeat(16_384)));
+      };
+      response.on("drain", more);
+      more();
+    });
+    expect(await message(url, { timeoutMs: 10_000, retry: true })).toEqual(failure("too_large"));
+    await gone(calls[0]);
+    expect(calls).toHaveLength(1);
+  });
+});
+
+describe("notify and isAlive", () => {
+  const notify = (url: string, timeoutMs = 2_000) => peers.notify(url, REQUEST, { timeoutMs });
+
+  test.each([
+    [200, "thanks"],
+    [202, ""],
+    [204, ""],
+    [200, '{"error":{}}'],
+  ])("notify: any 2xx will do, here %i %j", async (code, text) => {
+    const { url, calls } = await scripted(status(code, text));
+    expect(await notify(url)).toEqual({ ok: true, value: null });
+    expect(calls[0]?.body).toMatchObject({
+      method: "tools/call",
+      params: { name: "league_message", arguments: REQUEST },
+    });
+  });
+
+  test("notify: anything else is a fault with its cause", async () => {
+    expect(await notify((await scripted(status(500))).url)).toEqual(failure("http_error", "HTTP 500"));
+    expect(await notify((await scripted(status(307))).url)).toEqual(failure("http_error", "HTTP 307"));
+    expect(await notify((await scripted(() => {})).url, 50)).toEqual(failure("timeout"));
+    expect(await notify(`http://127.0.0.1:${await closedPort()}`)).toEqual(failure("refused"));
+  });
+
+  test("the fault of an answer that is not 2xx has its HTTP status, any other fault has none", async () => {
+    const statusOf = async (answer: Promise<{ error?: { status?: number } }>) => (await answer).error?.status;
+    expect(await statusOf(notify((await scripted(status(404))).url) as never)).toBe(404);
+    expect(await statusOf(message((await scripted(status(429, "{}"))).url, { timeoutMs: 2_000 }) as never)).toBe(429);
+    expect(
+      await statusOf(message((await scripted(status(200, "{}"))).url, { timeoutMs: 2_000 }) as never),
+    ).toBeUndefined();
+    expect(await statusOf(notify(`http://127.0.0.1:${await closedPort()}`) as never)).toBeUndefined();
+  });
+
+  test("isAlive: a GET that is answered 2xx in time", async () => {
+    const { url, calls } = await scripted(status(200, "{}"));
+    expect(await peers.isAlive(url.replace("/mcp", "/health"), 2_000)).toBe(true);
+    expect(calls[0]?.request).toMatchObject({ method: "GET", url: "/health" });
+    for (const script of [status(503), status(302), () => {}])
+      expect(await peers.isAlive((await scripted(script)).url, 50)).toBe(false);
+    expect(await peers.isAlive(`http://127.0.0.1:${await closedPort()}`, 2_000)).toBe(false);
+  });
+});

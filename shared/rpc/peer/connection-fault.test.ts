@@ -1,0 +1,89 @@
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { newEnvelope } from "../../protocol/testing-envelope.ts";
+import { closedPort, peers, usePeers } from "../testing/peer.ts";
+import { connectionFault, operatorText } from "./connection-fault.ts";
+
+const ENVELOPE = newEnvelope("MOVE_REQUEST", "referee:REF01", { match_id: "R1M1" });
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+usePeers();
+
+async function faultOf(endpoint: string) {
+  const reply = await peers.message(endpoint, ENVELOPE, { timeoutMs: 20_000 });
+  if (reply.ok) throw new Error("it answered");
+  return reply.error;
+}
+
+/** A server that ends each connection in this way; its port. */
+async function serverThat(end: (socket: Socket) => void): Promise<number> {
+  const server = createServer((socket) => {
+    ends.push(() => socket.destroy());
+    socket.on("error", () => {});
+    end(socket);
+  });
+  ends.push(() => server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const address = server.address();
+  return typeof address === "object" && address ? address.port : 0;
+}
+
+describe("the text of a failed connection names no address, and the operator's text is the system's message", () => {
+  test("nothing listens", async () => {
+    const port = await closedPort();
+    const fault = await faultOf(`http://127.0.0.1:${port}/mcp`);
+    expect(fault.detail).toBe("connection refused");
+    expect(operatorText(fault)).toBe(`connect ECONNREFUSED 127.0.0.1:${port}`);
+  });
+
+  test("an unknown host", async () => {
+    const fault = await faultOf("http://no-such-host.invalid/mcp");
+    expect(fault.detail).toBe("host not found");
+    expect(operatorText(fault)).toContain("no-such-host.invalid");
+  });
+
+  test("a connection that is reset", async () => {
+    const port = await serverThat((socket) => socket.once("data", () => socket.resetAndDestroy()));
+    expect((await faultOf(`http://127.0.0.1:${port}/mcp`)).detail).toBe("connection reset");
+  });
+
+  test("a connection that is closed without an answer", async () => {
+    const port = await serverThat((socket) => socket.once("data", () => socket.end()));
+    const { detail } = await faultOf(`http://127.0.0.1:${port}/mcp`);
+    expect(detail).toBe("connection closed before the end of the answer");
+  });
+
+  test("an answer that is not HTTP", async () => {
+    const port = await serverThat((socket) => socket.end("SSH-2.0-OpenSSH_9.9\r\n"));
+    expect((await faultOf(`http://127.0.0.1:${port}/mcp`)).detail).toBe("the answer is not HTTP");
+  });
+
+  test("a server without TLS behind an https URL", async () => {
+    const port = await serverThat((socket) =>
+      socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")),
+    );
+    expect((await faultOf(`https://127.0.0.1:${port}/mcp`)).detail).toMatch(/^TLS error [A-Z_]+$/);
+  });
+
+  test("an endpoint that is not an http URL", async () => {
+    const fault = await faultOf("ftp://10.0.0.7/secret");
+    expect(fault.detail).toBe("the endpoint is not an http URL");
+    expect(operatorText(fault)).toContain("ftp://10.0.0.7/secret");
+  });
+});
+
+const error = (message: string, code: string) => Object.assign(new Error(message), { code });
+
+test.each([
+  [error("certificate of bot.example", "ERR_TLS_CERT_ALTNAME_INVALID"), "TLS error ERR_TLS_CERT_ALTNAME_INVALID"],
+  [error("open /home/ann/key", "EACCES"), "connection failed (EACCES)"],
+  [error("connect to 10.0.0.7", "10.0.0.7:80"), "connection failed"],
+  [new Error("10.0.0.7 is gone"), "connection failed"],
+  ["10.0.0.7 is gone", "connection failed"],
+  [new AggregateError([new Error("10.0.0.7"), error("10.0.0.8", "EHOSTUNREACH")]), "host unreachable"],
+])("%s is published as %j", (thrown, text) => {
+  expect(connectionFault(thrown).detail).toBe(text);
+});

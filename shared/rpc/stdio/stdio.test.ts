@@ -1,0 +1,298 @@
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import {
+  connectWire,
+  INITIALIZE,
+  STATELESS,
+  startTestServer,
+  type TestServer,
+  type TestWire,
+  type Wire,
+} from "../testing/stdio.ts";
+
+let server: TestServer;
+let wire: TestWire;
+let isUp = true;
+const errors: unknown[] = [];
+beforeEach(async () => {
+  server = await startTestServer((error) => errors.push(error));
+  wire = connectWire(server.url);
+  isUp = true;
+});
+afterEach(async () => {
+  await wire.stdio.close();
+  if (isUp) await server.kill();
+  expect(errors.splice(0)).toEqual([]);
+});
+const kill = (): Promise<void> => {
+  isUp = false;
+  return server.kill();
+};
+const restart = (): Promise<void> => {
+  isUp = true;
+  return server.start();
+};
+
+const called = async (count: number): Promise<void> => {
+  while (server.calls.length < count) await new Promise((resolve) => setImmediate(resolve));
+};
+const isAbout =
+  (uri: string) =>
+  ({ method, params }: Wire): boolean =>
+    method === "notifications/resources/updated" && params.uri === uri;
+const initialize = async (): Promise<void> => {
+  await wire.ask("init", "initialize", INITIALIZE);
+  wire.send({ method: "notifications/initialized" });
+};
+
+/** Both eras by the same tests: what a request carries, and how a client subscribes. */
+const ERAS = {
+  "2025-11-25": {
+    extra: {},
+    begin: initialize,
+    async subscribe() {
+      expect((await wire.ask("sub", "resources/subscribe", { uri: "test://news" })).result).toEqual({});
+    },
+  },
+  "2026-07-28": {
+    extra: STATELESS,
+    begin: async () => {},
+    async subscribe() {
+      const params = { ...STATELESS, notifications: { resourceSubscriptions: ["test://news"] } };
+      wire.send({ id: "listen:0", method: "subscriptions/listen", params });
+      await wire.next(({ method }) => method === "notifications/subscriptions/acknowledged");
+    },
+  },
+} as const;
+
+describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])("%s", (revision) => {
+  const { extra, begin, subscribe } = ERAS[revision];
+  beforeEach(begin);
+
+  it("answers requests and tells their progress", async () => {
+    expect((await wire.ask(1, "tools/list", extra)).result.tools.at(-1)).toMatchObject({ name: "wait" });
+    expect((await wire.ask("two", "resources/read", { ...extra, uri: "test://news" })).result).toMatchObject({
+      contents: [{ text: '{"news":true}' }],
+    });
+    expect((await wire.ask(3, "no/such", extra)).error.code).toBe(-32601);
+    const { _meta } = { _meta: {}, ...extra };
+    const params = { name: "test_tool_with_progress", arguments: {}, _meta: { ..._meta, progressToken: "p" } };
+    expect((await wire.ask(4, "tools/call", params)).result.content[0].text).toBe("Done");
+    const told = wire.got.filter(({ method }) => method === "notifications/progress");
+    expect(told.map(({ params: { progressToken, progress } }) => [progressToken, progress])).toEqual([
+      ["p", 0],
+      ["p", 50],
+      ["p", 100],
+    ]);
+  });
+
+  it("a cancelled request reaches its tool and is not answered", async () => {
+    wire.send({ id: 1, method: "tools/call", params: { ...extra, name: "wait" } });
+    await called(1);
+    wire.send({ method: "notifications/cancelled", params: { requestId: 1 } });
+    await server.calls[0]?.cancelled;
+    await wire.ask(2, "tools/list", extra);
+    expect(wire.got.filter(({ id }) => id === 1)).toEqual([]);
+  });
+
+  it("each request is told in words that the server is down, and those behind its return are answered", async () => {
+    wire.send({ id: 1, method: "tools/call", params: { ...extra, name: "wait" } });
+    await called(1);
+    await kill();
+    const broken = await wire.next(({ id }) => id === 1);
+    expect(broken.error).toMatchObject({
+      code: -32000,
+      message: expect.stringMatching(/broke before .* may have been/),
+    });
+    const [one, two] = await Promise.all([wire.ask(2, "tools/list", extra), wire.ask(3, "tools/list", extra)]);
+    expect(one.error.message).toMatch(/127\.0\.0\.1:\d+\/mcp cannot be reached: connect ECONNREFUSED/);
+    expect(two.error.code).toBe(-32000);
+    await restart();
+    expect((await wire.ask(4, "tools/list", extra)).result.tools).toBeInstanceOf(Array);
+  });
+
+  it("a subscription outlives the server, and the client is told to read again", async () => {
+    await subscribe();
+    server.changed("test://news");
+    const first = await wire.next(isAbout("test://news"));
+    await kill();
+    await restart();
+    expect(await wire.next(isAbout("test://news"))).toEqual(first);
+    server.changed("test://news");
+    expect(await wire.next(isAbout("test://news"))).toEqual(first);
+  });
+
+  it("names that no header can hold", async () => {
+    for (const name of ["schach ♟", " x", "=?base64?eA==?=", ""]) {
+      const { error } = await wire.ask(`n${name}`, "tools/call", { ...extra, name });
+      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("Unknown tool") });
+    }
+  });
+
+  it("what the server finds too large is refused by its id", async () => {
+    const { error } = await wire.ask(1, "tools/call", { ...extra, name: "wait", arguments: { x: "x".repeat(70_000) } });
+    expect(error).toMatchObject({ code: -32600, message: "Body too large" });
+  });
+});
+
+describe("a session", () => {
+  const sample = { name: "test_sampling", arguments: { prompt: "?" } };
+  const isAsked = ({ method }: Wire): boolean => method === "sampling/createMessage";
+  const answered = { role: "assistant", model: "m", content: { type: "text", text: "forty-two" } };
+
+  it("carries what the server asks, and the answer", async () => {
+    await initialize();
+    const call = wire.ask(1, "tools/call", sample);
+    const { id } = await wire.next(isAsked);
+    wire.send({ id, result: answered });
+    expect(JSON.stringify(await call)).toContain("forty-two");
+  });
+
+  it("that the server has forgotten takes its questions back and goes on in a new one", async () => {
+    await initialize();
+    const call = wire.ask(1, "tools/call", sample);
+    const { id } = await wire.next(isAsked);
+    await kill();
+    expect((await call).error.code).toBe(-32000);
+    await restart();
+    expect(await wire.next(({ method }) => method === "notifications/cancelled")).toMatchObject({
+      params: { requestId: id },
+    });
+    wire.send({ id, result: answered });
+    const again = wire.ask(2, "tools/call", sample);
+    const asked = await wire.next(isAsked);
+    wire.send({ id: asked.id, result: answered });
+    expect((await again).result.content[0].text).toContain("forty-two");
+    expect(wire.told.at(-1)).toMatch(/had lost the session/);
+  });
+
+  it("waits for the handshake with whatever comes behind it", async () => {
+    wire.send({ id: 0, method: "initialize", params: INITIALIZE }, { method: "notifications/initialized" });
+    wire.send({ id: 1, method: "resources/subscribe", params: { uri: "test://news" } });
+    expect((await wire.next(({ id }) => id === 1)).result).toEqual({});
+    expect(wire.got.map(({ id }) => id)).toEqual([0, 1]);
+  });
+
+  it("may begin a second time, without what was before", async () => {
+    await initialize();
+    await wire.ask(1, "resources/subscribe", { uri: "test://news" });
+    await initialize();
+    await wire.ask(2, "resources/subscribe", { uri: "test://other" });
+    server.changed("test://news");
+    server.changed("test://other");
+    await wire.next(isAbout("test://other"));
+    expect(wire.got.filter(isAbout("test://news"))).toEqual([]);
+  });
+
+  it("cannot begin while the server is down, and can later", async () => {
+    await kill();
+    expect((await wire.ask(0, "initialize", INITIALIZE)).error.message).toMatch(/cannot be reached/);
+    await restart();
+    expect((await wire.ask(1, "initialize", INITIALIZE)).result.serverInfo.name).toBe("test");
+  });
+});
+
+describe("the client's lines", () => {
+  const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+
+  it.each([
+    ["no JSON", "GET / HTTP/1.1", null, -32700],
+    ["half a message", ping.slice(0, -1), null, -32700],
+    ["bytes that are no UTF-8", Buffer.from([0xff, 0xfe, 0x00]), null, -32700],
+    ["a number", "42", null, -32600],
+    ["an object that says nothing", "{}", null, -32600],
+    ["an empty batch", "[]", null, -32600],
+    ["a request without jsonrpc", '{"id":7,"method":"ping"}', 7, -32600],
+    ["a request with an id that is none", '{"jsonrpc":"2.0","id":null,"method":"ping"}', null, -32600],
+    ["10 MB and more", "x".repeat(11 * 1024 * 1024), null, -32600],
+  ])("%s: refused, and the next one is answered", async (_name, line, id, code) => {
+    wire.input.write(line);
+    wire.input.write(`\n\n  \r\n${ping}\r\n`);
+    expect((await wire.next((message) => message.id === 1)).result).toEqual({});
+    expect(wire.got.filter(({ error }) => error)).toEqual([
+      { jsonrpc: "2.0", id, error: { code, message: expect.any(String) } },
+    ]);
+  });
+
+  it("a batch is answered message by message", async () => {
+    wire.input.write(`[${ping},{"jsonrpc":"2.0","id":2,"method":"tools/list"}]\n`);
+    await Promise.all([wire.next(({ id }) => id === 1), wire.next(({ id }) => id === 2)]);
+  });
+
+  it("a last line without its end is answered, and then it is over", async () => {
+    wire.input.end(ping);
+    await wire.stdio.ended;
+    expect(wire.got).toMatchObject([{ id: 1, result: {} }]);
+  });
+
+  it("the end does not wait for an answer that never comes", async () => {
+    wire.send({ id: 1, method: "tools/call", params: { ...STATELESS, name: "wait" } });
+    await called(1);
+    wire.input.end();
+    await wire.stdio.ended;
+    await wire.stdio.close();
+    await server.calls[0]?.cancelled;
+    expect(wire.got).toEqual([]);
+  });
+
+  it("it is over when nobody takes the answers", async () => {
+    wire.output.destroy(new Error("EPIPE"));
+    await wire.stdio.ended;
+  });
+});
+
+describe("a server that is none of MCP's", () => {
+  let odd: Server;
+  const serve = async (listener: RequestListener): Promise<TestWire> => {
+    odd = createServer(listener);
+    await once(odd.listen(0, "127.0.0.1"), "listening");
+    return connectWire(`http://127.0.0.1:${(odd.address() as AddressInfo).port}/mcp`);
+  };
+  afterEach(() => {
+    odd.closeAllConnections();
+    odd.close();
+  });
+
+  const stream = { "content-type": "text/event-stream" };
+  const ended = /ended its reply without an answer/;
+  test.each<[string, RequestListener, RegExp]>([
+    ["a page", (_, response) => response.end("<html>"), ended],
+    ["a fault", (_, response) => response.writeHead(500).end("<html>"), /answered with HTTP status 500/],
+    ["an empty stream", (_, response) => response.writeHead(200, stream).end(), ended],
+    [
+      "a stream of nonsense",
+      (_, response) => response.writeHead(200, stream).end("data: {}\n\nid: 1\ndata: [\n\n"),
+      ended,
+    ],
+    ["nothing at all", (request) => request.socket.destroy(), /broke before it had answered/],
+    ["half an answer", (_, response) => response.write('{"jsonrpc"', () => response.destroy()), /broke before/],
+    [
+      "an answer without end",
+      (_, response) => response.writeHead(200, stream).end(`data: ${"x".repeat(17_000_000)}`),
+      /broke before.*16777216/,
+    ],
+  ])("%s", async (_name, listener, expected) => {
+    const other = await serve(listener);
+    expect((await other.ask(1, "tools/list")).error.message).toMatch(expected);
+    await other.stdio.close();
+  });
+
+  it("may write its lines as it likes", async () => {
+    const parts = [
+      ": hello\r\n",
+      'event: message\r\ndata: {\r\ndata:"jsonrpc": "2.0", "id": 1,\r\n',
+      'data: "result": {"a": "ü',
+      '"}}\r\n\r',
+      "\n",
+    ];
+    const other = await serve((_, response) => {
+      response.writeHead(200, stream);
+      for (const part of parts) response.write(part);
+      response.end();
+    });
+    expect((await other.ask(1, "tools/list")).result).toEqual({ a: "ü" });
+    await other.stdio.close();
+  });
+});

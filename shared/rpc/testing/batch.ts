@@ -1,0 +1,28 @@
+import type { CallOptions } from "../peer/pending.ts";
+import { type Call, message, REPLY, texts } from "./peer.ts";
+
+/** So many messages in one turn of the event loop. */
+export const batched = (url: string, count: number, options: Partial<CallOptions> = {}) =>
+  Promise.all(Array.from({ length: count }, () => message(url, { batch: true, ...options })));
+
+/** The answer to the call with this id, as text. */
+export const answerTo = (id: unknown): string => JSON.stringify({ jsonrpc: "2.0", id, result: texts(REPLY) });
+
+/** Answers as our own endpoint writes them: one a line. */
+export const inLines = (answers: readonly string[], end = "]"): string => `[\n${answers.join("\n,")}\n${end}`;
+
+export const bodiesOf = (calls: readonly Call[]): unknown[] => calls.map(({ body }) => body);
+
+/** The ids that one POST asks for. */
+export const idsOf = ({ body }: Call): number[] =>
+  ((Array.isArray(body) ? body : [body]) as { id: number }[]).map(({ id }) => id);
+
+/** Writes for as long as somebody reads. */
+export function endless({ response }: Call, text: string, begin = ""): void {
+  const more = (): void => {
+    while (!response.destroyed && response.write(text));
+  };
+  response.write(begin);
+  response.on("drain", more);
+  more();
+}

@@ -1,0 +1,53 @@
+import { once } from "node:events";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect } from "vitest";
+import { z } from "zod";
+import { systemClock } from "../../lib/clock.ts";
+import { httpEndpoint } from "../http/endpoint.ts";
+import { jsonRpc, type Method } from "../jsonrpc/json-rpc.ts";
+
+export let url = "";
+
+/** Serves methods at an endpoint of their own while the tests of a file run; `ask` calls them. */
+export function serve(methods: Readonly<Record<string, Method>>, onInternalError: (error: unknown) => void): void {
+  let server: Server;
+  beforeAll(async () => {
+    const rpc = jsonRpc(methods, onInternalError, systemClock);
+    server = httpEndpoint({
+      handler: rpc.answer,
+      web: () => Promise.reject(),
+      bodyLimit: () => 256 * 1024,
+      allowedHosts: [],
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+}
+
+const Reply = z.object({
+  jsonrpc: z.literal("2.0"),
+  id: z.literal(7),
+  result: z.unknown().optional(),
+  error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
+});
+
+export async function ask(method: string, params?: unknown, bearer?: string) {
+  const headers = { "content-type": "application/json", ...(bearer && { authorization: `Bearer ${bearer}` }) };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 7, method, ...(params !== undefined && { params }) });
+  const reply = await fetch(url, { method: "POST", headers, body });
+  return { status: reply.status, ...Reply.parse(await reply.json()) };
+}
+/** The paths at fault, of an answer -32602 with HTTP 200. */
+export async function faultsOf(answer: ReturnType<typeof ask>): Promise<string[]> {
+  const { status, error } = await answer;
+  expect([status, error?.code]).toEqual([200, -32602]);
+  return z
+    .object({ faults: z.array(z.object({ path: z.string(), message: z.string().min(1) })) })
+    .parse(error?.data)
+    .faults.map((one) => one.path);
+}

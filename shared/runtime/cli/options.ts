@@ -1,0 +1,83 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { messageOf } from "../../lib/result.ts";
+import { cutTo, escapeUnprintable } from "../../lib/text.ts";
+import { parseEndpoint } from "../../protocol/addresses.ts";
+import { DisplayName, JOIN_CODE_RULE, JoinCode } from "../../protocol/names.ts";
+import { EXIT } from "../process/exit.ts";
+
+const MAX_SHOWN = 60;
+
+/** Makes a command end with exit code 2 (`EXIT.usage`) when it is used wrongly. */
+export function withUsageExit(command: Command): Command {
+  const withHelp = command.showHelpAfterError("(use --help to list the options)");
+  withHelp.configureOutput({ outputError: (message, write) => write(withShownValue(message)) });
+  return withHelp.exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage));
+}
+
+/** Escapes the rejected value in an error message of commander, which repeats it as typed. */
+const withShownValue = (message: string): string =>
+  message.replace(/(?<= argument ').*(?=' is invalid\.)/s, (value) => escapeUnprintable(cutTo(MAX_SHOWN, value)));
+
+/** Parses a port of a command line; 0 lets the system choose. */
+export function portOption(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError("a port is a number from 0 to 65535.");
+  return port;
+}
+
+/** Parses a whole number of at least 1. */
+export function countOption(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError("give a whole number of at least 1.");
+  return count;
+}
+
+/** Parses how many players a league is to have. */
+export function playersOption(text: string): number {
+  const count = countOption(text);
+  if (count < 2) throw new InvalidArgumentError("a league needs two players.");
+  return count;
+}
+
+/** Parses the name of an agent. */
+export function nameOption(text: string): string {
+  const name = DisplayName.safeParse(text);
+  if (!name.success) throw new InvalidArgumentError(`a name ${messageOf(name.error)}.`);
+  return name.data;
+}
+
+/** Parses a join code. */
+export function joinCodeOption(text: string): string {
+  const code = JoinCode.safeParse(text);
+  if (!code.success) throw new InvalidArgumentError(`${JOIN_CODE_RULE}.`);
+  return code.data;
+}
+
+/** Parses an agent's endpoint; one without a path gets `/mcp`. */
+export function endpointOption(text: string): string {
+  const url = expectEndpoint(text);
+  if (url.pathname === "/") url.pathname = "/mcp";
+  return url.href;
+}
+
+/** Parses the endpoint by which others reach this agent. It stays as it is typed, because a proxy may forward any path. */
+export function contactOption(text: string): string {
+  expectEndpoint(text);
+  return text;
+}
+
+/** Parses `NAME=URL`, e.g. `fish=http://127.0.0.1:8150/mcp`, and adds it. agent and human are opponents of another kind. */
+export function botOption(text: string, known: Map<string, string>): Map<string, string> {
+  const [, name, url] = /^(?!(?:agent|human)=)([\w-]{1,60})=(https?:\/\/\S+)$/.exec(text) ?? [];
+  if (!name || !url)
+    throw new InvalidArgumentError("give a name and an endpoint, e.g. fish=http://127.0.0.1:8150/mcp.");
+  expectEndpoint(url);
+  return known.set(name, url);
+}
+
+function expectEndpoint(text: string): URL {
+  const url = parseEndpoint(text);
+  if (url) return url;
+  throw new InvalidArgumentError("give a URL such as http://127.0.0.1:8000/mcp, without a user and password.");
+}

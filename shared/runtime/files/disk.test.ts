@@ -1,0 +1,91 @@
+import { chmodSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../lib/clock.ts";
+import { manualClock } from "../../lib/testing-clock.ts";
+import { StartError, StoreLost } from "../process/exit.ts";
+import { systemDisk } from "./disk.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "disk-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+let files = 0;
+const newFile = (): string => join(folder, "below", `${++files}.sqlite`);
+const HENS = "CREATE TABLE IF NOT EXISTS hens (name TEXT PRIMARY KEY) STRICT;";
+const insert = (name: string) => [{ sql: "INSERT INTO hens VALUES (?)", parameters: [name] }];
+const onBroken = (error: Error): void => {
+  throw error;
+};
+
+describe.each([
+  ["on a separate thread", true],
+  ["on this thread", false],
+])("a store that is written %s", (_, isWrittenByThread) => {
+  it("settles its commits before it is closed, keeps them, and is open once at a time", async () => {
+    const disk = systemDisk(systemClock);
+    const file = newFile();
+    const options = { isWrittenByThread, onBroken };
+    const first = disk.openStore(file, HENS, options);
+    expect(() => disk.openStore(file, HENS, options)).toThrow(new StartError(`${file} is in use by another process`));
+    const committed = first.writer.commit(insert("Berta"));
+    await first.close();
+    await committed;
+    const again = disk.openStore(file, HENS, options);
+    expect(again.db.prepare("SELECT name FROM hens").all()).toEqual([{ name: "Berta" }]);
+    await again.close();
+  });
+
+  it("reports a file that was replaced as lost, once", async () => {
+    const clock = manualClock();
+    const lost: Error[] = [];
+    const first = Promise.withResolvers<void>();
+    const file = newFile();
+    const store = systemDisk(clock).openStore(file, HENS, {
+      isWrittenByThread,
+      onBroken(error) {
+        lost.push(error);
+        first.resolve();
+      },
+    });
+    renameSync(file, `${file}.old`);
+    await clock.advance(1_000);
+    await first.promise;
+    await clock.advance(5_000);
+    expect(lost).toEqual([expect.any(StoreLost)]);
+    await store.close();
+  });
+});
+
+it("reports that commits fail because the file may only be read", async () => {
+  const broken = Promise.withResolvers<Error>();
+  const store = systemDisk(systemClock).openStore(newFile(), HENS, {
+    isWrittenByThread: false,
+    onBroken: broken.resolve,
+  });
+  store.db.exec("PRAGMA query_only = ON");
+  await expect(store.writer.commit(insert("Berta"))).rejects.toThrow("readonly");
+  expect((await broken.promise).message).toContain("readonly");
+  await store.close();
+});
+
+it("a file is taken once until it is released", () => {
+  const disk = systemDisk(systemClock);
+  const file = newFile();
+  const lock = disk.take(file);
+  expect(disk.take(file)).toBe(null);
+  lock?.release();
+  const again = disk.take(file);
+  expect(again).not.toBe(null);
+  again?.release();
+});
+
+it("a secret is read as it was written, by its owner only, also in a file that others could read", () => {
+  const disk = systemDisk(systemClock);
+  const file = newFile();
+  expect(disk.readSecret(file)).toBe(undefined);
+  disk.writeSecret(file, "a secret");
+  expect([disk.readSecret(file), statSync(file).mode & 0o777]).toEqual(["a secret", 0o600]);
+  chmodSync(file, 0o644);
+  disk.restrictToOwner(file);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});

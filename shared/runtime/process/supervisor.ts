@@ -1,0 +1,164 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
+import type { Clock } from "../../lib/clock.ts";
+import { inOneLine } from "../../lib/text.ts";
+import { readLines } from "../../rpc/stdio/stdio-lines.ts";
+import { AgentReport } from "./agent-report.ts";
+import { EXIT } from "./exit.ts";
+import { release, startEnv } from "./held.ts";
+
+// Whoever starts agents, a test or a host of bots too, has them read compiled code.
+createRequire(import.meta.url)("../compile-cache.cjs");
+
+/** One agent to be run as a process of its own. */
+export interface AgentSpec {
+  /** As people know it: "league manager", "REF01", "Alpha". */
+  readonly name: string;
+  /** e.g. `referee/main.ts`, from the project's root. */
+  readonly script: string;
+  readonly args: readonly string[];
+  /** A player: if it cannot be kept alive the rest goes on without it. */
+  readonly isExpendable?: boolean;
+  /** The league manager, which runs no code but ours: what it reports as events is passed on, and it has the settings of the environment. */
+  readonly tellsEvents?: boolean;
+}
+
+/** One agent over all its processes. */
+interface Life {
+  restarts: number;
+  wasReady: boolean;
+  /** Whether it has said that a restart would not help. */
+  cannotGoOn: boolean;
+  readonly onReady: (url: string) => void;
+  readonly after: Promise<unknown> | undefined;
+}
+
+export interface SupervisorOptions {
+  readonly clock: Clock;
+  /** How often an agent that died is started again. */
+  readonly maxRestarts?: number;
+  readonly onEvent: (event: unknown) => void;
+  /** A line that an agent wrote for people. */
+  readonly onLine: (agent: string, line: string) => void;
+  /** An agent cannot be kept alive: the run cannot go on. */
+  readonly onFatal: (message: string, exitCode: number) => void;
+}
+
+/** Runs agents as processes: starts them, starts one that died again, and leaves none behind. */
+export interface Supervisor {
+  /**
+   * Resolves with the agent's URL once it listens; never if it cannot be started, which `onFatal` tells. With `after` its process
+   * starts at once, since most of a start is the loading of modules, but the agent begins only then: it takes its port and registers.
+   */
+  start(spec: AgentSpec, after?: Promise<unknown>): Promise<string>;
+  /** Ends every agent: asked first, killed when it does not listen. */
+  stop(): Promise<void>;
+  /** Process ids of the agents that run, by name. */
+  pids(): ReadonlyMap<string, number>;
+}
+
+const MAX_RESTARTS = 3;
+const KILL_AFTER_MS = 3_000;
+/** Of what an agent prints; a stack trace has shorter ones. */
+const LINE_BYTES = 16 * 1024;
+/** An agent that takes so long has probably met something that it waits for, such as a bot's import that never settles. */
+const SLOW_START_MS = 10_000;
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** Settings, the operator's token among them, are for agents that run no code but ours. */
+function environmentFor({ tellsEvents = false }: AgentSpec): NodeJS.ProcessEnv {
+  const all = Object.entries(process.env);
+  return tellsEvents ? process.env : Object.fromEntries(all.filter(([name]) => !name.startsWith("LEAGUE__")));
+}
+
+const slowWords = ({ isExpendable = false }: AgentSpec): string =>
+  isExpendable
+    ? "has not started yet: does its bot's file end? It is waited for as long as timeouts.registration_ms says"
+    : "has not started yet";
+
+export function createSupervisor(options: SupervisorOptions): Supervisor {
+  const children = new Map<string, ChildProcess>();
+  const exits = new Set<Promise<void>>();
+  const { clock, maxRestarts = MAX_RESTARTS } = options;
+  let stopping = false;
+
+  const launch = (spec: AgentSpec, life: Life): void => {
+    const { after } = life;
+    // A process group of its own: Ctrl-C at the terminal reaches the command alone, which then ends its agents in order.
+    const child = spawn(process.execPath, [`${root}${spec.script}`, ...spec.args], {
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+      detached: true,
+      env: { ...environmentFor(spec), ...startEnv(after !== undefined) },
+    });
+    void after?.then(() => release(child));
+    children.set(spec.name, child);
+    const cancelSlow = clock.after(SLOW_START_MS, () => options.onLine(spec.name, slowWords(spec)));
+    child.on("message", (message) => {
+      // A player's bot can say here what it likes.
+      const report = AgentReport.safeParse(message).data;
+      if (report?.type === "event" && spec.tellsEvents) options.onEvent(report.event);
+      if (report?.type === "cannot_go_on") life.cannotGoOn = !spec.isExpendable;
+      if (report?.type === "ready") {
+        life.wasReady = true;
+        cancelSlow();
+        life.onReady(report.url);
+      }
+    });
+    // A bot's console.log is the first thing that its author looks for.
+    const say = (line: string): void => options.onLine(spec.name, inOneLine(stripVTControlCharacters(line)));
+    const tooLong = (): void => options.onLine(spec.name, `(a line of more than ${LINE_BYTES} bytes)`);
+    for (const output of [child.stdout, child.stderr]) {
+      if (output) readLines(output, LINE_BYTES, { line: say, tooLong, end: () => {} });
+    }
+    const exited = new Promise<void>((resolve) => {
+      const ended = (code: number | null, signal: string | null): void => {
+        cancelSlow();
+        children.delete(spec.name);
+        exits.delete(exited);
+        resolve();
+        if (!stopping) onDeath(spec, life, code, signal);
+      };
+      child.once("exit", ended);
+      child.once("error", (error) => {
+        options.onLine(spec.name, error.message);
+        ended(EXIT.failed, null);
+      });
+    });
+    exits.add(exited);
+  };
+
+  const onDeath = (spec: AgentSpec, life: Life, code: number | null, signal: string | null): void => {
+    const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
+    const { name, isExpendable = false } = spec;
+    // What ended by itself before it ever listened, or says that it is set up wrongly, would fail again. A player's bot may say what it likes.
+    const neverRan = !life.wasReady && signal === null;
+    const isSetUpWrongly = code === EXIT.config && (neverRan || !isExpendable);
+    if (isSetUpWrongly) options.onFatal(`${name} ${how}`, EXIT.config);
+    else if (life.cannotGoOn) options.onFatal(`${name} ${how}`, EXIT.failed);
+    else if (neverRan) options.onFatal(`${name} ${how} before it was up`, EXIT.failed);
+    else if (life.restarts < maxRestarts) {
+      options.onLine(name, `${how}; it is started again`);
+      life.restarts++;
+      launch(spec, life);
+    } else if (isExpendable) {
+      options.onLine(name, `${how}, after ${life.restarts} restarts; the league goes on without it`);
+    } else options.onFatal(`${name} ${how}, after ${life.restarts} restarts`, EXIT.failed);
+  };
+
+  return {
+    start: (spec, after) =>
+      new Promise((onReady) => launch(spec, { restarts: 0, wasReady: false, cannotGoOn: false, onReady, after })),
+    async stop() {
+      stopping = true;
+      for (const child of children.values()) child.kill("SIGTERM");
+      const cancelKill = clock.after(KILL_AFTER_MS, () => {
+        for (const child of children.values()) child.kill("SIGKILL");
+      });
+      await Promise.all(exits);
+      cancelKill();
+    },
+    pids: () => new Map([...children].flatMap(([name, { pid }]) => (pid === undefined ? [] : [[name, pid] as const]))),
+  };
+}
