@@ -10,7 +10,7 @@ const blocks = (file: string, language: string): string => {
   const text = readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8");
   return [...text.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "gs"))].map(([, block]) => block).join("\n");
 };
-const script = blocks("README.md", "sh");
+const script = blocks("docs/rest.md", "sh");
 
 let host: TestHost;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ afterAll(() => host.remove());
 const runScript = (shell: string, lines: string) =>
   promisify(execFile)(shell, ["-eu", "-c", lines], { env: { ...process.env, HOST: host.url, SHLVL: "2" } });
 
-it.each(["bash", "sh"])("the README's lines play both games: %s", async (shell) => {
+it.each(["bash", "sh"])("the lines of docs/rest.md play both games: %s", async (shell) => {
   const { stdout, stderr } = await runScript(shell, script);
   expect(stderr).toBe("");
   const answers = stdout
@@ -46,8 +46,8 @@ it.each(["bash", "sh"])("the README's lines play both games: %s", async (shell) 
   ]);
 });
 
-it.each(["bash", "sh"])("the lines of CODENAMES.md play without sampling and over REST: %s", async (shell) => {
-  const { stdout, stderr } = await runScript(shell, blocks("CODENAMES.md", "sh"));
+it.each(["bash", "sh"])("the lines of docs/codenames.md play without sampling and over REST: %s", async (shell) => {
+  const { stdout, stderr } = await runScript(shell, blocks("docs/codenames.md", "sh"));
   expect(stderr).toBe("");
   const byTools = ["blue_spymaster", "blue_team", "your_turn", "waiting_for_opponent"];
   const guessed = ["red guesses for ZXQWV 2, 3 guesses left.", "guess"];
@@ -55,9 +55,9 @@ it.each(["bash", "sh"])("the lines of CODENAMES.md play without sampling and ove
 });
 
 it.each(["llm,llm,llm,llm", "llm,user,llm,llm", "user,user,user,user"])(
-  "the MCP host of CODENAMES.md plays to the end: %s",
+  "the MCP host of docs/codenames.md plays to the end: %s",
   async (PLAYERS) => {
-    const args = ["--input-type=module", "-e", blocks("CODENAMES.md", "js")];
+    const args = ["--input-type=module", "-e", blocks("docs/codenames.md", "js")];
     const { stdout, stderr } = await promisify(execFile)(process.execPath, args, {
       cwd: fileURLToPath(new URL("../../..", import.meta.url)),
       env: { ...process.env, HOST: host.url, PLAYERS },

@@ -9,8 +9,8 @@ import { cleanUp, newFolder, root } from "../../testing/processes.ts";
 /** Each test starts several processes, on whatever machine. */
 vi.setConfig({ testTimeout: 120_000 });
 
-/** What the README tells people to put into their hosts' configurations, started as a host would: from `/`, with next to no environment. */
-const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
+/** What docs/playing.md tells people to put into the configurations of their hosts, started as a host would: from `/`, with next to no environment. */
+const page = readFileSync(new URL("../../../docs/playing.md", import.meta.url), "utf8");
 const Server = z.union([
   z.strictObject({ type: z.literal("stdio").optional(), command: z.string(), args: z.array(z.string()) }),
   z.strictObject({ type: z.literal("http"), url: z.string() }),
@@ -22,10 +22,10 @@ const Config = z.union([
   z.strictObject({ servers: Servers }).transform(({ servers }) => servers),
 ]);
 
-const blocks = [...readme.matchAll(/```json\n(.*?)```/gs)].flatMap(([, block = ""]) =>
+const blocks = [...page.matchAll(/```json\n(.*?)```/gs)].flatMap(([, block = ""]) =>
   /"(mcpServers|servers)"/.test(block) ? [Config.parse(JSON.parse(block))] : [],
 );
-const added = [...readme.matchAll(/^claude mcp add (?:--transport http )?(\S+) (?:-- )?(.*)$/gm)].map(
+const added = [...page.matchAll(/^claude mcp add (?:--transport http )?(\S+) (?:-- )?(.*)$/gm)].map(
   ([, name = "", line = ""]): [string, Server] => {
     const [command = "", ...args] = line.split(" ");
     return [name, command.startsWith("http") ? { type: "http", url: command } : { command, args }];

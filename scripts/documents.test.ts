@@ -1,0 +1,119 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, relative } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { type GameId, gameIds, games } from "#shared/games/registry.ts";
+import { createRandom } from "#shared/lib/rng.ts";
+import type { Turn } from "../player/sdk.ts";
+import type { Game } from "../shared/games/game.ts";
+import { root } from "./testing/processes.ts";
+
+const SKIPPED = new Set(["node_modules", ".git", "data", "league-export"]);
+
+/** Every file of the project with one of these extensions. */
+const filesWith = (extension: RegExp, folder = root): readonly string[] =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : filesWith(extension, path);
+    return extension.test(entry.name) ? [path] : [];
+  });
+const read = (file: string): string => readFileSync(file, "utf8");
+const withoutCode = (markdown: string): string => markdown.replace(/^```.*?^```$/gms, "").replace(/`[^`\n]*`/g, "");
+
+/** The anchor that GitHub gives a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replaceAll(" ", "-");
+const anchorsOf = (file: string): readonly string[] =>
+  [...read(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading));
+
+const documents = filesWith(/\.md$/);
+
+describe("documents", () => {
+  it.each(documents.map((file) => [relative(root, file), file]))(
+    "%s links to files and headings that exist",
+    (_, file) => {
+      const links = [...withoutCode(read(file)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
+      const broken = links
+        .filter((link) => !/^https?:/.test(link))
+        .filter((link) => {
+          const [path = "", anchor] = link.split("#");
+          const target = path === "" ? file : join(dirname(file), path);
+          return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+        });
+      expect(broken).toEqual([]);
+    },
+  );
+
+  it.each(documents.map((file) => [relative(root, file), file]))("%s names source files that exist", (_, file) => {
+    const paths = read(file).match(/\b(?:scripts|shared|referee|player|league-manager)\/[\w./-]+\.(?:ts|cjs)\b/g) ?? [];
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  it("no file names a document that is not in the repository", () => {
+    const known = new Set(documents.map((file) => basename(file)));
+    const missing = filesWith(/\.(md|ts|js|cjs|json|css|html|yml)$/).flatMap((file) =>
+      [...read(file).matchAll(/\b[\w-]+\.md\b/g)].flatMap(([name]) =>
+        known.has(name) ? [] : [`${relative(root, file)}: ${name}`],
+      ),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it("the changelog's entries have one line of at most 120 characters", () => {
+    const entries = read(join(root, "CHANGELOG.md")).split(/^## /m).slice(1).join("");
+    const lines = entries.split("\n").slice(1);
+    const form =
+      /^(- .{1,118}|### (Added|Changed|Deprecated|Removed|Fixed|Security)|\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d|)$/;
+    expect(lines.filter((line) => !form.test(line))).toEqual([]);
+  });
+});
+
+const bots = read(join(root, "docs/bots.md"));
+/** The section of a game, with its view and its bot. */
+function sectionOf(game: GameId) {
+  const [, text = ""] = bots.split(new RegExp(`^### ${game.replace(".", "\\.")}$`, "m"));
+  const section = text.split(/^##/m)[0] ?? "";
+  const block = (language: string): string =>
+    new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(section)?.[1] ?? "";
+  const options = JSON.parse(/with the options `(\{.*?\})`/.exec(section)?.[1] ?? "{}");
+  return { section, view: JSON.parse(block("json")), bot: block("ts"), options };
+}
+
+const folder = mkdtempSync(join(tmpdir(), "documents-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("docs/bots.md", () => {
+  it.each(gameIds)("names the roles and options of %s, and shows the fields of its view", (id) => {
+    const { section, view, options } = sectionOf(id);
+    const game: Game = games[id];
+    for (const name of [...game.roles, ...Object.keys(game.info.options ?? {})]) expect(section).toContain(name);
+    const parsed = game.options.parse(options);
+    const state = game.initialState({ options: game.optionsOfNew?.(parsed) ?? parsed, seed: "s" });
+    const real = game.viewState(state, game.roles[0] ?? "") as object;
+    expect(Object.keys(view).sort()).toEqual(Object.keys(real).sort());
+  });
+
+  it.each(gameIds)("has a bot for %s that plays a game with legal actions", async (id) => {
+    const { bot, options } = sectionOf(id);
+    const game: Game = games[id];
+    const file = join(folder, `${id}.ts`);
+    writeFileSync(file, bot);
+    const choose: (turn: Partial<Turn>) => unknown = (await import(file)).default;
+    const random = createRandom("bots");
+    let state = game.initialState({ options: game.options.parse(options), seed: "s" });
+    for (let [role] = game.toAct(state); role !== undefined; [role] = game.toAct(state)) {
+      const view = game.viewState(state, role) as Turn["view"];
+      const legal = game.legalActions(state, role) as Turn["legal"];
+      const action = choose({ game: id, role, view, legal, random });
+      expect(legal).toContainEqual(action);
+      const next = game.applyAction(state, role, action);
+      if (!next.ok) throw new Error(next.error.message);
+      state = next.value;
+    }
+    expect(game.isTerminal(state)).toBe(true);
+  });
+});
