@@ -12,8 +12,8 @@ import {
   type Operation,
   operation,
 } from "#shared/rpc/mcp/operations.ts";
+import type { Player } from "./matches/player.ts";
 import type { News } from "./news.ts";
-import type { Player } from "./player.ts";
 import type { Rejected } from "./token-notice.ts";
 import { accepts, type Trust } from "./trust.ts";
 

@@ -4,7 +4,7 @@ import type { Caller } from "#shared/rpc/mcp/operations.ts";
 
 /**
  * Decides which messages a player accepts (PROTOCOL.md, section 3). A message about a match must also carry the token of the match's
- * invitation (player.ts).
+ * invitation (matches/player.ts).
  */
 export interface Trust {
   /** Whether a token is a signature for this player about `subject`, which is `league_id/match_id` or `league_id`. */

@@ -3,7 +3,7 @@ import type { Game, Role } from "#shared/games/game.ts";
 import { gameIds, games } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { createRandom } from "#shared/lib/rng.ts";
-import { builtInBots, loadBot } from "../load-bot.ts";
+import { builtInBots, loadBot } from "../loaders/load-bot.ts";
 import type { BotObject, Turn } from "../sdk.ts";
 
 /** A turn as a player makes it of a view that came over the wire. */

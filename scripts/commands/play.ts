@@ -17,7 +17,7 @@ import type { ResultsDocument } from "../../league-manager/projections/document.
 import { resultLine } from "../../league-manager/projections/lines.ts";
 import { managerStore } from "../../league-manager/store/manager-store.ts";
 import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
-import { isBotFile } from "../../player/load-bot.ts";
+import { isBotFile } from "../../player/loaders/load-bot.ts";
 import { silentProgress } from "../run/progress.ts";
 import { runLeagues } from "../run/run.ts";
 import { beginRun } from "../run/run-folder.ts";

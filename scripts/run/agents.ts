@@ -6,7 +6,7 @@ import type { Config, PlayerConfig } from "#shared/runtime/config/config.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import type { AgentSpec, Supervisor } from "#shared/runtime/process/supervisor.ts";
 import { UCI_GAMES } from "../../player/bots/uci.ts";
-import { builtInBots, isBotFile } from "../../player/load-bot.ts";
+import { builtInBots, isBotFile } from "../../player/loaders/load-bot.ts";
 
 /** Where the agents of one run live: its own folder, its config as it was read, and the manager to be called. */
 export interface RunPlace {

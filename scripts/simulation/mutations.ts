@@ -181,7 +181,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "a player answers a repeated request with another move",
-    file: "player/player.ts",
+    file: "player/matches/player.ts",
     from: "request.error == null ? playing.answers.get(request.tick) : undefined",
     to: "request.error === null ? playing.answers.get(request.tick) : undefined",
   },
@@ -242,7 +242,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "a player keeps its ended matches",
-    file: "player/player.ts",
+    file: "player/matches/player.ts",
     from: "  matches.delete(key);\n",
     to: "",
   },

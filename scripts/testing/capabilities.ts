@@ -82,7 +82,7 @@ const OUTSIDE: readonly (readonly [files: RegExp, reason: string])[] = [
   [/^shared\/web\/(client|boards|texts|transports)\//, "runs in a browser, as a client of the session host"],
   [/^shared\/rpc\/mcp\/conformance-tools\.ts$/, "tools that the MCP conformance suite calls, loaded for its runs only"],
   [/^shared\/runtime\/process\/parent-watchdog\.ts$/, "ends a process whose parent has ended, on a separate thread"],
-  [/^player\/slow-load\.ts$/, "names a file that does not finish loading, on a separate thread"],
+  [/^player\/loaders\/slow-load\.ts$/, "names a file that does not finish loading, on a separate thread"],
   [/^scripts\/bench\//, "measures real processes"],
   [/^scripts\/(chaos|conformance)\/\w+\.ts$/, "starts real processes and kills or tests them"],
   [/^scripts\/examples\//, "a player without any code of this project, which runs as a separate process"],

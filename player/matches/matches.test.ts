@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
-import { createPlayer } from "./player.ts";
-import type { BotObject, Turn } from "./sdk.ts";
+import type { BotObject, Turn } from "../sdk.ts";
+import { Player } from "./player.ts";
 
 const TOKEN = "its match token";
 const invite: GameInvite = {
@@ -30,7 +30,7 @@ const result: GameResult = {
 function playerOf(bot: BotObject) {
   const said: string[] = [];
   const loaded = { name: "bot", file: null, looksBack: false, create: () => bot };
-  const player = createPlayer(loaded, (line) => void said.push(line), systemClock);
+  const player = new Player(loaded, (line) => void said.push(line), systemClock);
   return { player, said };
 }
 
@@ -179,14 +179,14 @@ test("an invitation whose bot could not be made is accepted when it is repeated,
     if (++made === 1) throw new Error("no bot");
     return { choose: () => "rock" };
   };
-  const player = createPlayer({ name: "bot", file: null, looksBack: false, create }, () => {}, systemClock);
+  const player = new Player({ name: "bot", file: null, looksBack: false, create }, () => {}, systemClock);
   await expect(player.invite(invite, TOKEN, "its message id")).rejects.toThrow("no bot");
   expect(await player.invite(invite, TOKEN, "its message id")).toEqual({ accept: true });
 });
 
 test("an invitation to a game that the bot does not play, or that nobody knows, is declined", async () => {
   const engine = { name: "engine", file: null, looksBack: false, games: ["chess.v1"] as const };
-  const player = createPlayer({ ...engine, create: () => ({ choose: () => "e2e4" }) }, () => {}, systemClock);
+  const player = new Player({ ...engine, create: () => ({ choose: () => "e2e4" }) }, () => {}, systemClock);
   const answers = ["rps.v1", "go.v1", "chess.v1"].map((game) =>
     player.invite({ ...invite, game, match_id: game }, TOKEN),
   );

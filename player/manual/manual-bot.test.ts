@@ -5,18 +5,18 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import type { GameInvite } from "#shared/protocol/messages.ts";
 import { toolsOf } from "#shared/rpc/mcp/operations.ts";
-import { createManualBot } from "./manual.ts";
-import { createNews } from "./news.ts";
-import { createPlayer } from "./player.ts";
-import type { MatchInfo, Turn } from "./sdk.ts";
-import { handOperations } from "./service.ts";
+import { Player } from "../matches/player.ts";
+import { createNews } from "../news.ts";
+import type { MatchInfo, Turn } from "../sdk.ts";
+import { createManualBot } from "./manual-bot.ts";
+import { manualOperations } from "./manual-operations.ts";
 
 const TOKEN = "its match token";
 
 /** A player run by hand that was invited to some matches, and what it is asked. */
 async function byHand(...matches: readonly string[]) {
   const manual = createManualBot();
-  const player = createPlayer(manual.bot, () => {}, systemClock);
+  const player = new Player(manual.bot, () => {}, systemClock);
   for (const match_id of matches) {
     const invite: GameInvite = {
       ...{ league_id: "l", round_id: 1, match_id, epoch: 1, game: "rps.v1", options: {}, your_role: "player_1" },
@@ -73,7 +73,7 @@ test("from another machine nobody sees what is asked nor moves, but for whoever 
   const token = "t".repeat(43);
   const identity = { token, name: "P" };
   const news = createNews(() => {});
-  const tools = toolsOf(handOperations(player, manual, identity, news), () => "player:P01", systemClock, systemIds);
+  const tools = toolsOf(manualOperations(player, manual, identity, news), () => "player:P01", systemClock, systemIds);
   const call = async (remoteAddress: string, name: string, args: object) => {
     const tool = tools.find((one) => one.name === name);
     return JSON.stringify(await tool?.call(args, { bearer: null, remoteAddress }));

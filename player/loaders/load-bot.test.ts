@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
+import type { MatchInfo, Turn } from "../sdk.ts";
 import { loadBot } from "./load-bot.ts";
-import type { MatchInfo, Turn } from "./sdk.ts";
 
 let folder = "";
 beforeAll(() => {

@@ -3,7 +3,7 @@ import type { GameId } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import type { GameInvite, MoveRequest } from "#shared/protocol/messages.ts";
-import type { Turn } from "./sdk.ts";
+import type { Turn } from "../sdk.ts";
 
 /** What the turns of one match have in common. */
 export interface TurnOf {

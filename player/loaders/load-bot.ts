@@ -5,12 +5,12 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import type { Clock } from "#shared/lib/clock.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { uciBot } from "./bots/uci.ts";
-import type { LoadedBot } from "./loaded-bot.ts";
-import type { BotObject } from "./sdk.ts";
+import { uciBot } from "../bots/uci.ts";
+import type { LoadedBot } from "../loaded-bot.ts";
+import type { BotObject } from "../sdk.ts";
 import { watchingLoad } from "./slow-load.ts";
 
-const botsFolder = fileURLToPath(new URL("./bots/", import.meta.url));
+const botsFolder = fileURLToPath(new URL("../bots/", import.meta.url));
 
 /** The names of the built-in bots: one file each in `player/bots`. */
 export const builtInBots: readonly string[] = readdirSync(botsFolder)

@@ -5,8 +5,8 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import type { Answer } from "#shared/rpc/mcp/operations.ts";
-import type { LoadedBot } from "./loaded-bot.ts";
-import type { MatchInfo, Turn } from "./sdk.ts";
+import type { LoadedBot } from "../loaded-bot.ts";
+import type { MatchInfo, Turn } from "../sdk.ts";
 
 interface Waiting {
   readonly info: MatchInfo | null;

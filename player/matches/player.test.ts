@@ -3,9 +3,9 @@ import { runInThisContext } from "node:vm";
 import { describe, expect, test, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import type { GameInvite } from "#shared/protocol/messages.ts";
-import type { LoadedBot } from "./loaded-bot.ts";
-import { createPlayer } from "./player.ts";
-import type { Turn } from "./sdk.ts";
+import type { LoadedBot } from "../loaded-bot.ts";
+import type { Turn } from "../sdk.ts";
+import { Player } from "./player.ts";
 
 const invite: GameInvite = {
   league_id: "l",
@@ -29,7 +29,7 @@ async function asked(bot: Pick<LoadedBot, "looksBack">) {
     seen.push([...turn.history]);
     return turn.tick + 1;
   };
-  const player = createPlayer({ ...bot, name: "bot", file: null, create: () => ({ choose }) }, () => {}, systemClock);
+  const player = new Player({ ...bot, name: "bot", file: null, create: () => ({ choose }) }, () => {}, systemClock);
   await player.invite(invite, TOKEN);
   for (const tick of [0, 2, 4]) {
     const { league_id, match_id, epoch, your_role } = invite;
@@ -45,7 +45,7 @@ async function asked(bot: Pick<LoadedBot, "looksBack">) {
 async function shown(): Promise<Turn[]> {
   const turns: Turn[] = [];
   const choose = (turn: Turn): number => turns.push(turn);
-  const player = createPlayer(
+  const player = new Player(
     { looksBack: false, name: "bot", file: null, create: () => ({ choose }) },
     () => {},
     systemClock,
@@ -134,7 +134,7 @@ describe("a turn that is asked again, since its answer was refused", () => {
       histories.push([...turn.history]);
       return drawn[drawn.push(turn.random.next()) - 1] ?? 0;
     };
-    const player = createPlayer(
+    const player = new Player(
       { looksBack: true, name: "bot", file: null, create: () => ({ choose }) },
       () => {},
       systemClock,

@@ -1,0 +1,75 @@
+import { basename } from "node:path";
+import { gameIds } from "#shared/games/registry.ts";
+import { PlayerRegisterResponse } from "#shared/protocol/messages.ts";
+import type { Listening } from "#shared/rpc/http/listen.ts";
+import type { Peers } from "#shared/rpc/peer/peer.ts";
+import type { AgentProcess } from "#shared/runtime/agent.ts";
+import { contactEndpoint, placeName } from "#shared/runtime/contact.ts";
+import { VERSION } from "#shared/runtime/process/version.ts";
+import { register, takeToken } from "#shared/runtime/registration.ts";
+import { tokenFileOf } from "#shared/runtime/secret-file.ts";
+import { type Identity, setToken } from "./identity.ts";
+import type { LoadedBot } from "./loaded-bot.ts";
+import type { PlayerOptions } from "./options.ts";
+
+/** A player that registers itself. */
+interface Registering {
+  readonly options: PlayerOptions;
+  /** The manager's endpoint. */
+  readonly manager: string;
+  readonly bot: LoadedBot;
+  readonly server: Listening;
+  /** Receives the name, the token and the id of the player. */
+  readonly identity: Identity;
+  readonly peers: Peers;
+  readonly signal: AbortSignal;
+}
+
+/** Registers a player with the manager. Resolves with its id and its leagues. */
+export async function registerPlayer(
+  { options, manager, bot, server, identity, peers, signal }: Registering,
+  self: AgentProcess,
+): Promise<{ id: string; leagueIds: readonly string[] }> {
+  const { endpoint, registerTimeoutMs: timeoutMs } = options;
+  const contact = await contactEndpoint({ manager, server, endpoint, timeoutMs, self, signal });
+  const name = options.name ?? `${basename(bot.name)} ${placeName(contact)}`;
+  identity.name = name;
+  self.say(`${bot.name} plays as ${name} at ${contact}`);
+  const sender = `player:${name}`;
+  const tokenFile = tokenFileOf(options.dataFolder, "player", name);
+  // The player chooses its token before it registers, so it can check the signature of every message from the first one on.
+  const own = takeToken(self, tokenFile, sender, signal);
+  setToken(identity, own);
+  const { response, token } = await register({
+    peers,
+    manager,
+    type: "PLAYER_REGISTER_REQUEST",
+    sender,
+    payload: requestOf(name, contact, bot, options),
+    response: PlayerRegisterResponse,
+    timeoutMs,
+    token: own,
+    tokenFile,
+    self,
+    signal,
+  });
+  const leagueIds = response.league_ids ?? [];
+  identity.id = response.player_id ?? name;
+  identity.registered = { playerId: identity.id, leagueIds, tokenFile };
+  setToken(identity, token);
+  self.say(`registered as ${identity.id} in ${leagueIds.join(", ") || "no league"}`);
+  return { id: identity.id, leagueIds };
+}
+
+/** The payload of PLAYER_REGISTER_REQUEST. */
+const requestOf = (name: string, contact: string, { games }: LoadedBot, { joinCode, leagueIds }: PlayerOptions) => ({
+  display_name: name,
+  version: VERSION,
+  game_types: games ?? gameIds,
+  contact_endpoint: contact,
+  ...(joinCode && { join_code: joinCode }),
+  legal_actions: false,
+  round_results: false,
+  batch: true,
+  ...(leagueIds && { league_ids: leagueIds }),
+});
