@@ -1,10 +1,20 @@
-import { defineConfig } from "vitest/config";
+import { defineConfig, type ViteUserConfig } from "vitest/config";
 
-export default defineConfig({
+/** Tests that start whole processes or take longer than ten seconds. `npm run test:full` runs them. */
+export const SLOW_TESTS: readonly string[] = [
+  "scripts/{e2e,chaos,conformance}/**/*.test.ts",
+  "scripts/commands/{codenames,play,export}.test.ts",
+  "scripts/archive/export/export-size.test.ts",
+  "referee/codenames/{combinations,leaks}.test.ts",
+  "referee/rest/adversary.test.ts",
+];
+
+/** Tests that need a browser: vitest.browser.config.ts. */
+const BROWSER_TESTS = "**/*.browser.test.ts";
+
+export const settings: ViteUserConfig = {
   test: {
-    include: ["{shared,league-manager,referee,player,scripts}/**/*.test.ts"],
-    // They need a browser: vitest.browser.config.ts.
-    exclude: ["**/*.browser.test.ts"],
+    exclude: [BROWSER_TESTS],
     reporters: ["default", "./scripts/testing/closing-line.ts"],
     testTimeout: 30_000,
     // Commands under test would otherwise open their page on the developer's desktop.
@@ -16,5 +26,13 @@ export default defineConfig({
     isolate: false,
     // One more than by default: tests of processes wait for them most of the time.
     maxWorkers: "100%",
+  },
+};
+
+export default defineConfig({
+  test: {
+    ...settings.test,
+    include: ["{shared,league-manager,referee,player,scripts}/**/*.test.ts"],
+    exclude: [BROWSER_TESTS, ...SLOW_TESTS],
   },
 });

@@ -1,0 +1,5 @@
+import { defineConfig, mergeConfig } from "vitest/config";
+import { SLOW_TESTS, settings } from "./vitest.config.ts";
+
+/** Tests of whole processes, which `npm test` leaves out because they take minutes: `npm run test:full`. */
+export default mergeConfig(defineConfig(settings), defineConfig({ test: { include: [...SLOW_TESTS] } }));
