@@ -34,7 +34,7 @@ const command = withUsageExit(new Command("player"))
     contactOption,
   )
   .option("--manager <url>", "the league manager's endpoint", endpointOption, MANAGER_ENDPOINT)
-  .option("--no-manager", "do not register: somebody else does it for this player")
+  .option("--no-manager", "do not register; the league lists this player in its config")
   .option(
     "--secret-file <file>",
     "with --no-manager: the secret that the league's config also has; created when missing",
@@ -42,7 +42,7 @@ const command = withUsageExit(new Command("player"))
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")
   .option("--join-code <word>", "the join code of the league, if it has one", joinCodeOption)
   .option("--register-ms <ms>", "how long one attempt to register may take", countOption, defaultOf(registerTimeoutMs))
-  .option("--limit-loopback", "hold callers on this machine to the rate limit too")
+  .option("--limit-loopback", "apply the rate limits also to callers on this machine")
   .option("--data <folder>", "where logs and the token are kept", DATA_FOLDER)
   .parse();
 

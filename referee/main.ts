@@ -53,7 +53,7 @@ const command = withUsageExit(new Command("referee"))
     botOption,
     new Map(),
   )
-  .option("--limit-loopback", "hold callers on this machine to the rate limit too")
+  .option("--limit-loopback", "apply the rate limits also to callers on this machine")
   .option("--data <folder>", "where the session log, the token and logs are kept", DATA_FOLDER)
   .parse();
 

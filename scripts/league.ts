@@ -9,6 +9,7 @@ import {
   nameOption,
   playersOption,
   portOption,
+  withExamples,
   withUsageExit,
 } from "#shared/runtime/cli/options.ts";
 import { DATA_FOLDER, DEFAULT_CONFIG, MANAGER_ENDPOINT, PORT_RANGES, portHelp } from "#shared/runtime/defaults.ts";
@@ -19,10 +20,10 @@ import { VERSION } from "#shared/runtime/process/version.ts";
 /** Beside the project, not where the command was started: an MCP host may start it anywhere. */
 const MCP_DATA = fileURLToPath(new URL("../data/mcp", import.meta.url));
 
-// For who starts this file itself, as hosts of `league mcp` do. Each command loads most of what it needs after this.
+// MCP hosts start this file directly, without the --require of the npm scripts. Each command loads its modules after this.
 createRequire(import.meta.url)("../shared/runtime/compile-cache.cjs");
 
-// `league run --json | head` closes our stdout early: that is the reader's right.
+// `league run --json | head` closes stdout early, which is no error.
 for (const output of [process.stdout, process.stderr]) {
   output.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
@@ -30,31 +31,58 @@ for (const output of [process.stdout, process.stderr]) {
 }
 
 const program = withUsageExit(new Command("league"))
-  .description("The league for networked game-playing agents.")
-  .version(VERSION)
-  .addHelpText("after", "\nExit codes: 0 ok, 1 failed, 2 usage, 3 config, 130 interrupted.");
+  .description("Plays leagues of games between programs, people and language models.")
+  .version(VERSION);
+withExamples(program, [
+  "npm start                                             # play the default league",
+  "npm run league -- play greedy counter --game chess  # play one match",
+  "npm run league -- serve --lan --players 4             # run a league for other machines",
+  "npm run league -- COMMAND --help                      # show examples and defaults of a command",
+]).addHelpText("after", "\nExit codes: 0 ok, 1 failed, 2 usage, 3 config, 130 interrupted.");
 
-const subcommand = (usage: string, description: string): Command =>
-  withUsageExit(program.command(usage)).description(description);
+const subcommand = (usage: string, description: string, examples: readonly string[]): Command =>
+  withExamples(withUsageExit(program.command(usage)).description(description), examples);
 
-subcommand("run", "Play every league of a config, each agent a process of its own, and print the standings.")
+subcommand("run", "Play every league of a config and print the standings.", [
+  "npm start                                      # the same as: npm run league -- run",
+  "npm start -- config/my-league.json --seed 7    # another config, repeatable",
+  "npm start -- --keep                            # keep the page of standings open",
+  "npm start -- --resume                          # continue an interrupted run",
+])
   .argument("[config]", "config file, JSON with comments", DEFAULT_CONFIG)
-  .option("--keep", "stay up with the league's page when all is played")
+  .option("--keep", "keep running after the last match, with a page of standings")
   .option("--json", "print one JSON document on stdout instead of tables")
-  .option("--seed <seed>", "make matches and results repeatable")
-  .option("--quiet", "no progress")
-  .option("--resume", "go on with the newest unfinished run, by its own config and seed")
+  .option("--seed <seed>", "make matches and results repeatable (default: a random seed)")
+  .option("--quiet", "print no progress")
+  .option("--resume", "continue the newest unfinished run with its config and seed")
   .action(async (config: string, options) => exitWith((await import("./commands/run.ts")).run(config, options)));
 
-subcommand("serve", "Manager and referees stay up and take registrations.")
+subcommand("serve", "Run a league manager and referees for players that join.", [
+  "npm run league -- serve --players 4                        # players on this machine",
+  "npm run league -- serve --lan --players 4                  # players on other machines too",
+  "npm run league -- serve --lan --players 4 --join-code oak  # only players with this code",
+])
   .argument("[config]", "config file, JSON with comments", DEFAULT_CONFIG)
-  .option("--players <n>", "start each league when so many players are registered, at least 2", playersOption)
-  .option("--seed <seed>", "make matches and results repeatable")
-  .option("--lan", "listen on every address, so that players on other machines can join")
-  .option("--join-code <word>", "only players and referees that send this code may register", joinCodeOption)
+  .option(
+    "--players <n>",
+    "start each league when n players have joined, at least 2 (default: as the config says, else the operator starts it)",
+    playersOption,
+  )
+  .option("--seed <seed>", "make matches and results repeatable (default: a random seed)")
+  .option("--lan", "listen on every address, so that players on other machines can join (default: this machine only)")
+  .option(
+    "--join-code <word>",
+    "only players and referees that send this code may join (default: all may join)",
+    joinCodeOption,
+  )
   .action(async (config: string, options) => exitWith((await import("./commands/serve.ts")).serve(config, options)));
 
-subcommand("join", "Join a league with one player.")
+subcommand("join", "Join a league with one player.", [
+  "npm run league -- join random --name Ann",
+  "npm run league -- join ./my-bot.ts --name Ann --manager http://192.168.1.7:8000/mcp",
+  "npm run league -- join uci:stockfish --name Fish --league chess",
+  "npm run league -- join manual --name Ann       # moves come through the tool make_move",
+])
   .argument("<bot>", "a built-in bot, a .ts or .js file, uci:COMMAND, or manual")
   .option("--manager <url>", "the league manager's endpoint", endpointOption, MANAGER_ENDPOINT)
   .option(
@@ -64,57 +92,73 @@ subcommand("join", "Join a league with one player.")
   )
   .option("--port <port>", portHelp("player"), portOption)
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")
-  .option("--join-code <word>", "the join code of the league, if it has one", joinCodeOption)
-  .option("--data <folder>", "where the log and the token are kept", DATA_FOLDER)
+  .option("--join-code <word>", "the join code of the league (default: none)", joinCodeOption)
+  .option("--data <folder>", "folder of the log and the token", DATA_FOLDER)
   .action(async (bot: string, options) => (await import("./commands/join.ts")).join(bot, options));
 
-subcommand("play", "Play one match here and print its moves and result.")
+subcommand("play", "Play one match between two bots and print its moves and its result.", [
+  "npm run league -- play greedy counter --game chess",
+  "npm run league -- play ./my-bot.ts random --game rps --option best_of=5 --seed 7",
+])
   .argument("<first>", "the bot of the game's first role")
   .argument("<second>", "the bot of the game's second role")
   .addOption(new Option("--game <game>", "game id, e.g. chess.v1 or just chess").makeOptionMandatory())
   .option("--option <name=value...>", "a game option, e.g. best_of=5")
-  .option("--seed <seed>", "make the match repeatable")
+  .option("--seed <seed>", "make the match repeatable (default: a random seed)")
   .option("--json", "print one JSON document on stdout")
   .action(async (first: string, second: string, options) =>
     exitWith((await import("./commands/play.ts")).play(first, second, options)),
   );
 
-const who = (flag: string): Option => new Option(flag, "who plays it").choices(["user", "llm"]);
-subcommand("codenames", "Play Codenames here: people at this terminal, an OpenAI-compatible endpoint for the rest.")
-  .option("--llm <url>", "base of the endpoint, e.g. http://127.0.0.1:11434/v1")
-  .option("--model <name>", "the model that it is asked for")
+const who = (flag: string): Option => new Option(flag, "who plays this role").choices(["user", "llm"]);
+subcommand("codenames", "Play Codenames at this terminal with a model at an OpenAI-compatible endpoint.", [
+  "npm run league -- codenames --llm http://127.0.0.1:11434/v1 --model llama3.2",
+  "npm run league -- codenames --people all       # people only, no model",
+  "npm run league -- codenames --continue         # continue the newest game",
+])
+  .option("--llm <url>", "base URL of the endpoint, e.g. http://127.0.0.1:11434/v1")
+  .option("--model <name>", "name of the model")
   .option("--key-env <name>", "environment variable with the endpoint's key (default: OPENAI_API_KEY, if it is set)")
-  .option("--timeout-ms <ms>", "how long one answer of the model may take", countOption, 120_000)
-  .option("--max-tokens <n>", "room for one answer (default: what the game asks for)", countOption)
-  .option("--people <roles>", "roles of people with commas between them, all or none (default: red_team)")
+  .option("--timeout-ms <ms>", "time limit for one answer of the model, milliseconds", countOption, 120_000)
+  .option("--max-tokens <n>", "maximum length of one answer in tokens (default: set by the game)", countOption)
+  .option("--people <roles>", "roles of people, separated by commas, or all or none (default: red_team)")
   .addOption(who("--red-spymaster <who>"))
   .addOption(who("--red-team <who>"))
   .addOption(who("--blue-spymaster <who>"))
   .addOption(who("--blue-team <who>"))
-  .option("--words <source>", "built-in, llm, or 25 words with commas between them (default: a person is asked)")
-  .option("--url <url>", "a referee that runs already (default: one of our own)")
-  .option("--data <folder>", "where games are kept", DATA_FOLDER)
-  .option("--continue [token]", "go on with a game that was left; without a token the newest")
+  .option("--words <source>", "built-in, llm, or 25 words separated by commas (default: a person is asked)")
+  .option("--url <url>", "a running referee (default: the command starts one)")
+  .option("--data <folder>", "folder of the games", DATA_FOLDER)
+  .option("--continue [token]", "continue a game, the newest one without a token")
   .action(async (options) => exitWith((await import("./commands/codenames.ts")).codenames(options)));
 
-subcommand("export", "Write the logs, matches and seeds of a run into a folder that can be checked anywhere.")
-  .argument("[folder]", "a run's folder, or a data folder, whose newest run is meant", DATA_FOLDER)
-  .addOption(new Option("--format <format>", "how").choices(["json"]).default("json"))
-  .option("--out <folder>", "where to", "league-export")
-  .option("--sign <keyfile>", "sign it with an Ed25519 private key (PEM)")
+subcommand("export", "Write the logs, matches and seeds of a league into a folder that can be verified anywhere.", [
+  "npm run league -- export                       # the newest run, into league-export",
+  "npm run league -- export --out results --sign league.key",
+])
+  .argument("[folder]", "folder of a run, or a data folder, whose newest run is exported", DATA_FOLDER)
+  .addOption(new Option("--format <format>", "format of the export").choices(["json"]).default("json"))
+  .option("--out <folder>", "folder to write", "league-export")
+  .option("--sign <keyfile>", "sign it with this Ed25519 private key in PEM form (default: not signed)")
   .action(async (folder: string, options) =>
     exitWith((await import("./commands/export.ts")).exportRun(folder, options)),
   );
 
-subcommand("verify", "Check an export: replay every log, check seeds, pairings and results, recompute the standings.")
-  .argument("<folder>", "what league export wrote")
-  .option("--key <keyfile>", "the Ed25519 key (PEM) that must have signed it")
+subcommand("verify", "Check an export: replay every match and recompute the standings.", [
+  "npm run league -- verify league-export",
+  "npm run league -- verify league-export --key league.pub",
+])
+  .argument("<folder>", "folder that league export wrote")
+  .option("--key <keyfile>", "require a signature by this Ed25519 key in PEM form")
   .option("--json", "print one JSON document on stdout")
   .action(async (folder: string, options) => exitWith((await import("./commands/export.ts")).verify(folder, options)));
 
-subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command.")
+subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command.", [
+  "npm run --silent league -- mcp                                     # host games",
+  "npm run --silent league -- mcp --url http://127.0.0.1:8001/mcp     # forward to a running server",
+])
   .addOption(
-    new Option("--url <url>", "bridge to this referee or league manager, instead of hosting games")
+    new Option("--url <url>", "forward to this referee or league manager (default: host games)")
       .argParser(endpointOption)
       .conflicts(["port", "data"]),
   )
@@ -123,7 +167,7 @@ subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command
     `port of the pages and of HTTP clients (default: the first free one of ${PORT_RANGES.referee.join("-")})`,
     portOption,
   )
-  .option("--data <folder>", "where games and logs are kept", MCP_DATA)
+  .option("--data <folder>", "folder of games and logs", MCP_DATA)
   .action(async (options) => (await import("./commands/mcp.ts")).mcp(options));
 
 /** Ends the process with a command's exit code, after its output has been written. */

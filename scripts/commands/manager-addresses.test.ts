@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Interfaces } from "#shared/rpc/http/this-machine.ts";
 import { Config } from "#shared/runtime/config/config.ts";
+import { DEFAULT_CONFIG } from "#shared/runtime/defaults.ts";
 import { RPS } from "../testing/processes.ts";
-import { addressLines, joinCommand, managerUrls } from "./manager-addresses.ts";
+import { addressLines, joinCommand, managerUrls, serveCommand } from "./manager-addresses.ts";
 
 const configOf = (manager: object): Config => Config.parse({ leagues: RPS, manager });
 const LAN: Interfaces = {
@@ -23,6 +24,17 @@ describe("the join command", () => {
     [{ join_code: "maple-7" }, `${JOIN} --join-code maple-7`],
   ])("of a manager with %j is complete", (manager, command) => {
     expect(joinCommand(configOf(manager), LAN)).toBe(command);
+  });
+});
+
+describe("the command that serves a league again", () => {
+  it.each([
+    [DEFAULT_CONFIG, {}, "npm run league -- serve --players 2"],
+    ["config/mine.json", { lan: true }, "npm run league -- serve config/mine.json --lan --players 2"],
+    [DEFAULT_CONFIG, { joinCode: "oak", seed: "7" }, "npm run league -- serve --join-code oak --seed 7 --players 2"],
+    ["it's mine.json", {}, "npm run league -- serve 'it'\\''s mine.json' --players 2"],
+  ])("has the config %s and the options %j", (file, options, command) => {
+    expect(serveCommand(file, options)).toBe(command);
   });
 });
 

@@ -12,7 +12,7 @@ import type { LiveEvent } from "../../league-manager/projections/live.ts";
 import { writeWhole } from "../codenames/whole-file.ts";
 import { managerUrlOf, startAgents } from "../run/agents.ts";
 import { createProgress, standingsTable } from "../run/progress.ts";
-import { addressLines, isOpenToNetwork, managerUrls } from "./manager-addresses.ts";
+import { addressLines, isOpenToNetwork, managerUrls, startHint } from "./manager-addresses.ts";
 import { readConfig } from "./run.ts";
 
 export interface ServeFlags {
@@ -77,7 +77,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
   const start = async (): Promise<void> => {
     const { manager, others } = startAgents(supervisor, config, place, extra);
     await Promise.all(others);
-    const url = await manager;
+    await manager;
     const interfaces = readInterfaces();
     const page = `${managerUrls(config, interfaces)[0]}/`;
     if (isOver) return progress.line(`Their page is ${page}`);
@@ -85,7 +85,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     const code = isOpenToNetwork(config) ? await qrCode(page, process.stderr) : [];
     if (code.length > 0) progress.line(code.join("\n"));
     progress.line(`The operator token is in ${join(config.data, "operator-token")}`);
-    if (flags.players === undefined && config.players.length === 0) progress.line(startHint(url, config));
+    if (isStartedByOperator(config, flags)) for (const line of startHint(configFile, flags)) progress.line(line);
   };
   start().catch((thrown) => {
     progress.line(String(thrown));
@@ -98,9 +98,6 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
   return exitCode;
 }
 
-const startHint = (url: string, { data, leagues }: Config): string =>
-  [
-    "Start a league with:",
-    `  curl ${url}/mcp -H 'content-type: application/json' -H "authorization: Bearer $(cat ${join(data, "operator-token")})" \\`,
-    `    -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"start_league","arguments":{"league_id":"${leagues[0]?.league_id}"}}}'`,
-  ].join("\n");
+/** Whether no number of players starts some league, neither that of the command nor that of the config. */
+const isStartedByOperator = ({ players, leagues }: Config, flags: ServeFlags): boolean =>
+  flags.players === undefined && players.length === 0 && leagues.some(({ min_players }) => min_players === undefined);

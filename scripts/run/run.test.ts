@@ -221,10 +221,13 @@ describe("league run for people", () => {
 describe("the command line", () => {
   afterEach(cleanUp);
 
-  it.each(["", "run", "serve", "join", "play"])("league %s --help", async (command) => {
+  const commands = ["", "run", "serve", "join", "play", "codenames", "export", "verify", "mcp"];
+  it.each(commands)("league %s --help has a purpose and examples", async (command) => {
     const { code, stdout, stderr } = await league([...command.split(" ").filter(Boolean), "--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(`Usage: league ${command}`);
+    expect(stdout).toMatch(/^Usage: .*\n\n[A-Z].*\.?\n/);
+    expect(stdout).toMatch(new RegExp(`^Examples:\\n {2}npm (start|run .*${command})`, "m"));
   });
 
   it.each([

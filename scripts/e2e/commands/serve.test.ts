@@ -48,6 +48,21 @@ describe("league serve, and players that join", () => {
     await eventually("nothing to be left running", () => agentsIn(test.folder).length === 0);
   }, 40_000);
 
+  it("without a number of players it prints the command that sets one; the players stay registered", async () => {
+    const test = await testLeague([], RPS);
+    const first = serve(test);
+    await first.line(/^A player joins with: npm run league -- join random /);
+    await first.line(/^No number of players is set/);
+    await first.line(/^ {2}npm run league -- serve .*\.json --players 2$/);
+    await joins(test, "Ann", test.port + 10).line(/registered as P01/);
+    await joins(test, "Bob", test.port + 11).line(/registered as P02/);
+    first.signal("SIGINT");
+    const { stdout, stderr } = await first.ended;
+    const [, command = ""] = /^ {2}npm run league -- (serve .*)$/m.exec(stderr) ?? [];
+    expect(stdout + stderr).not.toContain("curl");
+    await start("scripts/league.ts", command.split(" ")).line(/^rps: completed$/);
+  }, 40_000);
+
   it("keeps its config from a second one on its folder, which is refused", async () => {
     const test = await testLeague([], RPS);
     const served = serve(test, "--players", "2");

@@ -14,6 +14,10 @@ export function withUsageExit(command: Command): Command {
   return withHelp.exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage));
 }
 
+/** Adds examples to the end of a command's help. */
+export const withExamples = (command: Command, examples: readonly string[]): Command =>
+  command.addHelpText("after", ["", "Examples:", ...examples.map((example) => `  ${example}`)].join("\n"));
+
 /** Escapes the rejected value in an error message of commander, which repeats it as typed. */
 const withShownValue = (message: string): string =>
   message.replace(/(?<= argument ').*(?=' is invalid\.)/s, (value) => escapeUnprintable(cutTo(MAX_SHOWN, value)));
