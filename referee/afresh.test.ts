@@ -12,10 +12,10 @@ import { openLog } from "#shared/runtime/process/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
 import { agentDirectory } from "./agents.ts";
+import { MATCH_SCHEMA, matchTable } from "./match/match-table.ts";
 import { createReferee } from "./referee.ts";
 import { createHost } from "./sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "./sessions/session-store.ts";
-import { MATCH_SCHEMA, matchTable } from "./tables.ts";
 import { type Others, startOthers, TOKEN, testDriver, tokenOf } from "./testing-match.ts";
 
 let folder: string;

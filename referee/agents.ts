@@ -45,3 +45,6 @@ export function agentDirectory(db: DatabaseSync, writer: Writer, clock: Clock, i
     tokenHashOf: (agentId) => (byId.get(agentId)?.token as string | undefined) ?? null,
   };
 }
+
+/** The player id in an agent id of a league match: `P01` in `P01@league/R1M1`. Returns other agent ids unchanged. */
+export const playerOf = (agentId: string): string => agentId.split("@", 1)[0] ?? agentId;

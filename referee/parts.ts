@@ -13,7 +13,9 @@ import { type AgentDirectory, agentDirectory } from "./agents.ts";
 import { HOST_INSTRUCTIONS, LEAGUE_TOOLS, REFEREE_INSTRUCTIONS } from "./listing.ts";
 import { createAsker } from "./match/ask.ts";
 import type { MatchDriver } from "./match/driven-match.ts";
-import { newsOperations, type RefereeDesk, refereeOperations } from "./operations.ts";
+import { matchTable } from "./match/match-table.ts";
+import type { RefereeDesk } from "./operations/desk.ts";
+import { notificationOperations, refereeOperations } from "./operations/operations.ts";
 import type { ServiceOptions } from "./options.ts";
 import { createReferee, type Referee } from "./referee.ts";
 import { changedBy, gameRules, refereeTemplates } from "./resources.ts";
@@ -22,8 +24,8 @@ import { createHost, type SessionHost } from "./sessions/host.ts";
 import { type Replies, sqliteReplies } from "./sessions/replies.ts";
 import { seatTable } from "./sessions/seats.ts";
 import { sessionStore } from "./sessions/session-store.ts";
+import { type SessionTable, sessionTable } from "./sessions/session-table.ts";
 import { createWaits, type Waits } from "./sessions/waits.ts";
-import { matchTable, type SessionTable, sessionTable } from "./tables.ts";
 
 /** Who this referee is in its league: from its registration on with an id and a token. */
 export interface Identity {
@@ -135,7 +137,7 @@ function endpointOf(
   const surface = {
     serverInfo: { name: "referee", version: VERSION },
     tools: toolsOf(
-      [...refereeOperations(desk), ...room.operations, ...newsOperations()],
+      [...refereeOperations(desk), ...room.operations, ...notificationOperations()],
       () => flat("referee:", desk.identity.id),
       clock,
       ids,

@@ -8,13 +8,14 @@ import { createPeers, type Peers } from "#shared/rpc/peer/peer.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
+import { MATCH_SCHEMA, matchTable } from "./match/match-table.ts";
 import { seatsOf } from "./match/messages.ts";
 import { playSeats } from "./match/play-match.ts";
 import { createReferee, type Referee } from "./referee.ts";
 import { createHost, type SessionHost } from "./sessions/host.ts";
 import { SEAT_SCHEMA } from "./sessions/seats.ts";
 import { SESSION_SCHEMA, sessionStore } from "./sessions/session-store.ts";
-import { MATCH_SCHEMA, matchTable, sessionTable } from "./tables.ts";
+import { sessionTable } from "./sessions/session-table.ts";
 import { startOthers, testDriver } from "./testing-match.ts";
 
 const NOBODY = "http://127.0.0.1:9/mcp";

@@ -6,11 +6,11 @@ import { ok, type Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { MatchWithdrawn } from "./match/driven-match.ts";
+import type { MatchRow, MatchTable } from "./match/match-table.ts";
 import { matchResult, seatsOf } from "./match/messages.ts";
 import { playMatch } from "./match/play-match.ts";
 import { type ReportOptions, reportResult } from "./match/report.ts";
 import { protocolRejected } from "./sessions/rejections.ts";
-import type { MatchRow, MatchTable } from "./tables.ts";
 
 export interface RefereeOptions extends ReportOptions {
   readonly matches: MatchTable;

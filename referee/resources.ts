@@ -4,7 +4,7 @@ import { findGameNamed, games } from "#shared/games/registry.ts";
 import { isSessionId, matchRef } from "#shared/lib/ids.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
 import type { Session } from "#shared/session/session.ts";
-import type { RefereeDesk } from "./operations.ts";
+import type { RefereeDesk } from "./operations/desk.ts";
 import { matchState } from "./views/match-state.ts";
 
 /** The resources that a commit to a session has changed, for those who see what a spectator sees: nothing while a turn is open. */

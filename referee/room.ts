@@ -20,8 +20,8 @@ import type { Limits } from "./rest/callers.ts";
 import type { Streams } from "./rest/streams.ts";
 import type { Replies } from "./sessions/replies.ts";
 import type { SeatTable } from "./sessions/seats.ts";
+import type { SessionTable } from "./sessions/session-table.ts";
 import type { Waits } from "./sessions/waits.ts";
-import type { SessionTable } from "./tables.ts";
 
 export interface PlayRoomDesk {
   readonly db: DatabaseSync;

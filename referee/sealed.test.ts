@@ -7,10 +7,10 @@ import { clients } from "#shared/rpc/testing/mcp-clients.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
+import { MATCH_SCHEMA, matchTable } from "./match/match-table.ts";
 import { createReferee } from "./referee.ts";
 import { createHost, type SessionHost } from "./sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "./sessions/session-store.ts";
-import { MATCH_SCHEMA, matchTable } from "./tables.ts";
 import {
   type Heard,
   type Others,

@@ -8,7 +8,8 @@ import { CREATIONS_PER_MINUTE, creationLimit, REQUESTS_PER_MINUTE, rateLimit } f
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { listen } from "#shared/runtime/listen.ts";
 import { webApp } from "#shared/runtime/web.ts";
-import { GAME_CREATIONS, isManager } from "./operations.ts";
+import { isManager } from "./operations/desk.ts";
+import { GAME_CREATIONS } from "./operations/operations.ts";
 import { ServiceOptions } from "./options.ts";
 import { composeParts, type Identity, type Parts } from "./parts.ts";
 import { registerReferee } from "./registration.ts";

@@ -3,11 +3,11 @@ import { throwLater } from "#shared/lib/clock.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import type { AgentStore } from "#shared/runtime/files/disk.ts";
 import { CODENAMES_SCHEMA } from "./codenames/table.ts";
+import { MATCH_SCHEMA } from "./match/match-table.ts";
 import type { ServiceOptions } from "./options.ts";
 import { REPLY_SCHEMA } from "./sessions/replies.ts";
 import { SEAT_SCHEMA } from "./sessions/seats.ts";
 import { SESSION_SCHEMA } from "./sessions/session-store.ts";
-import { MATCH_SCHEMA } from "./tables.ts";
 
 const SCHEMA = SESSION_SCHEMA + MATCH_SCHEMA + REPLY_SCHEMA + SEAT_SCHEMA + CODENAMES_SCHEMA;
 

@@ -13,10 +13,10 @@ import { testWriter } from "#shared/store/testing-writer.ts";
 import { createReferee } from "../referee.ts";
 import { createHost } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
-import { MATCH_SCHEMA, matchTable } from "../tables.ts";
 import { signed, startOthers, startTable, type Table, TOKEN, testDriver, tokenOf } from "../testing-match.ts";
 import { createAsker } from "./ask.ts";
 import { publishedFault } from "./ask-fault.ts";
+import { MATCH_SCHEMA, matchTable } from "./match-table.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {

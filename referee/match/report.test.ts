@@ -14,8 +14,8 @@ import { testWriter } from "#shared/store/testing-writer.ts";
 import { createReferee } from "../referee.ts";
 import { createHost } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
-import { MATCH_SCHEMA, matchTable } from "../tables.ts";
 import { type Heard, type Others, startOthers, TOKEN, testDriver } from "../testing-match.ts";
+import { MATCH_SCHEMA, matchTable } from "./match-table.ts";
 import { ACKNOWLEDGE_WITHIN_MS } from "./report.ts";
 
 const ends: (() => void | Promise<void>)[] = [];

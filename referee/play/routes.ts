@@ -10,7 +10,7 @@ import { EventsQuery, parseBody, parseQuery } from "../rest/requests.ts";
 import type { Streams } from "../rest/streams.ts";
 import { type Rejection, rejection } from "../sessions/rejections.ts";
 import { PlayerName } from "../sessions/seats.ts";
-import type { SessionTable } from "../tables.ts";
+import type { SessionTable } from "../sessions/session-table.ts";
 import type { Play } from "./play.ts";
 import { hasMoveOrResigns, type Turns } from "./turns.ts";
 

@@ -3,9 +3,9 @@ import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
 import type { Session } from "#shared/session/session.ts";
 import { resultOf } from "#shared/session/verdict.ts";
 import type { GameView, PlayerView } from "#shared/web/game-view.ts";
+import { playerOf } from "../agents.ts";
 import type { Lobby } from "../sessions/lobby.ts";
 import type { PlaySeat } from "../sessions/seats.ts";
-import { playerOf } from "../tables.ts";
 import { lastClosedAction } from "./log-view.ts";
 import { driverView, viewFor } from "./session-views.ts";
 

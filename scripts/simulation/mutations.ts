@@ -211,7 +211,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "anyone may withdraw a match",
-    file: "referee/operations.ts",
+    file: "referee/operations/orders.ts",
     from: 'if (!isManager(desk, caller.authToken ?? "", matchRef(league_id, match_id))) {',
     to: "if (caller.sender === null) {",
   },
@@ -229,10 +229,10 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "a player may ask for the state of another role",
-    file: "referee/operations.ts",
+    file: "referee/operations/game-state.ts",
     from: "return ok({ match_id, ...matchState(match.kept.session, match.viewer, desk.host.lobby) });",
     to: `const other = match.kept.session.game.roles.find((role) => role !== match.viewer);
-        return ok({ match_id, ...matchState(match.kept.session, other ?? match.viewer, desk.host.lobby) });`,
+      return ok({ match_id, ...matchState(match.kept.session, other ?? match.viewer, desk.host.lobby) });`,
   },
   {
     name: "a referee keeps its ended sessions in memory",

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
-import { GameState, GetGameState } from "../../../referee/operations.ts";
+import { GameState, GetGameState } from "../../../referee/operations/game-state.ts";
 
 /**
  * The MCP SDK's own server as its documentation has it, a process of its own: `PORT STATE` offers `get_game_state` with the

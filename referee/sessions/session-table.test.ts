@@ -3,9 +3,9 @@ import { type Entry, eventOf } from "#shared/session/entry.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
-import { SEAT_SCHEMA } from "./sessions/seats.ts";
-import { SESSION_SCHEMA } from "./sessions/session-store.ts";
-import { sessionTable } from "./tables.ts";
+import { SEAT_SCHEMA } from "./seats.ts";
+import { SESSION_SCHEMA } from "./session-store.ts";
+import { sessionTable } from "./session-table.ts";
 
 const AT = "2026-11-21T20:00:00.000Z";
 

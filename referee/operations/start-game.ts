@@ -5,8 +5,8 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { ok, type Result } from "#shared/lib/result.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
-import type { Referee } from "./referee.ts";
-import { type Rejection, rejected } from "./sessions/rejections.ts";
+import type { Referee } from "../referee.ts";
+import { type Rejection, rejected } from "../sessions/rejections.ts";
 
 const { join_ms, move_ms, game_over_ms } = Timeouts.parse({});
 const id = z.string().min(1).max(200);

@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { isSessionId } from "#shared/lib/ids.ts";
+import { ok } from "#shared/lib/result.ts";
+import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
+import { protocolRejected } from "../sessions/rejections.ts";
+import { matchState } from "../views/match-state.ts";
+import type { RefereeDesk } from "./desk.ts";
+
+export const GetGameState = z.object({
+  match_id: z.string().min(1).max(200).describe("match_id of a league match, or game_id from createGame"),
+});
+export const GameState = z.object({
+  match_id: z.string(),
+  session_id: z.string(),
+  game: z.string(),
+  status: z.enum(["waiting_for_players", "active", "completed"]),
+  tick: z.int(),
+  state: z.unknown().describe("the game's state as the caller may see it"),
+  your_role: z.string().optional(),
+  legal_actions: z.array(z.unknown()).optional(),
+  termination: z.string().nullable(),
+  reason: z.string().nullable(),
+});
+
+/** GET_GAME_STATE: returns the state of a game or match as its caller may see it. */
+export const getGameState = (desk: RefereeDesk): Operation<unknown> =>
+  operation({
+    request: "GET_GAME_STATE",
+    reply: "GET_GAME_STATE_RESPONSE",
+    payload: GetGameState,
+    tool: {
+      name: "get_game_state",
+      title: "State of a match",
+      description:
+        "Returns the state of a game or match as a spectator may see it. Hidden information is shown only to the holder of a seat: pass its seat_token or match token in auth_token or as bearer token.",
+      plain: GetGameState,
+      result: GameState,
+      annotations: { readOnlyHint: true },
+    },
+    async handle({ match_id }, caller) {
+      const game = isSessionId(match_id) ? desk.play.look(match_id, caller.authToken) : null;
+      if (game) return ok({ match_id, ...matchState(game.kept.session, game.viewer, desk.host.lobby) });
+      const found = desk.referee.sessionOf(match_id);
+      if (!found.ok) return found;
+      const match = desk.play.look(found.value, caller.authToken);
+      if (!match) return protocolRejected("UNKNOWN_SESSION", `no match ${match_id} here`, { match_id });
+      return ok({ match_id, ...matchState(match.kept.session, match.viewer, desk.host.lobby) });
+    },
+  });

@@ -1,0 +1,36 @@
+import { ok } from "#shared/lib/result.ts";
+import * as messages from "#shared/protocol/messages.ts";
+import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
+import type { RefereeDesk } from "./desk.ts";
+import { getGameState } from "./game-state.ts";
+import { matchWithdrawn, startGame } from "./orders.ts";
+import { validateMove } from "./validate-move.ts";
+
+/** The operations of a referee for its league manager and for players (PROTOCOL.md, section 4). */
+export const refereeOperations = (desk: RefereeDesk): readonly Operation<unknown>[] => [
+  startGame(desk),
+  matchWithdrawn(desk),
+  validateMove(desk),
+  getGameState(desk),
+];
+
+/** Tools and messages that create a game. */
+export const GAME_CREATIONS: ReadonlySet<string> = new Set([
+  "createGame",
+  "CREATE_GAME",
+  "create_new_game",
+  "CREATE_NEW_GAME",
+]);
+
+/** Notifications of the manager that a referee acknowledges and does not act on. */
+export const notificationOperations = () => [
+  operation({ request: "ROUND_ANNOUNCEMENT", reply: "ACK", payload: messages.RoundAnnouncement, handle: () => ok({}) }),
+  operation({ request: "ROUND_START", reply: "ACK", payload: messages.RoundStart, handle: () => ok({}) }),
+  operation({ request: "ROUND_END", reply: "ACK", payload: messages.RoundEnd, handle: () => ok({}) }),
+  operation({
+    request: "LEAGUE_STANDINGS_UPDATE",
+    reply: "ACK",
+    payload: messages.StandingsUpdate,
+    handle: () => ok({}),
+  }),
+];

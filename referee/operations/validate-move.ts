@@ -1,0 +1,109 @@
+import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
+import type { Role } from "#shared/games/game.ts";
+import { readMove, whyUnread } from "#shared/games/read-move.ts";
+import { isSessionId } from "#shared/lib/ids.ts";
+import { ok, type Result } from "#shared/lib/result.ts";
+import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
+import type { Session } from "#shared/session/session.ts";
+import { playerOf } from "../agents.ts";
+import { protocolRejected, protocolResult, type Rejection, rejected } from "../sessions/rejections.ts";
+import { driverView, spectatorView } from "../views/session-views.ts";
+import type { RefereeDesk } from "./desk.ts";
+
+const id = z.string().min(1).max(200);
+const ValidateMove = z.object({
+  player_id: id.describe("player of a league match, or the role in a game made with createGame, e.g. white"),
+  move: z.unknown().describe("the move as in finishTurn or make_move"),
+  match_id: id.optional().describe("match_id of a league match, or game_id of a game made with createGame"),
+});
+
+/** VALIDATE_MOVE: checks whether a move would be legal now. */
+export const validateMove = (desk: RefereeDesk): Operation<unknown> =>
+  operation({
+    request: "VALIDATE_MOVE",
+    reply: "VALIDATE_MOVE_RESPONSE",
+    payload: ValidateMove,
+    tool: {
+      name: "validate_move",
+      title: "Would this move be legal?",
+      description:
+        "Checks whether a move would be legal now, without making it. Returns valid, and a reason if the move is not legal.",
+      plain: ValidateMove,
+      result: z.object({
+        valid: z.boolean(),
+        reason: z.string().nullable().describe("why not"),
+        player_id: z.string(),
+        role: z.string(),
+        move: z.unknown(),
+      }),
+      annotations: { readOnlyHint: true },
+    },
+    handle({ player_id, move, match_id }, caller) {
+      const game = match_id !== undefined && isSessionId(match_id) ? desk.play.look(match_id, caller.authToken) : null;
+      const found = game ? seatIn(game.kept.session, player_id) : sessionWith(desk, player_id, match_id);
+      if (!found.ok) return protocolResult(found);
+      const { session, role } = found.value;
+      if (session.status === "completed") {
+        const message = `the match is over: ${session.reason}`;
+        return protocolRejected("SESSION_OVER", message, { match_id: match_id ?? null });
+      }
+      const reason = desk.host.lobby.waiting(session)?.message ?? whyIllegal(session, role, move);
+      return ok({ valid: reason === null, reason, player_id, role, move });
+    },
+  });
+
+type SessionSeat = Result<{ session: Session; role: Role }, Rejection>;
+
+/** The seat of a game that has this role or is held by this agent. */
+function seatIn(session: Session, playerId: string): SessionSeat {
+  const role = Object.entries(session.participants).find((seat) => seat.includes(playerId))?.[0];
+  if (role !== undefined) return ok({ session, role });
+  return rejected("UNKNOWN_PLAYER", `player_id: this game has the roles ${session.game.roles.join(" and ")}`);
+}
+
+function sessionWith(desk: RefereeDesk, playerId: string, matchId: string | undefined): SessionSeat {
+  const playing = desk.referee.running().flatMap(({ ref, order, sessionId }) => {
+    const role = Object.entries(order.roles).find(([, player]) => player.player_id === playerId)?.[0];
+    const isMeant = matchId === undefined || matchId === ref || matchId === order.match_id;
+    return role !== undefined && isMeant ? [{ ref, role, sessionId }] : [];
+  });
+  const [only, another] = playing;
+  if (!only) {
+    const finished = matchId === undefined ? null : finishedWith(desk, playerId, matchId);
+    if (finished) return ok(finished);
+    const how = "for a game made with createGame give match_id (its game_id) and player_id (the role)";
+    return rejected("UNKNOWN_SESSION", `${playerId} plays no such match here now; ${how}`, { player_id: playerId });
+  }
+  if (another) {
+    const choices = playing.map((one) => one.ref);
+    return rejected("AMBIGUOUS_MATCH", `${playerId} plays several matches; name one of them`, { choices });
+  }
+  const session = desk.host.read(only.sessionId)?.session;
+  if (!session) return rejected("UNKNOWN_SESSION", "the match has just ended", { player_id: playerId });
+  return ok({ session, role: only.role });
+}
+
+/** The session and role of a player in a match that is over; null if there is no such match. */
+function finishedWith({ referee, host }: RefereeDesk, playerId: string, matchId: string) {
+  const sessionId = referee.sessionOf(matchId);
+  const session = sessionId.ok ? host.read(sessionId.value)?.session : undefined;
+  const seat = Object.entries(session?.participants ?? {}).find(([, agentId]) => playerOf(agentId) === playerId);
+  return session?.status === "completed" && seat ? { session, role: seat[0] } : null;
+}
+
+/** Null when the move would be taken. In a simultaneous turn the answer is the same whether the role has chosen or not. */
+function whyIllegal(session: Session, role: Role, move: unknown): string | null {
+  const { game, state } = session;
+  const action = game.action.safeParse(readMove(game, spectatorView(session).state, role, move));
+  if (!action.success) return action.error.issues[0]?.message ?? "not an action of this game";
+  if (game.isDriversOwn?.(action.data)) return "not an action of a player";
+  if (game.info.simultaneous) {
+    const legal = game.legalActions(spectatorView(session).state, role);
+    const isLegal = legal.some((one) => isDeepStrictEqual(one, action.data));
+    return isLegal ? null : `choose one of ${legal.map((one) => JSON.stringify(one)).join(", ")}`;
+  }
+  if (!driverView(session).toAct.includes(role)) return "Not your turn";
+  const applied = game.applyAction(state, role, action.data);
+  return applied.ok ? null : (whyUnread(game, state, move) ?? applied.error.message);
+}

@@ -1,0 +1,180 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Kysely } from "kysely";
+import type { Game } from "#shared/games/game.ts";
+import { findGame } from "#shared/games/registry.ts";
+import { lazily } from "#shared/lib/lazily.ts";
+import { parseEntry } from "#shared/session/entry.ts";
+import { endingOf } from "#shared/session/session.ts";
+import { resultOf } from "#shared/session/verdict.ts";
+import { kyselyOver } from "#shared/store/sqlite.ts";
+import type { GameResult } from "#shared/web/game-view.ts";
+import { playerOf } from "../agents.ts";
+
+interface Tables {
+  sessions: {
+    stream: number;
+    session_id: string;
+    template: string;
+    state: string;
+    status: string;
+    created_at: string;
+    acted_by: string;
+    spectators: string;
+  };
+  seats: { session_id: string; role: string; kind: string; name: string; joined: number };
+  participants: { session_id: string; agent_id: string; role: string };
+  log: { stream: number; seq: number; type: string; body: string };
+}
+
+/** A session in the list of an agent. */
+export interface ListedSession {
+  readonly session_id: string;
+  readonly template: string;
+  readonly status: string;
+  readonly tick: number;
+  readonly your_role: string;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+}
+
+/** A game in the list of the pages. */
+export interface ListedGame {
+  readonly game_id: string;
+  readonly template: string;
+  /** "waiting_for_players" while a seat is open, then as the session's. */
+  readonly status: string;
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+  /** Role to name, in the order of the game's roles. */
+  readonly players: Readonly<Record<string, string>>;
+  /** null while it goes on. */
+  readonly result: GameResult | null;
+}
+
+export interface SessionTable {
+  /** Sessions that anyone may watch, running ones first, then the newest; at most `limit`. */
+  watchable(limit: number): Promise<readonly ListedGame[]>;
+  /** An agent's sessions, newest first, at most `limit`; with `before` only those created before that session. */
+  of(agentId: string, limit: number, before?: string): Promise<readonly ListedSession[]>;
+}
+
+export function sessionTable(db: DatabaseSync): SessionTable {
+  const open = lazily(() => kyselyOver<Tables>(db));
+  return {
+    watchable: async (limit) => watchableGames(await open(), limit),
+    of: async (agentId, limit, before) => sessionsOf(await open(), agentId, limit, before),
+  };
+}
+
+async function watchableGames(tables: Kysely<Tables>, limit: number): Promise<readonly ListedGame[]> {
+  const rows = await tables
+    .selectFrom("sessions")
+    .select(["session_id", "template", "status", "created_at"])
+    .where((eb) => eb.or([eb("spectators", "=", "public"), eb("acted_by", "=", "driver")]))
+    .orderBy("status")
+    .orderBy("created_at", "desc")
+    .orderBy("session_id")
+    .limit(limit)
+    .execute();
+  const ids = rows.map((row) => row.session_id);
+  const seated = ids.length === 0 ? [] : await seatedIn(tables, ids);
+  const over = rows.filter(({ status }) => status === "completed").map((row) => row.session_id);
+  const ends = new Map((over.length === 0 ? [] : await endsOf(tables, over)).map((end) => [end.session_id, end]));
+  return rows.map(({ session_id, ...row }) => {
+    const placed = seated.filter((one) => one.session_id === session_id);
+    const names = new Map(placed.map(({ role, name, agent_id }) => [role, name ?? playerOf(agent_id)]));
+    const isWaiting = row.status === "active" && placed.some(({ joined }) => joined === 0);
+    const game = findGame(row.template);
+    const end = ends.get(session_id);
+    return {
+      game_id: session_id,
+      ...row,
+      ...(isWaiting && { status: "waiting_for_players" }),
+      created_at: withZone(row.created_at),
+      players: Object.fromEntries((game?.roles ?? []).map((role) => [role, names.get(role) ?? ""])),
+      result: game && end ? resultOfEnd(game, end) : null,
+    };
+  });
+}
+
+async function sessionsOf(
+  tables: Kysely<Tables>,
+  agentId: string,
+  limit: number,
+  before: string | undefined,
+): Promise<readonly ListedSession[]> {
+  let query = tables
+    .selectFrom("participants")
+    .innerJoin("sessions", "sessions.session_id", "participants.session_id")
+    .select((eb) => [
+      "sessions.session_id",
+      "template",
+      "status",
+      // The tick is counted in the log, because the cached state in the sessions table may be a second old.
+      eb
+        .selectFrom("log")
+        .select((log) => log.fn.countAll<number>().as("tick"))
+        .whereRef("log.stream", "=", "sessions.stream")
+        .where("type", "=", "acted")
+        .as("tick"),
+      "role as your_role",
+      "created_at",
+    ])
+    .where("agent_id", "=", agentId);
+  if (before !== undefined) {
+    const created = tables.selectFrom("sessions").select("created_at").where("session_id", "=", before);
+    query = query.where((eb) =>
+      eb.or([
+        eb("created_at", "<", created),
+        eb.and([eb("created_at", "=", created), eb("sessions.session_id", "<", before)]),
+      ]),
+    );
+  }
+  const rows = await query.orderBy("created_at", "desc").orderBy("sessions.session_id", "desc").limit(limit).execute();
+  return rows.map((row) => ({ ...row, tick: Number(row.tick), created_at: withZone(row.created_at) }));
+}
+
+const seatedIn = (tables: Kysely<Tables>, ids: readonly string[]) =>
+  tables
+    .selectFrom("participants")
+    .leftJoin("seats", (join) =>
+      join.onRef("seats.session_id", "=", "participants.session_id").onRef("seats.role", "=", "participants.role"),
+    )
+    .select(["participants.session_id", "participants.role", "participants.agent_id", "seats.name", "seats.joined"])
+    .where("participants.session_id", "in", ids)
+    .execute();
+
+/** SQLite's `datetime` as ISO 8601 UTC. Without the zone a browser reads it as local time. */
+const withZone = (datetime: string): string => `${datetime.replace(" ", "T")}Z`;
+
+/** The cached state of a completed session and its last log entry. */
+interface KeptEnd {
+  readonly state: string;
+  readonly last: string | null;
+}
+
+const endsOf = (tables: Kysely<Tables>, ids: readonly string[]) =>
+  tables
+    .selectFrom("sessions")
+    .select((eb) => [
+      ...(["session_id", "state"] as const),
+      eb
+        .selectFrom("log")
+        .select("body")
+        .whereRef("log.stream", "=", "sessions.stream")
+        .orderBy("seq", "desc")
+        .limit(1)
+        .as("last"),
+    ])
+    .where("session_id", "in", ids)
+    .execute();
+
+/** How a game ended. `sessions.state` is a cache, so a state that this version cannot read gives null. */
+function resultOfEnd(game: Game, { state, last }: KeptEnd): GameResult | null {
+  try {
+    const ending = endingOf(game, JSON.parse(state), parseEntry(last ?? ""));
+    return ending && resultOf(ending);
+  } catch {
+    return null;
+  }
+}
