@@ -120,8 +120,8 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
     isSeated: (token) => agents.holderOf(token) !== null || seats.isHolder(token) || director.knows(token),
     async pages() {
       const { gamePages } = await import("./play/routes.ts");
-      const { createStreams } = await import("./rest/streams.ts");
-      const streams = createStreams(
+      const { Streams } = await import("./rest/streams.ts");
+      const streams = new Streams(
         driver.host,
         {
           event: "game",

@@ -108,13 +108,13 @@ function listenFor(service: Service): Promise<Listening> {
 /** Adds REST and the pages. Loaded when they are first used: a referee of a league alone does without. */
 async function addRoutes(service: Service, app: Express): Promise<void> {
   const { restRoutes } = await import("./rest/routes.ts");
-  const { createStreams } = await import("./rest/streams.ts");
+  const { Streams } = await import("./rest/streams.ts");
   const { restState } = await import("./views/rest-views.ts");
   const { server, parts } = openedOf(service);
   const { host, agents, sessions, replies, waits, room } = parts;
   const { options, creations, streams } = service;
   const { log, clock, ids } = service.self;
-  const ofSessions = createStreams(host, { event: "state", view: restState }, clock);
+  const ofSessions = new Streams(host, { event: "state", view: restState }, clock);
   const pages = await room.pages();
   streams.push(ofSessions, pages.streams);
   restRoutes({

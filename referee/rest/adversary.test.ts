@@ -1,13 +1,13 @@
 /**
  * Four agents that do whatever they like to a real host: every answer, also those of requests sent at once, must be one that the
- * documents allow (testing-model.ts), and nothing that anybody ever received may tell what is hidden.
+ * documents allow (testing/model.ts), and nothing that anybody ever received may tell what is hidden.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type GameId, gameIds, games } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import type { Asked, World } from "./testing/world.ts";
 import { startTestHost, type TestHost } from "./testing-host.ts";
-import type { Asked, World } from "./testing-model.ts";
 import {
   audit,
   exchange,

@@ -1,8 +1,13 @@
 import type { Request, Response } from "express";
+import type { Viewer } from "#shared/games/game.ts";
 import { isLoopback } from "#shared/protocol/addresses.ts";
-import { collect, remoteAddressOf } from "#shared/rpc/http/request.ts";
+import { bearerOf, collect, remoteAddressOf } from "#shared/rpc/http/request.ts";
 import { type CreationLimit, rateLimiter, TOO_MANY_CREATIONS } from "#shared/rpc/jsonrpc/rate-limit.ts";
-import { RestError } from "./errors.ts";
+import type { AgentDirectory } from "../agents.ts";
+import type { SessionHost } from "../sessions/host.ts";
+import type { Kept } from "../sessions/live-sessions.ts";
+import { rejection } from "../sessions/rejections.ts";
+import { RestError, restErrorOf } from "./errors.ts";
 
 /** Requests a minute of one agent. */
 const AGENT_PER_MINUTE = 6_000;
@@ -43,4 +48,30 @@ export function limitsOf(limitLoopback: boolean, creations: CreationLimit): Limi
       if (!isAllowed) throw new RestError("TOO_MANY_REQUESTS", "Too many requests; see Retry-After", { headers });
     },
   };
+}
+
+/** The id of the calling agent. Throws UNAUTHORIZED, and TOO_MANY_REQUESTS. */
+export async function callerOf(
+  { agents, limits }: { readonly agents: AgentDirectory; readonly limits: Limits },
+  request: Request,
+  response: Response,
+): Promise<string> {
+  const token = bearerOf(request);
+  const agentId = token === null ? null : agents.holderOf(token);
+  if (agentId === null) {
+    throw restErrorOf(rejection("INVALID_TOKEN"), { "www-authenticate": "Bearer" });
+  }
+  response.locals.agent = agentId;
+  await limits.agent(agentId, request, response);
+  return agentId;
+}
+
+/** A session, and the agent's role in it or `spectator`. Throws NOT_FOUND, and FORBIDDEN for an agent that may not watch it. */
+export function viewerOf(host: SessionHost, sessionId: unknown, agentId: string): { kept: Kept; viewer: Viewer } {
+  const kept = host.read(String(sessionId));
+  if (!kept) throw restErrorOf(rejection("UNKNOWN_SESSION"));
+  const seat = Object.entries(kept.session.participants).find(([, agent]) => agent === agentId);
+  if (seat) return { kept, viewer: seat[0] };
+  if (kept.access.spectators === "public") return { kept, viewer: "spectator" };
+  throw restErrorOf(rejection("NO_SEAT", "Only participants may see this session"));
 }

@@ -1,6 +1,8 @@
+import type { NextFunction, Request, RequestHandler, Response } from "express";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Clock } from "#shared/lib/clock.ts";
 
-/** What `GET /metrics` tells, in Prometheus form: the process, the sessions and the requests. */
+/** The metrics of the process, its sessions and requests, which `GET /metrics` returns in Prometheus form. */
 export interface Metrics {
   readonly contentType: string;
   text(): Promise<string>;
@@ -52,3 +54,17 @@ export function createMetrics({ sessionsInMemory, eventStreams, waitingCalls }: 
     answered: (route, status, seconds) => requests.observe({ route, status: String(status) }, seconds),
   };
 }
+
+/** Measures the time of each request except long polls and streams, and forbids caching. */
+export const timed =
+  (metrics: Metrics, clock: Clock): RequestHandler =>
+  (request: Request, response: Response, next: NextFunction) => {
+    const begun = clock.monotonic();
+    response.set("cache-control", "no-store");
+    response.once("finish", () => {
+      if (response.locals.waits === true) return;
+      const route = typeof request.route?.path === "string" ? request.route.path : "none";
+      metrics.answered(`${request.method} ${route}`, response.statusCode, (clock.monotonic() - begun) / 1000);
+    });
+    next();
+  };

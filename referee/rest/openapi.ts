@@ -30,7 +30,7 @@ const idempotencyKey = {
   in: "header",
   required: false,
   description:
-    "A request that was taken and comes again with the same key gets its first reply and changes nothing again; one that was refused is judged anew.",
+    "A request that was accepted and is repeated with the same key gets its first reply and changes nothing again. A rejected request is checked again.",
   schema: { type: "string", minLength: 1, maxLength: 200 },
 };
 const lastEventId = { name: "Last-Event-ID", in: "header", required: false, schema: { type: "string" } };
@@ -47,7 +47,113 @@ const REJECTIONS: Readonly<Record<string, string>> = {
 const rejections = (...codes: readonly string[]) =>
   Object.fromEntries(codes.map((code) => [code, reply(REJECTIONS[code] ?? "", documents.ErrorBody)]));
 
-/** The API as OpenAPI 3.1, made of the schemas that validate its requests. */
+const serverPaths = () => ({
+  "/health": {
+    get: { operationId: "health", security: [], responses: { "200": reply("It runs.", documents.Health) } },
+  },
+  "/ready": {
+    get: {
+      operationId: "ready",
+      security: [],
+      responses: {
+        "200": reply("It takes requests.", documents.Readiness),
+        "503": reply("Not yet.", documents.Readiness),
+      },
+    },
+  },
+  "/metrics": {
+    get: {
+      operationId: "metrics",
+      security: [],
+      responses: {
+        "200": {
+          description: "Prometheus text.",
+          content: { "text/plain": { schema: { type: "string" } } },
+        },
+      },
+    },
+  },
+  "/agents": {
+    post: {
+      operationId: "registerAgent",
+      security: [],
+      requestBody: { ...body(RegisterAgent), required: false },
+      responses: { "201": reply("A new agent.", documents.RegisteredAgent), ...rejections("400", "413", "429") },
+    },
+  },
+});
+
+const sessionsPath = () => ({
+  "/sessions": {
+    get: {
+      operationId: "listSessions",
+      parameters: queryParameters(ListQuery),
+      responses: {
+        "200": reply("The caller's sessions, newest first.", documents.SessionList),
+        ...rejections("400", "401", "403", "429"),
+      },
+    },
+    post: {
+      operationId: "createSession",
+      parameters: [idempotencyKey],
+      requestBody: body(CreateSession),
+      responses: {
+        "201": reply("A new session.", documents.CreatedSession),
+        ...rejections("400", "401", "403", "404", "413", "429"),
+      },
+    },
+  },
+});
+
+const sessionPaths = () => ({
+  "/sessions/{session_id}/state": {
+    get: {
+      operationId: "readState",
+      parameters: [sessionId, ...queryParameters(StateQuery)],
+      responses: {
+        "200": reply("The session as the caller may see it.", documents.SessionState),
+        ...rejections("400", "401", "403", "404", "429"),
+      },
+    },
+  },
+  "/sessions/{session_id}/actions": {
+    post: {
+      operationId: "submitAction",
+      parameters: [sessionId, idempotencyKey],
+      requestBody: body(SubmitAction),
+      responses: {
+        "200": reply("The action is in the log.", documents.ActionTaken),
+        ...rejections("400", "401", "403", "404", "409", "413", "429"),
+      },
+    },
+  },
+  "/sessions/{session_id}/log": {
+    get: {
+      operationId: "readLog",
+      parameters: [sessionId],
+      responses: {
+        "200": reply("Every action so far, but the sealed ones of others.", documents.SessionLog),
+        ...rejections("401", "403", "404", "429"),
+      },
+    },
+  },
+  "/sessions/{session_id}/events": {
+    get: {
+      operationId: "watchSession",
+      parameters: [sessionId, lastEventId, ...queryParameters(EventsQuery)],
+      responses: {
+        "200": {
+          description: "Server-Sent Events named `state`; the data of each is what GET state answers.",
+          content: { "text/event-stream": { schema: { type: "string" } } },
+        },
+        "204": { description: "The session is over and the caller has seen its end." },
+        ...rejections("400", "401", "403", "404", "429"),
+      },
+    },
+  },
+});
+
+/** The API as OpenAPI 3.1, generated from the schemas that validate its requests. */
 export const openApi = () => ({
   openapi: "3.1.0",
   info: {
@@ -58,104 +164,6 @@ export const openApi = () => ({
     license: { name: "MIT", identifier: "MIT" },
   },
   security: [{ bearer: [] }],
-  paths: {
-    "/health": {
-      get: { operationId: "health", security: [], responses: { "200": reply("It runs.", documents.Health) } },
-    },
-    "/ready": {
-      get: {
-        operationId: "ready",
-        security: [],
-        responses: {
-          "200": reply("It takes requests.", documents.Readiness),
-          "503": reply("Not yet.", documents.Readiness),
-        },
-      },
-    },
-    "/metrics": {
-      get: {
-        operationId: "metrics",
-        security: [],
-        responses: {
-          "200": {
-            description: "Prometheus text.",
-            content: { "text/plain": { schema: { type: "string" } } },
-          },
-        },
-      },
-    },
-    "/agents": {
-      post: {
-        operationId: "registerAgent",
-        security: [],
-        requestBody: { ...body(RegisterAgent), required: false },
-        responses: { "201": reply("A new agent.", documents.RegisteredAgent), ...rejections("400", "413", "429") },
-      },
-    },
-    "/sessions": {
-      get: {
-        operationId: "listSessions",
-        parameters: queryParameters(ListQuery),
-        responses: {
-          "200": reply("The caller's sessions, newest first.", documents.SessionList),
-          ...rejections("400", "401", "403", "429"),
-        },
-      },
-      post: {
-        operationId: "createSession",
-        parameters: [idempotencyKey],
-        requestBody: body(CreateSession),
-        responses: {
-          "201": reply("A new session.", documents.CreatedSession),
-          ...rejections("400", "401", "403", "404", "413", "429"),
-        },
-      },
-    },
-    "/sessions/{session_id}/state": {
-      get: {
-        operationId: "readState",
-        parameters: [sessionId, ...queryParameters(StateQuery)],
-        responses: {
-          "200": reply("The session as the caller may see it.", documents.SessionState),
-          ...rejections("400", "401", "403", "404", "429"),
-        },
-      },
-    },
-    "/sessions/{session_id}/actions": {
-      post: {
-        operationId: "submitAction",
-        parameters: [sessionId, idempotencyKey],
-        requestBody: body(SubmitAction),
-        responses: {
-          "200": reply("The action is in the log.", documents.ActionTaken),
-          ...rejections("400", "401", "403", "404", "409", "413", "429"),
-        },
-      },
-    },
-    "/sessions/{session_id}/log": {
-      get: {
-        operationId: "readLog",
-        parameters: [sessionId],
-        responses: {
-          "200": reply("Every action so far, but the sealed ones of others.", documents.SessionLog),
-          ...rejections("401", "403", "404", "429"),
-        },
-      },
-    },
-    "/sessions/{session_id}/events": {
-      get: {
-        operationId: "watchSession",
-        parameters: [sessionId, lastEventId, ...queryParameters(EventsQuery)],
-        responses: {
-          "200": {
-            description: "Server-Sent Events named `state`; the data of each is what GET state answers.",
-            content: { "text/event-stream": { schema: { type: "string" } } },
-          },
-          "204": { description: "The session is over and the caller has seen its end." },
-          ...rejections("400", "401", "403", "404", "429"),
-        },
-      },
-    },
-  },
+  paths: { ...serverPaths(), ...sessionsPath(), ...sessionPaths() },
   components: { securitySchemes: { bearer: { type: "http", scheme: "bearer" } } },
 });

@@ -10,7 +10,7 @@ import { testWriter } from "#shared/store/testing-writer.ts";
 import { createHost } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { restState } from "../views/rest-views.ts";
-import { createStreams } from "./streams.ts";
+import { Streams } from "./streams.ts";
 
 it("a client that left before its stream was opened leaves no stream behind", async () => {
   const db = openSqlite(":memory:", SESSION_SCHEMA);
@@ -23,7 +23,7 @@ it("a client that left before its stream was opened leaves no stream behind", as
     seats,
     actedBy: "seats",
   });
-  const streams = createStreams(host, { event: "state", view: restState }, systemClock);
+  const streams = new Streams(host, { event: "state", view: restState }, systemClock);
   const opened = Promise.withResolvers<number>();
   const server = createServer((_request, response) => {
     response.once("close", () => {

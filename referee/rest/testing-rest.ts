@@ -9,19 +9,18 @@ import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import { replay } from "#shared/session/replay.ts";
 import type { Session } from "#shared/session/session.ts";
 import * as documents from "./documents.ts";
-import type { Answer, TestAgent, TestHost } from "./testing-host.ts";
+import { answerTo, inSomeOrder } from "./testing/model.ts";
 import {
   type Asked,
-  answerTo,
   type Exchange,
   type Got,
-  inSomeOrder,
   isOver,
   stateFor,
   type Table,
   viewerOf,
   type World,
-} from "./testing-model.ts";
+} from "./testing/world.ts";
+import type { Answer, TestAgent, TestHost } from "./testing-host.ts";
 
 /** A second connection to a host's database. */
 export interface Observer {
