@@ -1,5 +1,3 @@
-import { readdirSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import type { Role } from "#shared/games/game.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
@@ -8,21 +6,16 @@ import { messageOf } from "#shared/lib/result.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { Disk } from "#shared/runtime/files/disk.ts";
-import { freePort } from "#shared/runtime/process/free-ports.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
-import { createSupervisor, type Supervisor } from "#shared/runtime/process/supervisor.ts";
 import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { type MatchDriver, MatchWithdrawn } from "../match/driven-match.ts";
 import { playSeats } from "../match/play-match.ts";
-import type { BotHouse } from "./play.ts";
-
-/** The files of the player's built-in bots, by name; a referee knows players by their programs and addresses alone. */
-const BOT_FILES = fileURLToPath(new URL("../../player/bots/", import.meta.url));
-const builtIn = readdirSync(BOT_FILES).flatMap((file) => (/^(?!uci)\w+\.ts$/.test(file) ? [file.slice(0, -3)] : []));
+import { BotProcesses, builtInBots } from "./bot-processes.ts";
+import type { BotHouse } from "./desk.ts";
 
 export interface BotsDesk {
   readonly driver: MatchDriver;
-  /** Bots that run already, by name: their endpoints. */
+  /** The endpoints of bots that are already running, by name. */
   readonly known: ReadonlyMap<string, string>;
   readonly dataFolder: string;
   readonly disk: Disk;
@@ -32,76 +25,27 @@ export interface BotsDesk {
 }
 
 export interface Bots extends BotHouse {
-  /** Leaves the games as they are; `resume` goes on with them after a restart. */
+  /** Stops the bots. Their games stay active, and `resume` continues them after a restart. */
   close(): Promise<void>;
 }
 
 /** The league of the matches that bots play against agents and people. */
 const LEAGUE = "friendly";
-/** How often a bot's process that has listened is started again; after that the next game that wants it begins anew. */
-const MAX_RESTARTS = 100;
 
 /**
- * Players that a host lets play against agents and people: known endpoints, and the built-in bots, each a player process of its own,
- * started when it is first wanted. All are asked over the wire, like any player of a league.
+ * Bots that play against agents and people: the bots at known endpoints, and the built-in bots, each of which is a separate player process.
+ * All are asked over the wire, like the players of a league.
  */
 export function createBots({ driver, known, dataFolder, disk, log, clock, timeouts }: BotsDesk): Bots {
   const stopping = new AbortController();
-  const started = new Map<string, Promise<string>>();
-  const supervisors = new Set<Supervisor>();
   const playing = new Set<Promise<void>>();
   const secretFile = tokenFileOf(dataFolder, "player", "bots");
-  const names = [...new Set([...builtIn, ...known.keys()])].sort();
-
-  /** Starts a bot's process under a supervisor of its own; rejects when it cannot be kept alive or the host stops before it listens. */
-  const start = async (bot: string): Promise<string> => {
-    const port = await freePort();
-    stopping.signal.throwIfAborted();
-    const failed = Promise.withResolvers<never>();
-    stopping.signal.addEventListener("abort", () => failed.reject(stopping.signal.reason));
-    const supervisor = createSupervisor({
-      clock,
-      maxRestarts: MAX_RESTARTS,
-      onEvent: () => {},
-      onLine: (name, line) => log.info({ bot: name }, line),
-      onFatal(message) {
-        started.delete(bot); // the next game tries again
-        supervisors.delete(supervisor);
-        failed.reject(new Error(message));
-      },
-    });
-    supervisors.add(supervisor);
-    const args = [
-      "--bot",
-      bot,
-      "--name",
-      `bot-${bot}-${port}`,
-      "--port",
-      String(port),
-      "--no-manager",
-      "--secret-file",
-      secretFile,
-      "--data",
-      dataFolder,
-    ];
-    const running = supervisor.start({ name: bot, script: "player/main.ts", args });
-    return `${await Promise.race([running, failed.promise])}/mcp`;
-  };
-
-  const endpointOf = async (bot: string): Promise<string> => {
-    const at = known.get(bot);
-    if (at !== undefined) return at;
-    const endpoint = started.get(bot) ?? start(bot);
-    started.set(bot, endpoint);
-    return endpoint.catch((thrown) => {
-      if (started.get(bot) === endpoint) started.delete(bot);
-      throw thrown;
-    });
-  };
+  const names = [...new Set([...builtInBots, ...known.keys()])].sort();
+  const processes = new BotProcesses({ dataFolder, secretFile, log, clock }, stopping.signal);
 
   const drive = async (sessionId: string, role: Role, bot: string): Promise<void> => {
     try {
-      const endpoint = await endpointOf(bot);
+      const endpoint = known.get(bot) ?? (await processes.endpointOf(bot));
       const secret = known.has(bot) ? null : ownSecret({ disk, ids: driver.ids }, secretFile);
       const order = { ...orderFor(driver.host, sessionId, role, { bot, endpoint, secret }), timeouts };
       await playSeats(driver, order, sessionId, stopping.signal);
@@ -116,7 +60,7 @@ export function createBots({ driver, known, dataFolder, disk, log, clock, timeou
     names,
     play(sessionId, role, bot) {
       if (!names.includes(bot)) {
-        // It was known when the game began, and may be again after the next restart; until then the game waits.
+        // The bot was known when the game was created. The game waits until the host is started with it again.
         log.warn({ bot, session: sessionId }, "this bot is not known here any more");
         return;
       }
@@ -128,7 +72,7 @@ export function createBots({ driver, known, dataFolder, disk, log, clock, timeou
     async close() {
       stopping.abort();
       await Promise.all(playing);
-      await Promise.all([...supervisors].map((supervisor) => supervisor.stop()));
+      await processes.stop();
     },
   };
 }
@@ -140,13 +84,13 @@ interface SeatedBot {
   readonly secret: string | null;
 }
 
-/** The session as a bot is asked about it: a match of a league of its own, of which only the bot's seat is asked. */
+/** The order of the match as which a bot plays a session. Only the seat of the bot has an endpoint. */
 function orderFor(host: MatchDriver["host"], sessionId: string, role: Role, { bot, endpoint, secret }: SeatedBot) {
   const session = host.read(sessionId)?.session;
   if (!session) throw new Error(`session ${sessionId} is not in the log`);
-  // A match id for each seat: one player may have several seats of a game, and tells its matches apart by their ids.
+  // Each seat has a separate match id, because one player may have several seats of a game and distinguishes its matches by their ids.
   const match_id = `${sessionId}-${role}`;
-  // The same after a restart: a player accepts messages about a match only with the token of its invitation.
+  // The token is the same after a restart, because a player accepts messages about a match only with the token of its invitation.
   const tokenOf = (one: Role): string =>
     one === role && secret !== null
       ? signFor(sha256Hex(secret), matchRef(LEAGUE, match_id))

@@ -19,7 +19,7 @@ export interface PagesDesk {
   readonly turns: Turns;
   readonly sessions: SessionTable;
   readonly streams: Streams;
-  /** Called at each request of a page's. */
+  /** Called at each request of a page. */
   readonly onVisit: () => void;
 }
 
@@ -44,7 +44,7 @@ const Move = z
   })
   .check(hasMoveOrResigns);
 
-/** Whatever a page needs is in it, so nothing from elsewhere may be loaded, and nobody may frame it. */
+/** A page contains all that it needs, so it may load nothing else. It may not be framed. */
 const PAGE = {
   "content-security-policy":
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -53,93 +53,115 @@ const PAGE = {
 };
 
 /**
- * The pages of games and the routes that they call. Everybody may watch what a spectator may see. A seat's token, the fragment of a
- * person's link, lets its holder see that seat and move for it.
+ * The pages of games and the routes that they call. Everyone may watch what a spectator may see. The token of a seat, which is the fragment
+ * of a person's link, lets its holder see that seat and move for it.
  */
 export const gamePages =
-  ({ play, turns, sessions, streams, onVisit }: PagesDesk) =>
+  (desk: PagesDesk) =>
   (app: Express, limits: Limits): void => {
-    const page = (response: Response, html: string): void => void response.set(PAGE).type("html").send(html);
-    /** A game and the viewer that the caller is in it. Throws NOT_FOUND. */
-    const seen = async (request: Request, response: Response) => {
-      onVisit();
-      const found = play.look(String(request.params.id), bearerOf(request));
-      const agentId = found?.kept.session.participants[found.viewer];
-      if (agentId !== undefined) {
-        response.locals.agent = agentId;
-        await limits.agent(agentId, request, response);
-      }
-      if (!found) throw pageErrorOf(rejection("UNKNOWN_SESSION", "No such game"));
-      return found;
-    };
-
+    const pages: PagesContext = { ...desk, limits };
     app.get("/", async (_request, response) => {
-      onVisit();
-      page(response, await gamesPage());
+      desk.onVisit();
+      sendPage(response, await gamesPage());
     });
     app.get("/game/:id", async (request, response) => {
-      onVisit();
-      if (play.look(request.params.id, null)) return page(response, await boardPage({ mode: "page" }));
-      page(response.status(404), await missingPage());
+      desk.onVisit();
+      if (desk.play.look(request.params.id, null)) return sendPage(response, await boardPage({ mode: "page" }));
+      sendPage(response.status(404), await missingPage());
     });
-    app.get("/api/games", async (_request, response) => {
-      onVisit();
-      const games = await sessions.watchable(LISTED);
-      response.json({
-        games: games.map((game) => (play.isInviting(game.game_id) ? { ...game, status: "waiting_for_players" } : game)),
-      });
-    });
-    app.post("/api/games", async (request, response) => {
-      onVisit();
-      await limits.creation(request, response);
-      const { play_as, name, ...asked } = parseBody(NewGame, await bodyOf(request, response));
-      const creator = { kind: "human", name } as const;
-      const { gameId, role } = taken(await play.create({ ...asked, playAs: play_as, creator, bearer: null }));
-      const other = play.seats(gameId).find(({ kind, isCreator }) => kind === "human" && !isCreator);
-      response.status(201).json({
-        game_id: gameId,
-        your_role: role,
-        link: play.link(gameId, role),
-        ...(other && { opponent_link: play.link(gameId, other.role) }),
-      });
-    });
+    app.get("/api/games", (_request, response) => listGames(pages, response));
+    app.post("/api/games", (request, response) => createGame(pages, request, response));
     app.get("/api/games/:id", async (request, response) => {
-      const { kept, viewer } = await seen(request, response);
-      response.json(play.view(kept, viewer));
+      const { kept, viewer } = await seenGame(pages, request, response);
+      response.json(desk.play.view(kept, viewer));
     });
-    app.get("/api/games/:id/events", async (request, response) => {
-      const { kept, viewer } = await seen(request, response);
-      const query = { last_event_id: request.headers["last-event-id"] ?? request.query.last_event_id };
-      const { last_event_id = null } = parseQuery(EventsQuery, query);
-      response.locals.waits = true;
-      streams.open(kept, viewer, last_event_id, response);
-    });
-    app.post("/api/games/:id/moves", async (request, response) => {
-      const token = bearerOf(request);
-      await seen(request, response);
-      const { move, resign, claim, expected_tick } = parseBody(Move, await bodyOf(request, response));
-      const finished = await turns.finish({
-        gameId: String(request.params.id),
-        token,
-        move,
-        resign: resign === true,
-        claim: claim ?? null,
-        expectedTick: expected_tick ?? null,
-        idempotencyKey: null,
-      });
-      if (!finished.ok && (finished.error.code === "NO_SEAT" || finished.error.code === "AMBIGUOUS_SEAT")) {
-        // The message of the rejection names an argument of the tools, which a request to this route does not have.
-        const fault = token === null ? "is missing" : "is not the token of a seat of this game";
-        const message = `Authorization: ${fault}; send "Bearer" and the token of your seat`;
-        throw pageErrorOf(rejection(finished.error.code, message));
-      }
-      const { kept, role } = taken(finished);
-      response.json(play.view(kept, role));
-    });
+    app.get("/api/games/:id/events", (request, response) => watchGame(pages, request, response));
+    app.post("/api/games/:id/moves", (request, response) => finishTurn(pages, request, response));
   };
 
-/** The value; throws the answer to a rejection. */
-function taken<T>(result: Result<T, Rejection>): T {
+interface PagesContext extends PagesDesk {
+  readonly limits: Limits;
+}
+
+const sendPage = (response: Response, html: string): void => void response.set(PAGE).type("html").send(html);
+
+/** The game of a request, and the caller's role in it or `spectator`. Throws NOT_FOUND. */
+async function seenGame({ play, limits, onVisit }: PagesContext, request: Request, response: Response) {
+  onVisit();
+  const found = play.look(String(request.params.id), bearerOf(request));
+  const agentId = found?.kept.session.participants[found.viewer];
+  if (agentId !== undefined) {
+    response.locals.agent = agentId;
+    await limits.agent(agentId, request, response);
+  }
+  if (!found) throw pageErrorOf(rejection("UNKNOWN_SESSION", "No such game"));
+  return found;
+}
+
+/** `GET /api/games` */
+async function listGames({ play, sessions, onVisit }: PagesContext, response: Response): Promise<void> {
+  onVisit();
+  const games = await sessions.watchable(LISTED);
+  response.json({
+    games: games.map((game) => (play.isInviting(game.game_id) ? { ...game, status: "waiting_for_players" } : game)),
+  });
+}
+
+/** `POST /api/games` */
+async function createGame(
+  { play, limits, onVisit }: PagesContext,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  onVisit();
+  await limits.creation(request, response);
+  const { play_as, name, ...asked } = parseBody(NewGame, await bodyOf(request, response));
+  const creator = { kind: "human", name } as const;
+  const { gameId, role } = acceptedValue(await play.create({ ...asked, playAs: play_as, creator, bearer: null }));
+  const other = play.seats(gameId).find(({ kind, isCreator }) => kind === "human" && !isCreator);
+  response.status(201).json({
+    game_id: gameId,
+    your_role: role,
+    link: play.link(gameId, role),
+    ...(other && { opponent_link: play.link(gameId, other.role) }),
+  });
+}
+
+/** `GET /api/games/:id/events`, a stream of Server-Sent Events. */
+async function watchGame(pages: PagesContext, request: Request, response: Response): Promise<void> {
+  const { kept, viewer } = await seenGame(pages, request, response);
+  const query = { last_event_id: request.headers["last-event-id"] ?? request.query.last_event_id };
+  const { last_event_id = null } = parseQuery(EventsQuery, query);
+  response.locals.waits = true;
+  pages.streams.open(kept, viewer, last_event_id, response);
+}
+
+/** `POST /api/games/:id/moves` */
+async function finishTurn(pages: PagesContext, request: Request, response: Response): Promise<void> {
+  const token = bearerOf(request);
+  await seenGame(pages, request, response);
+  const { move, resign, claim, expected_tick } = parseBody(Move, await bodyOf(request, response));
+  const finished = await pages.turns.finish({
+    gameId: String(request.params.id),
+    token,
+    move,
+    resign: resign === true,
+    claim: claim ?? null,
+    expectedTick: expected_tick ?? null,
+    idempotencyKey: null,
+  });
+  if (!finished.ok && (finished.error.code === "NO_SEAT" || finished.error.code === "AMBIGUOUS_SEAT")) {
+    // The message of the rejection names an argument of the tools, which a request to this route does not have.
+    const fault = token === null ? "is missing" : "is not the token of a seat of this game";
+    const message = `Authorization: ${fault}; send "Bearer" and the token of your seat`;
+    throw pageErrorOf(rejection(finished.error.code, message));
+  }
+  const { kept, role } = acceptedValue(finished);
+  response.json(pages.play.view(kept, role));
+}
+
+/** The value of a result. Throws the error that belongs to a rejection. */
+function acceptedValue<T>(result: Result<T, Rejection>): T {
   if (result.ok) return result.value;
   throw pageErrorOf(result.error);
 }

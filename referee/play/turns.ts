@@ -12,7 +12,8 @@ import type { Waits } from "../sessions/waits.ts";
 import { type Next, nextFor } from "../views/game-view.ts";
 import { seatView } from "../views/session-views.ts";
 import { type Claim, falseClaim } from "./claims.ts";
-import type { Play, Seated } from "./play.ts";
+import type { Play } from "./play.ts";
+import type { Seated } from "./seat-access.ts";
 
 export interface Turn {
   readonly gameId: string;

@@ -2,7 +2,7 @@ import { winnersInWords } from "#shared/games/game.ts";
 import { listName, wordOf } from "#shared/games/read-move.ts";
 import { findGame } from "#shared/games/registry.ts";
 import type { GameView } from "#shared/web/game-view.ts";
-import type { Next } from "../views/game-view.ts";
+import type { Next } from "../../views/game-view.ts";
 
 /** A game in words, for an LLM or a person whose host shows no board. */
 export function inWords(view: GameView, next: Next): string {

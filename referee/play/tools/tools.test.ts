@@ -5,10 +5,10 @@ import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
-import { startTestHost, type TestHost } from "../rest/testing-host.ts";
-import { databaseOf } from "../rest/testing-rest.ts";
-import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
-import { allSeats, createGame, joinGame, play, type TestSeat, type Told, tool, twoSeats } from "./testing-play.ts";
+import { startTestHost, type TestHost } from "../../rest/testing-host.ts";
+import { databaseOf } from "../../rest/testing-rest.ts";
+import { SESSION_SCHEMA, sessionStore } from "../../sessions/session-store.ts";
+import { allSeats, createGame, joinGame, play, type TestSeat, type Told, tool, twoSeats } from "../testing-play.ts";
 
 let host: TestHost;
 beforeAll(async () => {

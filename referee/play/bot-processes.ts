@@ -1,0 +1,86 @@
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Clock } from "#shared/lib/clock.ts";
+import { freePort } from "#shared/runtime/process/free-ports.ts";
+import type { Logger } from "#shared/runtime/process/logger.ts";
+import { createSupervisor, type Supervisor } from "#shared/runtime/process/supervisor.ts";
+
+/** The source files of the built-in bots. A referee knows players by their programs and endpoints only. */
+const BOT_FILES = fileURLToPath(new URL("../../player/bots/", import.meta.url));
+/** The names of the built-in bots. */
+export const builtInBots = readdirSync(BOT_FILES).flatMap((file) =>
+  /^(?!uci)\w+\.ts$/.test(file) ? [file.slice(0, -3)] : [],
+);
+
+export interface BotProcessesDesk {
+  readonly dataFolder: string;
+  /** The file of the secret that the bots share. */
+  readonly secretFile: string;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+/** How often the process of a bot is restarted after it has listened. After that the next game that needs the bot starts it anew. */
+const MAX_RESTARTS = 100;
+
+/** The processes of the built-in bots. Each starts with the first game that needs it. */
+export class BotProcesses {
+  readonly #desk: BotProcessesDesk;
+  readonly #stopping: AbortSignal;
+  /** The endpoints of the bots, by name. */
+  readonly #started = new Map<string, Promise<string>>();
+  readonly #supervisors = new Set<Supervisor>();
+
+  constructor(desk: BotProcessesDesk, stopping: AbortSignal) {
+    this.#desk = desk;
+    this.#stopping = stopping;
+  }
+
+  /** The endpoint of a bot, once its process listens. Rejects if the process cannot be started. */
+  endpointOf(bot: string): Promise<string> {
+    const endpoint = this.#started.get(bot) ?? this.#start(bot);
+    this.#started.set(bot, endpoint);
+    return endpoint.catch((thrown) => {
+      if (this.#started.get(bot) === endpoint) this.#started.delete(bot);
+      throw thrown;
+    });
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#supervisors].map((supervisor) => supervisor.stop()));
+  }
+
+  /** Starts the process of a bot under a separate supervisor. Rejects if it cannot be kept alive or the host stops before it listens. */
+  async #start(bot: string): Promise<string> {
+    const port = await freePort();
+    this.#stopping.throwIfAborted();
+    const failed = Promise.withResolvers<never>();
+    this.#stopping.addEventListener("abort", () => failed.reject(this.#stopping.reason));
+    const supervisor = createSupervisor({
+      clock: this.#desk.clock,
+      maxRestarts: MAX_RESTARTS,
+      onEvent: () => {},
+      onLine: (name, line) => this.#desk.log.info({ bot: name }, line),
+      onFatal: (message) => {
+        this.#started.delete(bot); // the next game tries again
+        this.#supervisors.delete(supervisor);
+        failed.reject(new Error(message));
+      },
+    });
+    this.#supervisors.add(supervisor);
+    const running = supervisor.start({ name: bot, script: "player/main.ts", args: this.#argumentsOf(bot, port) });
+    return `${await Promise.race([running, failed.promise])}/mcp`;
+  }
+
+  #argumentsOf(bot: string, port: number): string[] {
+    const { secretFile, dataFolder } = this.#desk;
+    return [
+      ...["--bot", bot],
+      ...["--name", `bot-${bot}-${port}`],
+      ...["--port", String(port)],
+      "--no-manager",
+      ...["--secret-file", secretFile],
+      ...["--data", dataFolder],
+    ];
+  }
+}

@@ -1,0 +1,101 @@
+import type { Game, Role } from "#shared/games/game.ts";
+import { findGameNamed, gameIds } from "#shared/games/registry.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { messageOf, ok, type Result } from "#shared/lib/result.ts";
+import type { Session } from "#shared/session/session.ts";
+import type { Statement } from "#shared/store/group-commit.ts";
+import { secretFrom } from "../sessions/host.ts";
+import { type Rejection, rejected } from "../sessions/rejections.ts";
+import type { PlaySeat, SeatKind } from "../sessions/seats.ts";
+import type { PlayDesk } from "./desk.ts";
+import { seatPurpose, seatToken, tellWithheld } from "./links.ts";
+
+/** A request to create a game. */
+export interface NewGame {
+  /** "chess.v1", or just "chess". */
+  readonly template: string;
+  readonly options?: unknown;
+  /** The creator's role; the game's first one without it. */
+  readonly playAs?: string | undefined;
+  /** "agent" leaves the other seats open for joinGame, "human" makes links for people, else a bot's name. */
+  readonly opponent: string;
+  readonly creator: { readonly kind: "agent" | "human"; readonly name?: string | undefined };
+  /** The bearer token that the creator called with: its seat is bound to it. */
+  readonly bearer: string | null;
+}
+
+/** A game whose seats are all assigned. Its options are parsed by the game. */
+export interface NewTable {
+  readonly game: Game;
+  readonly options: unknown;
+  readonly placed: readonly PlaySeat[];
+  /** Statements for the transaction that creates the game. */
+  readonly alongside?: (sessionId: string, seed: string) => readonly Statement[];
+}
+
+/** A seat that was just taken. Its token is returned once; a person's token is also in the link of its page. */
+export interface TakenSeat {
+  readonly gameId: string;
+  readonly role: Role;
+  readonly token: string;
+}
+
+/** Creates a game and gives its creator a seat. */
+export async function createGame(
+  desk: PlayDesk,
+  { template, options, playAs, opponent, creator, bearer }: NewGame,
+): Promise<Result<TakenSeat, Rejection>> {
+  const { bots } = desk;
+  const game = findGameNamed(template);
+  if (!game) return rejected("UNKNOWN_GAME", `No game "${template}"; there are ${gameIds.join(", ")}`);
+  const parsed = game.options.safeParse(options ?? {});
+  if (!parsed.success) return rejected("INVALID_OPTIONS", `options: ${messageOf(parsed.error)}`);
+  const role = playAs ?? game.roles[0] ?? "";
+  if (!game.roles.includes(role)) {
+    return rejected("UNKNOWN_ROLE", `play_as: ${game.id} has the roles ${game.roles.join(" and ")}`);
+  }
+  const kind: SeatKind = opponent === "agent" || opponent === "human" ? opponent : "bot";
+  if (kind === "bot" && !bots.names.includes(opponent)) {
+    const known = bots.names.join(", ");
+    return rejected("UNKNOWN_BOT", `opponent: no bot "${opponent}"; say agent, human or one of ${known}`);
+  }
+  const holder = hashOf(bearer);
+  const placed = game.roles.map(
+    (one): PlaySeat =>
+      one === role
+        ? { role, kind: creator.kind, name: creator.name ?? creator.kind, joined: true, isCreator: true, holder }
+        : {
+            ...{ role: one, kind, name: kind === "bot" ? opponent : kind },
+            ...{ joined: kind !== "agent", isCreator: false, holder: null },
+          },
+  );
+  const { id } = await openGame(desk, { game, options: parsed.data, placed });
+  if (creator.kind === "agent") tellWithheld(desk, id, game, role);
+  for (const seat of placed) if (seat.kind === "bot") bots.play(id, seat.role, seat.name);
+  return ok({ gameId: id, role, token: seatToken(desk.host, id, role) });
+}
+
+/** Opens a game whose seats are all assigned. */
+export function openGame(
+  { host, seats, ids }: PlayDesk,
+  { game, options, placed, alongside = () => [] }: NewTable,
+): Promise<Session> {
+  const seed = ids.token();
+  return host.create({
+    game,
+    options,
+    seed,
+    // The tokens are derived from the seed, because a person's link is shown again later. An agent that joins gets a new token.
+    seats: placed.map(({ role }) => ({
+      role,
+      agentId: ids.uuid(),
+      tokenHash: sha256Hex(secretFrom(seed, seatPurpose(role))),
+    })),
+    actedBy: "seats",
+    spectators: "public",
+    alongside: (id) => [...placed.map((seat) => seats.adding(id, seat)), ...alongside(id, seed)],
+  });
+}
+
+/** The SHA-256 of a bearer token; null without one. */
+export const hashOf = (bearer: string | null): string | null => (bearer === null ? null : sha256Hex(bearer));

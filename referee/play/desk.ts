@@ -1,0 +1,28 @@
+import type { Role } from "#shared/games/game.ts";
+import type { Ids } from "#shared/lib/ids.ts";
+import type { Writer } from "#shared/store/writer.ts";
+import type { AgentDirectory } from "../agents.ts";
+import type { SessionHost } from "../sessions/host.ts";
+import type { SeatTable } from "../sessions/seats.ts";
+
+/** The bots that can take a seat. */
+export interface BotHouse {
+  /** The names of the built-in bots and of the bots that were given with their endpoints. */
+  readonly names: readonly string[];
+  /** Begins to play a seat of a session, which may be older than this process. */
+  play(sessionId: string, role: Role, bot: string): void;
+}
+
+/** What games outside of leagues use. */
+export interface PlayDesk {
+  readonly host: SessionHost;
+  readonly agents: AgentDirectory;
+  readonly seats: SeatTable;
+  readonly writer: Writer;
+  readonly bots: BotHouse;
+  readonly ids: Ids;
+  /** Where people find the pages, e.g. `http://127.0.0.1:8001`. */
+  readonly pagesUrl: () => string;
+  /** Shows a line to the people at this host, where no agent reads it; it may hold a secret. */
+  readonly tellPeople: (line: string) => void;
+}

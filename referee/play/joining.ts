@@ -1,0 +1,53 @@
+import type { Game } from "#shared/games/game.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { ok, type Result } from "#shared/lib/result.ts";
+import { type Rejection, rejected } from "../sessions/rejections.ts";
+import type { PlaySeat } from "../sessions/seats.ts";
+import { hashOf, type TakenSeat } from "./creation.ts";
+import type { PlayDesk } from "./desk.ts";
+import { noSuchGame } from "./seat-access.ts";
+
+/** An agent that takes a seat. */
+export interface Joiner {
+  /** Default: the first open seat. */
+  readonly role?: string | undefined;
+  readonly name?: string | undefined;
+  /** The bearer token of its call, to which the seat is bound. */
+  readonly bearer: string | null;
+}
+
+/** Takes an open seat of a game. `joining` names the seats that are being taken now. */
+export async function joinGame(
+  { host, seats, ids, writer }: PlayDesk,
+  joining: Set<string>,
+  gameId: string,
+  { role, name, bearer }: Joiner,
+): Promise<Result<TakenSeat, Rejection>> {
+  const kept = host.read(gameId);
+  const placed = kept ? seats.of(gameId) : [];
+  if (!kept || placed.length === 0) return noSuchGame(gameId);
+  const key = (one: PlaySeat) => `${gameId}/${one.role}`;
+  const isOpen = (one: PlaySeat) => !one.joined && !joining.has(key(one));
+  const open = kept.session.game.roles.flatMap((one) => placed.filter((seat) => seat.role === one && isOpen(seat)));
+  const seat = open.find((one) => role === undefined || one.role === role);
+  if (kept.session.status === "completed") return rejected("NO_OPEN_SEAT", "The game is over");
+  if (!seat) return rejected("NO_OPEN_SEAT", whyFull(kept.session.game, role, open));
+  joining.add(key(seat));
+  try {
+    const token = ids.token();
+    const taken = { ...seat, name: name ?? seat.name, holder: hashOf(bearer) };
+    await writer.commit(seats.joining(gameId, taken, kept.session.participants[seat.role] ?? "", sha256Hex(token)));
+    host.lobby.seatTaken(gameId);
+    return ok({ gameId, role: seat.role, token });
+  } finally {
+    joining.delete(key(seat));
+  }
+}
+
+/** Why a seat cannot be taken. */
+function whyFull(game: Game, role: string | undefined, open: readonly PlaySeat[]): string {
+  if (role !== undefined && !game.roles.includes(role)) return `${game.id} has the roles ${game.roles.join(" and ")}`;
+  return open.length === 0
+    ? "Every seat of this game is taken"
+    : `The seat ${role} is taken; open: ${open.map((one) => one.role).join(", ")}`;
+}

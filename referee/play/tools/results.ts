@@ -1,0 +1,79 @@
+/** The results of the tools for games outside of leagues: structured content, text and the board. */
+import type { Role } from "#shared/games/game.ts";
+import { findGame } from "#shared/games/registry.ts";
+import type { Content, ToolResult } from "#shared/rpc/mcp/mcp.ts";
+import type { Caller } from "#shared/rpc/mcp/operations.ts";
+import { type GameView, USER_SEAT_META, type UserSeat } from "#shared/web/game-view.ts";
+import type { Kept } from "../../sessions/live-sessions.ts";
+import type { PersonSeat } from "../../sessions/seats.ts";
+import type { Next } from "../../views/game-view.ts";
+import type { TakenSeat } from "../creation.ts";
+import type { Play } from "../play.ts";
+import type { GameToolsDesk } from "./desk.ts";
+import type { Shown, Taken } from "./schemas.ts";
+import { inWords, takenSeat } from "./texts.ts";
+
+export const shownGame = (play: Play, kept: Kept, role: Role, next: Next): Shown =>
+  ({ ...play.view(kept, role), next }) as Shown;
+
+/** The result for an agent that has just taken a seat. */
+export async function takenGame({ play, turns }: GameToolsDesk, { gameId, role, token }: TakenSeat): Promise<Taken> {
+  const seat = play.userSeat(gameId, role);
+  const waited = await turns.wait(gameId, token, { timeoutMs: 0 });
+  if (!waited.ok) throw new Error(waited.error.message);
+  const { kept, next } = waited.value;
+  const people = Object.entries(play.personLinks(gameId, role));
+  const links = Object.fromEntries(people.flatMap(([one, link]) => (link === null ? [] : [[one, link]])));
+  const link = (seat && links[seat.role]) ?? play.link(gameId);
+  const withheld = people.flatMap(([one, told]) => (told === null ? [one] : []));
+  const secrets = { seat_token: token, link, links, ...(withheld.length > 0 && { withheld }) };
+  return { ...shownGame(play, kept, role, next), ...secrets };
+}
+
+/** The text of a result and, for the board in an MCP Apps host, the seat of the person. */
+export function gameContent(
+  play: Play,
+  value: Shown,
+  caller: Caller,
+  lead?: string,
+): Pick<ToolResult, "content" | "_meta"> {
+  const seat = userSeat(play, value, caller);
+  return {
+    content: [{ type: "text", text: [lead, inWords(value as GameView, value.next)].filter(Boolean).join("\n\n") }],
+    ...(seat && { _meta: { [USER_SEAT_META]: seat } }),
+  };
+}
+
+export const takenContent = (play: Play, value: Taken, caller: Caller) =>
+  gameContent(
+    play,
+    value,
+    caller,
+    takenSeat(value, value.seat_token, play.link(value.game_id), value.links, value.withheld),
+  );
+
+/** The board as an HTML resource, with the person's seat if there is one. */
+export async function boardContent({ play, embeddedBoard }: GameToolsDesk, value: Shown): Promise<Content> {
+  const seat = play.userSeat(value.game_id, value.your_role);
+  const view = (seat && personView(play, value, seat)) ?? (value as GameView);
+  // An agent reads the page, so it holds no seat that sees more than the agent's own.
+  const holder = seat && !seat.isWithheld ? { role: seat.role, token: seat.token } : null;
+  const text = await embeddedBoard(view, holder);
+  const uri = `ui://agent-league/game/${value.game_id}`;
+  return { type: "resource", resource: { uri, mimeType: "text/html", text } };
+}
+
+/** The person's seat for the board of an MCP Apps host, which does not pass it to the model. Other callers get no withheld seat. */
+function userSeat(play: Play, value: Shown, { showsApps }: Caller): UserSeat | null {
+  const seat = play.userSeat(value.game_id, value.your_role);
+  if (seat === null || (seat.isWithheld && !showsApps)) return null;
+  const view = personView(play, value, seat);
+  return view ? { role: seat.role, token: seat.token, view } : null;
+}
+
+/** The game as the board in an agent's host shows it to its person. The agent receives it too, so it holds nothing that only the person may know. */
+function personView(play: Play, value: Shown, { token }: PersonSeat): GameView | undefined {
+  const isHidden = findGame(value.template)?.info.hiddenInformation;
+  const seen = play.look(value.game_id, isHidden ? null : token);
+  return seen ? play.view(seen.kept, seen.viewer) : undefined;
+}
