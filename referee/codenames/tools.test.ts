@@ -175,6 +175,13 @@ describe.each(eras)("what is told meanwhile in the era %s", (era) => {
   });
 });
 
+test("game://rules/codenames contains the rules of the game, also for a caller without a game", async () => {
+  const body = { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: "game://rules/codenames" } };
+  const { json } = await host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } });
+  const [{ text }] = json.result.contents;
+  for (const part of ["spymaster", "assassin", "number + 1", "unlimited"]) expect(text).toContain(part);
+});
+
 test("the token is told in each round's _meta and in the report, to its caller alone", async () => {
   const sampling = { capabilities: { sampling: {} } };
   const [mine, other] = [

@@ -128,6 +128,17 @@ describe.each(eras)("the words of a new game in the era %s", (era) => {
     expect([asked, isError]).toEqual([[], undefined]);
   });
 
+  it.each([
+    [{ blue_team: "robot" }, "blue_team: "],
+    [{ red_team: undefined }, "red_team: "],
+    [{ red_spymaster: "LLM" }, "red_spymaster: "],
+  ])("create_new_game rejects a missing role and an unknown type of player: %j", async (wrong, named) => {
+    const { isError, text, asked } = await created(people(), { ...MODELS, ...wrong });
+    expect([isError, asked]).toEqual([true, []]);
+    expect(text).toMatch(/^Invalid arguments\. /);
+    expect(text).toContain(named);
+  });
+
   it.each<[string, object, object, RegExp]>([
     ["nothing", {}, SEATS, /does not offer forms \(elicitation\) and prompts \(sampling\)/],
     ["no forms", { sampling: {} }, SEATS, /does not offer forms \(elicitation\), which/],

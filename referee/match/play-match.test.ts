@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { evenOdd } from "#shared/games/even-odd.ts";
 import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
+import { PATIENCE } from "#shared/lib/testing-patience.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer/peer.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
@@ -12,7 +13,7 @@ import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { createWaits, type Waits } from "../sessions/waits.ts";
 import { evenOddRoles, type Others, startOthers, testDriver } from "../testing-match.ts";
 import { type MatchDriver, MatchWithdrawn } from "./driven-match.ts";
-import { seatsOf } from "./messages.ts";
+import { notifyResult, seatsOf } from "./messages.ts";
 import { playMatch, playSeats } from "./play-match.ts";
 
 let peers: Peers;
@@ -170,6 +171,50 @@ it("players receive the options of the match with their defaults, and their time
     const { time_limit_seconds } = (await others.told(to, "MOVE_REQUEST")).payload;
     expect(Number((time_limit_seconds * 1_000).toFixed(6)) % 1).toBe(0);
   }
+});
+
+it("the messages of an even/odd match have the documented fields", async () => {
+  thought.resolve();
+  const numbers = { P01: [1, 2, 3], P02: [2, 3, 3] } as const;
+  const players = await startOthers({
+    move: ({ to, payload }) => (to === "manager" ? null : numbers[to][payload.game_round - 1]),
+  });
+  const heardBy = (to: "P01" | "P02", type: string) =>
+    players.heard.filter((one) => one.to === to && one.type === type).map(({ payload }) => payload);
+  const order = players.order({ game: "even_odd.v1", roles: evenOddRoles(players), options: { rounds_to_win: 2 } });
+  const options = evenOdd.options.parse(order.options);
+  const { id } = await driver.host.create({
+    ...{ game: evenOdd as never, options, seed: order.seed, seats: seatsOf(order) },
+  });
+  const result = await playMatch(driver, order, id, running.signal);
+  await notifyResult(driver, order, result, running.signal);
+  await vi.waitFor(() => expect(heardBy("P02", "ROUND_RESULT")).toHaveLength(2), PATIENCE);
+  players.close();
+
+  const match = { league_id: "rps", match_id: "R1M1" };
+  const roles = [
+    { player_id: "P01", role: "ODD" },
+    { player_id: "P02", role: "EVEN" },
+  ];
+  expect(heardBy("P01", "GAME_START")).toMatchObject([{ ...match, round_id: 1, players: roles }]);
+  const requests = heardBy("P02", "MOVE_REQUEST");
+  expect(requests.map(({ game_round }) => game_round)).toEqual([1, 2]);
+  expect(requests[1]).toMatchObject({
+    ...{ ...match, tick: 2, your_role: "EVEN", legal_actions: [1, 2, 3, 4, 5], time_limit_seconds: expect.any(Number) },
+    game_state: { scores: { ODD: 1, EVEN: 0 }, previous_rounds: [{ round: 1, winner: "ODD" }] },
+  });
+  const [first, second] = heardBy("P02", "ROUND_RESULT");
+  expect(first).toEqual({
+    ...{ ...match, game_round: 1, moves: { P01: 1, P02: 2 }, sum: 3, sum_type: "ODD", round_winner: "P01" },
+    scores: { P01: 1, P02: 0 },
+  });
+  expect(second).toMatchObject({ sum: 5, sum_type: "ODD", round_winner: "P01", scores: { P01: 2, P02: 0 } });
+  expect(heardBy("P02", "GAME_RESULT")).toMatchObject([
+    {
+      ...{ ...match, final_scores: { P01: 2, P02: 0 }, winner: "P01", match_points: { P01: 3, P02: 0 } },
+      ...{ termination: "normal", seed: order.seed },
+    },
+  ]);
 });
 
 const TIMES = { join_ms: 20_000, game_over_ms: 5_000 };

@@ -89,6 +89,12 @@ describe("waitForNextTurn", () => {
     expect(wait.inputSchema.properties.timeout_s).toMatchObject({ minimum: 0, maximum: 30, default: 25 });
   });
 
+  it("is described as a tool whose time-out is normal and that is then called again", async () => {
+    const { tools } = (await mcp("tools/list", {})).result;
+    const { description } = tools.find(({ name }: { name: string }) => name === "waitForNextTurn");
+    expect(description).toContain("A timeout is normal: call this tool again immediately.");
+  });
+
   it("answers everyone who waits when the game ends, however it ends", async () => {
     const short = await startTestHost({ expireAfterMs: 1_000 });
     const [one, two] = await twoSeats(short, "rps");

@@ -68,6 +68,33 @@ describe("the session tables", () => {
     expect(columns.map((row) => row.name)).toEqual(expect.arrayContaining(documented));
   });
 
+  test("columns are required, refer to each other and have the documented defaults", () => {
+    const columnsOf = (table: string) =>
+      new Map(
+        db
+          .prepare("SELECT * FROM pragma_table_info(?)")
+          .all(table)
+          .map((row) => [row.name, row]),
+      );
+    const sessions = columnsOf("sessions");
+    expect([sessions.get("status")?.dflt_value, sessions.get("tick")?.dflt_value]).toEqual(["'active'", "0"]);
+    for (const column of ["template", "state", "status", "tick", "created_at", "updated_at"])
+      expect(sessions.get(column), column).toMatchObject({ notnull: 1 });
+    for (const column of ["token", "created_at"]) expect(columnsOf("agents").get(column)).toMatchObject({ notnull: 1 });
+    expect(columnsOf("agents").get("agent_id")).toMatchObject({ pk: 1 });
+    const participants = columnsOf("participants");
+    expect(["session_id", "agent_id", "role"].map((name) => participants.get(name)?.pk)).toEqual([1, 2, 0]);
+    const references = db.prepare('SELECT "table", "from", "to" FROM pragma_foreign_key_list(?)').all("participants");
+    expect(references.map((row) => ({ ...row }))).toEqual(
+      expect.arrayContaining([
+        { table: "sessions", from: "session_id", to: "session_id" },
+        { table: "agents", from: "agent_id", to: "agent_id" },
+      ]),
+    );
+    const add = () => db.exec("INSERT INTO participants VALUES ('no session', 'no agent', 'white')");
+    expect(add).toThrow(/FOREIGN KEY/);
+  });
+
   test("actions shows the acted entries and no others, each under its own id", async () => {
     await play([acted(0, "rock"), acted(1, "paper"), { type: "expired", tick: 2, at: AT }]);
     const row = { session_id: "s1", agent_id: "B", role: "player_2", created_at: AT };

@@ -1,0 +1,95 @@
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** The titles of the tests of a file, as they are written in its source; null if the file does not exist. */
+type TitlesIn = (path: string) => readonly string[] | null;
+
+/** The title of a test is the first argument of `it(` or `test(`, or of the call that follows `each(…)` or `for(…)`. */
+const TITLE =
+  /(?:^|\n)[^\n]*?(?:\b(?:it|test)(?:\.\w+)*\(|\)\()\s*(["'`])((?:\\.|(?!\1)[^\\\n])*)\1,\s*(?:\{[^}]*\},\s*)?(?:async\b|function\b|\()/g;
+const ROW = /^\| ([A-Z]{2})-(\d+) \| (.*?) \| (.*?) \|$/;
+const TEST = /^`([\w./-]+\.test\.ts)`(?:: (.+))?$/;
+
+const titlesOf: TitlesIn = (path) =>
+  existsSync(`${root}${path}`) ? titlesIn(readFileSync(`${root}${path}`, "utf8")) : null;
+
+const titlesIn = (source: string): readonly string[] =>
+  [...source.matchAll(TITLE)].map(([, , title = ""]) => title.replaceAll(/\\(["'`\\])/g, "$1"));
+
+/** What is wrong with the tables of requirements of a text. */
+function faultsOf(text: string, titles: TitlesIn): readonly string[] {
+  const last = new Map<string, number>();
+  return text.split("\n").flatMap((line) => {
+    if (!/^\| *[A-Z]{2}-/.test(line)) return [];
+    const [, prefix = "", number = "", requirement = "", tests = ""] = ROW.exec(line) ?? [];
+    if (prefix === "") return [`not a row of three columns: ${line}`];
+    const id = `${prefix}-${number}`;
+    const before = last.get(prefix) ?? 0;
+    last.set(prefix, Number(number));
+    return [
+      ...(Number(number) === before ? [`${id} occurs twice`] : []),
+      ...(Number(number) < before ? [`${id} is out of order`] : []),
+      ...(requirement.trim() === "" ? [`${id} has no text`] : []),
+      ...(tests.trim() === ""
+        ? [`${id} names no test`]
+        : tests.split("<br>").flatMap((test) => faultOf(id, test, titles))),
+    ];
+  });
+}
+
+function faultOf(id: string, test: string, titlesOfFile: TitlesIn): readonly string[] {
+  const [, path, title] = TEST.exec(test) ?? [];
+  if (path === undefined) return [`${id} names no test file: ${test}`];
+  const titles = titlesOfFile(path);
+  if (titles === null) return [`${id}: there is no file ${path}`];
+  return title === undefined || titles.includes(title) ? [] : [`${id}: ${path} has no test "${title}"`];
+}
+
+describe("docs/requirements.md", () => {
+  const text = readFileSync(`${root}docs/requirements.md`, "utf8");
+
+  it("names tests that exist, with ids in order", () => {
+    expect(faultsOf(text, titlesOf)).toEqual([]);
+  });
+
+  it("has requirements of each of the five documents", () => {
+    const prefixes = [...text.matchAll(/^\| ([A-Z]{2})-\d+ \|/gm)].map(([, prefix]) => prefix);
+    expect([...new Set(prefixes)].sort()).toEqual(["CN", "CT", "LA", "LP", "SH"]);
+  });
+});
+
+describe("the check of requirements", () => {
+  const titles: TitlesIn = (path) => (path === "a/b.test.ts" ? ["works", "takes %s"] : null);
+  const sound =
+    "| AB-01 | It works. | `a/b.test.ts`: works<br>`a/b.test.ts`: takes %s |\n| AB-02 | It works. | `a/b.test.ts` |";
+
+  it("finds no fault in sound requirements", () => {
+    expect(faultsOf(sound, titles)).toEqual([]);
+  });
+
+  it.each([
+    ["AB-02", "AB-01", "AB-01 occurs twice"],
+    ["AB-01", "AB-03", "AB-02 is out of order"],
+    ["| `a/b.test.ts` |", "|  |", "AB-02 names no test"],
+    ["`a/b.test.ts` |", "works |", "AB-02 names no test file: works"],
+    ["`a/b.test.ts` |", "`a/c.test.ts` |", "AB-02: there is no file a/c.test.ts"],
+    ["takes %s", "takes", 'AB-01: a/b.test.ts has no test "takes"'],
+    ["| It works. |", "|", "not a row of three columns: | AB-01 | `a/b.test.ts`: works<br>`a/b.test.ts`: takes %s |"],
+  ])("reports %j replaced by %j", (part, replacement, fault) => {
+    expect(faultsOf(sound.replace(part, replacement), titles)).toEqual([fault]);
+  });
+
+  it("reads the titles of a source in each form, and no other text", () => {
+    const source = [
+      'it("one", () => {});',
+      'test.each<string>([["a"]])("two %s", async (a) => {});',
+      "it.for([1])(\n  'three',\n  (one) => {},\n);",
+      'it.runIf(isLinux)(\n  "four \\"quoted\\"",\n  async () => {},\n);',
+      'expect("five").toBe("six");',
+    ].join("\n");
+    expect(titlesIn(source)).toEqual(["one", "two %s", "three", 'four "quoted"']);
+  });
+});
