@@ -209,6 +209,15 @@ describe("the structure of the repository", () => {
     expect(wrong.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
   });
 
+  it("no folder has more than 18 source files", () => {
+    const counts = new Map<string, number>();
+    for (const file of sources.filter((one) => !/\.(test|d)\.ts$/.test(one))) {
+      counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+    }
+    const crowded = [...counts].filter(([, count]) => count > 18);
+    expect(crowded.map(([folder, count]) => `${relative(root, folder)}: ${count}`)).toEqual([]);
+  });
+
   // Test files share their modules: the hooks of a helper would belong to the first file that loads it, and to no other.
   it("helpers of tests have no hooks of their own", () => {
     const helpers = sources.filter((file) => /\/testing[^/]*\.ts$|\/testing\//.test(file));
