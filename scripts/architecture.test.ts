@@ -54,7 +54,7 @@ interface Import {
 
 const sources = ROOMS.flatMap((room) => files(join(root, room))).filter((file) => /\.tsx?$/.test(file));
 const isTest = (file: string): boolean =>
-  /\.test\.ts$|\/testing\/|\/scripts\/(e2e|bench|simulation|examples)\/|\/testing[^/]*\.ts$/.test(file);
+  /\.test\.ts$|\/testing\/|\/scripts\/(e2e|bench|conformance|simulation|examples)\/|\/testing[^/]*\.ts$/.test(file);
 const imports: readonly Import[] = sources.filter((file) => !isTest(file)).flatMap(importsOf);
 const testImports: readonly Import[] = sources.filter(isTest).flatMap(importsOf);
 

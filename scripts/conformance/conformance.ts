@@ -14,6 +14,8 @@ withUsageExit(new Command("conformance"))
   .parse();
 
 const SUITE = join(ROOT, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+/** Adds the fixtures to the service that it is loaded before. */
+const PRELOAD = new URL("preload.ts", import.meta.url).href;
 const REVISIONS = ["2025-11-25", "2026-07-28"] as const;
 const SUITE_LIMIT_MS = 300_000;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -97,13 +99,13 @@ function show(service: string, revision: string, scenarios: readonly Scenario[])
   return { passed, failed: required.length - passed };
 }
 
-process.env.MCP_CONFORMANCE = "1";
 const begun = performance.now();
 const total = { passed: 0, failed: 0 };
 const ports = await freePorts(SERVICES.length);
 for (const [index, { name, script, args }] of SERVICES.entries()) {
   try {
-    const service = await launch(script, [...args, "--port", String(ports[index]), "--data", temporaryFolder()]);
+    const ownArgs = [...args, "--port", String(ports[index]), "--data", temporaryFolder()];
+    const service = await launch(script, ownArgs, { nodeArgs: ["--import", PRELOAD] });
     for (const revision of REVISIONS) {
       const { passed, failed } = show(name, revision, await runSuite(service.urls[0] ?? "", revision));
       total.passed += passed;

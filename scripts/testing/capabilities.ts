@@ -80,11 +80,10 @@ const capabilities: readonly Capability[] = [
 const OUTSIDE: readonly (readonly [files: RegExp, reason: string])[] = [
   [/^league-manager\/api\/pages\/follow-script\.ts$/, "runs in a browser, on the manager's page"],
   [/^shared\/web\/(client|boards|texts|transports)\//, "runs in a browser, as a client of the session host"],
-  [/^shared\/rpc\/mcp\/conformance-tools\.ts$/, "tools that the MCP conformance suite calls, loaded for its runs only"],
   [/^shared\/runtime\/process\/parent-watchdog\.ts$/, "ends a process whose parent has ended, on a separate thread"],
   [/^player\/loaders\/slow-load\.ts$/, "names a file that does not finish loading, on a separate thread"],
   [/^scripts\/bench\//, "measures real processes"],
-  [/^scripts\/(chaos|conformance)\/\w+\.ts$/, "starts real processes and kills or tests them"],
+  [/^scripts\/(chaos|conformance)\/\w+\.ts$/, "starts real processes and kills or tests them, or is loaded into those"],
   [/^scripts\/examples\//, "a player without any code of this project, which runs as a separate process"],
   [/^scripts\/codenames\/model\.ts$/, "a client of an LLM provider"],
 ];

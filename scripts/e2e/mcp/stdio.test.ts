@@ -34,7 +34,7 @@ async function connect(revision: string, args: readonly string[], env: Record<st
   return { client, said };
 }
 
-const FIXTURES = { MCP_CONFORMANCE: "1" };
+const FIXTURES = { NODE_OPTIONS: `--import=${new URL("../../conformance/preload.ts", import.meta.url)}` };
 const REVISIONS = ["2024-11-05", "2025-11-25", "2025-11-25 of SDK 2", "2026-07-28"];
 
 /** What holds of every server behind the command that has the conformance suite's fixtures. */

@@ -3,12 +3,9 @@ import type { Ids } from "../../lib/ids.ts";
 import { lazily } from "../../lib/lazily.ts";
 import type { McpHandler } from "../jsonrpc/http.ts";
 import { jsonRpc } from "../jsonrpc/json-rpc.ts";
-import { directTools, type McpSurface, mcpMethods, subscriptionCheck } from "./mcp.ts";
-import type { McpService } from "./server.ts";
+import type { McpSurface } from "./mcp.ts";
+import { serviceOf } from "./service.ts";
 import type { McpSessions } from "./sessions.ts";
-
-/** What the official conformance suite wants to find beside the surface; loaded for its runs only (scripts/conformance/conformance.ts). */
-const conformance = process.env.MCP_CONFORMANCE === "1" ? await import("./conformance.ts") : null;
 
 /** Both ways into one agent's `/mcp`: plain JSON for leagues and curl, the SDK's transports for MCP clients. */
 export interface McpEndpoint {
@@ -30,18 +27,7 @@ export function mcpEndpoint(
   clock: Clock,
   ids: Ids,
 ): McpEndpoint {
-  const { serverInfo, instructions, answerWithinMs, stateKey = ids.token() } = surface;
-  const service: McpService = conformance
-    ? conformance.withFixtures(surface, stateKey)
-    : {
-        serverInfo,
-        instructions,
-        methods: mcpMethods(surface),
-        direct: directTools(surface),
-        isSubscribable: subscriptionCheck(surface),
-        stateKey,
-        answerWithinMs,
-      };
+  const service = serviceOf(surface, surface.stateKey ?? ids.token());
   let loaded: McpSessions | null = null;
   const pending = new Set<string>();
   const tell = (): void => {

@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 const isAsked = ({ method }: Wire): boolean => method === "sampling/createMessage";
-const sample = (place: string) => ({ name: "test_sampling", arguments: { prompt: place, place } });
+const sample = (place: string) => ({ name: "sample", arguments: { prompt: place, place } });
 const answer = (text: string) => ({ role: "assistant", content: { type: "text", text }, model: "m" });
 
 describe("a client of several servers", () => {
@@ -68,7 +68,7 @@ describe("a client of several servers", () => {
   it("gets an error when a server has no address, and no response to a handshake that it did not make", async () => {
     const { error } = await wire.ask(1, "tools/call", sample("nowhere"));
     expect(error).toMatchObject({ code: -32000, message: "the server has no address" });
-    await wire.ask(2, "tools/call", { name: "test_simple_text", arguments: { place: "there" } });
+    await wire.ask(2, "tools/call", { name: "greet", arguments: { place: "there" } });
     expect(wire.got.map(({ id }) => id)).toEqual(["init", 1, 2]);
   });
 });

@@ -78,7 +78,7 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])("%s", (revision) => {
     });
     expect((await wire.ask(3, "no/such", extra)).error.code).toBe(-32601);
     const { _meta } = { _meta: {}, ...extra };
-    const params = { name: "test_tool_with_progress", arguments: {}, _meta: { ..._meta, progressToken: "p" } };
+    const params = { name: "count", arguments: {}, _meta: { ..._meta, progressToken: "p" } };
     expect((await wire.ask(4, "tools/call", params)).result.content[0].text).toBe("Done");
     const told = wire.got.filter(({ method }) => method === "notifications/progress");
     expect(told.map(({ params: { progressToken, progress } }) => [progressToken, progress])).toEqual([
@@ -138,7 +138,7 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])("%s", (revision) => {
 });
 
 describe("a session", () => {
-  const sample = { name: "test_sampling", arguments: { prompt: "?" } };
+  const sample = { name: "sample", arguments: { prompt: "?" } };
   const isAsked = ({ method }: Wire): boolean => method === "sampling/createMessage";
   const answered = { role: "assistant", model: "m", content: { type: "text", text: "forty-two" } };
 

@@ -6,8 +6,8 @@ import { type Clock, systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
 import { jsonRpc } from "../jsonrpc/json-rpc.ts";
-import { withFixtures } from "../mcp/conformance.ts";
-import type { McpSurface } from "../mcp/mcp.ts";
+import type { McpSurface, Tool } from "../mcp/mcp.ts";
+import { serviceOf } from "../mcp/service.ts";
 import { mcpSessions } from "../mcp/sessions.ts";
 import { type McpStdio, type McpStdioOptions, mcpStdio } from "../stdio/stdio.ts";
 
@@ -25,18 +25,44 @@ export interface TestServer {
   start(): Promise<void>;
 }
 
-const about = { title: "T", description: "D", inputSchema: { type: "object" }, outputSchema: { type: "object" } };
+const schemas = { inputSchema: { type: "object" }, outputSchema: { type: "object" } };
+const about = { ...schemas, title: "T", description: "D", annotations: {} };
+const textOf = (text: string) => ({ content: [{ type: "text" as const, text }] });
 
-/** Beside the conformance suite's fixtures: a tool that waits, and a resource that may change. */
+/** Tools that answer at once, with a report of their progress, and with the answer of the client's model. */
+const tools: readonly Tool[] = [
+  { ...about, name: "greet", call: async () => textOf("Hello") },
+  {
+    ...about,
+    name: "count",
+    waits: true,
+    async call(_args, { progress }) {
+      for (const step of [0, 50, 100]) progress?.(step, 100, "");
+      return textOf("Done");
+    },
+  },
+  {
+    ...about,
+    name: "sample",
+    waits: true,
+    async call(args, { input }) {
+      if (input?.said) return textOf(input.said.kind === "text" ? input.said.text : input.said.kind);
+      const { prompt } = args as { prompt: string };
+      return { asks: { kind: "prompt", system: "", text: prompt, maxTokens: 100 }, state: null };
+    },
+  },
+];
+
+/** Beside those tools: one that waits, and a resource that may change. */
 export async function startTestServer(onError: (error: unknown) => void): Promise<TestServer> {
   const calls: TestServer["calls"] = [];
   const surface: McpSurface = {
     serverInfo: { name: "test", version: "1" },
     tools: [
+      ...tools,
       {
         ...about,
         name: "wait",
-        annotations: {},
         async call(_args, { gone }) {
           const cancelled = Promise.withResolvers<void>();
           gone?.().addEventListener("abort", () => cancelled.resolve());
@@ -56,7 +82,7 @@ export async function startTestServer(onError: (error: unknown) => void): Promis
   let sessions: ReturnType<typeof mcpSessions>;
   let port = 0;
   const start = async (): Promise<void> => {
-    const service = withFixtures(surface, "k".repeat(43));
+    const service = serviceOf(surface, "k".repeat(43));
     sessions = mcpSessions(service, onError, systemClock, systemIds);
     server = httpEndpoint({
       handler: jsonRpc(service.methods, onError, systemClock).answer,

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
-import { AUDIO, IMAGE } from "./conformance-content.ts";
+import { AUDIO, IMAGE } from "./content.ts";
 
 /** Something that the suite calls by its name. */
 export interface Fixture<Answer> {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { systemClock } from "../../lib/clock.ts";
-import { systemIds } from "../../lib/ids.ts";
-import { ask, serve } from "../testing/endpoint.ts";
-import { withFixtures } from "./conformance.ts";
-import { mcpEndpoint } from "./endpoint.ts";
-import type { McpSurface } from "./mcp.ts";
+import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
+import { mcpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
+import type { McpSurface } from "#shared/rpc/mcp/mcp.ts";
+import { ask, serve } from "#shared/rpc/testing/endpoint.ts";
+import { withFixtures } from "./fixtures.ts";
 
 const surface: McpSurface = {
   serverInfo: { name: "test", version: "1" },
@@ -63,7 +63,7 @@ describe("the conformance suite's fixtures, in plain JSON", () => {
   });
 });
 
-it("nothing of it is there unless MCP_CONFORMANCE says so", async () => {
+it("an agent has none of them by default", async () => {
   const { handler } = mcpEndpoint(surface, () => {}, systemClock, systemIds);
   const caller = { bearer: null, remoteAddress: "127.0.0.1" };
   const { body } = await handler('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', caller);

@@ -1,7 +1,7 @@
 import type { EventStore, GetPromptResult, InputRequiredResult, JSONRPCMessage } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import type { Fixture } from "./conformance-tools.ts";
-import type { ResourceTemplate } from "./mcp.ts";
+import type { ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
+import type { Fixture } from "./tools.ts";
 
 /** One red pixel. */
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";

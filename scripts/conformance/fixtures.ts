@@ -1,11 +1,11 @@
 import { createRequestStateCodec, type ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { INVALID_PARAMS, rpcError } from "../jsonrpc/json-rpc.ts";
-import { complete, eventStore, plainPrompts, resources, template } from "./conformance-content.ts";
-import { inputPrompts, inputTools, type Seal } from "./conformance-input.ts";
-import { contextTools, type Fixture, plainTools } from "./conformance-tools.ts";
-import { directTools, type McpSurface, mcpMethods, subscriptionCheck } from "./mcp.ts";
-import type { McpMethod, McpService } from "./server.ts";
+import { INVALID_PARAMS, rpcError } from "#shared/rpc/jsonrpc/json-rpc.ts";
+import { directTools, type McpSurface, mcpMethods, subscriptionCheck } from "#shared/rpc/mcp/mcp.ts";
+import type { McpMethod, McpService } from "#shared/rpc/mcp/server.ts";
+import { complete, eventStore, plainPrompts, resources, template } from "./content.ts";
+import { inputPrompts, inputTools, type Seal } from "./input.ts";
+import { contextTools, type Fixture, plainTools } from "./tools.ts";
 
 const Named = z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).default({}) });
 const Read = z.object({ uri: z.string() });

@@ -9,8 +9,8 @@ import {
   inputResponse,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { type PromptFixture, says } from "./conformance-content.ts";
-import { type ToolFixture, text } from "./conformance-tools.ts";
+import { type PromptFixture, says } from "./content.ts";
+import { type ToolFixture, text } from "./tools.ts";
 
 /** Makes the request state of a round, which no client can forge. */
 export type Seal = (round: number) => Promise<string>;
