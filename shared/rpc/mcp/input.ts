@@ -74,7 +74,11 @@ export async function ask(
   };
   try {
     const about = _meta && { _meta: { ..._meta } };
-    if (asks.kind === "prompt") return textOf(await mcpReq.requestSampling({ ...messageFor(asks), ...about }, options));
+    // On the stream of the call: requestSampling sends it on the stream of GET, which a client need not have open.
+    if (asks.kind === "prompt") {
+      const params = { ...messageFor(asks), ...about };
+      return textOf(await mcpReq.send({ method: "sampling/createMessage", params }, options));
+    }
     // Not elicitInput, which would make an error of an answer that does not fit the form: that is the tool's to judge.
     const { action, content = {} } = await mcpReq.send(
       { method: "elicitation/create", params: { ...formOf(asks), ...about } },
