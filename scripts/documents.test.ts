@@ -31,6 +31,7 @@ const anchorsOf = (file: string): readonly string[] =>
   [...read(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading));
 
 const documents = filesWith(/\.md$/);
+const sources = filesWith(/\.(ts|cjs)$/);
 
 describe("documents", () => {
   it.each(documents.map((file) => [relative(root, file), file]))(
@@ -49,8 +50,11 @@ describe("documents", () => {
   );
 
   it.each(documents.map((file) => [relative(root, file), file]))("%s names source files that exist", (_, file) => {
-    const paths = read(file).match(/\b(?:scripts|shared|referee|player|league-manager)\/[\w./-]+\.(?:ts|cjs)\b/g) ?? [];
-    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    const named = [
+      ...read(file).matchAll(/`((?!\.)[\w./-]+\.(?:ts|cjs))`|\b((?:scripts|shared)\/[\w./-]+\.(?:ts|cjs))\b/g),
+    ];
+    const paths = named.map(([, quoted, plain]) => quoted ?? plain ?? "").filter((path) => path !== "my-bot.ts");
+    expect(paths.filter((path) => !sources.some((source) => source.endsWith(`/${path}`)))).toEqual([]);
   });
 
   it("no file names a document that is not in the repository", () => {

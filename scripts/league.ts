@@ -35,7 +35,7 @@ const program = withUsageExit(new Command("league"))
   .version(VERSION);
 withExamples(program, [
   "npm start                                             # play the default league",
-  "npm run league -- play greedy counter --game chess  # play one match",
+  "npm run league -- play greedy counter --game chess    # play one match",
   "npm run league -- serve --lan --players 4             # run a league for other machines",
   "npm run league -- COMMAND --help                      # show examples and defaults of a command",
 ]).addHelpText("after", "\nExit codes: 0 ok, 1 failed, 2 usage, 3 config, 130 interrupted.");
