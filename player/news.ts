@@ -1,4 +1,4 @@
-import { winnersInWords, winnersOf } from "#shared/games/game.ts";
+import { spoken, winnersInWords, winnersOf } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import { type AgentEvent, type AgentState, transition } from "#shared/protocol/lifecycle.ts";
@@ -75,7 +75,7 @@ export function createNews(say: (line: string) => void): News {
       const how = winners.length === 0 ? unwon : winners.includes(role) ? "won" : "lost";
       const teams = findGame(info.game)?.info.teams;
       const team = teams && winners.length > 1 ? `, ${winnersInWords(teams, winners)} wins` : "";
-      say(inOneLine(`${leagueId} ${matchId} as ${role}: ${how}${team} (${result.reason.replaceAll("_", " ")})`));
+      say(inOneLine(`${leagueId} ${matchId} as ${role}: ${how}${team} (${spoken(result.reason)})`));
     },
     gameError({ league_id, match_id, error_code, message }) {
       say(inOneLine(`${league_id} ${match_id}: ${error_code} ${message}`.slice(0, 500)));

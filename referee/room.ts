@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Express } from "express";
+import { codenames } from "#shared/games/codenames.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
 import type { Operation } from "#shared/rpc/mcp/operations.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
@@ -107,7 +108,7 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
     ],
     templates: led.templates,
     changedBy: ({ id, game }) =>
-      game.id === "codenames.v1" && table.get(id) ? codenamesChanged(director.tokenOf(id)) : [],
+      game.id === codenames.id && table.get(id) ? codenamesChanged(director.tokenOf(id)) : [],
     resources: [
       {
         uri: BOARD_URI,

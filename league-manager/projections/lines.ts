@@ -1,3 +1,4 @@
+import { spoken } from "#shared/games/game.ts";
 import { cutTo, inOneLine } from "#shared/lib/text.ts";
 import { POINTS } from "#shared/session/verdict.ts";
 import type { Awaited } from "../agents/awaited.ts";
@@ -57,6 +58,6 @@ export function resultText({ points, termination, reason, faults }: Result, name
       ? { normal: "draw", forfeit: "no winner", aborted: "aborted" }[termination]
       : `${winners.map(nameOf).join(" and ")} ${winners.length === 1 ? "wins" : "win"}`;
   const details = faults.map((fault) => `${nameOf(fault.player_id)}: ${fault.detail}`);
-  const why = inOneLine(details.join("; ") || reason.replaceAll("_", " "));
+  const why = inOneLine(details.join("; ") || spoken(reason));
   return why === verdict ? verdict : `${verdict} (${cutTo(DETAIL_CHARACTERS, why)})`;
 }

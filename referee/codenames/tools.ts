@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { CodenamesView } from "#shared/games/codenames.ts";
 import { endInWords } from "#shared/games/codenames-texts.ts";
+import { spoken } from "#shared/games/game.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
 import { type Asking, type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
@@ -196,6 +197,6 @@ function headline({ status, winner, reason }: Report): string {
     case "ended":
       return reason === "ended_by_user"
         ? "The game was ended before it was over."
-        : `The game was ended (${reason?.replaceAll("_", " ")}).`;
+        : `The game was ended (${spoken(reason ?? "")}).`;
   }
 }

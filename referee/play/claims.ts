@@ -22,6 +22,6 @@ export function falseClaim({ game, state }: Session, role: Role, action: unknown
     case "checkmate":
       return isWon && outcome?.reason === "checkmate" ? null : "Accusation failed: Not checkmate";
     case "win":
-      return isWon ? null : `Accusation failed: Not ${game.id.startsWith("chess") ? "checkmate" : "a win"}`;
+      return isWon ? null : `Accusation failed: Not ${game.info.winningReason ?? "a win"}`;
   }
 }

@@ -1,4 +1,4 @@
-import { type Game, type Role, seesMore } from "#shared/games/game.ts";
+import { type Game, type Role, seesMore, spoken } from "#shared/games/game.ts";
 import type { SessionHost } from "../sessions/host.ts";
 import type { PersonSeat, PlaySeat } from "../sessions/seats.ts";
 import type { PlayDesk } from "./desk.ts";
@@ -32,7 +32,7 @@ export function tellWithheld(desk: PlayDesk, gameId: string, game: Game, asker: 
   for (const [role, told] of Object.entries(personLinks(desk, gameId, asker))) {
     if (told === null) {
       desk.tellPeople(
-        `${game.info.name}: whoever plays ${role.replaceAll("_", " ")} moves at ${linkOf(desk, gameId, role)} (keep it from agents)`,
+        `${game.info.name}: whoever plays ${spoken(role)} moves at ${linkOf(desk, gameId, role)} (keep it from agents)`,
       );
     }
   }

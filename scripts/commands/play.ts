@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { z } from "zod";
 import type { Game, Role } from "#shared/games/game.ts";
-import { findGame, gameIds } from "#shared/games/registry.ts";
+import { findGame, findGameNamed, gameIds } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
 import { Config } from "#shared/runtime/config/config.ts";
@@ -59,8 +59,7 @@ const NAME_CHARACTERS = 90;
 const nameOf = (bot: string): string => inOneLine(cutTo(NAME_CHARACTERS, isBotFile(bot) ? basename(bot) : bot));
 
 async function configOf(first: string, second: string, flags: PlayFlags, data: string): Promise<Config> {
-  const id = findGame(flags.game) ? flags.game : `${flags.game.replaceAll("-", "_")}.v1`;
-  const game = findGame(id);
+  const game = findGameNamed(flags.game);
   if (!game) throw new StartError(`no game ${flags.game}; known are ${gameIds.join(", ")}`, EXIT.usage);
   if (game.roles.length !== 2) {
     const needs = `${game.info.name} needs ${game.roles.length} players (${game.roles.join(", ")})`;
@@ -83,7 +82,7 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
       { name: names[0], bot: bot(first) },
       { name: names[1], bot: bot(second) },
     ],
-    leagues: [{ league_id: "play", game: id, options: optionsOf(flags.option ?? []) }],
+    leagues: [{ league_id: "play", game: game.id, options: optionsOf(flags.option ?? []) }],
   });
   if (parsed.success) return parsed.data;
   // The config is of our own making, but for the options.

@@ -111,7 +111,7 @@ describe.each(gameIds)("%s: states", (id) => {
   });
 
   it("every role is in one team, if there are teams, and a team has one score", () => {
-    const { teams = game.roles.map((role) => [role]) } = game.info;
+    const teams = game.info.teams?.map(({ roles }) => roles) ?? game.roles.map((role) => [role]);
     expect(teams.flat().sort()).toEqual([...game.roles].sort());
     for (const { states } of tracesOf(id)) {
       const { scores = {} } = game.outcome(states.at(-1)) ?? {};

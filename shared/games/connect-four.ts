@@ -60,6 +60,7 @@ export const connectFour: Game<ConnectFourOptions, ConnectFourState, ConnectFour
     simultaneous: false,
     hiddenInformation: false,
     maxActions: ROWS * COLUMNS.length,
+    board: "discs",
   },
   options: Options,
   action: Action,

@@ -42,12 +42,35 @@ export interface GameInfo {
    */
   readonly seesAll?: readonly Role[];
   /** Roles that win and lose together, every role in one team; absent where each role plays for itself. */
-  readonly teams?: readonly (readonly Role[])[];
+  readonly teams?: readonly Team[];
   /** No game, whatever its options, takes more actions than this. */
   readonly maxActions: number;
   /** `legalActions` lists some of what is legal, because all of it cannot be listed (a clue in Codenames). */
   readonly listsSample?: true;
+  /** How pages draw its views; absent where they show its text. */
+  readonly board?: BoardKind;
+  /** The notations of its moves with examples, as tools describe them to LLMs; absent where the listed actions show them. */
+  readonly notation?: string;
+  /** The reason of the outcome in which a player wins by a move, where all wins have this one. A player may claim it with the move. */
+  readonly winningReason?: "checkmate";
+  /** It is played by the meaning of words, which the built-in bots do not know. Pages do not offer it against them. */
+  readonly needsLanguage?: true;
 }
+
+/** Roles that win and lose together. */
+export interface Team {
+  readonly name: string;
+  readonly roles: readonly Role[];
+}
+
+/**
+ * The boards of pages, by what a view and its actions have to be like:
+ * - `chess`: a view has `fen`, and actions are UCI;
+ * - `marks`: a view has `board`, rows of `x`, `o` and `.`, and an action is a cell like `a1`;
+ * - `discs`: a view has `board`, rows of `r`, `y` and `.`, and an action is a column from 1;
+ * - `words`: views and actions of Codenames.
+ */
+export type BoardKind = "chess" | "marks" | "discs" | "words";
 
 /**
  * A game is a pure state machine: no clock, no dice, no I/O, no mutation of its arguments.
@@ -105,14 +128,22 @@ export interface Game<Options = unknown, State = unknown, Action = unknown, View
   rounds?(state: State, from?: number): readonly RoundSummary[];
 }
 
-/** The winners in words. A team is named by the first part of its roles (`red_spymaster`: team red), any other role by `named`. */
+/** A role, a reason or another identifier as people read it: "red spymaster". */
+export const spoken = (identifier: string): string => identifier.replaceAll("_", " ");
+
+/** The reason of a result, which names several faults with commas between them, as people read it. */
+export const reasonInWords = (reason: string): string => spoken(reason).replaceAll(",", ", ");
+
+/** The winners in words: a team by its name, any other role by `named`. */
 export function winnersInWords(
   teams: GameInfo["teams"] | undefined,
   winners: readonly Role[],
   named: (role: Role) => string = (role) => role,
 ): string {
-  const team = teams?.find((roles) => roles.length === winners.length && roles.every((role) => winners.includes(role)));
-  return team ? `team ${team[0]?.split("_", 1)[0]}` : winners.map(named).join(" and ");
+  const team = teams?.find(
+    ({ roles }) => roles.length === winners.length && roles.every((role) => winners.includes(role)),
+  );
+  return team ? `team ${team.name}` : winners.map(named).join(" and ");
 }
 
 /** The id of a game without its version: "chess" of "chess.v1". */

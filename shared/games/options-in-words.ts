@@ -15,3 +15,7 @@ export const optionsInWords = (games: readonly Game[]): string =>
       return options.length === 0 ? [] : [`${withoutVersion(id)}: ${options.join(", ")}`];
     })
     .join(". ");
+
+/** The notations of moves of the games that have one, with examples, to be appended to a description. */
+export const notationsInWords = (games: readonly Game[]): string =>
+  games.flatMap(({ id, info }) => (info.notation ? [`; in ${withoutVersion(id)} ${info.notation}`] : [])).join("");

@@ -9,54 +9,11 @@
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { createRandom } from "../lib/rng.ts";
-import type { Game, Outcome, Role } from "./game.ts";
 import { type GameId, gameIds, games } from "./registry.ts";
-import { applyLegal, canonicalJson, playAtRandom, stateHash, variantsOf, viewersOf } from "./simulate.ts";
-
-interface Playthrough {
-  readonly name: string;
-  readonly options: unknown;
-  readonly seed: string;
-  /** SHA-256 of the first state's canonical JSON. */
-  readonly start: string;
-  /** Who did what, and the hash of the state after it. */
-  readonly steps: readonly (readonly [role: Role, action: unknown, hash: string])[];
-  /** What every viewer is shown at the end. */
-  readonly views: Readonly<Record<string, unknown>>;
-  readonly outcome: Outcome | null;
-}
+import { variantsOf } from "./simulate.ts";
+import { format, type Playthrough, recordAtRandom, replay } from "./testing-playthroughs.ts";
 
 const fileOf = (id: GameId): URL => new URL(`./playthroughs/${id}.json`, import.meta.url);
-
-function replay(game: Game, recorded: Pick<Playthrough, "name" | "options" | "seed" | "steps">): Playthrough {
-  const { name, options, seed } = recorded;
-  let state = game.initialState({ options: game.options.parse(options), seed });
-  const start = stateHash(state);
-  const steps = recorded.steps.map(([role, action]) => {
-    state = applyLegal(game, state, role, action);
-    return [role, action, stateHash(state)] as const;
-  });
-  const views = Object.fromEntries(viewersOf(game).map((viewer) => [viewer, game.viewState(state, viewer)]));
-  return { name, options, seed, start, steps, views, outcome: game.outcome(state) };
-}
-
-function recordAtRandom(game: Game, options: unknown): Playthrough {
-  const seed = `playthrough ${game.id}`;
-  const { steps } = playAtRandom(game, options, seed, createRandom(seed));
-  const name = `at random, options ${canonicalJson(options)}`;
-  return replay(game, { name, options, seed, steps: steps.map(({ role, action }) => [role, action, ""]) });
-}
-
-/** One step a line, so that a diff can be read. */
-function format(playthroughs: readonly Playthrough[]): string {
-  const texts = playthroughs.map(({ steps, ...rest }) => {
-    const lines = steps.map((step) => `    [${step.map((part) => JSON.stringify(part)).join(", ")}]`);
-    const head = JSON.stringify({ ...rest, steps: "STEPS" }, null, 2);
-    return head.replace('"STEPS"', () => `[\n${lines.join(",\n")}\n  ]`);
-  });
-  return `[\n${texts.join(",\n").replace(/^/gm, "  ")}\n]\n`;
-}
 
 const read = (id: GameId): readonly Playthrough[] => JSON.parse(readFileSync(fileOf(id), "utf8"));
 

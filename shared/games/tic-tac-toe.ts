@@ -40,7 +40,14 @@ An action is a cell: the column letter and the row number, as the list of legal 
 export const ticTacToe: Game<TicTacToeOptions, TicTacToeState, TicTacToeAction, TicTacToeView> = {
   id: "tic_tac_toe.v1",
   roles: ROLES,
-  info: { name: "Tic-tac-toe", rules: RULES, simultaneous: false, hiddenInformation: false, maxActions: CELLS.length },
+  info: {
+    name: "Tic-tac-toe",
+    rules: RULES,
+    simultaneous: false,
+    hiddenInformation: false,
+    maxActions: CELLS.length,
+    board: "marks",
+  },
   options: Options,
   action: z.enum(CELLS, CHOOSE),
   initialState: () => ({ board: ["...", "...", "..."], turn: "x", outcome: null }),

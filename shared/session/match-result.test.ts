@@ -41,7 +41,7 @@ describe("what a session means for a match", () => {
   });
 
   test("a team loses with the one of it that is at fault, and the other team wins whole", () => {
-    const [losers, winners] = codenames.info.teams ?? [];
+    const [losers, winners] = codenames.info.teams?.map(({ roles }) => roles) ?? [];
     const { session } = play(codenames, {}, [{ type: "forfeit", faults: [late(losers?.[1] ?? "")] }]);
     const points = (roles: readonly string[] | undefined, each: number) => roles?.map((role) => [role, each]) ?? [];
     expect(verdictOf(session)).toMatchObject({

@@ -1,4 +1,4 @@
-import { type GameInfo, type Role, winnersOf } from "../games/game.ts";
+import { type Role, type Team, winnersOf } from "../games/game.ts";
 import type { Ending, Termination } from "./session.ts";
 
 /** League points of one match. */
@@ -56,11 +56,11 @@ function winningRoles({ game, termination, faults, outcome }: Ending): readonly 
 export function winningTeams(
   {
     roles,
-    teams = roles.map((role) => [role]),
-  }: { readonly roles: readonly Role[]; readonly teams: GameInfo["teams"] | undefined },
+    teams = roles.map((role) => ({ roles: [role] })),
+  }: { readonly roles: readonly Role[]; readonly teams: readonly Pick<Team, "roles">[] | undefined },
   atFault: readonly Role[],
 ): readonly Role[] {
-  return teams.filter((team) => !team.some((role) => atFault.includes(role))).flat();
+  return teams.flatMap((team) => (team.roles.some((role) => atFault.includes(role)) ? [] : team.roles));
 }
 
 function scoresOf(session: Ending): Readonly<Record<Role, number>> {

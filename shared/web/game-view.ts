@@ -1,3 +1,5 @@
+import type { FactsOfGames } from "./game-facts.ts";
+
 /** What one viewer may know of a game: the contract between the server that tells it and the board that shows it. */
 export interface GameView {
   readonly game_id: string;
@@ -69,7 +71,11 @@ export interface BoardSetup {
   readonly mode: BoardMode;
   readonly game: GameView | null;
   readonly seat: Seat | null;
+  readonly games: FactsOfGames;
 }
+
+/** What the list of games brings along for its script. */
+export type GamesSetup = Pick<BoardSetup, "games">;
 
 /** In a tool's result, under `_meta`: the `UserSeat` of the person who looks at the app; never in what the model reads. */
 export const USER_SEAT_META = "agent-league/user_seat";

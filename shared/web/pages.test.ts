@@ -37,7 +37,7 @@ describe("the pages", () => {
     expect(html).not.toContain("<script>alert(1)");
     expect(html).not.toContain("</SCRIPT>");
     const setup = /<script type="application\/json" id="setup">(.*?)<\/script>/s.exec(html)?.[1] ?? "";
-    expect(JSON.parse(setup)).toEqual({ mode: "embed", game, seat: { role: "white", token: "</SCRIPT>" } });
+    expect(JSON.parse(setup)).toMatchObject({ mode: "embed", game, seat: { role: "white", token: "</SCRIPT>" } });
   });
 
   it("JSON for a script is JSON, without the one character that could end it", () => {

@@ -1,7 +1,11 @@
 import { createHash } from "node:crypto";
+import { games as registered } from "../games/registry.ts";
 import { escapeHtml } from "../lib/text.ts";
 import { bundle } from "./bundle.ts";
-import type { BoardMode, BoardSetup, GameView, Seat } from "./game-view.ts";
+import { factsOf } from "./game-facts.ts";
+import type { BoardMode, BoardSetup, GamesSetup, GameView, Seat } from "./game-view.ts";
+
+const FACTS = factsOf(Object.values(registered));
 
 export interface BoardOptions {
   readonly mode: BoardMode;
@@ -17,16 +21,16 @@ export interface BoardOptions {
  */
 export async function boardPage({ mode, game, seat }: BoardOptions): Promise<string> {
   const { board, style, sprite } = await bundle();
-  const setup: BoardSetup = { mode, game: game ?? null, seat: seat ?? null };
+  const setup: BoardSetup = { mode, game: game ?? null, seat: seat ?? null, games: FACTS };
   const body = `<div hidden>${sprite.slice(sprite.indexOf("<!--"))}</div>
-<script type="application/json" id="setup">${jsonForScript(setup)}</script>`;
+${setupOf(setup)}`;
   return documentOf({ mode, title: game?.name ?? "Game", body, script: board, style });
 }
 
 /** The list of games, active and finished, for `GET /`; it reads `GET /api/games` by itself. */
 export async function gamesPage(): Promise<string> {
   const { games, style } = await bundle();
-  return documentOf({ mode: "page", title: "Games", body: "", script: games, style });
+  return documentOf({ mode: "page", title: "Games", body: setupOf({ games: FACTS }), script: games, style });
 }
 
 /** For the address of a game that is not there. */
@@ -35,6 +39,9 @@ export async function missingPage(): Promise<string> {
   const body = '<h1>No such game</h1><p>There is no game at this address. <a href="/">All games</a></p>';
   return documentOf({ mode: "page", title: "No such game", body, script: "", style });
 }
+
+const setupOf = (setup: BoardSetup | GamesSetup): string =>
+  `<script type="application/json" id="setup">${jsonForScript(setup)}</script>`;
 
 /** JSON that cannot leave its script element, whatever the names in it. */
 export function jsonForScript(value: unknown): string {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { games } from "../games/registry.ts";
 import { bundle } from "./bundle.ts";
+import { factsOf } from "./game-facts.ts";
 import { chessAt } from "./testing-games.ts";
-import { GAME_NAMES, GAME_TEAMS } from "./texts/game-names.ts";
 import { newsInWords, resultInWords, turnInWords } from "./texts/words.ts";
 
 const players = {
@@ -10,15 +10,8 @@ const players = {
   black: { kind: "agent", name: "Claude", joined: true },
 } as const;
 const game = { ...chessAt(), players };
-
-it("knows the name of every game", () => {
-  expect(GAME_NAMES).toEqual(Object.fromEntries(Object.values(games).map(({ id, info }) => [id, info.name])));
-});
-
-it("knows the teams of every game that has some", () => {
-  const withTeams = Object.values(games).flatMap(({ id, info }) => (info.teams ? [[id, info.teams]] : []));
-  expect(GAME_TEAMS).toEqual(Object.fromEntries(withTeams));
-});
+const facts = factsOf(Object.values(games));
+const ofChess = facts["chess.v1"];
 
 it("the browser's scripts hold no game and no chess engine", async () => {
   const { board, games: list } = await bundle();
@@ -54,7 +47,7 @@ describe("a game in words", () => {
     [[], "nobody_acted", "expired", "Expired: nobody acted"],
   ])("how it ended: %j %s, %s", (winners, reason, termination, words) => {
     const [winner = null] = winners;
-    expect(resultInWords({ ...game, result: { winners, winner, reason, termination } })).toBe(words);
+    expect(resultInWords({ ...game, result: { winners, winner, reason, termination } }, ofChess)).toBe(words);
   });
 
   it("the roles, actions and winners of Codenames without identifiers", () => {
@@ -63,13 +56,15 @@ describe("a game in words", () => {
     const over = { winners: roles.slice(2), winner: null, reason: "agents_found", termination: "normal" };
     const last_action = { role: "red_spymaster", action: { type: "skip", reason: "no_answer" }, tick: 1 };
     const view = { ...game, template: "codenames.v1", roles, players: seats, to_act: ["red_team"], last_action };
-    expect(resultInWords({ ...view, result: over })).toBe("team blue wins: agents found");
-    expect(newsInWords(view, "spectator")).toBe("red spymaster: skip no answer. red team to move");
+    expect(resultInWords({ ...view, result: over }, facts[view.template])).toBe("team blue wins: agents found");
+    expect(newsInWords(view, "spectator", facts[view.template])).toBe(
+      "red spymaster: skip no answer. red team to move",
+    );
   });
 
   it("what has happened", () => {
     const fen = "rnbqkbnr/ppp2ppp/8/3pp3/Q1P5/8/PP1PPPPP/RNB1KBNR b KQkq - 0 3";
     const after = { ...chessAt(fen), last_action: { role: "white", action: "d1a4", tick: 5 } };
-    expect(newsInWords({ ...after, players }, "black")).toBe("white: queen d1 to a4. Check. Your move");
+    expect(newsInWords({ ...after, players }, "black", ofChess)).toBe("white: queen d1 to a4. Check. Your move");
   });
 });

@@ -39,18 +39,18 @@ export function gameContent(
 ): Pick<ToolResult, "content" | "_meta"> {
   const seat = userSeat(play, value, caller);
   return {
-    content: [{ type: "text", text: [lead, inWords(value as GameView, value.next)].filter(Boolean).join("\n\n") }],
+    content: [
+      {
+        type: "text",
+        text: [lead, inWords(value as GameView, value.next, findGame(value.template))].filter(Boolean).join("\n\n"),
+      },
+    ],
     ...(seat && { _meta: { [USER_SEAT_META]: seat } }),
   };
 }
 
 export const takenContent = (play: Play, value: Taken, caller: Caller) =>
-  gameContent(
-    play,
-    value,
-    caller,
-    takenSeat(value, value.seat_token, play.link(value.game_id), value.links, value.withheld),
-  );
+  gameContent(play, value, caller, takenSeat(value, play.link(value.game_id), findGame(value.template)));
 
 /** The board as an HTML resource, with the person's seat if there is one. */
 export async function boardContent({ play, embeddedBoard }: GameToolsDesk, value: Shown): Promise<Content> {

@@ -1,6 +1,6 @@
 /** The arguments and results of the tools for games outside of leagues. */
 import { z } from "zod";
-import { optionsInWords } from "#shared/games/options-in-words.ts";
+import { notationsInWords, optionsInWords } from "#shared/games/options-in-words.ts";
 import { gameIds, games } from "#shared/games/registry.ts";
 import { PlayerName } from "../../sessions/seats.ts";
 import { hasMoveOrResigns } from "../turns.ts";
@@ -44,7 +44,7 @@ export const FinishTurn = z
     move: z
       .union([z.string().max(1_000), z.number(), z.looseObject({})])
       .optional()
-      .describe("one of the legal moves that waitForNextTurn lists; in chess UCI (e2e4, e7e8q) or SAN (Nf3, O-O)"),
+      .describe(`one of the legal moves that waitForNextTurn lists${notationsInWords(Object.values(games))}`),
     resign: z.boolean().optional().describe("true: give up the game, also when it is not your turn; leave out move"),
     claim: z
       .enum(["checkmate", "draw"])

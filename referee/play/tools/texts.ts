@@ -1,34 +1,39 @@
-import { winnersInWords } from "#shared/games/game.ts";
+import { type Game, reasonInWords, spoken, winnersInWords } from "#shared/games/game.ts";
 import { listName, wordOf } from "#shared/games/read-move.ts";
-import { findGame } from "#shared/games/registry.ts";
 import type { GameView } from "#shared/web/game-view.ts";
 import type { Next } from "../../views/game-view.ts";
 
 /** A game in words, for an LLM or a person whose host shows no board. */
-export function inWords(view: GameView, next: Next): string {
+export function inWords(view: GameView, next: Next, game: Game | undefined): string {
   const { last_action: last, legal_actions: legal } = view;
-  const game = findGame(view.template);
   const moved = last && `Last move: ${last.role} ${wordOf(last.action, game)} (tick ${last.tick}).`;
   const moves = legal.length > 0 && `${listName(game)}: ${legal.map((one) => wordOf(one, game)).join(", ")}`;
-  return [headline(view, next), moved, board(view), moves, advice(view, next)].filter(Boolean).join("\n\n");
+  return [headline(view, next, game), moved, board(view), moves, advice(view, next)].filter(Boolean).join("\n\n");
+}
+
+interface TakenSeat {
+  readonly game_id: string;
+  readonly seat_token: string;
+  /** The links of people, by role. */
+  readonly links: Readonly<Record<string, string>>;
+  /** Roles of people whose links the agent does not get. */
+  readonly withheld?: readonly string[] | undefined;
 }
 
 /** What is told once to whoever has taken a seat: its secret, the people's links, the rules. */
 export function takenSeat(
-  view: GameView,
-  token: string,
+  { game_id, seat_token, links, withheld = [] }: TakenSeat,
   page: string,
-  links: Readonly<Record<string, string>>,
-  withheld: readonly string[] = [],
+  game: Game | undefined,
 ): string {
   const people = Object.entries(links);
   const pages = people.map(
     ([role, link]) => `Give the person who plays ${spoken(role)} this link to move in a browser: ${link}`,
   );
   if (withheld.length > 0) pages.push(withheldSeats(withheld));
-  const rules = findGame(view.template)?.info.rules;
+  const rules = game?.info.rules;
   const watch = `Page of the game, where everybody may watch it: ${page}`;
-  return [`Game ${view.game_id}. Your seat_token (secret, told once): ${token}`, watch, ...pages, rules && `\n${rules}`]
+  return [`Game ${game_id}. Your seat_token (secret, told once): ${seat_token}`, watch, ...pages, rules && `\n${rules}`]
     .filter(Boolean)
     .join("\n");
 }
@@ -41,13 +46,10 @@ function withheldSeats(roles: readonly string[]): string {
     : `People play ${whose}. Those seats see what you may not know, so their links are not told here: they are printed in the terminal where this host runs.`;
 }
 
-/** A role as people read it: "red spymaster". */
-const spoken = (role: string): string => role.replaceAll("_", " ");
-
 /** Fixed width, so that files and ranks stay in line. */
 const board = ({ board }: GameView): string => `\`\`\`\n${board}\n\`\`\``;
 
-function headline(view: GameView, next: Next): string {
+function headline(view: GameView, next: Next, game: Game | undefined): string {
   const { name, your_role: role } = view;
   const others = view.to_act.filter((one) => one !== role).map((one) => `${one} (${view.players[one]?.name})`);
   switch (next) {
@@ -59,18 +61,18 @@ function headline(view: GameView, next: Next): string {
       if (view.status === "waiting_for_players") return `Waiting for players. You are ${role} in ${name}.`;
       return `Waiting for ${others.join(" and ") || "the other side"}. You are ${role} in ${name}.`;
     case "game_over":
-      return `The game is over: ${ending(view)}`;
+      return `The game is over: ${ending(view, game)}`;
   }
 }
 
-function ending({ result, your_role: role, template }: GameView): string {
+function ending({ result, your_role: role }: GameView, game: Game | undefined): string {
   if (!result) return "";
   const { winners } = result;
-  const reason = result.reason.replaceAll("_", " ").replaceAll(",", ", ");
+  const reason = reasonInWords(result.reason);
   if (winners.length === 0) return `nobody wins (${reason}).`;
   const told = role === "spectator" ? "" : winners.includes(role) ? "You have won." : "You have lost.";
   const how = reason === "resigned" ? "by resignation" : `(${reason})`;
-  return `${winnersInWords(findGame(template)?.info.teams, winners)} wins ${how}. ${told}`;
+  return `${winnersInWords(game?.info.teams, winners)} wins ${how}. ${told}`;
 }
 
 function advice(view: GameView, next: Next): string | null {

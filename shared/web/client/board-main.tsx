@@ -8,11 +8,11 @@ import { Table } from "./table.tsx";
 
 const setup = JSON.parse(document.getElementById("setup")?.textContent ?? "") as BoardSetup;
 const root = document.getElementById("root");
-if (root) render(<Table transport={transportFor(setup)} first={setup.game} />, root);
+if (root) render(<Table transport={transportFor(setup)} first={setup.game} games={setup.games} />, root);
 
 /** A page's seat stands behind the "#" of its address, which no browser sends to any server. */
-function transportFor({ mode, game, seat }: BoardSetup): Transport {
-  if (mode === "app") return appTransport();
+function transportFor({ mode, game, seat, games }: BoardSetup): Transport {
+  if (mode === "app") return appTransport(games);
   if (mode === "embed") return embedTransport(seat);
   const gameId = game?.game_id ?? decodeURIComponent(location.pathname.split("/").at(-1) ?? "");
   const token = seat?.token ?? new URLSearchParams(location.hash.slice(1)).get("seat") ?? "";

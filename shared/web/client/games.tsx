@@ -1,15 +1,16 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { spoken } from "../../games/game.ts";
+import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameSummary } from "../game-view.ts";
-import { GAME_NAMES } from "../texts/game-names.ts";
-import { resultInWords, spoken } from "../texts/words.ts";
+import { resultInWords } from "../texts/words.ts";
 import { NewGame } from "./new-game.tsx";
 
 const REFRESH_MS = 3000;
 const UNREACHABLE = "The server cannot be reached; trying again.";
 
 /** The games of this server, the active ones first, read anew every few seconds while somebody looks. */
-export function Games(): JSX.Element {
+export function Games({ known }: { readonly known: FactsOfGames }): JSX.Element {
   const [games, setGames] = useState<readonly GameSummary[] | null>(null);
   const [trouble, setTrouble] = useState("");
   useEffect(() => {
@@ -35,12 +36,12 @@ export function Games(): JSX.Element {
   return (
     <main class="games">
       <h1>Games</h1>
-      <NewGame />
+      <NewGame known={known} />
       <p role="status">{trouble}</p>
       {games === null && trouble === "" && <p>Loading…</p>}
       {games?.length === 0 && <p>No game has been played here yet.</p>}
-      {active.length > 0 && <GameList title="Active" games={active} />}
-      {completed.length > 0 && <GameList title="Finished" games={completed} />}
+      {active.length > 0 && <GameList title="Active" games={active} known={known} />}
+      {completed.length > 0 && <GameList title="Finished" games={completed} known={known} />}
     </main>
   );
 }
@@ -52,7 +53,13 @@ async function fetchGames(): Promise<readonly GameSummary[]> {
   return games;
 }
 
-function GameList({ title, games }: { readonly title: string; readonly games: readonly GameSummary[] }): JSX.Element {
+interface ListProps {
+  readonly title: string;
+  readonly games: readonly GameSummary[];
+  readonly known: FactsOfGames;
+}
+
+function GameList({ title, games, known }: ListProps): JSX.Element {
   return (
     <section>
       <h2>
@@ -62,11 +69,11 @@ function GameList({ title, games }: { readonly title: string; readonly games: re
         {games.map((game) => (
           <li key={game.game_id}>
             <a href={`/game/${encodeURIComponent(game.game_id)}`}>
-              <strong>{GAME_NAMES[game.template] ?? game.template}</strong>
+              <strong>{known[game.template]?.name ?? game.template}</strong>
               <span>
                 {playersOf(game)}
                 {game.status === "waiting_for_players" && <em>Waiting for players</em>}
-                {game.result && <em>{resultOf(game)}</em>}
+                {game.result && <em>{resultOf(game, known[game.template])}</em>}
               </span>
               <small>
                 <time dateTime={game.created_at}>{new Date(game.created_at).toLocaleString()}</time>
@@ -79,9 +86,9 @@ function GameList({ title, games }: { readonly title: string; readonly games: re
   );
 }
 
-const resultOf = ({ template, result, players }: GameSummary): string => {
+const resultOf = ({ result, players }: GameSummary, facts: GameFacts | undefined): string => {
   const named = Object.entries(players).map(([role, name]) => [role, { name }] as const);
-  return resultInWords({ template, result, players: Object.fromEntries(named) });
+  return resultInWords({ result, players: Object.fromEntries(named) }, facts);
 };
 
 const playersOf = ({ players }: GameSummary): string =>

@@ -1,15 +1,19 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { GAME_NAMES } from "../texts/game-names.ts";
+import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import { pathOf } from "../texts/links.ts";
 
 /** The built-in bot that plays every game, and in chess takes what it can. */
 const OPPONENT = "greedy";
-/** Nobody should have to share a team with a bot that knows no words. */
-const TEMPLATES = Object.entries(GAME_NAMES).filter(([id]) => id !== "codenames.v1");
+
+/** The games that a bot can play well enough, those with a board first. */
+const offeredOf = (known: FactsOfGames): readonly (readonly [id: string, facts: GameFacts])[] =>
+  Object.entries(known)
+    .filter(([, { needsLanguage }]) => !needsLanguage)
+    .sort(([, one], [, other]) => Number(other.board !== undefined) - Number(one.board !== undefined));
 
 /** Begins a game against a bot and goes to the person's seat in it. */
-export function NewGame(): JSX.Element {
+export function NewGame({ known }: { readonly known: FactsOfGames }): JSX.Element {
   const [refusal, setRefusal] = useState("");
   const [isBusy, setBusy] = useState(false);
   const start = async (event: SubmitEvent): Promise<void> => {
@@ -29,7 +33,7 @@ export function NewGame(): JSX.Element {
       <label>
         Play{" "}
         <select name="template">
-          {TEMPLATES.map(([id, name]) => (
+          {offeredOf(known).map(([id, { name }]) => (
             <option key={id} value={id}>
               {name}
             </option>

@@ -1,30 +1,33 @@
 import type { FunctionComponent, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { type BoardKind, spoken } from "../../games/game.ts";
 import type { BoardProps } from "../boards/board-props.ts";
 import { ChessBoard } from "../boards/chess-board.tsx";
 import { CodenamesBoard } from "../boards/codenames-board.tsx";
 import { ConnectFourBoard, TicTacToeBoard } from "../boards/grid-boards.tsx";
 import { TextBoard } from "../boards/text-board.tsx";
+import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
-import { newsInWords, resultInWords, spoken, turnInWords } from "../texts/words.ts";
+import { newsInWords, resultInWords, turnInWords } from "../texts/words.ts";
 import type { Transport } from "../transports/transport.ts";
 import { useGame } from "./use-game.ts";
 
 /** Games with a board of their own; every other one is shown as text. */
-const BOARDS: Readonly<Record<string, FunctionComponent<BoardProps>>> = {
-  "chess.v1": ChessBoard,
-  "tic_tac_toe.v1": TicTacToeBoard,
-  "connect_four.v1": ConnectFourBoard,
-  "codenames.v1": CodenamesBoard,
+const BOARDS: Readonly<Record<BoardKind, FunctionComponent<BoardProps>>> = {
+  chess: ChessBoard,
+  marks: TicTacToeBoard,
+  discs: ConnectFourBoard,
+  words: CodenamesBoard,
 };
 
 interface Props {
   readonly transport: Transport;
   readonly first: GameView | null;
+  readonly games: FactsOfGames;
 }
 
 /** A game as one person sees it: who plays, the board, whose turn it is, how it ended. */
-export function Table({ transport, first }: Props): JSX.Element {
+export function Table({ transport, first, games }: Props): JSX.Element {
   const { game, trouble, notice, pending, play, resign } = useGame(transport, first);
   const [isClaiming, setClaiming] = useState(false);
   const role = game ? transport.roleIn(game) : "spectator";
@@ -36,10 +39,11 @@ export function Table({ transport, first }: Props): JSX.Element {
   const isMine = game.status === "active" && role === game.your_role && game.to_act.includes(role);
   const canAct = isMine && pending === null;
   const canResign = game.status === "active" && game.roles.includes(role);
-  const Board = BOARDS[game.template] ?? TextBoard;
+  const facts = games[game.template];
+  const Board = facts?.board ? BOARDS[facts.board] : TextBoard;
   const onPlay = (action: unknown): void => {
     setClaiming(false);
-    play(action, isClaiming ? "checkmate" : null);
+    play(action, (isClaiming && facts?.winningReason) || null);
   };
   return (
     <main class="table">
@@ -48,10 +52,12 @@ export function Table({ transport, first }: Props): JSX.Element {
         <Board game={game} side={role} canAct={canAct} pending={pending} onPlay={onPlay} />
       </div>
       <div class="standing">
-        <Status game={game} role={role} isSending={pending !== null} />
+        <Status game={game} role={role} facts={facts} isSending={pending !== null} />
         {canResign && <ResignButton isBusy={pending !== null} onResign={resign} />}
       </div>
-      {isMine && game.template === "chess.v1" && <ClaimButton isOn={isClaiming} onToggle={setClaiming} />}
+      {isMine && facts?.winningReason && (
+        <ClaimButton claim={facts.winningReason} isOn={isClaiming} onToggle={setClaiming} />
+      )}
       {notice && (
         <p class={notice.isRejection ? "notice refusal" : "notice"} role={notice.isRejection ? "alert" : "status"}>
           {notice.text}
@@ -63,7 +69,7 @@ export function Table({ transport, first }: Props): JSX.Element {
         </p>
       )}
       <p class="unseen" aria-live="polite">
-        {newsInWords(game, role)}
+        {newsInWords(game, role, facts)}
       </p>
     </main>
   );
@@ -102,29 +108,31 @@ function PlayerName({ player, isYou }: NameProps): JSX.Element {
 interface StatusProps {
   readonly game: GameView;
   readonly role: string;
+  readonly facts: GameFacts | undefined;
   readonly isSending: boolean;
 }
 
-function Status({ game, role, isSending }: StatusProps): JSX.Element {
-  const result = resultInWords(game);
+function Status({ game, role, facts, isSending }: StatusProps): JSX.Element {
+  const result = resultInWords(game, facts);
   if (game.status === "completed") return <p class="status result">{result || "The game is over"}</p>;
   const turn = isSending ? "Sending your move…" : turnInWords(game, role);
   return <p class={turn === "Your move" ? "status mine" : "status"}>{turn}</p>;
 }
 
 interface ClaimProps {
+  readonly claim: string;
   readonly isOn: boolean;
   readonly onToggle: (isOn: boolean) => void;
 }
 
 /** Whoever sees a mate says so before the move; a wrong claim is refused together with it. */
-function ClaimButton({ isOn, onToggle }: ClaimProps): JSX.Element {
+function ClaimButton({ claim, isOn, onToggle }: ClaimProps): JSX.Element {
   return (
     <div class="claim">
       <button type="button" aria-pressed={isOn} onClick={() => onToggle(!isOn)}>
-        Move &amp; claim checkmate
+        Move &amp; claim {claim}
       </button>
-      {isOn && <span>Your next move will claim checkmate.</span>}
+      {isOn && <span>Your next move will claim {claim}.</span>}
     </div>
   );
 }

@@ -1,13 +1,15 @@
-import { winnersInWords } from "../../games/game.ts";
+import { reasonInWords, spoken, winnersInWords } from "../../games/game.ts";
 import { type Color, checkedKing, moveInWords, piecesOf } from "../boards/chess-squares.ts";
+import type { GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
-import { GAME_TEAMS } from "./game-names.ts";
 
 /** Role to whoever plays it. */
 interface Named {
   readonly players: Readonly<Record<string, { readonly name: string }>>;
 }
-type Finished = Named & Pick<GameView, "template" | "result">;
+type Finished = Named & Pick<GameView, "result">;
+/** Absent for a game that the server does not list. */
+type Facts = GameFacts | undefined;
 
 /** Whose turn it is, for the person in `role`; "" when the game is over. */
 export function turnInWords(game: GameView, role: string): string {
@@ -27,16 +29,16 @@ function missingInWords({ roles, players }: GameView): string {
 }
 
 /** How a finished game ended; "" while it goes on. */
-export function resultInWords(game: Finished): string {
+export function resultInWords(game: Finished, facts: Facts): string {
   const { result } = game;
   if (result === null) return "";
   const { winners, termination } = result;
-  const reason = result.reason.replaceAll("_", " ").replaceAll(",", ", ");
+  const reason = reasonInWords(result.reason);
   if (termination === "aborted" || termination === "expired") return because(termination, reason);
   const how = termination === "forfeit" ? `forfeit, ${reason}` : reason;
   // Where all have forfeited nobody has drawn.
   if (winners.length === 0) return because(termination === "forfeit" ? "nobody wins" : "draw", how);
-  const who = winnersInWords(GAME_TEAMS[game.template], winners, (role) => nameOf(game, role));
+  const who = winnersInWords(facts?.teams, winners, (role) => nameOf(game, role));
   return reason === "resigned" ? `${who} wins by resignation` : `${who} wins: ${how}`;
 }
 
@@ -52,30 +54,27 @@ export function nameOf({ players }: Named, role: string): string {
   return name && name !== role ? `${spoken(role)} (${name})` : spoken(role);
 }
 
-/** A role or a reason as people read it: "red spymaster". */
-export const spoken = (identifier: string): string => identifier.replaceAll("_", " ");
-
 /** An action as people read it: a chess move in words, else the action itself. */
-export function actionInWords(game: GameView, action: unknown): string {
+export function actionInWords(game: GameView, action: unknown, facts: Facts): string {
   if (typeof action === "object" && action !== null)
     return Object.values(action)
       .map((part) => spoken(String(part)))
       .join(" ");
   if (typeof action !== "string") return String(action);
-  if (game.template !== "chess.v1") return action;
+  if (facts?.board !== "chess") return action;
   return moveInWords(action, piecesOf((game.state as { fen: string }).fen));
 }
 
 /** What a screen reader is told when a game has gone on. */
-export function newsInWords(game: GameView, role: string): string {
+export function newsInWords(game: GameView, role: string, facts: Facts): string {
   const { last_action } = game;
-  const moved = last_action ? [`${spoken(last_action.role)}: ${actionInWords(game, last_action.action)}.`] : [];
-  const said = [...moved, isCheck(game) ? "Check." : "", resultInWords(game), turnInWords(game, role)];
+  const moved = last_action ? [`${spoken(last_action.role)}: ${actionInWords(game, last_action.action, facts)}.`] : [];
+  const said = [...moved, isCheck(game, facts) ? "Check." : "", resultInWords(game, facts), turnInWords(game, role)];
   return said.filter((part) => part !== "").join(" ");
 }
 
-function isCheck({ template, status, state }: GameView): boolean {
-  if (template !== "chess.v1" || status !== "active") return false;
+function isCheck({ status, state }: GameView, facts: Facts): boolean {
+  if (facts?.board !== "chess" || status !== "active") return false;
   const { fen, turn } = state as { fen: string; turn: Color };
   return checkedKing(piecesOf(fen), turn) !== null;
 }

@@ -1,3 +1,4 @@
+import type { FactsOfGames } from "../game-facts.ts";
 import { type GameView, type Seat, USER_SEAT_META, type UserSeat } from "../game-view.ts";
 import { resultInWords } from "../texts/words.ts";
 import { connectHost, type HostBridge } from "./host-bridge.ts";
@@ -20,7 +21,7 @@ interface ToolResult {
 }
 
 /** An MCP App: everything goes through the host, which calls our tools for us. */
-export function appTransport(): Transport {
+export function appTransport(games: FactsOfGames): Transport {
   let tell: (news: News) => void = () => {};
   let seat: Seat | null = null;
   let latest: GameView | null = null;
@@ -104,7 +105,7 @@ export function appTransport(): Transport {
     callTool(host, "finishTurn", { game_id: game.game_id, ...turn, seat_token: seat?.token }, MOVE_TIMEOUT_MS)
       .then(take)
       .then(() => {
-        const text = messageFor(game, latest, said);
+        const text = messageFor(game, latest, said, games);
         return host.request("ui/message", { role: "user", content: [{ type: "text", text }] }).then(
           (result) => !(result as { isError?: boolean } | undefined)?.isError,
           () => false,
@@ -141,9 +142,14 @@ const textOf = ({ content }: ToolResult): string =>
   content?.flatMap(({ text }) => text ?? []).join("\n") || "The tool failed without a word.";
 
 /** What the model is told, so that it goes on. */
-function messageFor({ game_id, your_role }: GameView, after: GameView | null, said: string): string {
+function messageFor(
+  { game_id, your_role }: GameView,
+  after: GameView | null,
+  said: string,
+  games: FactsOfGames,
+): string {
   const played = `${said} as ${your_role} in game ${game_id}.`;
-  const result = after?.game_id === game_id ? resultInWords(after) : "";
+  const result = after?.game_id === game_id ? resultInWords(after, games[after.template]) : "";
   return `${played} ${result ? `The game is over. ${result}.` : "Call waitForNextTurn to see the board and go on."}`;
 }
 

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { ManagerOptions } from "../league-manager/options.ts";
-import { PlayerOptions } from "../player/options.ts";
-import { ServiceOptions } from "../referee/options.ts";
+import { ManagerOptions } from "../../../league-manager/options.ts";
+import { PlayerOptions } from "../../../player/options.ts";
+import { ServiceOptions } from "../../../referee/options.ts";
 
 const helpOf = async (...args: readonly string[]): Promise<string> =>
   (await promisify(execFile)(process.execPath, [...args, "--help"])).stdout.replaceAll(/\s+/g, " ");

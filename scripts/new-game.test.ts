@@ -1,0 +1,108 @@
+import { expect, it } from "vitest";
+import { z } from "zod";
+import type { Game } from "#shared/games/game.ts";
+import { games } from "#shared/games/registry.ts";
+import { recordAtRandom, replay } from "#shared/games/testing-playthroughs.ts";
+import { err, ok } from "#shared/lib/result.ts";
+import { createRandom } from "#shared/lib/rng.ts";
+import { act, playSession } from "#shared/session/testing-play.ts";
+import { factsOf } from "#shared/web/game-facts.ts";
+import { newsInWords, resultInWords, turnInWords } from "#shared/web/texts/words.ts";
+import random from "../player/bots/random.ts";
+import type { Turn } from "../player/sdk.ts";
+import { inWords, takenSeat } from "../referee/play/tools/texts.ts";
+import { gameView } from "../referee/views/game-view.ts";
+
+type Side = "first_player" | "second_player";
+interface Heap {
+  readonly left: number;
+  readonly turn: Side;
+}
+const ROLES = ["first_player", "second_player"] as const;
+const other = (side: Side): Side => (side === "first_player" ? "second_player" : "first_player");
+
+/** Nim with one heap: each takes one or two, the player who takes the last wins. All that is known of it stands here. */
+const nim: Game<{ heap: number }, Heap, number, Heap> = {
+  id: "nim.v1",
+  roles: ROLES,
+  info: {
+    name: "Nim",
+    rules: "Take 1 or 2 from the heap.",
+    options: { heap: "1 to 20: the size of the heap; default: 5" },
+    simultaneous: false,
+    hiddenInformation: false,
+    maxActions: 20,
+  },
+  options: z.strictObject({ heap: z.int().min(1).max(20).default(5) }),
+  action: z.int("take 1 or 2"),
+  initialState: ({ options: { heap } }) => ({ left: heap, turn: "first_player" }),
+  toAct: ({ left, turn }) => (left === 0 ? [] : [turn]),
+  legalActions: ({ left, turn }, role) => (role === turn ? [1, 2].filter((take) => take <= left) : []),
+  applyAction: (state, role, take) =>
+    nim.legalActions(state, role).includes(take)
+      ? ok({ left: state.left - take, turn: other(state.turn) })
+      : err({ message: "take 1 or 2" }),
+  isTerminal: ({ left }) => left === 0,
+  outcome: ({ left, turn }) =>
+    left > 0 ? null : { scores: { first_player: 0, second_player: 0, [other(turn)]: 1 }, reason: "last_taken" },
+  viewState: (state) => state,
+  toText: ({ left }) => `${left} left`,
+};
+
+const facts = factsOf([...Object.values(games), nim])[nim.id];
+const players = { first_player: "P01", second_player: "P02" };
+const setup = { id: "s", game: nim as Game, options: nim.options.parse({ heap: 3 }), participants: players };
+const session = (...taken: readonly number[]) =>
+  playSession(
+    { ...setup, seed: "nim", at: "2026-01-01T00:00:00.000Z" },
+    taken.map((take, index) => act(ROLES[index % 2] ?? "", take)),
+  ).session;
+const view = (role: string, ...taken: readonly number[]) =>
+  gameView(session(...taken), role, [], [], { waiting: () => null } as never);
+
+it("a page knows a new game by its definition, and shows it as text", () => {
+  expect(facts).toEqual({ name: "Nim" });
+  expect(view("second_player", 1)).toMatchObject({
+    ...{ template: "nim.v1", name: "Nim", to_act: ["second_player"], legal_actions: [1, 2], board: "2 left" },
+  });
+});
+
+it("a page tells people its turns and its result", () => {
+  expect(turnInWords(view("second_player"), "second_player")).toBe("Waiting for first player (P01)");
+  const over = view("spectator", 1, 2);
+  expect(resultInWords(over, facts)).toBe("second player (P02) wins: last taken");
+  expect(newsInWords(over, "spectator", facts)).toBe("second player (P02) wins: last taken");
+});
+
+it("the tools tell an LLM its rules, moves and result", () => {
+  const seat = { game_id: "s", seat_token: "secret", links: {} };
+  expect(takenSeat(seat, "http://a/game/s", nim as Game)).toContain("Take 1 or 2 from the heap.");
+  expect(inWords(view("second_player", 1), "your_turn", nim as Game)).toContain("Legal moves: 1, 2");
+  expect(inWords(view("first_player", 1, 2), "game_over", nim as Game)).toContain(
+    "The game is over: second_player wins (last taken). You have lost.",
+  );
+});
+
+it("the random bot plays it to its end", async () => {
+  let state = nim.initialState({ options: { heap: 20 }, seed: "" });
+  for (let tick = 0; !nim.isTerminal(state); tick++) {
+    const turn = { game: nim.id, role: state.turn, view: state, legal: nim.legalActions(state, state.turn), tick };
+    const action = await random({ ...turn, random: createRandom(String(tick)) } as unknown as Turn);
+    const applied = nim.applyAction(state, state.turn, action as number);
+    if (!applied.ok) throw new Error(applied.error.message);
+    state = applied.value;
+  }
+  expect(nim.outcome(state)?.reason).toBe("last_taken");
+});
+
+it("a playthrough of it is recorded and replays to the same hashes, and not by other rules", () => {
+  const recorded = recordAtRandom(nim as Game, { heap: 9 });
+  expect(recorded.start).toMatch(/^[0-9a-f]{64}$/);
+  expect(recorded.outcome).not.toBeNull();
+  expect(replay(nim as Game, recorded)).toEqual(recorded);
+  const changed: Game<{ heap: number }, Heap, number, Heap> = {
+    ...nim,
+    initialState: ({ options: { heap } }) => ({ left: heap + 2, turn: "first_player" }),
+  };
+  expect(replay(changed as Game, recorded)).not.toEqual(recorded);
+});
