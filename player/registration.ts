@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { gameIds } from "#shared/games/registry.ts";
-import { PlayerRegisterResponse } from "#shared/protocol/messages.ts";
+import { PlayerRegisterResponse } from "#shared/protocol/registration-messages.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";

@@ -1,5 +1,5 @@
 import { gameIds } from "#shared/games/registry.ts";
-import { RefereeRegisterResponse } from "#shared/protocol/messages.ts";
+import { RefereeRegisterResponse } from "#shared/protocol/registration-messages.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { contactEndpoint, placeName } from "#shared/runtime/contact.ts";

@@ -1,6 +1,12 @@
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
+import {
+  PlayerRegisterRequest,
+  PlayerRegisterResponse,
+  RefereeRegisterRequest,
+  RefereeRegisterResponse,
+} from "#shared/protocol/registration-messages.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import type { Agent } from "../agents/agent.ts";
 import { reportResult } from "../commands/report.ts";
@@ -26,14 +32,14 @@ function registrations({ registration }: AgentDesk): readonly Operation<unknown>
     operation({
       request: "PLAYER_REGISTER_REQUEST",
       reply: "PLAYER_REGISTER_RESPONSE",
-      payload: messages.PlayerRegisterRequest,
+      payload: PlayerRegisterRequest,
       tool: {
         name: "register_player",
         title: "Register a player",
         description:
           "Enters a player into every open league of its games. Answers with player_id and an auth_token that proves who you are; keep it.",
         plain: PlainRegisterPlayer,
-        result: messages.PlayerRegisterResponse,
+        result: PlayerRegisterResponse,
         annotations: { readOnlyHint: false, destructiveHint: false },
       },
       handle: (request, caller) => registration.player(request, caller),
@@ -41,14 +47,14 @@ function registrations({ registration }: AgentDesk): readonly Operation<unknown>
     operation({
       request: "REFEREE_REGISTER_REQUEST",
       reply: "REFEREE_REGISTER_RESPONSE",
-      payload: messages.RefereeRegisterRequest,
+      payload: RefereeRegisterRequest,
       tool: {
         name: "register_referee",
         title: "Register a referee",
         description:
           "Offers a referee to the league manager, which gives it matches by calling start_game at its endpoint.",
         plain: PlainRegisterReferee,
-        result: messages.RefereeRegisterResponse,
+        result: RefereeRegisterResponse,
         annotations: { readOnlyHint: false, destructiveHint: false },
       },
       handle: (request, caller) => registration.referee(request, caller),

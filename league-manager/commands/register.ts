@@ -1,7 +1,7 @@
 import { withoutVersion } from "#shared/games/game.ts";
 import { gameIds } from "#shared/games/registry.ts";
 import type { MachineAddresses } from "#shared/protocol/addresses.ts";
-import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/protocol/messages.ts";
+import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/protocol/registration-messages.ts";
 import { type Admitted, type AdmittedPlayer, admitPlayer, admitReferee, type Question } from "../agents/admission.ts";
 import type { AgentKind, Capabilities } from "../agents/agent.ts";
 import { nameCommitment } from "../agents/decide.ts";

@@ -2,7 +2,7 @@ import { gameIds } from "#shared/games/registry.ts";
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { playerId } from "#shared/lib/ids.ts";
 import { bareHost, isLoopback } from "#shared/protocol/addresses.ts";
-import type { PlayerRegisterRequest } from "#shared/protocol/messages.ts";
+import type { PlayerRegisterRequest } from "#shared/protocol/registration-messages.ts";
 import type { Answer, Caller } from "#shared/rpc/mcp/operations.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import type { Ledger } from "../ledger.ts";

@@ -2,11 +2,23 @@ import { z } from "zod";
 import { err, ok } from "../lib/result.ts";
 import { createRandom } from "../lib/rng.ts";
 import { actionText, textOf } from "./codenames-texts.ts";
+import {
+  beginTurn,
+  covered,
+  endTurn,
+  giveClue,
+  guess,
+  hasGuessed,
+  MAX_TURNS,
+  noted,
+  otherTeam,
+  roleToAct,
+  TEAMS,
+} from "./codenames-turns.ts";
 import type { Game, Role, Viewer } from "./game.ts";
 import {
   type ClueRule,
   CURRENT_CLUE_RULE,
-  clueFault,
   clueRules,
   fold,
   isSeen,
@@ -16,7 +28,6 @@ import {
 import { WORDS } from "./words/codenames-words.ts";
 
 const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;
-const TEAMS = ["red", "blue"] as const;
 export type Team = (typeof TEAMS)[number];
 export type Identity = Team | "neutral" | "assassin";
 
@@ -75,8 +86,6 @@ export type CodenamesAction =
 
 export const BOARD_SIZE = 25;
 const AGENTS = { first: 9, second: 8, neutral: 7 } as const;
-/** A game in which nobody plays ends as a draw. */
-const MAX_TURNS = 60;
 
 /** A word for the board: letters, perhaps several words; at most 30 characters. */
 export const BoardWord = z
@@ -219,59 +228,4 @@ function readClue(text: string): CodenamesAction | null {
   return { type: "clue", word: upper(word), number: /\d/.test(number) ? Number(number) : "unlimited" };
 }
 
-const otherTeam = (team: Team): Team => (team === "red" ? "blue" : "red");
 const isSpymaster = (viewer: Viewer): boolean => viewer === "red_spymaster" || viewer === "blue_spymaster";
-const roleToAct = ({ turn, phase }: CodenamesView): Role => `${turn}_${phase === "clue" ? "spymaster" : "team"}`;
-const hasGuessed = ({ turns }: CodenamesView): boolean => (turns.at(-1)?.guesses.length ?? 0) > 0;
-/** The words that lie there face up, still to be guessed. */
-const covered = ({ cards }: CodenamesView): string[] =>
-  cards.flatMap(({ word, uncovered }) => (uncovered ? [] : [word]));
-
-const remainingIn = (cards: CodenamesState["cards"]): Record<Team, number> => {
-  const left = (team: Team) => cards.filter(({ identity, uncovered }) => identity === team && !uncovered).length;
-  return { red: left("red"), blue: left("blue") };
-};
-
-function beginTurn(cards: CodenamesState["cards"], team: Team, before: readonly CodenamesTurn[]) {
-  const turns = [...before, { team, clue: null, guesses: [], skipped: null }];
-  return { remaining: remainingIn(cards), turn: team, phase: "clue" as const, guesses_left: null, turns };
-}
-
-/** The open turn with something more known of it. */
-const noted = (state: CodenamesState, more: Partial<CodenamesTurn>): CodenamesState => {
-  const open = state.turns.at(-1) as CodenamesTurn;
-  return { ...state, turns: [...state.turns.slice(0, -1), { ...open, ...more }] };
-};
-
-function endTurn(state: CodenamesState): CodenamesState {
-  if (state.turns.length >= MAX_TURNS) return over(state, null, "turn_limit");
-  return { ...state, ...beginTurn(state.cards, otherTeam(state.turn), state.turns) };
-}
-
-const over = (
-  state: CodenamesState,
-  winner: Team | null,
-  reason: NonNullable<CodenamesView["result"]>["reason"],
-): CodenamesState => ({ ...state, phase: "over", guesses_left: null, result: { winner, reason } });
-
-function giveClue(state: CodenamesState, { word, number }: Clue) {
-  const fault = clueFault(word, covered(state), state.clue_rule ?? 1);
-  if (fault !== null) return err({ message: fault });
-  const isLimited = typeof number === "number" && number > 0;
-  const told = noted(state, { clue: { word, number } });
-  return ok<CodenamesState>({ ...told, phase: "guess", guesses_left: isLimited ? number + 1 : null });
-}
-
-function guess(state: CodenamesState, word: string) {
-  const place = state.cards.findIndex((card) => !card.uncovered && fold(card.word) === fold(word));
-  const card = state.cards[place];
-  if (!card) return err({ message: "that word is not on the board, or it has been guessed" });
-  const cards = state.cards.with(place, { ...card, uncovered: true });
-  const guesses = [...(state.turns.at(-1)?.guesses ?? []), { word: card.word, identity: card.identity }];
-  const next = noted({ ...state, cards, remaining: remainingIn(cards) }, { guesses });
-  if (card.identity === "assassin") return ok(over(next, otherTeam(state.turn), "assassin"));
-  const winner = TEAMS.find((team) => next.remaining[team] === 0);
-  if (winner) return ok(over(next, winner, "agents_found"));
-  const left = state.guesses_left === null ? null : state.guesses_left - 1;
-  return ok(card.identity === state.turn && left !== 0 ? { ...next, guesses_left: left } : endTurn(next));
-}

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { agentStates } from "./lifecycle.ts";
-import { MatchCapacity } from "./match-capacity.ts";
-import { DisplayName } from "./names.ts";
+import { compiled, endpoint, id, match, points, roleMap } from "./message-fields.ts";
 
 /** The message types of PROTOCOL.md, section 2, and below the line the requests behind the named tools (section 4). */
 export const messageTypes = [
@@ -68,46 +67,6 @@ export const messageTypes = [
 ] as const;
 export type MessageType = (typeof messageTypes)[number];
 
-const id = z.string().min(1).max(200);
-const endpoint = z.string().max(2000);
-const roleMap = <T extends z.ZodType>(value: T) => z.record(z.string().max(100), value);
-const match = { league_id: id, match_id: id };
-/** The schema of a message that every match or round sends to or from a player: compiled for speed. */
-const compiled = <Shape extends z.ZodRawShape>(shape: Shape) => z.compile(z.object(shape));
-const points = roleMap(z.number());
-/** Any text: a wrong code is refused as such, not as a malformed message. */
-const join_code = z.string().max(1000).nullish();
-
-export const RefereeRegisterRequest = z.object({
-  display_name: DisplayName,
-  version: z.string().max(100).default("1.0.0"),
-  game_types: z.array(id).max(100),
-  contact_endpoint: endpoint,
-  max_concurrent_matches: MatchCapacity,
-  /** The join code of the league. */
-  join_code,
-});
-export type RefereeRegisterRequest = z.infer<typeof RefereeRegisterRequest>;
-
-export const PlayerRegisterRequest = z.object({
-  display_name: DisplayName,
-  version: z.string().max(100).default("1.0.0"),
-  game_types: z.array(id).max(100),
-  contact_endpoint: endpoint,
-  league_ids: z.array(id).max(100).nullish(),
-  /** false: MOVE_REQUEST comes without the list of legal actions. */
-  legal_actions: z.boolean().nullish(),
-  /** false: don't send me ROUND_RESULT, my next view tells the round too. */
-  round_results: z.boolean().nullish(),
-  /** true: several calls may come in one POST, as a JSON-RPC batch. */
-  batch: z.boolean().nullish(),
-  /** false: announcements of rounds and standings are not sent to the player. */
-  announcements: z.boolean().nullish(),
-  /** The join code of the league. */
-  join_code,
-});
-export type PlayerRegisterRequest = z.infer<typeof PlayerRegisterRequest>;
-
 /** Arguments of the manager's `start_game`: one match, given to one referee. */
 export const StartGame = z.object({
   ...match,
@@ -132,25 +91,6 @@ export const StartGame = z.object({
   timeouts: z.object({ join_ms: z.int().min(1), move_ms: z.int().min(1), game_over_ms: z.int().min(1) }),
 });
 export type StartGame = z.infer<typeof StartGame>;
-
-const registerResponse = {
-  status: z.enum(["ACCEPTED", "REJECTED"]),
-  auth_token: z.string().max(1000).nullish(),
-  league_ids: z.array(id).nullish(),
-  reason: z.string().nullish(),
-  error_code: z.string().nullish(),
-  /** True in a rejection that may be an acceptance if the agent registers again after a second. */
-  retryable: z.boolean().nullish(),
-};
-export const PlayerRegisterResponse = z.object({ ...registerResponse, player_id: id.nullish() });
-export type PlayerRegisterResponse = z.infer<typeof PlayerRegisterResponse>;
-export const RefereeRegisterResponse = z.object({
-  ...registerResponse,
-  referee_id: id.nullish(),
-  /** For a referee that comes back: the matches that are still its own. */
-  matches: z.array(StartGame).nullish(),
-});
-export type RefereeRegisterResponse = z.infer<typeof RefereeRegisterResponse>;
 
 export const GameInvite = compiled({
   ...match,

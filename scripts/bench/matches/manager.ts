@@ -7,6 +7,7 @@ import { err, ok } from "#shared/lib/result.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
+import * as registration from "#shared/protocol/registration-messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { httpEndpoint } from "#shared/rpc/http/endpoint.ts";
 import { jsonRpc } from "#shared/rpc/jsonrpc/json-rpc.ts";
@@ -109,7 +110,7 @@ export async function startBenchManager(
     operation({
       request: "REFEREE_REGISTER_REQUEST",
       reply: "REFEREE_REGISTER_RESPONSE",
-      payload: messages.RefereeRegisterRequest,
+      payload: registration.RefereeRegisterRequest,
       handle: (request) =>
         accepted((tokenHash) => {
           referee = { endpoint: request.contact_endpoint, tokenHash };
@@ -119,7 +120,7 @@ export async function startBenchManager(
     operation({
       request: "PLAYER_REGISTER_REQUEST",
       reply: "PLAYER_REGISTER_RESPONSE",
-      payload: messages.PlayerRegisterRequest,
+      payload: registration.PlayerRegisterRequest,
       handle: (request) =>
         accepted((tokenHash) => {
           const id = playerId(players.length + 1);

@@ -1,0 +1,58 @@
+/** Registration of referees and players with the league manager. */
+import { z } from "zod";
+import { MatchCapacity } from "./match-capacity.ts";
+import { endpoint, id } from "./message-fields.ts";
+import { StartGame } from "./messages.ts";
+import { DisplayName } from "./names.ts";
+
+/** Any text: a wrong join code is rejected as such, not as a malformed message. */
+const join_code = z.string().max(1000).nullish();
+
+export const RefereeRegisterRequest = z.object({
+  display_name: DisplayName,
+  version: z.string().max(100).default("1.0.0"),
+  game_types: z.array(id).max(100),
+  contact_endpoint: endpoint,
+  max_concurrent_matches: MatchCapacity,
+  /** The join code of the league. */
+  join_code,
+});
+export type RefereeRegisterRequest = z.infer<typeof RefereeRegisterRequest>;
+
+export const PlayerRegisterRequest = z.object({
+  display_name: DisplayName,
+  version: z.string().max(100).default("1.0.0"),
+  game_types: z.array(id).max(100),
+  contact_endpoint: endpoint,
+  league_ids: z.array(id).max(100).nullish(),
+  /** false: MOVE_REQUEST has no list of legal actions. */
+  legal_actions: z.boolean().nullish(),
+  /** false: ROUND_RESULT is not sent to the player; its next view has the round too. */
+  round_results: z.boolean().nullish(),
+  /** true: several calls may come in one POST, as a JSON-RPC batch. */
+  batch: z.boolean().nullish(),
+  /** false: announcements of rounds and standings are not sent to the player. */
+  announcements: z.boolean().nullish(),
+  /** The join code of the league. */
+  join_code,
+});
+export type PlayerRegisterRequest = z.infer<typeof PlayerRegisterRequest>;
+
+const registerResponse = {
+  status: z.enum(["ACCEPTED", "REJECTED"]),
+  auth_token: z.string().max(1000).nullish(),
+  league_ids: z.array(id).nullish(),
+  reason: z.string().nullish(),
+  error_code: z.string().nullish(),
+  /** True in a rejection that may be an acceptance if the agent registers again after a second. */
+  retryable: z.boolean().nullish(),
+};
+export const PlayerRegisterResponse = z.object({ ...registerResponse, player_id: id.nullish() });
+export type PlayerRegisterResponse = z.infer<typeof PlayerRegisterResponse>;
+export const RefereeRegisterResponse = z.object({
+  ...registerResponse,
+  referee_id: id.nullish(),
+  /** The matches that are still assigned to a referee that registers again. */
+  matches: z.array(StartGame).nullish(),
+});
+export type RefereeRegisterResponse = z.infer<typeof RefereeRegisterResponse>;
