@@ -4,17 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { canonical, MANIFEST, matchFile } from "../archive/files.ts";
-import {
-  cleanUp,
-  type Ended,
-  league,
-  newFolder,
-  RPS,
-  root,
-  run,
-  STACK_LINE,
-  testLeague,
-} from "../testing/processes.ts";
+import { cleanUp, type Ended, league, newFolder, root, STACK_LINE } from "../testing/processes.ts";
+import { RPS, run, testLeague } from "../testing/test-league.ts";
 
 afterEach(cleanUp);
 

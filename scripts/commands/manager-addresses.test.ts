@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Interfaces } from "#shared/rpc/http/this-machine.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { DEFAULT_CONFIG } from "#shared/runtime/defaults.ts";
-import { RPS } from "../testing/processes.ts";
+import { RPS } from "../testing/test-league.ts";
 import { addressLines, joinCommand, managerUrls, serveCommand } from "./manager-addresses.ts";
 
 const configOf = (manager: object): Config => Config.parse({ leagues: RPS, manager });

@@ -8,18 +8,8 @@ import { replay, replayTexts } from "#shared/session/replay.ts";
 import { verdictOf } from "#shared/session/verdict.ts";
 import { summaryOf } from "../../league-manager/league/outcome.ts";
 import { keptState, sessionLog } from "../../league-manager/testing/kept-state.ts";
-import {
-  ALL_LEAGUES,
-  cleanUp,
-  documentOf,
-  type Ended,
-  FOUR_BOTS,
-  league,
-  processesIn,
-  runFolders,
-  type TestLeague,
-  testLeague,
-} from "../testing/processes.ts";
+import { cleanUp, type Ended, league, processesIn } from "../testing/processes.ts";
+import { ALL_LEAGUES, documentOf, FOUR_BOTS, runFolders, type TestLeague, testLeague } from "../testing/test-league.ts";
 
 const playerId = z.string().regex(/^P\d\d$/);
 const count = z.int().min(0);

@@ -1,23 +1,12 @@
-/** Helpers of the end-to-end tests: real processes, free ports, folders that go away, and nothing left running. */
+/** Helpers of the end-to-end tests: real processes, and folders that are removed after the test. */
 import { type ChildProcess, spawn } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { TestHost } from "#shared/rpc/testing/network.ts";
-import { freePorts } from "#shared/runtime/process/free-ports.ts";
-import type { ResultsDocument } from "../../league-manager/projections/document.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -47,7 +36,7 @@ export interface AgentFound {
   readonly args: readonly string[];
 }
 
-/** A line of a stack trace, which people at a terminal are not to be shown. */
+/** A line of a stack trace. Commands must not print any. */
 export const STACK_LINE = /^(\S.*: )?\s+at .*:\d+:\d+\)?$/m;
 
 const started: ChildProcess[] = [];
@@ -108,7 +97,7 @@ export function pidOf(folder: string, script: string, argument?: string): number
   return found.pid;
 }
 
-/** Told of each line of stderr; what it returns is typed into the process, null is nothing, `end` closes its stdin. */
+/** Receives each line of stderr. A string that it returns is written to stdin, null writes nothing, `end` closes stdin. */
 export type Typist = (line: string) => string | null | { readonly end: true };
 
 const PRELOAD = ["--require", join(root, "shared/runtime/compile-cache.cjs")];
@@ -196,55 +185,6 @@ export async function eventually(what: string, holds: () => boolean | Promise<bo
   }
 }
 
-export interface TestLeague {
-  /** A new folder, with the config and a folder `data` in it. */
-  readonly folder: string;
-  readonly file: string;
-  /** The manager's port; referees have the next ones, players those from +10 on. */
-  readonly port: number;
-}
-
-/** The leagues of config/league.json. */
-export const ALL_LEAGUES = [
-  { league_id: "even-odd", game: "even_odd.v1" },
-  { league_id: "rps", game: "rps.v1", options: { best_of: 3 } },
-  { league_id: "chess", game: "chess.v1", options: { max_plies: 60 } },
-];
-export const FOUR_BOTS = ["random", "greedy", "counter", "cycle"];
-
-/** Writes a config with ports that no other test uses; `bots` become the players Player1, Player2, …. */
-export async function testLeague(
-  bots: readonly string[],
-  leagues: readonly object[],
-  more: { referees?: number; files?: Readonly<Record<string, string>>; config?: object } = {},
-): Promise<TestLeague> {
-  const folder = newFolder();
-  const [port = 0] = await freePorts(20);
-  const config = {
-    manager: { port },
-    referees: { count: more.referees ?? 1, firstPort: port + 1 },
-    data: "data",
-    players: bots.map((bot, index) => ({ name: `Player${index + 1}`, bot })),
-    playersFirstPort: port + 10,
-    leagues,
-    ...more.config,
-  };
-  for (const [name, text] of Object.entries(more.files ?? {})) writeFileSync(join(folder, name), text);
-  const file = join(folder, "league.json");
-  writeFileSync(file, `// a test's own\n${JSON.stringify(config, null, 2)}\n`);
-  mkdirSync(join(folder, "data"));
-  return { folder, file, port };
-}
-
-/** The folders of the runs in a test's data folder. */
-export function runFolders({ folder }: TestLeague): readonly string[] {
-  const runs = join(folder, "data", "runs");
-  return existsSync(runs) ? readdirSync(runs).map((name) => join(runs, name)) : [];
-}
-
-/** The one JSON document that `--json` has put on stdout. */
-export const documentOf = ({ stdout }: Ended): ResultsDocument => JSON.parse(stdout) as ResultsDocument;
-
 /** A named tool called as curl would; the plain result, and whether it is an error. */
 export async function callTool(
   port: number,
@@ -260,16 +200,3 @@ export async function callTool(
   const { result } = (await response.json()) as { result: { isError?: true; content: [{ text: string }] } };
   return { isError: result.isError === true, value: JSON.parse(result.content[0].text) as Record<string, unknown> };
 }
-
-/** One short league. */
-export const RPS = [{ league_id: "rps", game: "rps.v1", options: { best_of: 3 } }];
-/** Leagues with rounds enough that a run is still under way when it is disturbed. */
-export const LONG = [
-  { league_id: "long", game: "rps.v1", options: { best_of: 99 } },
-  { league_id: "chess", game: "chess.v1", options: { max_plies: 100 } },
-];
-/** `league run` of a test's config, with a seed. */
-export const run = (test: TestLeague, ...flags: string[]): Running =>
-  start("scripts/league.ts", ["run", test.file, "--seed", "7", ...flags]);
-/** The line that tells of a league's first result. */
-export const FIRST_RESULT = /^\S+ R1M\d+ \(.*\[1\/\d+\]$/;

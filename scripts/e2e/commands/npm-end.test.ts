@@ -10,13 +10,11 @@ import {
   eventually,
   kill,
   processesIn,
-  RPS,
   type Running,
   root,
   start,
-  type TestLeague,
-  testLeague,
 } from "../../testing/processes.ts";
+import { RPS, type TestLeague, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 

@@ -3,7 +3,8 @@ import { afterEach, expect, it } from "vitest";
 import { qrCode } from "#shared/runtime/cli/qr-code.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { requireProgram } from "#shared/runtime/testing/packages.ts";
-import { cleanUp, eventually, newFolder, RPS, type Running, start, testLeague } from "../../testing/processes.ts";
+import { cleanUp, eventually, newFolder, type Running, start } from "../../testing/processes.ts";
+import { RPS, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 

@@ -1,16 +1,8 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  agentsIn,
-  cleanUp,
-  eventually,
-  RPS,
-  type Running,
-  start,
-  type TestLeague,
-  testLeague,
-} from "../../testing/processes.ts";
+import { agentsIn, cleanUp, eventually, type Running, start } from "../../testing/processes.ts";
+import { RPS, type TestLeague, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 

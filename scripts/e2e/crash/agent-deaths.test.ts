@@ -2,21 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { ResultsDocument } from "../../../league-manager/projections/document.ts";
-import {
-  agentsIn,
-  cleanUp,
-  documentOf,
-  eventually,
-  FIRST_RESULT,
-  kill,
-  LONG,
-  pidOf,
-  processesIn,
-  RPS,
-  run,
-  type TestLeague,
-  testLeague,
-} from "../../testing/processes.ts";
+import { agentsIn, cleanUp, eventually, kill, pidOf, processesIn } from "../../testing/processes.ts";
+import { documentOf, FIRST_RESULT, LONG, RPS, run, type TestLeague, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 

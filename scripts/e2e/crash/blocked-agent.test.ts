@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { cleanUp, documentOf, newFolder, processesIn, run, testLeague } from "../../testing/processes.ts";
+import { cleanUp, newFolder, processesIn } from "../../testing/processes.ts";
+import { documentOf, run, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 

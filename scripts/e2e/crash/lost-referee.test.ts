@@ -6,18 +6,15 @@ import { keptState } from "../../../league-manager/testing/kept-state.ts";
 import {
   agentsIn,
   cleanUp,
-  documentOf,
   eventually,
   kill,
   league,
   pidOf,
   processesIn,
   type Running,
-  runFolders,
   start,
-  type TestLeague,
-  testLeague,
 } from "../../testing/processes.ts";
+import { documentOf, runFolders, type TestLeague, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 

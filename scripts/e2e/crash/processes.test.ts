@@ -7,22 +7,24 @@ import {
   agentsIn,
   callTool,
   cleanUp,
-  documentOf,
   eventually,
-  FIRST_RESULT,
   kill,
-  LONG,
   pidOf,
   processesIn,
-  RPS,
   type Running,
-  run,
-  runFolders,
   STACK_LINE,
   start,
+} from "../../testing/processes.ts";
+import {
+  documentOf,
+  FIRST_RESULT,
+  LONG,
+  RPS,
+  run,
+  runFolders,
   type TestLeague,
   testLeague,
-} from "../../testing/processes.ts";
+} from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 

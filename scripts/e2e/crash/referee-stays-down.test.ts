@@ -3,15 +3,8 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { keptState } from "../../../league-manager/testing/kept-state.ts";
-import {
-  agentsIn,
-  cleanUp,
-  eventually,
-  type Running,
-  start,
-  type TestLeague,
-  testLeague,
-} from "../../testing/processes.ts";
+import { agentsIn, cleanUp, eventually, type Running, start } from "../../testing/processes.ts";
+import { type TestLeague, testLeague } from "../../testing/test-league.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
 type Wire = any;

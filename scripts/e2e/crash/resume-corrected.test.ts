@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
-import { cleanUp, documentOf, league, newFolder, start, testLeague } from "../../testing/processes.ts";
+import { cleanUp, league, newFolder, start } from "../../testing/processes.ts";
+import { documentOf, testLeague } from "../../testing/test-league.ts";
 
 /** Each test starts several processes, also on slow machines. */
 vi.setConfig({ testTimeout: 120_000 });

@@ -15,12 +15,10 @@ import {
   newFolder,
   processesIn,
   type Running,
-  runFolders,
   STACK_LINE,
   start,
-  type TestLeague,
-  testLeague,
 } from "../../testing/processes.ts";
+import { runFolders, type TestLeague, testLeague } from "../../testing/test-league.ts";
 
 /** Each test starts several processes, also on slow machines. */
 vi.setConfig({ testTimeout: 120_000 });

@@ -5,7 +5,8 @@ import { afterEach, expect, it, vi } from "vitest";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { startTestHost } from "../../../referee/rest/testing-host.ts";
 import { writeSyntheticRun } from "../../bench/run.ts";
-import { cleanUp, league, newFolder, start, testLeague } from "../../testing/processes.ts";
+import { cleanUp, league, newFolder, start } from "../../testing/processes.ts";
+import { testLeague } from "../../testing/test-league.ts";
 
 /** Each test starts processes, also on slow machines. */
 vi.setConfig({ testTimeout: 60_000 });

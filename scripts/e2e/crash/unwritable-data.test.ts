@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { writeSyntheticRun } from "../../bench/run.ts";
-import { cleanUp, type Ended, league, newFolder, RPS, start, testLeague } from "../../testing/processes.ts";
+import { cleanUp, type Ended, league, newFolder, start } from "../../testing/processes.ts";
+import { RPS, testLeague } from "../../testing/test-league.ts";
 
 /** Each test starts several processes, also on slow machines. */
 vi.setConfig({ testTimeout: 120_000 });

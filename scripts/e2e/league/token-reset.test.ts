@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { callTool, cleanUp, RPS, type Running, start, testLeague } from "../../testing/processes.ts";
+import { callTool, cleanUp, type Running, start } from "../../testing/processes.ts";
+import { RPS, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { canCreateNetworks, createNetwork, type TestHost, type TestNetwork } from "#shared/rpc/testing/network.ts";
-import { cleanUp, newFolder, RPS, type Running, root, start } from "../../testing/processes.ts";
+import { cleanUp, newFolder, type Running, root, start } from "../../testing/processes.ts";
+import { RPS } from "../../testing/test-league.ts";
 
 /** Every host has ports of its own, so the tests use the default ones. */
 const MANAGER_PORT = 8000;

@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canCreateNetworks, createNetwork, type TestNetwork } from "#shared/rpc/testing/network.ts";
-import { cleanUp, documentOf, newFolder, RPS, start } from "../../testing/processes.ts";
+import { cleanUp, newFolder, start } from "../../testing/processes.ts";
+import { documentOf, RPS } from "../../testing/test-league.ts";
 
 describe.skipIf(!canCreateNetworks)("a player that is listed on another machine (needs root and iproute2)", () => {
   let network: TestNetwork<"league" | "afar">;

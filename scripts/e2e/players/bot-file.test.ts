@@ -1,17 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  cleanUp,
-  documentOf,
-  kill,
-  league,
-  newFolder,
-  processesIn,
-  STACK_LINE,
-  start,
-  testLeague,
-} from "../../testing/processes.ts";
+import { cleanUp, kill, league, newFolder, processesIn, STACK_LINE, start } from "../../testing/processes.ts";
+import { documentOf, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 

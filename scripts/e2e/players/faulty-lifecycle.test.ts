@@ -18,7 +18,8 @@ import {
   type TestLeagueOptions,
   type TestPlayer,
 } from "../../testing/league.ts";
-import { cleanUp, RPS, run, runFolders, testLeague } from "../../testing/processes.ts";
+import { cleanUp } from "../../testing/processes.ts";
+import { RPS, run, runFolders, testLeague } from "../../testing/test-league.ts";
 
 /** A silent player is waited for this long, and the others have this long to answer on a busy machine. */
 const PATIENT = { move_ms: 1_500, join_ms: 1_500 };

@@ -1,17 +1,8 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  agentsIn,
-  cleanUp,
-  documentOf,
-  eventually,
-  RPS,
-  run,
-  runFolders,
-  start,
-  testLeague,
-} from "../../testing/processes.ts";
+import { agentsIn, cleanUp, eventually, start } from "../../testing/processes.ts";
+import { documentOf, RPS, run, runFolders, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 

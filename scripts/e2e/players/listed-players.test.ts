@@ -2,16 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
-import {
-  cleanUp,
-  documentOf,
-  newFolder,
-  RPS,
-  run,
-  start,
-  type TestLeague,
-  testLeague,
-} from "../../testing/processes.ts";
+import { cleanUp, newFolder, start } from "../../testing/processes.ts";
+import { documentOf, RPS, run, type TestLeague, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 

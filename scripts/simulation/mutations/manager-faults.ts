@@ -1,0 +1,110 @@
+import type { Mutation } from "./mutation.ts";
+
+/** Faults in the code of the league manager. */
+export const MANAGER_FAULTS: readonly Mutation[] = [
+  {
+    name: "the manager answers before the commit",
+    file: "league-manager/store/ledger.ts",
+    from: "return () => resolve({ ok: true, value: reply });",
+    to: "resolve({ ok: true, value: reply });\n    return () => {};",
+  },
+  {
+    name: "the ledger does not wait for its append",
+    file: "league-manager/store/ledger.ts",
+    from: "await store.log.append(appends, batch.statements);",
+    to: "store.log.append(appends, batch.statements).catch(() => {});",
+  },
+  {
+    name: "a result of an earlier epoch is taken",
+    file: "league-manager/league/report.ts",
+    from: "if (match.refereeId !== refereeId || match.epoch !== epoch) {\n",
+    to: `if (match.refereeId !== null && match.epoch !== epoch) {
+      const taken = { ...result, epoch: match.epoch };
+      return decideReport(league, { type: "report", result: taken, refereeId: match.refereeId, seed });
+    } else if (match.refereeId !== refereeId) {\n`,
+  },
+  {
+    name: "a repeated result is refused",
+    file: "league-manager/league/report.ts",
+    from: "return isRecorded(match, result) ? ok(NOTHING) : err(otherResult(name, match));",
+    to: "return err(otherResult(name, match));",
+  },
+  {
+    name: "a repeated result is recorded again",
+    file: "league-manager/league/report.ts",
+    from: 'if (match.status === "completed") return',
+    to: 'if (match.status === "scheduled") return',
+  },
+  {
+    name: "any answer to START_GAME counts as accepted",
+    file: "league-manager/effects/dispatch/hand-over.ts",
+    from: 'if (reply.ok && reply.value.type === "START_GAME_RESPONSE") {',
+    to: "if (reply.ok) {",
+  },
+  {
+    name: "a START_GAME without an answer counts as accepted",
+    file: "league-manager/effects/dispatch/hand-over.ts",
+    from: 'if (reply.ok && reply.value.type === "START_GAME_RESPONSE") {',
+    to: "if (!reply.ok || reply.value.type) {",
+  },
+  {
+    name: "a released match is not listed as open work",
+    file: "league-manager/league/open-work.ts",
+    from: '    case "match_released":\n',
+    to: "",
+  },
+  {
+    name: "events of leagues do not change the open work",
+    file: "league-manager/effects/reconciler.ts",
+    from: 'if (committed.kind !== "league") continue;',
+    to: 'if (committed.kind === "league") continue;',
+  },
+  {
+    name: "a loss gives three points in the standings",
+    file: "league-manager/league/standings.ts",
+    from: "losses * POINTS.loss",
+    to: "losses * POINTS.win",
+  },
+  {
+    name: "a released match keeps its epoch",
+    file: "league-manager/league/evolve-match.ts",
+    from: "epoch: match.epoch + 1",
+    to: "epoch: match.epoch",
+  },
+  {
+    name: "missed health probes are not counted",
+    file: "league-manager/effects/dispatch/health.ts",
+    from: "else this.#misses.set(id, (this.#misses.get(id) ?? 0) + 1);",
+    to: "",
+  },
+  {
+    name: "a referee that is down keeps its matches",
+    file: "league-manager/effects/dispatch/dispatch.ts",
+    from: "if (lost.length > 0) this.#release(league.leagueId, lost);",
+    to: "",
+  },
+  {
+    name: "a round opens before the earlier one is completed",
+    file: "league-manager/league/evolve-match.ts",
+    from: "currentRound: firstOpenRound(rounds, index) }",
+    to: "currentRound: firstOpenRound(rounds, index + 1) }",
+  },
+  {
+    name: "a match may last as long as one move",
+    file: "league-manager/effects/deadlines.ts",
+    from: "return Math.min(Math.max(ofMatch, ofStart, 0), timeouts.match_ms);",
+    to: "return Math.min(Math.max(ofMatch, ofStart, 0), timeouts.move_ms);",
+  },
+  {
+    name: "a league starts before its players are complete",
+    file: "league-manager/effects/league-start.ts",
+    from: "return entered >= needed;",
+    to: "return entered >= league.roles.length;",
+  },
+  {
+    name: "a result may come from anyone",
+    file: "league-manager/api/agent-operations.ts",
+    from: "  return isSelf ? agent : null;",
+    to: "  return isSelf ? agent : projections.agent(String(caller.sender).slice(8));",
+  },
+];

@@ -1,0 +1,17 @@
+import type { Mutation } from "./mutation.ts";
+
+/** Faults in the code of the player. */
+export const PLAYER_FAULTS: readonly Mutation[] = [
+  {
+    name: "a player answers a repeated request with another move",
+    file: "player/matches/player.ts",
+    from: "request.error == null ? playing.answers.get(request.tick) : undefined",
+    to: "request.error === null ? playing.answers.get(request.tick) : undefined",
+  },
+  {
+    name: "a player keeps its ended matches",
+    file: "player/matches/player.ts",
+    from: "  matches.delete(key);\n",
+    to: "",
+  },
+];

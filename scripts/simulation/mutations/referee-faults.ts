@@ -1,0 +1,96 @@
+import type { Mutation } from "./mutation.ts";
+
+/** Faults in the code of the referee. */
+export const REFEREE_FAULTS: readonly Mutation[] = [
+  {
+    name: "a repeated START_GAME begins a new session",
+    file: "referee/referee.ts",
+    from: "const isResumed = newest?.epoch === epoch;",
+    to: "const isResumed = false;",
+  },
+  {
+    name: "a report is not repeated",
+    file: "referee/match/report.ts",
+    from: "await driver.clock.pause(pauseMs, signal);",
+    to: "return false;",
+  },
+  {
+    name: "the time for a move is in seconds",
+    file: "referee/match/ask-move.ts",
+    from: "const limitMs = match.order.timeouts.move_ms;",
+    to: "const limitMs = match.order.timeouts.move_ms / 1_000;",
+  },
+  {
+    name: "a refused connection to a player is not tried again",
+    file: "referee/match/ask.ts",
+    from: "      retry: true,\n",
+    to: "",
+  },
+  {
+    name: "a player that was restarted is not invited again",
+    file: "referee/match/ask-move.ts",
+    from: 'reply.kind === "unknown_match" && invitations < MAX_INVITATIONS',
+    to: 'reply.kind === "unknown_match" && invitations < 0',
+  },
+  {
+    name: "a restarted referee does not resume its matches",
+    file: "referee/registration.ts",
+    from: "for (const order of response.matches ?? []) await referee.start(order);",
+    to: "",
+  },
+  {
+    name: "a resumed turn asks players that have acted",
+    file: "referee/match/play-match.ts",
+    from: "game.toAct(state).flatMap((role) =>",
+    to: "(game.info.simultaneous ? game.roles : game.toAct(state)).flatMap((role) =>",
+  },
+  {
+    name: "a player sees the view of its opponent",
+    file: "referee/match/messages.ts",
+    from: "const view = seatView(session, role);",
+    to: "const view = seatView(session, session.game.roles.find((one) => one !== role) ?? role);",
+  },
+  {
+    name: "a forfeit names the opponent",
+    file: "referee/match/play-match.ts",
+    from: "return err(chargedTo(driver, player, answer.error, request));",
+    to: "return err(chargedTo(driver, match.players.find((one) => one !== player) ?? player, answer.error, request));",
+  },
+  {
+    name: "anyone may withdraw a match",
+    file: "referee/operations/orders.ts",
+    from: 'if (!isManager(desk, caller.authToken ?? "", matchRef(league_id, match_id))) {',
+    to: "if (caller.sender === null) {",
+  },
+  {
+    name: "an answer in the name of another player counts",
+    file: "referee/match/ask.ts",
+    from: "sender === `player:",
+    to: "sender || `player:",
+  },
+  {
+    name: "an answer for another tick counts",
+    file: "referee/match/ask.ts",
+    from: "if (tick !== asked.tick) return",
+    to: "if (tick < 0) return",
+  },
+  {
+    name: "a player may ask for the state of another role",
+    file: "referee/operations/game-state.ts",
+    from: "return ok({ match_id, ...matchState(match.kept.session, match.viewer, desk.host.lobby) });",
+    to: `const other = match.kept.session.game.roles.find((role) => role !== match.viewer);
+      return ok({ match_id, ...matchState(match.kept.session, other ?? match.viewer, desk.host.lobby) });`,
+  },
+  {
+    name: "a referee keeps its ended sessions in memory",
+    file: "referee/referee.ts",
+    from: "        host.forget(sessionId);\n",
+    to: "",
+  },
+  {
+    name: "a referee changes a move",
+    file: "referee/match/ask-move.ts",
+    from: "{ role, action: move, expectedTick",
+    to: '{ role, action: typeof move === "number" ? 1 : move, expectedTick',
+  },
+];

@@ -1,0 +1,47 @@
+import type { Mutation } from "./mutation.ts";
+
+/** Faults in the code that all agents share. */
+export const SHARED_FAULTS: readonly Mutation[] = [
+  {
+    name: "the event log resolves before the commit",
+    file: "shared/store/sqlite-event-log.ts",
+    from: "    await committed;\n",
+    to: "    committed.catch(() => {});\n",
+  },
+  {
+    name: "the time of a call follows the machine's date",
+    file: "shared/rpc/peer/peer.ts",
+    from: "  const deadline = clock.monotonic() + options.timeoutMs;\n  let result = await once(options);",
+    to: "  const deadline = clock.now() + options.timeoutMs;\n  clock = { ...clock, monotonic: clock.now };\n  let result = await once(options);",
+  },
+  {
+    name: "an open turn shows the choice of the other player",
+    file: "shared/games/even-odd.ts",
+    from: 'EVEN: viewer === "EVEN" ? choices.EVEN : null,',
+    to: "EVEN: choices.EVEN,",
+  },
+  {
+    name: "a draw gives no points",
+    file: "shared/session/verdict.ts",
+    from: "drawn ? POINTS.draw :",
+    to: "drawn ? POINTS.loss :",
+  },
+  {
+    name: "a turn of both players closes with the first choice",
+    file: "shared/session/session.ts",
+    from: "turnTick: closesTurn ? tick : session.turnTick,",
+    to: "turnTick: tick,",
+  },
+  {
+    name: "a failed append leaves its head in memory",
+    file: "shared/store/sqlite-event-log.ts",
+    from: "    heads.drop(held);\n",
+    to: "",
+  },
+  {
+    name: "the timer of a call is not cancelled",
+    file: "shared/rpc/peer/pending.ts",
+    from: "    this.#cancelTimer();\n",
+    to: "",
+  },
+];

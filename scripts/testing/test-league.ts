@@ -1,0 +1,68 @@
+/** Configs of leagues for the end-to-end tests, and their runs. */
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freePorts } from "#shared/runtime/process/free-ports.ts";
+import type { ResultsDocument } from "../../league-manager/projections/document.ts";
+import { type Ended, newFolder, type Running, start } from "./processes.ts";
+
+export interface TestLeague {
+  /** A new folder, with the config and a folder `data` in it. */
+  readonly folder: string;
+  readonly file: string;
+  /** The manager's port; referees have the next ones, players those from +10 on. */
+  readonly port: number;
+}
+
+/** The leagues of config/league.json. */
+export const ALL_LEAGUES = [
+  { league_id: "even-odd", game: "even_odd.v1" },
+  { league_id: "rps", game: "rps.v1", options: { best_of: 3 } },
+  { league_id: "chess", game: "chess.v1", options: { max_plies: 60 } },
+];
+export const FOUR_BOTS = ["random", "greedy", "counter", "cycle"];
+
+/** Writes a config with ports that no other test uses. The `bots` play as Player1, Player2, …. */
+export async function testLeague(
+  bots: readonly string[],
+  leagues: readonly object[],
+  more: { referees?: number; files?: Readonly<Record<string, string>>; config?: object } = {},
+): Promise<TestLeague> {
+  const folder = newFolder();
+  const [port = 0] = await freePorts(20);
+  const config = {
+    manager: { port },
+    referees: { count: more.referees ?? 1, firstPort: port + 1 },
+    data: "data",
+    players: bots.map((bot, index) => ({ name: `Player${index + 1}`, bot })),
+    playersFirstPort: port + 10,
+    leagues,
+    ...more.config,
+  };
+  for (const [name, text] of Object.entries(more.files ?? {})) writeFileSync(join(folder, name), text);
+  const file = join(folder, "league.json");
+  writeFileSync(file, `// a test's own\n${JSON.stringify(config, null, 2)}\n`);
+  mkdirSync(join(folder, "data"));
+  return { folder, file, port };
+}
+
+/** The folders of the runs in a test's data folder. */
+export function runFolders({ folder }: TestLeague): readonly string[] {
+  const runs = join(folder, "data", "runs");
+  return existsSync(runs) ? readdirSync(runs).map((name) => join(runs, name)) : [];
+}
+
+/** The one JSON document that `--json` has put on stdout. */
+export const documentOf = ({ stdout }: Ended): ResultsDocument => JSON.parse(stdout) as ResultsDocument;
+
+/** One short league. */
+export const RPS = [{ league_id: "rps", game: "rps.v1", options: { best_of: 3 } }];
+/** Leagues that are long enough that a test can disturb their run. */
+export const LONG = [
+  { league_id: "long", game: "rps.v1", options: { best_of: 99 } },
+  { league_id: "chess", game: "chess.v1", options: { max_plies: 100 } },
+];
+/** `league run` of a test's config, with a seed. */
+export const run = (test: TestLeague, ...flags: string[]): Running =>
+  start("scripts/league.ts", ["run", test.file, "--seed", "7", ...flags]);
+/** The line with the first result of a league. */
+export const FIRST_RESULT = /^\S+ R1M\d+ \(.*\[1\/\d+\]$/;
