@@ -5,7 +5,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { isSessionId, isToken } from "#shared/lib/ids.ts";
 
 /** The database files of the session hosts of one folder. They are only read, because other processes may use them. */
-export interface GameFiles {
+interface GameFiles {
   /** The file that holds a game with one of these session ids or Codenames tokens; null if there is none. */
   fileOf(names: readonly string[]): string | null;
 }

@@ -12,7 +12,7 @@ import { playMatch } from "./match/play-match.ts";
 import { type ReportOptions, reportResult } from "./match/report.ts";
 import { protocolRejected } from "./sessions/rejections.ts";
 
-export interface RefereeOptions extends ReportOptions {
+interface RefereeOptions extends ReportOptions {
   readonly matches: MatchTable;
   /** Called after match tokens of seats have changed in the database. */
   readonly onTokensChanged?: () => void;

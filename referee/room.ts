@@ -25,7 +25,7 @@ import type { SeatTable } from "./sessions/seats.ts";
 import type { SessionTable } from "./sessions/session-table.ts";
 import type { Waits } from "./sessions/waits.ts";
 
-export interface PlayRoomDesk {
+interface PlayRoomDesk {
   readonly db: DatabaseSync;
   readonly writer: Writer;
   readonly driver: MatchDriver;

@@ -35,13 +35,13 @@ export interface Attempt {
   readonly newToken: string;
   readonly salt: string;
 }
-export interface PlayerAttempt extends Attempt {
+interface PlayerAttempt extends Attempt {
   /** null: every open league of its games. */
   readonly leagueIds: readonly string[] | null;
   /** Players that do not answer at their endpoint any more. They lose it if the new player is admitted. */
   readonly left: ReadonlySet<string>;
 }
-export interface RefereeAttempt extends Attempt {
+interface RefereeAttempt extends Attempt {
   /** Referees that answer no health probe, the one that has been silent for longest first. */
   readonly silent: readonly string[];
 }
@@ -63,7 +63,7 @@ export interface AdmittedPlayer extends Admitted {
   /** Players without endpoint and league that are forgotten, because there are too many. */
   readonly forgotten: readonly Agent[];
 }
-export interface AdmittedReferee extends Admitted {
+interface AdmittedReferee extends Admitted {
   /** The silent referee that makes room; null if there is room. */
   readonly replaced: Agent | null;
 }

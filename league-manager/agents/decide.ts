@@ -39,7 +39,7 @@ export type AgentCommand =
   | { readonly type: "remove" }
   | { readonly type: "forget"; readonly reason: ForgetReason };
 
-export type ForgetReason = NonNullable<Extract<NewAgentEvent, { type: "forgotten" }>["reason"]>;
+type ForgetReason = NonNullable<Extract<NewAgentEvent, { type: "forgotten" }>["reason"]>;
 
 type Decided = Result<readonly NewAgentEvent[], ProtocolError>;
 

@@ -42,7 +42,7 @@ export interface ApiOptions {
 }
 
 /** The manager's interface: tools, resources, pages and streams of events. */
-export interface Api {
+interface Api {
   readonly serving: Omit<ListenOptions, "log" | "host" | "ports">;
   /** Notifies subscribers of the resources that a committed event has changed. */
   changed(committed: CommittedEvent, change: StateChange | null): void;

@@ -9,7 +9,7 @@ import { Tasks } from "./tasks.ts";
 const AFTER_START_MS = 60_000;
 
 /** Whether the referee of an assigned match has accepted it since the manager's start. */
-export type HasAccepted = (leagueId: string, match: Match) => boolean;
+type HasAccepted = (leagueId: string, match: Match) => boolean;
 
 /**
  * Takes a match from a referee that has not ended it in time. One that the referee has not accepted does not count as overdue, because a match

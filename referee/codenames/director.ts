@@ -15,7 +15,7 @@ import { newsOf } from "./news.ts";
 import { questionFor } from "./questions.ts";
 import type { CodenamesTable, LedGame } from "./table.ts";
 
-export interface DirectorDesk {
+interface DirectorDesk {
   readonly host: SessionHost;
   readonly play: Play;
   readonly table: CodenamesTable;

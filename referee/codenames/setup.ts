@@ -18,7 +18,7 @@ export const Setup = z.object({
 export type Setup = z.infer<typeof Setup>;
 
 /** A rejected answer about the words. */
-export interface RejectedWords {
+interface RejectedWords {
   readonly setup: Setup["setup"];
   readonly attempt: number;
   readonly problem: string;

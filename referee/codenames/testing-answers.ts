@@ -18,7 +18,7 @@ export interface Asked {
   readonly words: readonly string[];
 }
 
-export function formAsked({ message, requestedSchema: { properties } }: Form): Asked {
+function formAsked({ message, requestedSchema: { properties } }: Form): Asked {
   const words = properties.word?.enum ?? [];
   const stage = properties.source
     ? "source"
@@ -34,7 +34,7 @@ export function formAsked({ message, requestedSchema: { properties } }: Form): A
   return { by: "form", stage, text: message, words };
 }
 
-export function promptAsked(prompt: Prompt): Asked {
+function promptAsked(prompt: Prompt): Asked {
   const text = textOf(prompt);
   const stages = { clue: '{"clue"', guess: '{"guess"', continue: '{"continue"' } as const;
   const [stage = "words" as const] = (["clue", "guess", "continue"] as const).filter((one) =>
@@ -56,7 +56,7 @@ function coveredIn(text: string): string[] {
 export const strange = (n: number): string => `ZXQ${"W".repeat(1 + (n % 20))}`;
 
 /** What somebody says who plays by what it is told: any clue, then the first word, then another. */
-export function sensible({ stage, words }: Asked, n: number): Record<string, string | number | boolean> {
+function sensible({ stage, words }: Asked, n: number): Record<string, string | number | boolean> {
   switch (stage) {
     case "source":
       return { source: "built-in" };

@@ -48,7 +48,7 @@ export interface CodenamesClient {
   close(): Promise<void>;
 }
 
-export interface HostOptions {
+interface HostOptions {
   /** What it says that it can be asked; everything that its answering can. */
   readonly capabilities?: object;
   readonly bearer?: string;

@@ -22,13 +22,13 @@ export interface Seated {
 }
 
 /** The turn that a MOVE_REQUEST is about. The answer must name the same match and tick. */
-export interface AskedTurn {
+interface AskedTurn {
   readonly match_id: string;
   readonly tick: number;
 }
 
 /** What one MOVE_REQUEST led to. */
-export type MoveReply =
+type MoveReply =
   /** A move for the turn that was asked, not checked by the rules. `raw` returns the answer as text, for a fault. */
   | { readonly kind: "move"; readonly move: unknown; raw(): string }
   /** `unanswered`: no answer came within the limit. `unknown_match`: the player does not know the match, as after a restart of its process. */

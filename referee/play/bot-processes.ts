@@ -12,7 +12,7 @@ export const builtInBots = readdirSync(BOT_FILES).flatMap((file) =>
   /^(?!uci)\w+\.ts$/.test(file) ? [file.slice(0, -3)] : [],
 );
 
-export interface BotProcessesDesk {
+interface BotProcessesDesk {
   readonly dataFolder: string;
   /** The file of the secret that the bots share. */
   readonly secretFile: string;

@@ -14,7 +14,7 @@ import type { SessionTable } from "../sessions/session-table.ts";
 import type { Play } from "./play.ts";
 import { hasMoveOrResigns, type Turns } from "./turns.ts";
 
-export interface PagesDesk {
+interface PagesDesk {
   readonly play: Play;
   readonly turns: Turns;
   readonly sessions: SessionTable;

@@ -17,7 +17,7 @@ export interface Told {
   readonly raw: string;
 }
 
-export interface CallAs {
+interface CallAs {
   readonly bearer?: string | undefined;
   readonly signal?: AbortSignal;
 }
@@ -97,7 +97,7 @@ export const tokenOf = (link: string): string => new URL(link).hash.replace("#se
 export const personTokens = ({ toldPeople }: TestHost, gameId: string): readonly string[] =>
   toldPeople.filter((line) => line.includes(gameId)).map((line) => /#seat=(\S+)/.exec(line)?.[1] ?? "");
 
-export interface GameEvent {
+interface GameEvent {
   readonly id: string;
   readonly event: string;
   readonly data: Wire;

@@ -12,7 +12,7 @@ export interface Metrics {
   answered(route: string, status: number, seconds: number): void;
 }
 
-export interface Gauges {
+interface Gauges {
   readonly sessionsInMemory: () => number;
   readonly eventStreams: () => number;
   readonly waitingCalls: () => number;

@@ -9,7 +9,7 @@ import { viewFor } from "../views/session-views.ts";
 import { RestError } from "./errors.ts";
 
 /** The contents of one kind of stream: the name of its events, and the view of a session that they carry. */
-export interface Telling {
+interface Telling {
   readonly event: string;
   /** `rows` are the log up to this session. */
   view(session: Session, viewer: Viewer, rows: Kept["rows"]): unknown;

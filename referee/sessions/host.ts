@@ -33,7 +33,7 @@ import { createLobby, type Lobby } from "./lobby.ts";
 import { rejected } from "./rejections.ts";
 import type { Access, Seat, SessionStore } from "./session-store.ts";
 
-export interface NewSessionOptions extends Partial<Access> {
+interface NewSessionOptions extends Partial<Access> {
   readonly game: Game;
   /** Parsed by the game. */
   readonly options: unknown;
@@ -49,7 +49,7 @@ export interface Step {
   readonly session: Session;
 }
 
-export interface Submission {
+interface Submission {
   readonly role: Role;
   /** Any JSON. A value that is not an action of the game is rejected as illegal. */
   readonly action: unknown;

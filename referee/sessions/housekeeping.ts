@@ -3,7 +3,7 @@ import type { Logger } from "#shared/runtime/process/logger.ts";
 import type { SessionHost } from "./host.ts";
 import type { Replies } from "./replies.ts";
 
-export interface HousekeepingOptions {
+interface HousekeepingOptions {
   readonly host: SessionHost;
   readonly replies: Replies;
   /** A session that its seats play over REST expires when no seat has acted for this time. */

@@ -56,7 +56,7 @@ export interface Rejection extends RejectionOf<RejectionCode> {
 }
 
 /** How a rejection is answered. A request that cannot be read never becomes a command: its error is one of HTTP or JSON-RPC. */
-export interface RejectionAnswers {
+interface RejectionAnswers {
   /** Error code of the REST API; `restStatus` has its HTTP status. */
   readonly rest: RestCode;
   /** The same of the routes that the pages call. */

@@ -24,7 +24,7 @@ export interface Reply {
   readonly body: string;
 }
 
-export interface KeyedRequest {
+interface KeyedRequest {
   readonly agentId: string;
   /** The idempotency key of the request; null without one. */
   readonly key: string | null;

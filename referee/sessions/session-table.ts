@@ -27,7 +27,7 @@ interface Tables {
 }
 
 /** A session in the list of an agent. */
-export interface ListedSession {
+interface ListedSession {
   readonly session_id: string;
   readonly template: string;
   readonly status: string;
@@ -38,7 +38,7 @@ export interface ListedSession {
 }
 
 /** A game in the list of the pages. */
-export interface ListedGame {
+interface ListedGame {
   readonly game_id: string;
   readonly template: string;
   /** "waiting_for_players" while a seat is open, then as the session's. */

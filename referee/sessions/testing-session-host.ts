@@ -5,7 +5,7 @@ import { testWriter } from "#shared/store/testing-writer.ts";
 import { createHost, type SessionHost } from "./host.ts";
 import { SESSION_SCHEMA, type SessionStore, sessionStore } from "./session-store.ts";
 
-export interface HostInMemory {
+interface HostInMemory {
   readonly clock: Clock;
   readonly db: ReturnType<typeof openSqlite>;
   readonly store: SessionStore;

@@ -92,7 +92,7 @@ export const viewFor = (session: Session, viewer: Viewer, isWaiting = false): Se
   viewer === "spectator" ? spectatorView(session, isWaiting) : seatView(session, viewer, isWaiting);
 
 /** The view of the driver of a session: the roles that are to act, also in an open turn. It contains no part of the game's state. */
-export interface DriverView {
+interface DriverView {
   readonly tick: number;
   readonly status: Session["status"];
   readonly toAct: readonly Role[];

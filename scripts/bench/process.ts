@@ -47,7 +47,7 @@ function killGroup(pid: number): void {
   }
 }
 
-export interface LaunchOptions {
+interface LaunchOptions {
   /** Ready messages to wait for: one for each endpoint of the process. */
   readonly endpoints?: number;
   readonly nodeArgs?: readonly string[];

@@ -12,7 +12,7 @@ import { launch, measure, type Rate, runCommand, sleep, temporaryFolder } from "
 import { type RestRates, restRates } from "./rest/rest.ts";
 
 /** How long each window is; a round takes every measurement once. */
-export interface Pace {
+interface Pace {
   readonly warmupMs: number;
   readonly windowMs: number;
   /** For what should cost nothing; long enough for every event stream to be kept alive once. */

@@ -7,7 +7,7 @@ import type { Round } from "./rates.ts";
 import { type ActionRate, REST } from "./rest/rest.ts";
 
 /** What the rounds come to: medians, and the ratios that the aims speak of; what has no aim is only told. */
-export interface Summary {
+interface Summary {
   readonly rows: readonly (readonly string[])[];
   readonly aims: readonly { readonly aim: string; readonly measured: string; readonly isMet: boolean | null }[];
 }

@@ -27,7 +27,7 @@ const LEAGUE_LIMIT_MS = 300_000;
 const PLAYERS = 4;
 const REFEREES = 2;
 
-export interface ChaosReport {
+interface ChaosReport {
   readonly kills: Readonly<Record<string, number>>;
   readonly leagues: number;
   readonly matches: number;

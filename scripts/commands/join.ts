@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { startPlayer } from "../../player/service.ts";
 
-export interface JoinFlags {
+interface JoinFlags {
   readonly manager: string;
   readonly name?: string;
   readonly port?: number;

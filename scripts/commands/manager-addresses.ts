@@ -36,7 +36,7 @@ export function addressLines(config: Config, interfaces: Interfaces): readonly s
 }
 
 /** Options of `league serve` that its command repeats. */
-export interface ServeOptions {
+interface ServeOptions {
   readonly seed?: string;
   readonly lan?: boolean;
   readonly joinCode?: string;

@@ -8,7 +8,7 @@ import { isInUse, StoreInUse } from "#shared/runtime/files/own-store.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
 
 /** The session hosts of one `league mcp`: its own, and one for each other file of its folder with a game that its client names. */
-export interface McpHosts {
+interface McpHosts {
   /** Its own host, e.g. `http://127.0.0.1:8001`. */
   readonly url: string;
   /** The host of the game that a message names, in this process or in another one; null for the command's own host. */

@@ -4,7 +4,7 @@ import { mcpStdio } from "#shared/rpc/stdio/stdio.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { startMcpHosts } from "./mcp-hosts.ts";
 
-export interface McpFlags {
+interface McpFlags {
   /** The endpoint to bridge to; without one the command hosts games itself. */
   readonly url?: string;
   readonly port?: number;

@@ -22,7 +22,7 @@ import { silentProgress } from "../run/progress.ts";
 import { runLeagues } from "../run/run.ts";
 import { beginRun } from "../run/run-folder.ts";
 
-export interface PlayFlags {
+interface PlayFlags {
   readonly game: string;
   readonly option?: readonly string[];
   readonly seed?: string;

@@ -11,7 +11,7 @@ import { createProgress, silentProgress, standingsTable } from "../run/progress.
 import { runLeagues } from "../run/run.ts";
 import { beginRun, type RunFolder, resumeRun } from "../run/run-folder.ts";
 
-export interface RunFlags {
+interface RunFlags {
   readonly keep?: boolean;
   readonly json?: boolean;
   readonly seed?: string;

@@ -15,7 +15,7 @@ import { createProgress, standingsTable } from "../run/progress.ts";
 import { addressLines, isOpenToNetwork, managerUrls, startHint } from "./manager-addresses.ts";
 import { readConfig } from "./run.ts";
 
-export interface ServeFlags {
+interface ServeFlags {
   readonly players?: number;
   readonly seed?: string;
   /** Listen on every address, so that other machines can join. */

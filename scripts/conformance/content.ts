@@ -33,7 +33,7 @@ export interface PromptFixture extends Fixture<GetPromptResult | InputRequiredRe
   readonly arguments?: readonly { readonly name: string; readonly description: string; readonly required: true }[];
 }
 
-export type PromptMessage = GetPromptResult["messages"][number];
+type PromptMessage = GetPromptResult["messages"][number];
 
 export const says = (text: string): PromptMessage => ({ role: "user", content: { type: "text", text } });
 

@@ -9,7 +9,7 @@ import { UCI_GAMES } from "../../player/bots/uci.ts";
 import { builtInBots, isBotFile } from "../../player/loaders/load-bot.ts";
 
 /** Where the agents of one run live: its own folder, its config as it was read, and the manager to be called. */
-export interface RunPlace {
+interface RunPlace {
   readonly dataFolder: string;
   /** The config as the run uses it, written into its folder. */
   readonly configFile: string;

@@ -10,7 +10,7 @@ import { managerUrlOf, startAgents } from "./agents.ts";
 import type { Progress } from "./progress.ts";
 import type { RunFolder } from "./run-folder.ts";
 
-export interface RunOptions {
+interface RunOptions {
   readonly folder: RunFolder;
   readonly progress: Progress;
   readonly clock: Clock;

@@ -70,7 +70,7 @@ const MatchRead = z.looseObject({
   result: z.looseObject({ faults: z.array(WireFault) }),
   log: z.array(z.string()),
 });
-export type MatchRead = z.infer<typeof MatchRead>;
+type MatchRead = z.infer<typeof MatchRead>;
 
 /** Starts manager, referees and players, the players last: the league begins as soon as all are registered. */
 export async function startTestLeague(options: TestLeagueOptions): Promise<TestLeague> {

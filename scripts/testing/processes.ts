@@ -31,7 +31,7 @@ export interface Running {
 }
 
 /** A process of the project, found by its command line. */
-export interface AgentFound {
+interface AgentFound {
   readonly pid: number;
   readonly args: readonly string[];
 }

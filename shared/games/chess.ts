@@ -9,7 +9,7 @@ const ROLES = ["white", "black"] as const;
 type Color = (typeof ROLES)[number];
 
 /** How a game ended; `winner` is null for a draw. */
-export interface ChessOutcome {
+interface ChessOutcome {
   readonly winner: Color | null;
   readonly reason:
     | "checkmate"
@@ -21,7 +21,7 @@ export interface ChessOutcome {
 }
 
 /** UCI: "e2e4", "e1g1" to castle, "e7e8q" to promote. */
-export type ChessAction = string;
+type ChessAction = string;
 
 export interface ChessView {
   readonly fen: string;
@@ -56,7 +56,7 @@ const Options = z.strictObject({
   /** After so many plies the game is adjudicated a draw; without a limit when it is left out. */
   max_plies: z.int().min(1).max(12_000).optional(),
 });
-export type ChessOptions = z.infer<typeof Options>;
+type ChessOptions = z.infer<typeof Options>;
 
 /**
  * A live board for each line of play, so that no FEN is parsed at every ply: the board moves on to the state that a move leads

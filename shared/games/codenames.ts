@@ -75,7 +75,7 @@ export interface CodenamesState extends CodenamesView {
 }
 
 /** Why half of a turn is given up. Everybody sees it, so it is none of a player's own words: a spymaster could say in it what a clue may not. */
-export const skipReasons = ["no_answer", "not_as_asked", "illegal_clue", "illegal_guess", "form_left"] as const;
+const skipReasons = ["no_answer", "not_as_asked", "illegal_clue", "illegal_guess", "form_left"] as const;
 export type SkipReason = (typeof skipReasons)[number];
 
 export type CodenamesAction =
@@ -107,7 +107,7 @@ const Options = z.strictObject({
   starting_team: z.enum(TEAMS).optional(),
   clue_rule: z.literal(clueRules).optional(),
 });
-export type CodenamesOptions = z.infer<typeof Options>;
+type CodenamesOptions = z.infer<typeof Options>;
 
 const FORM =
   'say {"type": "clue", "word", "number": 0 to 9 or "unlimited"}, {"type": "guess", "word"} or {"type": "pass"}';

@@ -18,10 +18,10 @@ const DIRECTIONS = [
 ] as const;
 
 /** The column that a disc is dropped in, 1 to 7 from the left. */
-export type ConnectFourAction = number;
+type ConnectFourAction = number;
 
 /** How a game ended; `winner` is null for a draw. */
-export interface ConnectFourOutcome {
+interface ConnectFourOutcome {
   readonly winner: Color | null;
   readonly reason: "four_in_a_row" | "board_full";
 }
@@ -37,7 +37,7 @@ export interface ConnectFourState {
 export type ConnectFourView = ConnectFourState;
 
 const Options = z.strictObject({});
-export type ConnectFourOptions = z.infer<typeof Options>;
+type ConnectFourOptions = z.infer<typeof Options>;
 
 const CHOOSE = "choose a column from 1 to 7 that is not full";
 const Column = z.union([z.literal(COLUMNS), z.enum(["1", "2", "3", "4", "5", "6", "7"]).transform(Number)], CHOOSE);

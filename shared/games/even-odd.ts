@@ -12,7 +12,7 @@ export type EvenOddAction = number | "even" | "odd";
 type Choices = Readonly<Record<Seat, EvenOddAction | null>>;
 type Scores = Readonly<Record<Seat, number>>;
 
-export interface EvenOddRound {
+interface EvenOddRound {
   readonly round: number;
   readonly choices: Readonly<Record<Seat, EvenOddAction>>;
   /** The sum of both numbers, or the number that was drawn. */
@@ -21,7 +21,7 @@ export interface EvenOddRound {
   readonly winner: Seat | null;
 }
 
-export interface EvenOddView {
+interface EvenOddView {
   /** WAITING_FOR_PLAYERS is in views alone, until all players are there: no state of a session has it. */
   readonly phase: "WAITING_FOR_PLAYERS" | "COLLECTING_CHOICES" | "DRAWING_NUMBER" | "FINISHED";
   readonly variant: "sum" | "draw";
@@ -51,7 +51,7 @@ const Options = z
     return { variant, rounds_to_win: least, max_rounds: max_rounds ?? Math.max(least, variant === "sum" ? 5 : 1) };
   })
   .refine(({ rounds_to_win, max_rounds }) => rounds_to_win <= max_rounds, "rounds_to_win is more than max_rounds");
-export type EvenOddOptions = z.infer<typeof Options>;
+type EvenOddOptions = z.infer<typeof Options>;
 
 const Plain = z.union(
   [z.int().min(1).max(5), z.enum(["even", "odd"])],

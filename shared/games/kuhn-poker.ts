@@ -16,7 +16,7 @@ const ACTIONS = ["check", "bet", "call", "fold"] as const;
 export type KuhnAction = (typeof ACTIONS)[number];
 
 /** A hand that is over, as everybody may know it. */
-export interface KuhnHand {
+interface KuhnHand {
   readonly hand: number;
   /** Who acted first. */
   readonly first: Seat;
@@ -54,7 +54,7 @@ const Options = z.strictObject({
   /** An even number gives both the first action equally often. */
   hands: z.int().min(1).max(MAX_HANDS).default(10),
 });
-export type KuhnOptions = z.infer<typeof Options>;
+type KuhnOptions = z.infer<typeof Options>;
 
 const NO_CARDS: KuhnView["cards"] = { player_1: null, player_2: null };
 const isSeat = (role: Role): role is Seat => role === "player_1" || role === "player_2";

@@ -34,13 +34,13 @@ export interface RpsState {
   readonly series?: Series;
 }
 
-export type RpsView = RpsState;
+type RpsView = RpsState;
 
 const Options = z.strictObject({
   /** At most so many rounds, drawn ones included; the game ends when one can no longer be caught. */
   best_of: z.int().min(1).max(99).default(1),
 });
-export type RpsOptions = z.infer<typeof Options>;
+type RpsOptions = z.infer<typeof Options>;
 
 const NOBODY: Choices = { player_1: null, player_2: null };
 const isSeat = (role: Role): role is Seat => role === "player_1" || role === "player_2";

@@ -7,13 +7,13 @@ type Mark = (typeof ROLES)[number];
 
 /** In the order that the board is read in: columns a to c from the left, rows 1 to 3 from the bottom. */
 const CELLS = ["a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1"] as const;
-export type TicTacToeAction = (typeof CELLS)[number];
+type TicTacToeAction = (typeof CELLS)[number];
 
 /** Three places in CELLS each: rows, columns, diagonals. */
 const LINES = ["012", "345", "678", "036", "147", "258", "048", "246"].map((line) => [...line].map(Number));
 
 /** How a game ended; `winner` is null for a draw. */
-export interface TicTacToeOutcome {
+interface TicTacToeOutcome {
   readonly winner: Mark | null;
   readonly reason: "three_in_a_row" | "board_full";
 }
@@ -29,7 +29,7 @@ export interface TicTacToeState {
 export type TicTacToeView = TicTacToeState;
 
 const Options = z.strictObject({});
-export type TicTacToeOptions = z.infer<typeof Options>;
+type TicTacToeOptions = z.infer<typeof Options>;
 
 const CHOOSE = "choose an empty cell, a1 to c3";
 

@@ -11,7 +11,7 @@ export interface ManualClock extends Clock {
 }
 
 /** The clock of the machine, with a monotonic time that a test moves forward. Timers run as usual. */
-export interface ForwardClock extends Clock {
+interface ForwardClock extends Clock {
   forward(ms: number): void;
 }
 

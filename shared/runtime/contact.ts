@@ -5,7 +5,7 @@ import { httpUrl } from "../rpc/http/own-addresses.ts";
 import type { AgentProcess } from "./agent.ts";
 import { StartError } from "./process/exit.ts";
 
-export interface ContactOptions {
+interface ContactOptions {
   /** The manager's endpoint, `http://…/mcp`. */
   readonly manager: string;
   readonly server: Pick<Listening, "url" | "port" | "isOnEveryAddress">;

@@ -3,7 +3,7 @@ import type { ErrorRequestHandler, Express } from "express";
 import type { Logger } from "./process/logger.ts";
 
 /** An agent's own pages and routes. */
-export type Routes = (app: Express) => void | Promise<void>;
+type Routes = (app: Express) => void | Promise<void>;
 
 /** Everything of an agent that is neither `/mcp` nor a probe: its own routes on express, both loaded when first asked for. */
 export const webApp = (log: Logger, routes?: Routes) => async (): Promise<RequestListener> => {

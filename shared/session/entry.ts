@@ -2,7 +2,7 @@ import { z } from "zod";
 import "../lib/schema-messages.ts";
 import type { NewEvent } from "../lib/hash-chain.ts";
 
-export const faultCauses = [
+const faultCauses = [
   "refused",
   "timeout",
   "http_error",

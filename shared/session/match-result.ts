@@ -7,7 +7,7 @@ import { optionsOfNew, type Session } from "./session.ts";
 import { verdictOf } from "./verdict.ts";
 
 /** What a finished session means for a league's match: players instead of roles. */
-export interface MatchOutcome {
+interface MatchOutcome {
   readonly winner: string | null;
   readonly final_scores: Readonly<Record<string, number>>;
   readonly match_points: Readonly<Record<string, number>>;

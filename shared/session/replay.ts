@@ -7,13 +7,13 @@ import { type Entry, parseEntry } from "./entry.ts";
 import { evolve, evolveCreated, type Session } from "./session.ts";
 
 /** The first entry of a log that does not hold, and why. */
-export interface ReplayFault {
+interface ReplayFault {
   readonly seq: number;
   readonly message: string;
 }
 
 /** A session with the hash of its last entry. */
-export interface Replayed {
+interface Replayed {
   readonly session: Session;
   readonly head: string;
 }

@@ -2,7 +2,7 @@ import { chainHash, GENESIS } from "../lib/hash-chain.ts";
 import type { Entry } from "./entry.ts";
 import { type Command, create, decide, type Session, type SessionSetup } from "./session.ts";
 
-export interface PlayedSession {
+interface PlayedSession {
   readonly session: Session;
   readonly entries: readonly Entry[];
   /** The entries' stored texts. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { lazily } from "../lib/lazily.ts";
 
 /** All that a document needs besides its data. */
-export interface Bundle {
+interface Bundle {
   /** Script of a board in any mode. */
   readonly board: string;
   /** Script of the list of games. */

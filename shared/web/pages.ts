@@ -7,7 +7,7 @@ import type { BoardMode, BoardSetup, GamesSetup, GameView, Seat } from "./game-v
 
 const FACTS = factsOf(Object.values(registered));
 
-export interface BoardOptions {
+interface BoardOptions {
   readonly mode: BoardMode;
   /** What is shown before anything is heard; needed for "embed", which hears nothing. */
   readonly game?: GameView;

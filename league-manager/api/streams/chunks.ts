@@ -2,7 +2,7 @@ import type { LeagueEvent } from "../../league/events.ts";
 import { publicEvent } from "./public-events.ts";
 
 /** Consecutive events of a league as server-sent events. */
-export interface EventChunk {
+interface EventChunk {
   /** The version of the last event. */
   readonly version: number;
   readonly bytes: Buffer;

@@ -17,7 +17,7 @@ import { entered, ledgerOn, opened } from "../../store/testing-ledger.ts";
 import { streamRoutes } from "./routes.ts";
 import { leagueStreams } from "./streams.ts";
 
-export interface Received {
+interface Received {
   readonly id: number;
   readonly event: string;
   readonly data: Readonly<Record<string, unknown>>;

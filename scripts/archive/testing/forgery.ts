@@ -87,7 +87,7 @@ export const timeoutIn = (forgery: Forgery, playerId: string): Json =>
   stepsOf(forgery, playerId).find(({ type }) => type === "timed_out");
 
 /** The result of a match that a player forfeits because it is shut down. */
-export function forfeitedResult({ league, matches }: Forgery, matchId: string, playerId: string): object {
+function forfeitedResult({ league, matches }: Forgery, matchId: string, playerId: string): object {
   const { game } = league;
   const roles = findGame(game)?.roles ?? [];
   const players: string[] = Object.values(matches[matchId].roles);

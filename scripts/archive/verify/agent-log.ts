@@ -7,7 +7,7 @@ import { readLog } from "./log-file.ts";
 import type { Source } from "./source.ts";
 
 /** One event of an agent's log with the agent after it. */
-export interface AgentStep {
+interface AgentStep {
   readonly event: AgentEvent;
   readonly after: Agent | null;
   /** The event that shut the agent down; null if it is not shut down. */

@@ -11,7 +11,7 @@ import type { Findings } from "./findings.ts";
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 
 /** The check of a league's course. It takes the events one by one, because the leagues between them are not kept. */
-export interface CourseCheck {
+interface CourseCheck {
   /** Takes the next event. `before` is the league before it. */
   step(before: League | null, event: LeagueEvent): void;
   /** There are no more events. */

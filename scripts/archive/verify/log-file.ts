@@ -5,7 +5,7 @@ import { messageOf } from "#shared/lib/result.ts";
 import { parseJson, readLines, type Source } from "./source.ts";
 
 /** A file of events, one stored text a line. */
-export interface LogFile<T> {
+interface LogFile<T> {
   readonly file: string;
   /** The schema of the events. */
   readonly schema: z.ZodType<T>;

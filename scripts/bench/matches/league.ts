@@ -6,7 +6,7 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { launch, type Measured, measure, type Rate, sleep, temporaryFolder } from "../process.ts";
 import { type BenchManager, startBenchManager, ToolCall } from "./manager.ts";
 
-export interface LeagueShape {
+interface LeagueShape {
   readonly inFlight: number;
   /** Four player processes, or one with two seats. */
   readonly players: "four" | "pair";

@@ -81,7 +81,7 @@ export function listen(pool: Pool, path: string, session: string): Promise<void>
   });
 }
 
-export interface McpAnswer {
+interface McpAnswer {
   readonly session: string;
   readonly text: string;
 }

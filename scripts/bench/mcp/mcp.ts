@@ -4,7 +4,7 @@ import { median } from "../median.ts";
 import { launch, type Measured, measure, type Rate, sleep } from "../process.ts";
 import { plainCall } from "./http.ts";
 
-export interface McpPace {
+interface McpPace {
   readonly warmupMs: number;
   readonly windowMs: number;
   /** Arguments of Node for the referee. */

@@ -15,13 +15,13 @@ export interface ActionRate extends Rate {
   readonly createdPerSecond: number;
 }
 
-export interface WatchedRate extends ActionRate {
+interface WatchedRate extends ActionRate {
   readonly eventsPerSecond: number;
   /** From an action's answer until the last spectator has its event. */
   readonly lastTold: { readonly p50Ms: number; readonly p99Ms: number };
 }
 
-export interface RestSizes {
+interface RestSizes {
   readonly request: number;
   readonly reply: number;
   /** Of one row of the log. */
@@ -29,7 +29,7 @@ export interface RestSizes {
 }
 
 /** Bytes of one session that nobody plays. */
-export interface IdleSession {
+interface IdleSession {
   /** After a forced garbage collection, with the memory outside of V8's heap. */
   readonly heap: number;
   readonly rss: number;
@@ -43,7 +43,7 @@ export interface RestRates {
   readonly idle: IdleSession;
 }
 
-export interface RestPace {
+interface RestPace {
   readonly warmupMs: number;
   readonly windowMs: number;
   /** Arguments of Node for the host. */

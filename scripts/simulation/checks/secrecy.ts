@@ -10,7 +10,7 @@ export interface Choice {
 }
 
 /** A choice that was made before another role of its turn had chosen, and how many messages were sent before that. */
-export interface Sealed {
+interface Sealed {
   readonly choice: Choice;
   readonly before: number;
 }

@@ -7,7 +7,7 @@ import type { ProcessClock } from "./clock.ts";
 /** What the simulation decides about one commit. */
 export type CommitFate = "written" | "lost in a crash" | "written before a crash" | "disk full";
 
-export interface DiskOptions {
+interface DiskOptions {
   readonly fate: () => CommitFate;
   /** How long the next commit takes, ms. */
   readonly commitMs: () => number;

@@ -6,7 +6,7 @@ import type { Fate } from "./connection.ts";
 const MAX_DELAY_MS = 40;
 
 /** Decides what happens to a request that is sent now. */
-export type FateOf = (from: string, to: string) => Fate;
+type FateOf = (from: string, to: string) => Fate;
 
 /** What the disturbances of a plan do to each request, by the time at which it is sent. */
 export const fatesOf =

@@ -3,7 +3,7 @@ import { WORDS } from "./codenames-words.ts";
 import { compoundingWords, irregularBases, unrelatedWords } from "./english-families.ts";
 
 /** An English word in capitals, with all that it may be a form of, itself first. */
-export interface Word {
+interface Word {
   readonly text: string;
   readonly bases: readonly string[];
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { hostname } from "node:os";
 import { bareHost, isLoopback, isThisMachine, type MachineAddresses } from "../../protocol/addresses.ts";
 
-export interface OwnNames {
+interface OwnNames {
   /** The address or name that the server is bound to. */
   readonly host: string;
   /** More names by which it may be called, and whose pages may call it; lower case. */
@@ -12,7 +12,7 @@ export interface OwnNames {
 }
 
 /** Why a request is refused before its body is read. */
-export interface CallerFault {
+interface CallerFault {
   readonly status: 403 | 415;
   readonly message: string;
 }

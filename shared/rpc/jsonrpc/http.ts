@@ -38,7 +38,7 @@ export interface HttpContext {
 export type McpHandler = (body: string, http: HttpContext) => Promise<HttpReply>;
 
 /** What a gate says to one request. */
-export interface GateVerdict {
+interface GateVerdict {
   /** What is answered instead; null lets the request pass. */
   readonly rejection: HttpReply | null;
   /** Headers about the caller's limits, whether the request passes or not. */

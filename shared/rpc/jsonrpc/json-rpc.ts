@@ -43,7 +43,7 @@ export type Method = (params: unknown, http: HttpContext) => unknown;
 export const rpcError = (code: number, message: string, data?: unknown): Error =>
   new JSONRPCErrorException(message, code, data);
 
-export interface JsonRpc {
+interface JsonRpc {
   /** Answers one request body: an object or a batch, whose answers come in the order in which they are ready. Never rejects. */
   answer(text: string, http: HttpContext): Promise<HttpReply>;
 }

@@ -17,7 +17,7 @@ export const REQUESTS_PER_MINUTE = { manager: 100, referee: 50, player: 10 } as 
 export const CREATIONS_PER_MINUTE = { manager: 100, referee: 300 } as const;
 
 /** What a request brings to prove who sent it, and what it is about. */
-export interface Credentials {
+interface Credentials {
   readonly token: string;
   /** `league_id/match_id`, or `league_id` alone, as messages are signed for; null when it names neither. */
   readonly subject: string | null;
@@ -33,7 +33,7 @@ export interface RateLimitOptions {
 }
 
 /** Which calls of `/mcp` create an agent, session or game. */
-export interface CreationRules {
+interface CreationRules {
   readonly limit: CreationLimit;
   /** Names of tools and types of messages. */
   readonly requests: ReadonlySet<string>;
@@ -59,7 +59,7 @@ const Call = z.object({
 });
 
 /** What a limiter says to one request: whether it may pass, and the standard headers that tell the caller so. */
-export interface Allowance {
+interface Allowance {
   readonly isAllowed: boolean;
   /** RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers), and Retry-After of a rejection. */
   readonly headers: Readonly<Record<string, string>>;

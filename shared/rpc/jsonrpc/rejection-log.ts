@@ -20,7 +20,7 @@ export interface RejectionLog {
   write(from: string, rejected: RejectedRequest): void;
 }
 
-export interface RejectionLogLimits {
+interface RejectionLogLimits {
   /** Lines a minute about one code from one network. */
   readonly perKind: number;
   /** Lines a minute altogether. */

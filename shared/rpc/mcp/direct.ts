@@ -6,11 +6,7 @@ import { protocolVersions, showsApps, type ToolResult, unfitArguments } from "./
 import type { McpService } from "./server.ts";
 
 /** Answers one request of an MCP client in plain JSON; null for what only the SDK answers. */
-export type DirectCall = (
-  headers: IncomingHttpHeaders,
-  message: unknown,
-  http: HttpContext,
-) => Promise<HttpReply> | null;
+type DirectCall = (headers: IncomingHttpHeaders, message: unknown, http: HttpContext) => Promise<HttpReply> | null;
 
 /** The revision without sessions: its requests tell everything in an envelope of their own, and again in their headers. */
 const MODERN = "2026-07-28";

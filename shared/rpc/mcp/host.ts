@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { Ask, Said } from "../jsonrpc/input.ts";
 
-export interface McpHostOptions {
+interface McpHostOptions {
   /** A server's `/mcp`. */
   readonly endpoint: string;
   readonly name: string;

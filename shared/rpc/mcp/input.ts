@@ -54,7 +54,7 @@ export async function asResult(
 }
 
 /** How long a client in a session has for one answer, and what tells that it has gone. */
-export interface Patience {
+interface Patience {
   readonly answerWithinMs: number;
   readonly gone: AbortSignal;
 }

@@ -59,7 +59,7 @@ const METHODS = [
 ] as const;
 
 /** Whom a server serves: those of a session keep its subscriptions. */
-export interface Serving {
+interface Serving {
   readonly era: Era;
   readonly subscriptions: Set<string> | undefined;
   readonly states: RequestStateCodec;

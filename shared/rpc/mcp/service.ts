@@ -2,7 +2,7 @@ import { directTools, type McpSurface, mcpMethods, subscriptionCheck } from "./m
 import type { McpService } from "./server.ts";
 
 /** Makes what an endpoint serves; `stateKey` signs the state between the rounds of a call. */
-export type MakeService = (surface: McpSurface, stateKey: string) => McpService;
+type MakeService = (surface: McpSurface, stateKey: string) => McpService;
 
 const plainService: MakeService = (surface, stateKey) => ({
   serverInfo: surface.serverInfo,

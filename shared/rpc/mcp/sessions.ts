@@ -47,7 +47,7 @@ interface Session {
 }
 
 /** When a session is taken for forgotten, milliseconds. */
-export interface SessionTimes {
+interface SessionTimes {
   readonly idle: number;
   /** The same for a session in which nothing has come since `initialize`. */
   readonly unused: number;

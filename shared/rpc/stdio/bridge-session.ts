@@ -1,7 +1,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Id, Message, Upstream, UpstreamReply } from "./upstream.ts";
 
-export interface BridgeSessionOptions {
+interface BridgeSessionOptions {
   readonly upstream: Upstream;
   /** Hands a message to the client. */
   readonly give: (message: Message) => void;
@@ -16,7 +16,7 @@ export interface BridgeSessionOptions {
  * A client's session with an MCP server of the revisions 2024-11-05 to 2025-11-25. It outlives the server: one that has been started
  * again gets the client's `initialize` and its subscriptions anew, because a client on stdio would never begin a second time.
  */
-export interface BridgeSession {
+interface BridgeSession {
   /** Sends a message of the client and hands what comes back to `take`; rejects as `Upstream.exchange` does. */
   send(message: Message, take: (message: Message) => void, signal: AbortSignal): Promise<UpstreamReply>;
   /** Tells the server that the session is over. */

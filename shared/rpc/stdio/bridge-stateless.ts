@@ -2,7 +2,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { RETRY_MS, updated } from "./bridge-session.ts";
 import type { Message, Upstream, UpstreamReply } from "./upstream.ts";
 
-export interface StatelessRequest {
+interface StatelessRequest {
   readonly upstream: Upstream;
   readonly message: Message;
   readonly take: (message: Message) => void;

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-export interface LineReader {
+interface LineReader {
   line(text: string): void;
   /** A line of more than `maxBytes`, which is thrown away up to its end. */
   tooLong(): void;

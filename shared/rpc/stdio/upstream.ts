@@ -51,7 +51,7 @@ export interface Upstream {
 }
 
 /** Words for whoever waits for an answer that will not come. */
-export class UpstreamFault extends Error {}
+class UpstreamFault extends Error {}
 
 const CONNECT_MS = 10_000;
 /** The SDK's servers say every 15 s that they are still there. */

@@ -16,7 +16,7 @@ import { fileReason } from "../process/exit.ts";
 import { Config } from "./config.ts";
 
 /** A config that was read, with the folder that its paths are relative to. */
-export interface LoadedConfig {
+interface LoadedConfig {
   readonly config: Config;
   readonly folder: string;
   /** `file:line:column: field` of a path, or the environment variable that it comes from. */

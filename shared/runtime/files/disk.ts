@@ -14,7 +14,7 @@ export interface AgentStore {
   close(): Promise<void>;
 }
 
-export interface StoreOptions {
+interface StoreOptions {
   /** Commits are written by a separate thread, so that the agent does not wait for the disk. */
   readonly isWrittenByThread: boolean;
   /**

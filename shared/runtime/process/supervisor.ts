@@ -35,7 +35,7 @@ interface Life {
   readonly after: Promise<unknown> | undefined;
 }
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   readonly clock: Clock;
   /** How often an agent that died is started again. */
   readonly maxRestarts?: number;

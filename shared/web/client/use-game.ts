@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Claim, GameView } from "../game-view.ts";
 import { messageOf, type Transport } from "../transports/transport.ts";
 
-export interface Playing {
+interface Playing {
   readonly game: GameView | null;
   /** What is wrong with the connection. */
   readonly trouble: string | null;

@@ -55,7 +55,7 @@ export function nameOf({ players }: Named, role: string): string {
 }
 
 /** An action as people read it: a chess move in words, else the action itself. */
-export function actionInWords(game: GameView, action: unknown, facts: Facts): string {
+function actionInWords(game: GameView, action: unknown, facts: Facts): string {
   if (typeof action === "object" && action !== null)
     return Object.values(action)
       .map((part) => spoken(String(part)))

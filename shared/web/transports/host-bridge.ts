@@ -7,7 +7,7 @@ export interface HostBridge {
 }
 
 /** Answers what the host asks or tells; `undefined` for a method that is not known. */
-export type HostListener = (method: string, params: Record<string, unknown>) => object | undefined;
+type HostListener = (method: string, params: Record<string, unknown>) => object | undefined;
 
 interface Message {
   readonly jsonrpc?: unknown;
