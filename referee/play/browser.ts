@@ -28,10 +28,9 @@ export function openBrowser(
   options: BrowserOptions,
   self: Pick<AgentProcess, "say" | "clock">,
   open: (url: string) => Promise<void> = inBrowser,
-  lookMs = LOOK_MS,
 ): { visited(): void; stop(): void } {
   if (whyNoBrowser(options) !== null) return { visited: () => {}, stop: () => {} };
-  const stop = self.clock.after(lookMs, () => {
+  const stop = self.clock.after(LOOK_MS, () => {
     open(options.url).catch(() => self.say(`open ${options.url} in a browser to watch`));
   });
   return { visited: stop, stop };

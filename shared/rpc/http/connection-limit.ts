@@ -6,14 +6,14 @@ import { isLoopback, networkOf } from "../../protocol/addresses.ts";
 const PER_NETWORK = 500;
 
 /** Closes connections beyond the limit as they come, so that one network cannot take the files that others' connections need. */
-export function limitConnections(server: Server, perNetwork = PER_NETWORK): void {
+export function limitConnections(server: Server): void {
   const open = new Map<string, number>();
   server.on("connection", (socket: Socket) => {
     const { remoteAddress = "" } = socket;
     if (isLoopback(remoteAddress)) return;
     const network = networkOf(remoteAddress);
     const count = open.get(network) ?? 0;
-    if (count >= perNetwork) {
+    if (count >= PER_NETWORK) {
       socket.destroy();
       return;
     }
