@@ -1,9 +1,14 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { gameIds, games } from "#shared/games/registry.ts";
 import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import type { RunningAgent } from "#shared/runtime/agent.ts";
+import { requireProgram } from "#shared/runtime/testing/packages.ts";
 import {
   callRpc,
   startTestLeague,
@@ -31,6 +36,25 @@ const startInFolder = ({ manager, name, port, dataFolder }: TestPlace) =>
 const leagueGames = gameIds.filter((id) => games[id].roles.length === 2);
 const leagues = leagueGames.map((game) => ({ league_id: game, game }));
 
+/** Python's player as a separate process; resolves when it is registered. */
+async function startPython({ manager, name, port, dataFolder }: TestPlace): Promise<RunningAgent> {
+  const python = requireProgram(["/usr/bin/python3"], "python3");
+  const script = fileURLToPath(new URL("./player.py", import.meta.url));
+  const child = spawn(python, [script, manager, name, String(port)], {
+    cwd: dataFolder,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  const [line] = await Promise.race([once(child.stdout, "data"), ended]);
+  if (!String(line).includes("is registered as")) throw new Error(`the player ended: ${line}`);
+  return {
+    async stop() {
+      child.kill();
+      await ended;
+    },
+  };
+}
+
 describe("a player written from PROTOCOL.md alone", () => {
   it("fits in 70 lines and takes nothing from the repository", () => {
     const source = readFileSync(new URL("./hand-written-player.ts", import.meta.url), "utf8");
@@ -39,12 +63,15 @@ describe("a player written from PROTOCOL.md alone", () => {
     expect(imported.filter((from) => !from?.startsWith("node:"))).toEqual([]);
   });
 
-  it("plays every game against a built-in bot to a normal end", async () => {
+  it.each([
+    ["TypeScript", startInFolder],
+    ["Python", startPython],
+  ])("in %s plays every game against a built-in bot to a normal end", async (_, startIt) => {
     const { completed } = await start({
       leagues,
       referees: 2,
       players: [
-        { name: "By hand", start: startInFolder },
+        { name: "By hand", start: startIt },
         { name: "Random", bot: "random" },
       ],
     });
