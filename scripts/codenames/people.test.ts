@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { codenames } from "#shared/games/codenames.ts";
 import type { Ask, Said } from "#shared/rpc/jsonrpc/input.ts";
-import { type People, peopleAt } from "./people.ts";
+import { People } from "./people.ts";
 
 type Form = Extract<Ask, { kind: "form" }>;
 const guess: Form = {
@@ -47,7 +47,7 @@ function terminal(rows = 40, columns = 80) {
       look();
     });
   let interrupts = 0;
-  people = peopleAt(input as never, output as never, () => interrupts++);
+  people = new People(input as never, output as never, () => interrupts++);
   return { people, shown, type: (keys: string) => void input.write(keys), interrupts: () => interrupts };
 }
 

@@ -17,7 +17,7 @@ import { VERSION } from "#shared/runtime/process/version.ts";
 import { startReferee } from "../../referee/service.ts";
 import { type OpenGame, openGames } from "../codenames/games.ts";
 import { createModel, type Model } from "../codenames/model.ts";
-import { type People, peopleAt } from "../codenames/people.ts";
+import { People } from "../codenames/people.ts";
 import { type CodenamesFlags, planOf } from "../codenames/plan.ts";
 
 /** A referee that leads the game: our own, in this process, or one that runs somewhere. */
@@ -45,7 +45,7 @@ export async function codenames(flags: CodenamesFlags): Promise<number> {
     cut.abort();
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
-  const people = peopleAt(process.stdin, process.stderr, interrupt);
+  const people = new People(process.stdin, process.stderr, interrupt);
   const model = plan.llm && createModel({ ...plan.llm, timeoutMs: flags.timeoutMs, signal: cut.signal, tell });
   let token = plan.token;
   let leader: Leader | null = null;

@@ -85,7 +85,7 @@ const OUTSIDE: readonly (readonly [files: RegExp, reason: string])[] = [
   [/^scripts\/bench\//, "measures real processes"],
   [/^scripts\/(chaos|conformance)\/\w+\.ts$/, "starts real processes and kills or tests them, or is loaded into those"],
   [/^scripts\/examples\//, "a player without any code of this project, which runs as a separate process"],
-  [/^scripts\/codenames\/model\.ts$/, "a client of an LLM provider"],
+  [/^scripts\/codenames\/(completions|model)\.ts$/, "a client of an LLM provider"],
 ];
 
 /** Whether a file, by its path from the root, is a test or a helper of tests. */

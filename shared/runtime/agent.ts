@@ -43,22 +43,54 @@ export async function runAgentProcess(
   start: (self: AgentProcess) => Promise<RunningAgent>,
 ): Promise<void> {
   keepRequestsYoung();
-  // What agents write holds seeds and sealed choices: it is not for the other users of the machine.
+  // The files of agents hold seeds and sealed choices: other users of the machine must not read them.
   process.umask(0o077);
   const log = openOwnLog(name, dataFolder);
-  const underParent = process.send !== undefined;
-  const write = (line: string): void => {
-    process.stderr.write(`${line}\n`);
-  };
-  const self: AgentProcess = {
+  const life: Life = { name, log, self: agentProcess(name, log), running: null, isStopping: false, isEnding: false };
+  endWithNpm();
+  stopOnSignals(life);
+  process.on("uncaughtException", (thrown) => crash(life, thrown));
+  process.on("unhandledRejection", (thrown) => crash(life, thrown));
+  try {
+    await released();
+    life.running = await start(life.self);
+    void life.running.ended?.then(() => stop(life, EXIT.ok));
+  } catch (thrown) {
+    crash(life, thrown);
+  }
+}
+
+/** The agent of this process, from its start to its end. */
+interface Life {
+  readonly name: string;
+  readonly log: ReturnType<typeof openLog>;
+  readonly self: AgentProcess;
+  /** null while the agent starts. */
+  running: RunningAgent | null;
+  isStopping: boolean;
+  isEnding: boolean;
+}
+
+const isUnderParent = (): boolean => process.send !== undefined;
+
+const write = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+
+/** A parent shows lines with the name of their agent, so the agent names itself only without one. */
+const named = (name: string, line: string): string => (isUnderParent() ? line : `${name}: ${line}`);
+
+function agentProcess(name: string, log: Logger): AgentProcess {
+  const isSilent = isUnderParent();
+  return {
     log,
     say(line) {
       log.info(line);
-      if (!underParent) write(`${name}: ${line}`);
+      if (!isSilent) write(`${name}: ${line}`);
     },
     warn(line) {
       log.warn(line);
-      write(underParent ? line : `${name}: ${line}`);
+      write(named(name, line));
     },
     report(report) {
       if (process.connected) process.send?.(report);
@@ -68,60 +100,53 @@ export async function runAgentProcess(
     network: httpNetwork(systemClock),
     disk: systemDisk(systemClock),
   };
+}
 
-  let running: RunningAgent | null = null;
-  let stopping = false;
-  let isEnding = false;
-  const end = (code: number): void => {
-    isEnding = true;
-    void log.flushed(systemClock).then(() => process.exit(code));
-  };
-  const stop = async (code: number): Promise<void> => {
-    if (stopping) return;
-    stopping = true;
-    try {
-      await running?.stop();
-    } catch (thrown) {
-      log.error({ err: thrown }, "could not stop cleanly");
-    }
-    self.say("stopped");
-    end(code);
-  };
+function stopOnSignals(life: Life): void {
   let signals = 0;
   const onSignal = (code: number): void => {
     signals++;
     if (signals > 1) process.exit(EXIT.interrupted);
-    void stop(code);
+    void stop(life, code);
   };
-  endWithNpm();
   process.on("SIGINT", () => onSignal(EXIT.interrupted));
   process.on("SIGTERM", () => onSignal(EXIT.ok));
-  process.on("disconnect", () => void stop(EXIT.ok));
-  const crash = (thrown: unknown): void => {
-    if (isEnding) return;
-    if (thrown instanceof StoreLost) self.report({ type: "cannot_go_on" });
-    if (thrown instanceof StartError) {
-      write(underParent ? thrown.message : `${name}: ${thrown.message}`);
-      end(thrown.exitCode);
-      return;
-    }
-    log.fatal({ err: thrown }, "crashed");
-    // While it starts, a file that cannot be used is no fault of the program; later the place in the code is needed.
-    const fault = running === null ? fileFault(thrown) : null;
-    if (fault !== null) write(underParent ? fault : `${name}: ${fault}`);
-    else write(`${name}: ${thrown instanceof Error ? thrown.stack : String(thrown)}`);
-    end(EXIT.failed);
-  };
-  process.on("uncaughtException", crash);
-  process.on("unhandledRejection", crash);
+  process.on("disconnect", () => void stop(life, EXIT.ok));
+}
 
+async function stop(life: Life, code: number): Promise<void> {
+  if (life.isStopping) return;
+  life.isStopping = true;
   try {
-    await released();
-    running = await start(self);
-    void running.ended?.then(() => stop(EXIT.ok));
+    await life.running?.stop();
   } catch (thrown) {
-    crash(thrown);
+    life.log.error({ err: thrown }, "could not stop cleanly");
   }
+  life.self.say("stopped");
+  end(life, code);
+}
+
+/** Ends the process with one line about an error: a stack trace only for errors of the program itself. */
+function crash(life: Life, thrown: unknown): void {
+  if (life.isEnding) return;
+  const { name, log } = life;
+  if (thrown instanceof StoreLost) life.self.report({ type: "cannot_go_on" });
+  if (thrown instanceof StartError) {
+    write(named(name, thrown.message));
+    end(life, thrown.exitCode);
+    return;
+  }
+  log.fatal({ err: thrown }, "crashed");
+  // While the agent starts, a file that cannot be used is no fault of the program. Later the place in the code is needed.
+  const fault = life.running === null ? fileFault(thrown) : null;
+  if (fault !== null) write(named(name, fault));
+  else write(`${name}: ${thrown instanceof Error ? thrown.stack : String(thrown)}`);
+  end(life, EXIT.failed);
+}
+
+function end(life: Life, code: number): void {
+  life.isEnding = true;
+  void life.log.flushed(systemClock).then(() => process.exit(code));
 }
 
 /**

@@ -9,27 +9,27 @@ import { AgentReport } from "./agent-report.ts";
 import { EXIT } from "./exit.ts";
 import { release, startEnv } from "./held.ts";
 
-// Whoever starts agents, a test or a host of bots too, has them read compiled code.
+// Every program that starts agents, also a test or a host of bots, makes them load compiled code.
 createRequire(import.meta.url)("../compile-cache.cjs");
 
-/** One agent to be run as a process of its own. */
+/** An agent that runs as a separate process. */
 export interface AgentSpec {
   /** As people know it: "league manager", "REF01", "Alpha". */
   readonly name: string;
   /** e.g. `referee/main.ts`, from the project's root. */
   readonly script: string;
   readonly args: readonly string[];
-  /** A player: if it cannot be kept alive the rest goes on without it. */
+  /** A player: the other agents continue without it if it cannot be kept alive. */
   readonly isExpendable?: boolean;
-  /** The league manager, which runs no code but ours: what it reports as events is passed on, and it has the settings of the environment. */
+  /** The league manager, which runs no code of users: its events are passed on, and it gets the settings of the environment. */
   readonly tellsEvents?: boolean;
 }
 
-/** One agent over all its processes. */
+/** An agent over all its processes. */
 interface Life {
   restarts: number;
   wasReady: boolean;
-  /** Whether it has said that a restart would not help. */
+  /** Whether it has reported that a restart does not help. */
   cannotGoOn: boolean;
   readonly onReady: (url: string) => void;
   readonly after: Promise<unknown> | undefined;
@@ -78,82 +78,26 @@ const slowWords = ({ isExpendable = false }: AgentSpec): string =>
     ? "has not started yet: does its bot's file end? It is waited for as long as timeouts.registration_ms says"
     : "has not started yet";
 
+/** The agents that run. */
+interface Agents {
+  readonly options: SupervisorOptions;
+  readonly children: Map<string, ChildProcess>;
+  readonly exits: Set<Promise<void>>;
+  isStopping: boolean;
+}
+
 export function createSupervisor(options: SupervisorOptions): Supervisor {
-  const children = new Map<string, ChildProcess>();
-  const exits = new Set<Promise<void>>();
-  const { clock, maxRestarts = MAX_RESTARTS } = options;
-  let stopping = false;
-
-  const launch = (spec: AgentSpec, life: Life): void => {
-    const { after } = life;
-    // A process group of its own: Ctrl-C at the terminal reaches the command alone, which then ends its agents in order.
-    const child = spawn(process.execPath, [`${root}${spec.script}`, ...spec.args], {
-      stdio: ["ignore", "pipe", "pipe", "ipc"],
-      detached: true,
-      env: { ...environmentFor(spec), ...startEnv(after !== undefined) },
-    });
-    void after?.then(() => release(child));
-    children.set(spec.name, child);
-    const cancelSlow = clock.after(SLOW_START_MS, () => options.onLine(spec.name, slowWords(spec)));
-    child.on("message", (message) => {
-      // A player's bot can say here what it likes.
-      const report = AgentReport.safeParse(message).data;
-      if (report?.type === "event" && spec.tellsEvents) options.onEvent(report.event);
-      if (report?.type === "cannot_go_on") life.cannotGoOn = !spec.isExpendable;
-      if (report?.type === "ready") {
-        life.wasReady = true;
-        cancelSlow();
-        life.onReady(report.url);
-      }
-    });
-    // A bot's console.log is the first thing that its author looks for.
-    const say = (line: string): void => options.onLine(spec.name, inOneLine(stripVTControlCharacters(line)));
-    const tooLong = (): void => options.onLine(spec.name, `(a line of more than ${LINE_BYTES} bytes)`);
-    for (const output of [child.stdout, child.stderr]) {
-      if (output) readLines(output, LINE_BYTES, { line: say, tooLong, end: () => {} });
-    }
-    const exited = new Promise<void>((resolve) => {
-      const ended = (code: number | null, signal: string | null): void => {
-        cancelSlow();
-        children.delete(spec.name);
-        exits.delete(exited);
-        resolve();
-        if (!stopping) onDeath(spec, life, code, signal);
-      };
-      child.once("exit", ended);
-      child.once("error", (error) => {
-        options.onLine(spec.name, error.message);
-        ended(EXIT.failed, null);
-      });
-    });
-    exits.add(exited);
-  };
-
-  const onDeath = (spec: AgentSpec, life: Life, code: number | null, signal: string | null): void => {
-    const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
-    const { name, isExpendable = false } = spec;
-    // What ended by itself before it ever listened, or says that it is set up wrongly, would fail again. A player's bot may say what it likes.
-    const neverRan = !life.wasReady && signal === null;
-    const isSetUpWrongly = code === EXIT.config && (neverRan || !isExpendable);
-    if (isSetUpWrongly) options.onFatal(`${name} ${how}`, EXIT.config);
-    else if (life.cannotGoOn) options.onFatal(`${name} ${how}`, EXIT.failed);
-    else if (neverRan) options.onFatal(`${name} ${how} before it was up`, EXIT.failed);
-    else if (life.restarts < maxRestarts) {
-      options.onLine(name, `${how}; it is started again`);
-      life.restarts++;
-      launch(spec, life);
-    } else if (isExpendable) {
-      options.onLine(name, `${how}, after ${life.restarts} restarts; the league goes on without it`);
-    } else options.onFatal(`${name} ${how}, after ${life.restarts} restarts`, EXIT.failed);
-  };
-
+  const agents: Agents = { options, children: new Map(), exits: new Set(), isStopping: false };
+  const { children, exits } = agents;
   return {
     start: (spec, after) =>
-      new Promise((onReady) => launch(spec, { restarts: 0, wasReady: false, cannotGoOn: false, onReady, after })),
+      new Promise((onReady) =>
+        launch(agents, spec, { restarts: 0, wasReady: false, cannotGoOn: false, onReady, after }),
+      ),
     async stop() {
-      stopping = true;
+      agents.isStopping = true;
       for (const child of children.values()) child.kill("SIGTERM");
-      const cancelKill = clock.after(KILL_AFTER_MS, () => {
+      const cancelKill = options.clock.after(KILL_AFTER_MS, () => {
         for (const child of children.values()) child.kill("SIGKILL");
       });
       await Promise.all(exits);
@@ -161,4 +105,85 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     },
     pids: () => new Map([...children].flatMap(([name, { pid }]) => (pid === undefined ? [] : [[name, pid] as const]))),
   };
+}
+
+/** Starts a process of an agent. */
+function launch(agents: Agents, spec: AgentSpec, life: Life): void {
+  const { options, children, exits } = agents;
+  const { after } = life;
+  // A separate process group: Ctrl-C at the terminal reaches the command alone, which then ends its agents in order.
+  const child = spawn(process.execPath, [`${root}${spec.script}`, ...spec.args], {
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    detached: true,
+    env: { ...environmentFor(spec), ...startEnv(after !== undefined) },
+  });
+  void after?.then(() => release(child));
+  children.set(spec.name, child);
+  const cancelSlow = options.clock.after(SLOW_START_MS, () => options.onLine(spec.name, slowWords(spec)));
+  hearReports(child, spec, life, options, cancelSlow);
+  passOutput(child, spec, options);
+  const exited = new Promise<void>((resolve) => {
+    const ended = (code: number | null, signal: string | null): void => {
+      cancelSlow();
+      children.delete(spec.name);
+      exits.delete(exited);
+      resolve();
+      if (!agents.isStopping) onDeath(agents, spec, life, code, signal);
+    };
+    child.once("exit", ended);
+    child.once("error", (error) => {
+      options.onLine(spec.name, error.message);
+      ended(EXIT.failed, null);
+    });
+  });
+  exits.add(exited);
+}
+
+/** Receives the reports of a process. They are untrusted: a player's bot can send any message to its parent. */
+function hearReports(
+  child: ChildProcess,
+  { tellsEvents, isExpendable }: AgentSpec,
+  life: Life,
+  { onEvent }: SupervisorOptions,
+  onReady: () => void,
+): void {
+  child.on("message", (message) => {
+    const report = AgentReport.safeParse(message).data;
+    if (report?.type === "event" && tellsEvents) onEvent(report.event);
+    if (report?.type === "cannot_go_on") life.cannotGoOn = !isExpendable;
+    if (report?.type === "ready") {
+      life.wasReady = true;
+      onReady();
+      life.onReady(report.url);
+    }
+  });
+}
+
+/** Passes on what an agent prints: the author of a bot looks for its console.log first. */
+function passOutput(child: ChildProcess, { name }: AgentSpec, { onLine }: SupervisorOptions): void {
+  const line = (text: string): void => onLine(name, inOneLine(stripVTControlCharacters(text)));
+  const tooLong = (): void => onLine(name, `(a line of more than ${LINE_BYTES} bytes)`);
+  for (const output of [child.stdout, child.stderr]) {
+    if (output) readLines(output, LINE_BYTES, { line, tooLong, end: () => {} });
+  }
+}
+
+/** Starts an agent that died again, or reports that it cannot be kept alive. */
+function onDeath(agents: Agents, spec: AgentSpec, life: Life, code: number | null, signal: string | null): void {
+  const { onLine, onFatal, maxRestarts = MAX_RESTARTS } = agents.options;
+  const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
+  const { name, isExpendable = false } = spec;
+  // A process that ended without a signal before it listened, or that reports a wrong setup, would fail again. Reports of a player's bot do not count.
+  const neverRan = !life.wasReady && signal === null;
+  const isSetUpWrongly = code === EXIT.config && (neverRan || !isExpendable);
+  if (isSetUpWrongly) onFatal(`${name} ${how}`, EXIT.config);
+  else if (life.cannotGoOn) onFatal(`${name} ${how}`, EXIT.failed);
+  else if (neverRan) onFatal(`${name} ${how} before it was up`, EXIT.failed);
+  else if (life.restarts < maxRestarts) {
+    onLine(name, `${how}; it is started again`);
+    life.restarts++;
+    launch(agents, spec, life);
+  } else if (isExpendable) {
+    onLine(name, `${how}, after ${life.restarts} restarts; the league goes on without it`);
+  } else onFatal(`${name} ${how}, after ${life.restarts} restarts`, EXIT.failed);
 }

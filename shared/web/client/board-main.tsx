@@ -1,6 +1,6 @@
 import { render } from "preact";
 import type { BoardSetup } from "../game-view.ts";
-import { appTransport } from "../transports/app-transport.ts";
+import { AppTransport } from "../transports/app-transport.ts";
 import { embedTransport } from "../transports/embed-transport.ts";
 import { pageTransport } from "../transports/page-transport.ts";
 import type { Transport } from "../transports/transport.ts";
@@ -12,7 +12,7 @@ if (root) render(<Table transport={transportFor(setup)} first={setup.game} games
 
 /** A page's seat stands behind the "#" of its address, which no browser sends to any server. */
 function transportFor({ mode, game, seat, games }: BoardSetup): Transport {
-  if (mode === "app") return appTransport(games);
+  if (mode === "app") return new AppTransport(games);
   if (mode === "embed") return embedTransport(seat);
   const gameId = game?.game_id ?? decodeURIComponent(location.pathname.split("/").at(-1) ?? "");
   const token = seat?.token ?? new URLSearchParams(location.hash.slice(1)).get("seat") ?? "";

@@ -1,5 +1,5 @@
 import type { FactsOfGames } from "../game-facts.ts";
-import { type GameView, type Seat, USER_SEAT_META, type UserSeat } from "../game-view.ts";
+import { type Claim, type GameView, type Seat, USER_SEAT_META, type UserSeat } from "../game-view.ts";
 import { resultInWords } from "../texts/words.ts";
 import { connectHost, type HostBridge } from "./host-bridge.ts";
 import { applyHostContext, type HostContext, reportSize } from "./host-context.ts";
@@ -20,118 +20,126 @@ interface ToolResult {
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
-/** An MCP App: everything goes through the host, which calls our tools for us. */
-export function appTransport(games: FactsOfGames): Transport {
-  let tell: (news: News) => void = () => {};
-  let seat: Seat | null = null;
-  let latest: GameView | null = null;
-  let isOpen = true;
-  const host = connectHost((method, params) => {
-    if (method === "ui/notifications/tool-result") take(params);
+/** An MCP App: the host calls the tools for the page. */
+export class AppTransport implements Transport {
+  #tell: (news: News) => void = () => {};
+  #seat: Seat | null = null;
+  #latest: GameView | null = null;
+  #isOpen = true;
+  #isFollowing = false;
+  #stopReporting = (): void => {};
+  readonly #games: FactsOfGames;
+  readonly #host: HostBridge = connectHost((method, params) => {
+    if (method === "ui/notifications/tool-result") this.#take(params);
     else if (method === "ui/notifications/host-context-changed") applyHostContext(params);
-    else if (method === "ui/notifications/tool-cancelled") tell({ trouble: "The tool call was cancelled." });
-    else if (method === "ui/resource-teardown") close();
+    else if (method === "ui/notifications/tool-cancelled") this.#tell({ trouble: "The tool call was cancelled." });
+    else if (method === "ui/resource-teardown") this.#close();
     else if (method !== "ping") return undefined;
     return {};
   });
 
-  /** What a tool answered, to the model or to us. */
-  const take = (result: ToolResult): void => {
-    if (result.isError) tell({ trouble: textOf(result) });
-    const found = result._meta?.[USER_SEAT_META] as UserSeat | undefined;
-    if (typeof found?.token === "string") seat = found;
-    const game = found?.view ?? result.structuredContent;
-    if (!isGameView(game)) return;
-    const isNew = latest === null || game.game_id !== latest.game_id || game.tick >= latest.tick;
-    if (isNew) latest = game;
-    // What the model may know of its own hand is not for the person's eyes.
-    const isOurs = seat === null || game.your_role === seat.role || game.your_role === "spectator";
-    if (isNew && isOurs) tell({ game, trouble: null });
-    void follow();
-  };
+  constructor(games: FactsOfGames) {
+    this.#games = games;
+  }
 
-  const mustWait = (): boolean =>
-    isOpen &&
-    seat !== null &&
-    latest !== null &&
-    latest.status !== "completed" &&
-    !(latest.your_role === seat.role && latest.to_act.includes(seat.role));
+  open(listener: (news: News) => void): () => void {
+    this.#tell = listener;
+    this.#greet().catch((error) => this.#tell({ trouble: messageOf(error) }));
+    return () => this.#close();
+  }
 
-  let isFollowing = false;
-  /** Asks for the next turn again and again while it is not the person's. */
-  const follow = async (): Promise<void> => {
-    if (isFollowing) return;
-    isFollowing = true;
-    for (let pauseMs = FIRST_PAUSE_MS; mustWait(); ) {
-      const before = latest;
-      try {
-        const args = { game_id: latest?.game_id, seat_token: seat?.token, timeout_s: WAIT_S };
-        const asked = performance.now();
-        take(await callTool(host, "waitForNextTurn", args, WAIT_TIMEOUT_MS));
-        // An answer at once that brings nothing must not become a storm.
-        const isIdle = latest?.tick === before?.tick && performance.now() - asked < FIRST_PAUSE_MS;
-        pauseMs = isIdle ? Math.min(2 * pauseMs, LONGEST_PAUSE_MS) : FIRST_PAUSE_MS;
-        if (isIdle && mustWait()) await pause(pauseMs);
-      } catch (error) {
-        if (!isOpen) break;
-        tell({ trouble: `No news of the game: ${messageOf(error)}` });
-        await pause(pauseMs);
-        pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
-      }
-    }
-    isFollowing = false;
-  };
+  roleIn(): string {
+    return this.#seat?.role ?? "spectator";
+  }
 
-  let stopReporting = (): void => {};
-  const close = (): void => {
-    isOpen = false;
-    stopReporting();
-    // Behind the answer to the host that asks for it.
-    setTimeout(() => host.close());
-  };
-  const greet = async (): Promise<void> => {
-    const { hostContext } = (await host.request("ui/initialize", {
+  async play(game: GameView, move: unknown, claim: Claim | null): Promise<string> {
+    const played = `I played ${typeof move === "string" ? move : JSON.stringify(move)}`;
+    const isTold = await this.#finish(game, { move, ...(claim && { claim }) }, played);
+    return isTold ? "" : "Tell the chat that you have moved.";
+  }
+
+  async resign(game: GameView): Promise<string> {
+    const isTold = await this.#finish(game, { resign: true }, "I resigned");
+    return isTold ? "" : "Tell the chat that you have resigned.";
+  }
+
+  async #greet(): Promise<void> {
+    const { hostContext } = (await this.#host.request("ui/initialize", {
       appInfo: { name: "agent-league-board", version: "1.0.0" },
       appCapabilities: { availableDisplayModes: ["inline", "fullscreen"] },
       protocolVersion: PROTOCOL_VERSION,
     })) as { hostContext?: HostContext };
     applyHostContext(hostContext ?? {});
-    host.notify("ui/notifications/initialized", {});
-    stopReporting = reportSize(host);
-  };
+    this.#host.notify("ui/notifications/initialized", {});
+    this.#stopReporting = reportSize(this.#host);
+  }
 
-  /** Sends a turn, then a message about it to the model. False if the host takes no messages: then the person tells the model. */
-  const finish = (game: GameView, turn: object, said: string): Promise<boolean> =>
-    callTool(host, "finishTurn", { game_id: game.game_id, ...turn, seat_token: seat?.token }, MOVE_TIMEOUT_MS)
-      .then(take)
-      .then(() => {
-        const text = messageFor(game, latest, said, games);
-        return host.request("ui/message", { role: "user", content: [{ type: "text", text }] }).then(
-          (result) => !(result as { isError?: boolean } | undefined)?.isError,
-          () => false,
-        );
-      });
+  /** Takes the result of a tool that the model or the page has called. */
+  #take(result: ToolResult): void {
+    if (result.isError) this.#tell({ trouble: textOf(result) });
+    const found = result._meta?.[USER_SEAT_META] as UserSeat | undefined;
+    if (typeof found?.token === "string") this.#seat = found;
+    const game = found?.view ?? result.structuredContent;
+    if (!isGameView(game)) return;
+    const [latest, seat] = [this.#latest, this.#seat];
+    const isNew = latest === null || game.game_id !== latest.game_id || game.tick >= latest.tick;
+    if (isNew) this.#latest = game;
+    // The person must not see the hidden information of the model's role.
+    const isOurs = seat === null || game.your_role === seat.role || game.your_role === "spectator";
+    if (isNew && isOurs) this.#tell({ game, trouble: null });
+    void this.#follow();
+  }
 
-  return {
-    open(listener) {
-      tell = listener;
-      greet().catch((error) => tell({ trouble: messageOf(error) }));
-      return close;
-    },
-    roleIn: () => seat?.role ?? "spectator",
-    async play(game, move, claim) {
-      const played = `I played ${typeof move === "string" ? move : JSON.stringify(move)}`;
-      return (await finish(game, { move, ...(claim && { claim }) }, played))
-        ? ""
-        : "Tell the chat that you have moved.";
-    },
-    async resign(game) {
-      return (await finish(game, { resign: true }, "I resigned")) ? "" : "Tell the chat that you have resigned.";
-    },
-  };
+  get #mustWait(): boolean {
+    const [latest, seat] = [this.#latest, this.#seat];
+    if (!this.#isOpen || seat === null || latest === null || latest.status === "completed") return false;
+    return !(latest.your_role === seat.role && latest.to_act.includes(seat.role));
+  }
+
+  /** Asks for the next turn again and again while it is not the person's. */
+  async #follow(): Promise<void> {
+    if (this.#isFollowing) return;
+    this.#isFollowing = true;
+    for (let pauseMs = FIRST_PAUSE_MS; this.#mustWait; ) {
+      const before = this.#latest;
+      try {
+        const args = { game_id: before?.game_id, seat_token: this.#seat?.token, timeout_s: WAIT_S };
+        const asked = performance.now();
+        this.#take(await callTool(this.#host, "waitForNextTurn", args, WAIT_TIMEOUT_MS));
+        // An immediate answer without a new turn must not cause a burst of calls.
+        const isIdle = this.#latest?.tick === before?.tick && performance.now() - asked < FIRST_PAUSE_MS;
+        pauseMs = isIdle ? Math.min(2 * pauseMs, LONGEST_PAUSE_MS) : FIRST_PAUSE_MS;
+        if (isIdle && this.#mustWait) await pause(pauseMs);
+      } catch (error) {
+        if (!this.#isOpen) break;
+        this.#tell({ trouble: `No news of the game: ${messageOf(error)}` });
+        await pause(pauseMs);
+        pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+      }
+    }
+    this.#isFollowing = false;
+  }
+
+  /** Sends a turn, then a message about it to the model. False if the host accepts no messages: the person then tells the model. */
+  async #finish(game: GameView, turn: object, said: string): Promise<boolean> {
+    const args = { game_id: game.game_id, ...turn, seat_token: this.#seat?.token };
+    this.#take(await callTool(this.#host, "finishTurn", args, MOVE_TIMEOUT_MS));
+    const content = [{ type: "text", text: messageFor(game, this.#latest, said, this.#games) }];
+    return this.#host.request("ui/message", { role: "user", content }).then(
+      (result) => !(result as { isError?: boolean } | undefined)?.isError,
+      () => false,
+    );
+  }
+
+  #close(): void {
+    this.#isOpen = false;
+    this.#stopReporting();
+    // After the answer to the host that asks for it.
+    setTimeout(() => this.#host.close());
+  }
 }
 
-/** Rejects with the tool's own words when it refuses. */
+/** Rejects with the text of the tool's error. */
 async function callTool(host: HostBridge, name: string, args: object, timeoutMs: number): Promise<ToolResult> {
   const result = (await host.request("tools/call", { name, arguments: args }, timeoutMs)) as ToolResult;
   if (result.isError) throw new Error(textOf(result));
@@ -141,7 +149,7 @@ async function callTool(host: HostBridge, name: string, args: object, timeoutMs:
 const textOf = ({ content }: ToolResult): string =>
   content?.flatMap(({ text }) => text ?? []).join("\n") || "The tool failed without a word.";
 
-/** What the model is told, so that it goes on. */
+/** The message to the model, which then continues the game. */
 function messageFor(
   { game_id, your_role }: GameView,
   after: GameView | null,
