@@ -104,7 +104,7 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
         embeddedBoard: async (game, seat) =>
           (await loadPages()).boardPage({ mode: "embed", game, ...(seat && { seat }) }),
       }),
-      ...codenamesOperations(director, self.log, ids),
+      ...codenamesOperations({ director, log: self.log, ids }),
     ],
     templates: led.templates,
     changedBy: ({ id, game }) =>

@@ -3,7 +3,8 @@ import type { HttpContext } from "#shared/rpc/jsonrpc/http.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
 import type { Caller } from "#shared/rpc/mcp/operations.ts";
 import { driverView, seatView } from "../views/session-views.ts";
-import { type Director, publicBoard } from "./director.ts";
+import type { Director } from "./director.ts";
+import { publicBoard } from "./led-games.ts";
 import { history } from "./questions.ts";
 import type { LedGame } from "./table.ts";
 

@@ -1,8 +1,8 @@
 import type { CodenamesTurn, CodenamesView } from "#shared/games/codenames.ts";
 import { endInWords, skipInWords } from "#shared/games/codenames-texts.ts";
 
-/** What has just happened and what comes next, as everybody may know it. */
-export function newsOf({ turns, phase, turn, result }: CodenamesView): string {
+/** The progress message of a game: the last event and the next step, as a spectator may know them. */
+export function progressText({ turns, phase, turn, result }: CodenamesView): string {
   const open = turns.at(-1);
   const hasBegun = open !== undefined && (open.clue !== null || open.skipped !== null);
   const last = hasBegun ? open : turns.at(-2);

@@ -1,0 +1,49 @@
+import type { CodenamesView } from "#shared/games/codenames.ts";
+import type { Logger } from "#shared/runtime/process/logger.ts";
+import type { Session } from "#shared/session/session.ts";
+import type { Writer } from "#shared/store/writer.ts";
+import type { Play } from "../play/play.ts";
+import type { SessionHost } from "../sessions/host.ts";
+import { type SessionView, seatView, spectatorView } from "../views/session-views.ts";
+import type { CodenamesTable, LedGame } from "./table.ts";
+
+/** What a director uses. */
+export interface DirectorDesk {
+  readonly host: SessionHost;
+  readonly play: Play;
+  readonly table: CodenamesTable;
+  readonly writer: Writer;
+  readonly log: Logger;
+}
+
+/** The purpose from which the token of a game is derived. */
+export const TOKEN_PURPOSE = "game_token";
+
+export const tokenOf = ({ host }: DirectorDesk, sessionId: string): string =>
+  host.secret(sessionId, TOKEN_PURPOSE) ?? "";
+
+export function sessionOf({ host }: DirectorDesk, sessionId: string): Session {
+  const kept = host.read(sessionId);
+  if (!kept) throw new Error(`session ${sessionId} is not in the log`);
+  return kept.session;
+}
+
+export function ledGame({ table }: DirectorDesk, sessionId: string): LedGame {
+  const game = table.get(sessionId);
+  if (!game) throw new Error(`session ${sessionId} is not led here`);
+  return game;
+}
+
+export const isOpen = (desk: DirectorDesk, { sessionId }: LedGame): boolean =>
+  sessionOf(desk, sessionId).status === "active";
+
+export async function endGame({ host }: DirectorDesk, sessionId: string): Promise<void> {
+  await host.abort(sessionId, "ended_by_user");
+}
+
+/** The public view of the board. After the game the key is public, so it is the view of a spymaster. */
+export const publicBoard = (session: Session): SessionView =>
+  session.status === "active" ? spectatorView(session) : seatView(session, "red_spymaster");
+
+/** The words, clues and guesses as a spectator may see them. */
+export const publicView = (session: Session): CodenamesView => spectatorView(session).state as CodenamesView;

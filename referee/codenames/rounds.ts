@@ -1,0 +1,121 @@
+import { type CodenamesView, codenames } from "#shared/games/codenames.ts";
+import type { InputNeeded } from "#shared/rpc/jsonrpc/input.ts";
+import type { Caller } from "#shared/rpc/mcp/operations.ts";
+import type { Session } from "#shared/session/session.ts";
+import { driverView, seatView } from "../views/session-views.ts";
+import { again, firstPending, type Pending, type PlayerType, type Step, stepOf } from "./flow.ts";
+import { type DirectorDesk, endGame, isOpen, ledGame, publicView, sessionOf, tokenOf } from "./led-games.ts";
+import { progressText } from "./progress-text.ts";
+import { questionFor } from "./questions.ts";
+import type { LedGame } from "./table.ts";
+
+/** The log message of a rejected answer; its entry has the reason. */
+export const ANSWER_REJECTED = "answer rejected";
+
+/** The state that is sent with a question and comes back with its answer. Only the answer to the open question counts. */
+interface RoundState {
+  readonly game_id: string;
+  readonly tick: number;
+  readonly stage: Pending["stage"];
+  readonly attempt: number;
+}
+
+/** The progress of a game is measured in actions. */
+const TOTAL = codenames.info.maxActions;
+
+/** Takes the caller's answer if it belongs to the open question, and returns the next question; null when the game is over. */
+export async function advance(desk: DirectorDesk, sessionId: string, caller: Caller): Promise<InputNeeded | null> {
+  const { input } = caller;
+  if (!input) throw new Error("a game is led for callers that can be asked");
+  const before = ledGame(desk, sessionId);
+  const open = pendingIn(desk, before);
+  if (input.said && isOpen(desk, before) && isAnswerTo(open, sessionId, input.state)) {
+    await carryOut(desk, before, stepOf(open, input.said, typeToAct(desk, before)), open);
+  }
+  const now = sessionOf(desk, sessionId);
+  if (!input.said) reportProgress(caller, now.tick, publicView(now), `game_token ${tokenOf(desk, sessionId)}`);
+  else if (now.tick > askedAt(input.state)) reportProgress(caller, now.tick, publicView(now));
+  return now.status === "completed" ? null : nextQuestion(desk, now);
+}
+
+/** The question to the role that is to act. */
+function nextQuestion(desk: DirectorDesk, now: Session): InputNeeded {
+  const { id } = now;
+  const game = ledGame(desk, id);
+  const pending = pendingIn(desk, game);
+  const { tick, stage, attempt } = pending;
+  const role = driverView(now).toAct[0] ?? "";
+  const type = typeToAct(desk, game);
+  const view = seatView(now, role).state as CodenamesView;
+  const link = type === "user" ? desk.play.link(id, role) : null;
+  const round: RoundState = { game_id: id, tick, stage, attempt };
+  return {
+    asks: questionFor(view, role, type, pending, link),
+    state: round,
+    _meta: { "agent-league/game_token": tokenOf(desk, id) },
+    watchMoot: whenMoot(desk, id, tick),
+  };
+}
+
+/** The open question. The stored question is outdated if a caller has acted through another interface since. */
+function pendingIn(desk: DirectorDesk, { sessionId, pending }: LedGame): Pending {
+  const now = sessionOf(desk, sessionId);
+  return pending.tick === now.tick ? pending : firstPending(publicView(now), now.tick);
+}
+
+const typeToAct = (desk: DirectorDesk, { sessionId, players }: LedGame): PlayerType =>
+  players[driverView(sessionOf(desk, sessionId)).toAct[0] ?? ""] ?? "llm";
+
+/** A question is moot when a caller has acted through another interface, or the game is over. */
+const whenMoot =
+  (desk: DirectorDesk, sessionId: string, tick: number): NonNullable<InputNeeded["watchMoot"]> =>
+  (tell) => {
+    const look = (now: Session): void => {
+      if (now.tick !== tick || now.status === "completed") tell();
+    };
+    look(sessionOf(desk, sessionId));
+    return desk.host.watch(sessionId, (kept) => look(kept.session));
+  };
+
+/** Carries out the step that follows from an answer. Its effect is committed before the next question is asked. */
+async function carryOut(desk: DirectorDesk, game: LedGame, step: Step, pending: Pending): Promise<void> {
+  const { host, table, writer, log } = desk;
+  const { sessionId } = game;
+  const [role = ""] = driverView(sessionOf(desk, sessionId)).toAct;
+  if (step.rejected) {
+    const { stage, attempt, tick } = pending;
+    log.info({ session: sessionId, role, tick, stage, attempt, ...step.rejected }, ANSWER_REJECTED);
+  }
+  if (step.kind === "end") return endGame(desk, sessionId);
+  if (step.kind === "ask") {
+    await writer.commit([table.waitingInstead(game, step.pending)]);
+    return;
+  }
+  const acted = await host.submit(sessionId, {
+    role,
+    action: step.action,
+    expectedTick: pending.tick,
+    byDriver: true,
+    alongside: (next) => [table.waitingFor(sessionId, firstPending(publicView(next), next.tick))],
+  });
+  if (!acted.ok && acted.error.code === "ILLEGAL_ACTION") {
+    await carryOut(desk, game, illegal(pending, acted.error.message), pending);
+  } // otherwise another caller has acted first or the game is over, and the next question shows it
+}
+
+/** The message of the rules may name a clue that was never given, so only the role that gave it may read it. */
+const illegal = (pending: Pending, problem: string): Step =>
+  pending.stage === "clue"
+    ? again(pending, "clue", { problem, reason: "illegal_clue" })
+    : again(pending, "guess", { problem, reason: "illegal_guess" });
+
+const isAnswerTo = (open: Pending, sessionId: string, state: unknown): boolean => {
+  const { game_id, tick, stage, attempt } = (state ?? {}) as Partial<RoundState>;
+  return game_id === sessionId && tick === open.tick && stage === open.stage && attempt === open.attempt;
+};
+
+const askedAt = (state: unknown): number => (state as Partial<RoundState> | null)?.tick ?? -1;
+
+function reportProgress({ progress }: Caller, tick: number, view: CodenamesView, first = ""): void {
+  progress?.(tick, TOTAL, [first, progressText(view)].filter(Boolean).join("; "));
+}
