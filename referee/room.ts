@@ -12,12 +12,12 @@ import { codenamesChanged, codenamesResources } from "./codenames/resources.ts";
 import { codenamesTable } from "./codenames/table.ts";
 import { codenamesOperations } from "./codenames/tools.ts";
 import type { MatchDriver } from "./match/driven-match.ts";
-import { type BotsDesk, createBots } from "./play/bots.ts";
+import { type Bots, type BotsDesk, createBots } from "./play/bots.ts";
 import { openBrowser } from "./play/browser.ts";
 import { createPlay, type Play } from "./play/play.ts";
-import { BOARD_URI } from "./play/tools/desk.ts";
+import { BOARD_URI, type GameToolsDesk } from "./play/tools/desk.ts";
 import { gameOperations } from "./play/tools/tools.ts";
-import { createTurns } from "./play/turns.ts";
+import { createTurns, type Turns } from "./play/turns.ts";
 import type { Limits } from "./rest/callers.ts";
 import type { Streams } from "./rest/streams.ts";
 import type { Replies } from "./sessions/replies.ts";
@@ -34,13 +34,13 @@ interface PlayRoomDesk {
   readonly sessions: SessionTable;
   readonly replies: Replies;
   readonly waits: Waits;
-  /** Where people find the pages. */
+  /** The address of the pages. */
   readonly url: string;
-  /** Bots that run already, by name: their endpoints. */
+  /** The endpoints of bots that are already running, by name. */
   readonly bots: ReadonlyMap<string, string>;
   readonly botTimeouts: BotsDesk["timeouts"];
   readonly dataFolder: string;
-  /** Whether a page may be opened in the person's browser. */
+  /** Whether a page may be opened in the user's browser. */
   readonly isAttended: boolean;
   readonly self: AgentProcess;
   /** Shows a line to the people at this host, where no agent reads it; it may hold a secret. */
@@ -64,77 +64,29 @@ export interface PlayRoom {
   close(): Promise<void>;
 }
 
-/** Puts the folders `play` and `codenames` together over one session host. */
+/** Composes games outside of leagues and Codenames over one session host. */
 export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
-  const { db, driver, agents, seats, writer, waits, self } = desk;
-  const bots = createBots({
-    driver,
-    known: desk.bots,
-    dataFolder: desk.dataFolder,
-    disk: self.disk,
-    log: self.log,
-    clock: self.clock,
-    timeouts: desk.botTimeouts,
-  });
-  const { tellPeople } = desk;
-  const { ids } = self;
-  const play = createPlay({
-    host: driver.host,
-    agents,
-    seats,
-    writer,
-    bots,
-    ids,
-    pagesUrl: () => desk.url,
-    tellPeople,
-  });
-  const turns = createTurns(driver.host, play, waits, desk.replies, self.clock);
-  const table = codenamesTable(db);
-  const director = createDirector({ host: driver.host, play, table, writer, log: self.log });
+  const { agents, seats, self } = desk;
+  const bots = openBots(desk);
+  const play = openPlay(desk, bots);
+  const turns = createTurns(desk.driver.host, play, desk.waits, desk.replies, self.clock);
+  const table = codenamesTable(desk.db);
+  const director = createDirector({ host: desk.driver.host, play, table, writer: desk.writer, log: self.log });
   const led = codenamesResources(director);
   let onVisit = (): void => {};
   let stopOpening = (): void => {};
   return {
     play,
     operations: [
-      ...gameOperations({
-        play,
-        turns,
-        botNames: bots.names,
-        embeddedBoard: async (game, seat) =>
-          (await loadPages()).boardPage({ mode: "embed", game, ...(seat && { seat }) }),
-      }),
-      ...codenamesOperations({ director, log: self.log, ids }),
+      ...gameOperations({ play, turns, botNames: bots.names, embeddedBoard }),
+      ...codenamesOperations({ director, log: self.log, ids: self.ids }),
     ],
+    resources: [boardResource, ...led.resources],
     templates: led.templates,
     changedBy: ({ id, game }) =>
       game.id === codenames.id && table.get(id) ? codenamesChanged(director.tokenOf(id)) : [],
-    resources: [
-      {
-        uri: BOARD_URI,
-        name: "Board",
-        description: "The board as an MCP App: hosts show it beside the tools of a game, and a person moves on it.",
-        mimeType: "text/html;profile=mcp-app",
-        read: async () => (await loadPages()).boardPage({ mode: "app" }),
-      },
-      ...led.resources,
-    ],
     isSeated: (token) => agents.holderOf(token) !== null || seats.isHolder(token) || director.knows(token),
-    async pages() {
-      const { gamePages } = await import("./play/routes.ts");
-      const { Streams } = await import("./rest/streams.ts");
-      const streams = new Streams(
-        driver.host,
-        {
-          event: "game",
-          view: play.viewOf,
-          besides: (session) => driver.host.lobby.waiting(session)?.message ?? "",
-        },
-        self.clock,
-      );
-      const routes = gamePages({ play, turns, sessions: desk.sessions, streams, onVisit: () => onVisit() });
-      return { routes, streams };
-    },
+    pages: () => openPages(desk, play, turns, () => onVisit()),
     open() {
       play.resume();
       const { env, platform } = process;
@@ -149,4 +101,31 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
   };
 }
 
+const openBots = ({ driver, bots, dataFolder, botTimeouts, self: { disk, log, clock } }: PlayRoomDesk): Bots =>
+  createBots({ driver, known: bots, dataFolder, disk, log, clock, timeouts: botTimeouts });
+
+const openPlay = ({ driver, agents, seats, writer, url, tellPeople, self }: PlayRoomDesk, bots: Bots): Play =>
+  createPlay({ host: driver.host, agents, seats, writer, bots, ids: self.ids, pagesUrl: () => url, tellPeople });
+
+/** The routes of the pages and their event streams. */
+async function openPages(desk: PlayRoomDesk, play: Play, turns: Turns, onVisit: () => void) {
+  const { gamePages } = await import("./play/routes.ts");
+  const { Streams } = await import("./rest/streams.ts");
+  const { host } = desk.driver;
+  const besides = (session: Session): string => host.lobby.waiting(session)?.message ?? "";
+  const streams = new Streams(host, { event: "game", view: play.viewOf, besides }, desk.self.clock);
+  return { routes: gamePages({ play, turns, sessions: desk.sessions, streams, onVisit }), streams };
+}
+
 const loadPages = () => import("#shared/web/pages.ts");
+
+const embeddedBoard: GameToolsDesk["embeddedBoard"] = async (game, seat) =>
+  (await loadPages()).boardPage({ mode: "embed", game, ...(seat && { seat }) });
+
+const boardResource: Resource = {
+  uri: BOARD_URI,
+  name: "Board",
+  description: "The board as an MCP App: hosts show it beside the tools of a game, and a person moves on it.",
+  mimeType: "text/html;profile=mcp-app",
+  read: async () => (await loadPages()).boardPage({ mode: "app" }),
+};

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from "vitest";
 import { type CodenamesState, type CodenamesView, codenames } from "#shared/games/codenames.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import type { Pending, PlayerType } from "./flow.ts";
-import { newsOf } from "./news.ts";
+import { progressText } from "./progress-text.ts";
 import { history, questionFor } from "./questions.ts";
 
 const IDENTITIES = /\((red|blue|neutral|assassin)\)/;
@@ -55,7 +55,7 @@ describe("no question of a team and no news depends on what is covered", () => {
       }
     }
     // Even given the whole state, what goes to everybody tells what everybody knows.
-    expect(newsOf(other)).toBe(newsOf(state));
+    expect(progressText(other)).toBe(progressText(state));
     expect(history(other)).toBe(history(state));
   });
 });
@@ -104,18 +104,18 @@ test("the news tell of every kind of thing that happens", () => {
   const [assassin = ""] = of("assassin");
   const clue = act(state, { type: "clue", word: "ZZZZ", number: 1 });
   const hit = act(clue, { type: "guess", word: first });
-  expect(newsOf(state)).toBe("red gives a clue");
-  expect(newsOf(clue)).toBe("red: ZZZZ 1; red guesses");
-  expect(newsOf(hit)).toBe(`red guessed ${first}: red; red guesses`);
-  expect(newsOf(act(hit, { type: "pass" }))).toBe("red stopped guessing; blue gives a clue");
-  expect(newsOf(act(hit, { type: "guess", word: second }))).toBe(`red guessed ${second}: red; blue gives a clue`);
-  expect(newsOf(act(clue, { type: "guess", word: bystander }))).toBe(
+  expect(progressText(state)).toBe("red gives a clue");
+  expect(progressText(clue)).toBe("red: ZZZZ 1; red guesses");
+  expect(progressText(hit)).toBe(`red guessed ${first}: red; red guesses`);
+  expect(progressText(act(hit, { type: "pass" }))).toBe("red stopped guessing; blue gives a clue");
+  expect(progressText(act(hit, { type: "guess", word: second }))).toBe(`red guessed ${second}: red; blue gives a clue`);
+  expect(progressText(act(clue, { type: "guess", word: bystander }))).toBe(
     `red guessed ${bystander}: neutral; blue gives a clue`,
   );
-  expect(newsOf(act(clue, { type: "guess", word: assassin }))).toBe(
+  expect(progressText(act(clue, { type: "guess", word: assassin }))).toBe(
     `red guessed ${assassin}: assassin; the game is over: team blue wins, because team red guessed the assassin`,
   );
   const skipped = act(state, { type: "skip", reason: "no_answer" });
-  expect(newsOf(skipped)).toBe("red gave up its turn (no answer came); blue gives a clue");
+  expect(progressText(skipped)).toBe("red gave up its turn (no answer came); blue gives a clue");
   expect(history(skipped)).toContain("turn given up (no answer came)");
 });

@@ -4,7 +4,7 @@ import type { Mutation } from "./mutation.ts";
 export const REFEREE_FAULTS: readonly Mutation[] = [
   {
     name: "a repeated START_GAME begins a new session",
-    file: "referee/referee.ts",
+    file: "referee/match/match-start.ts",
     from: "const isResumed = newest?.epoch === epoch;",
     to: "const isResumed = false;",
   },
@@ -83,8 +83,8 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
   },
   {
     name: "a referee keeps its ended sessions in memory",
-    file: "referee/referee.ts",
-    from: "        host.forget(sessionId);\n",
+    file: "referee/match/match-run.ts",
+    from: "      driver.host.forget(sessionId);\n",
     to: "",
   },
   {

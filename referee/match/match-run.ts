@@ -1,0 +1,57 @@
+import { matchRef } from "#shared/lib/ids.ts";
+import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
+import { type MatchDriver, MatchWithdrawn } from "./driven-match.ts";
+import { matchResult } from "./messages.ts";
+import { playMatch } from "./play-match.ts";
+import type { RefereeOptions, RefereeState, Running } from "./referee-state.ts";
+import { reportResult } from "./report.ts";
+
+/** The public reason of a match that failed by a fault of this program. The error itself may name paths of this machine. */
+const OUR_FAULT = "the referee could not play the match; its log has the cause";
+
+/** Plays a match in the background, reports its result and removes it from the running matches. */
+export function runMatch({ options, running }: RefereeState, match: Running): void {
+  const { driver, log } = options;
+  const { order, sessionId } = match;
+  const ref = matchRef(order.league_id, order.match_id);
+  running.set(ref, match);
+  playAndReport(options, match)
+    .catch((thrown) => log.error({ err: thrown, match: ref }, "a match could not be finished"))
+    .finally(() => {
+      if (running.get(ref) === match) running.delete(ref);
+      driver.host.forget(sessionId);
+    });
+}
+
+async function playAndReport(options: RefereeOptions, { order, sessionId, withdraw }: Running): Promise<void> {
+  const { driver, log } = options;
+  const ref = matchRef(order.league_id, order.match_id);
+  let result: MatchResult;
+  try {
+    result = await playMatch(driver, order, sessionId, withdraw.signal);
+  } catch (thrown) {
+    if (thrown instanceof MatchWithdrawn || withdraw.signal.aborted) return;
+    log.error({ err: thrown, match: ref }, "a match failed through our fault");
+    result = await abortedResult(driver, order, sessionId);
+  }
+  await reportResult(options, order, result, withdraw.signal);
+}
+
+/** Aborts a match that failed through our fault. If it was already over, its result counts. */
+async function abortedResult(driver: MatchDriver, order: StartGame, sessionId: string): Promise<MatchResult> {
+  const { host } = driver;
+  await host.abort(sessionId, OUR_FAULT).catch(() => {});
+  const session = host.read(sessionId)?.session;
+  if (session?.status === "completed") return matchResult(driver, order, session);
+  const { league_id, round_id, match_id, epoch } = order;
+  const nothing = { winner: null, final_scores: {}, match_points: {}, faults: [], log_head: "", log: [] };
+  return { league_id, round_id, match_id, epoch, ...nothing, termination: "aborted", reason: OUR_FAULT };
+}
+
+/** Ends a session whose match is played elsewhere or again; otherwise it would stay active in lists, streams and memory. */
+export function abandon({ driver: { host }, log }: RefereeOptions, sessionId: string, reason: string): void {
+  host
+    .abort(sessionId, reason)
+    .catch((thrown) => log.error({ err: thrown, session: sessionId }, "a session could not be aborted"))
+    .finally(() => host.forget(sessionId));
+}

@@ -1,0 +1,31 @@
+import type { StartGame } from "#shared/protocol/messages.ts";
+import type { MatchSessions } from "./match-sessions.ts";
+import type { MatchTable } from "./match-table.ts";
+import type { ReportOptions } from "./report.ts";
+import type { Withdrawals } from "./withdrawals.ts";
+
+export interface RefereeOptions extends ReportOptions {
+  readonly matches: MatchTable;
+  /** Called after match tokens of seats have changed in the database. */
+  readonly onTokensChanged?: () => void;
+}
+
+/** A match that is being played. */
+export interface Running {
+  readonly order: StartGame;
+  readonly sessionId: string;
+  readonly withdraw: AbortController;
+}
+
+/** The matches of a referee. */
+export interface RefereeState {
+  readonly options: RefereeOptions;
+  /** By `league_id/match_id`. */
+  readonly running: Map<string, Running>;
+  readonly sessions: MatchSessions;
+  readonly withdrawals: Withdrawals;
+  isStopped: boolean;
+}
+
+/** The reason of a session whose match was withdrawn. */
+export const WITHDRAWN = "the match was given to another referee";

@@ -1,0 +1,32 @@
+import { matchRef } from "#shared/lib/ids.ts";
+import type { StartGame } from "#shared/protocol/messages.ts";
+import { protocolRejected } from "../sessions/rejections.ts";
+
+interface Withdrawal {
+  readonly epoch: number;
+  /** null if the run is unknown. */
+  readonly runId: string | null;
+}
+
+/** Withdrawals that are remembered at once. */
+const MAX_WITHDRAWN = 10_000;
+
+/** The highest withdrawn epoch of each match, by `league_id/match_id`. It also covers matches that were still being started. */
+export class Withdrawals {
+  readonly #byMatch = new Map<string, Withdrawal>();
+
+  add(ref: string, epoch: number, runId: string | null): void {
+    if (this.#byMatch.size >= MAX_WITHDRAWN) this.#byMatch.delete(this.#byMatch.keys().next().value ?? "");
+    const before = this.#byMatch.get(ref);
+    this.#byMatch.set(ref, { epoch: Math.max(epoch, before?.runId === runId ? before.epoch : 0), runId });
+  }
+
+  /** The rejection of an order whose match was withdrawn under its epoch or a later one; null if it was not. */
+  rejectionOf({ league_id, match_id, epoch, run_id = null }: StartGame): ReturnType<typeof protocolRejected> | null {
+    const ref = matchRef(league_id, match_id);
+    const last = this.#byMatch.get(ref);
+    const isOfRun = last?.runId === null || run_id === null || last?.runId === run_id;
+    if (!last || !isOfRun || epoch > last.epoch) return null;
+    return protocolRejected("MATCH_SUPERSEDED", `${ref} was withdrawn under epoch ${last.epoch}`, { match_id });
+  }
+}
