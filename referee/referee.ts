@@ -10,9 +10,9 @@ import { Withdrawals } from "./match/withdrawals.ts";
 
 /** The matches that a league manager has given to this referee. */
 export interface Referee {
-  /** Takes a match; the same order again is accepted once. */
+  /** Starts a match. A repeated order returns the same session. */
   start(order: StartGame): Promise<Result<StartedMatch, ProtocolError>>;
-  /** The match belongs to another referee now: stops asking about it under this epoch or an older one. */
+  /** Stops playing a match under this epoch or an older one, because it belongs to another referee now. */
   withdraw(leagueId: string, matchId: string, epoch: number): void;
   /** The session of a match id, alone or as `league_id/match_id`. */
   sessionOf(ref: string): Result<string, ProtocolError>;

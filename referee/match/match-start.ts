@@ -12,7 +12,7 @@ import type { MatchRow } from "./match-table.ts";
 import { seatsOf } from "./messages.ts";
 import { type RefereeState, WITHDRAWN } from "./referee-state.ts";
 
-/** A seat that is known here from an earlier epoch or run may have another token now. */
+/** A seat that is stored from an earlier epoch or run may have another token in the new order. */
 const UPDATE_TOKEN = "UPDATE agents SET token = ?1 WHERE agent_id = ?2 AND token <> ?1";
 
 export interface StartedMatch {
@@ -37,7 +37,7 @@ export async function startMatch(state: RefereeState, order: StartGame): Promise
   if (newest?.epoch === epoch && now) return ok({ match_id, session_id: now.sessionId });
   now?.withdraw.abort();
   const isResumed = newest?.epoch === epoch;
-  // Before the new session is created: after a crash between the two, the old session would stay active.
+  // This precedes the creation of the new session: after a crash between the two, the old session would stay active.
   if (kept && !isResumed) {
     abandon(options, kept.session_id, newest ? `played again under epoch ${epoch}` : "the league was started afresh");
   }
@@ -79,7 +79,7 @@ async function createSession({ options, sessions }: RefereeState, order: StartGa
 
 /**
  * Whether a stored match belongs to the run of an order, and not to an earlier run with a match of the same name. Without run ids the
- * seed tells the runs apart: a manager that names no run uses one seed for all epochs of a match.
+ * seed distinguishes the runs: a manager that names no run uses one seed for all epochs of a match.
  */
 function isOfRun(host: SessionHost, kept: MatchRow, order: StartGame): boolean {
   if (kept.run_id !== null && order.run_id != null) {

@@ -2,13 +2,13 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Statement } from "#shared/store/group-commit.ts";
 import type { Writer } from "#shared/store/writer.ts";
 
-/** Which session plays which match of which league, under which epoch. */
+/** The session of a match under an epoch. */
 export interface MatchRow {
   league_id: string;
   match_id: string;
   epoch: number;
   session_id: string;
-  /** The manager's run; null when its order named none. */
+  /** The manager's run; null if its order named none. */
   run_id: string | null;
 }
 

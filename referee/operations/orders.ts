@@ -36,7 +36,7 @@ export const startGame = (desk: RefereeDesk): Operation<unknown> =>
       const order = completed.value;
       const fault = faultOfOrder(order, ref);
       if (fault) return protocolResult(fault);
-      // Nothing is awaited before the start: it takes the place at once, so orders that arrive together do not exceed the limit.
+      // Nothing is awaited between this check and the start, so orders that arrive together do not exceed the limit.
       const places = desk.referee.places();
       if (places.size >= desk.maxConcurrentMatches && !places.has(ref)) {
         const message = "this referee has as many matches as it takes at a time";

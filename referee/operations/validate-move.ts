@@ -92,7 +92,7 @@ function finishedWith({ referee, host }: RefereeDesk, playerId: string, matchId:
   return session?.status === "completed" && seat ? { session, role: seat[0] } : null;
 }
 
-/** Null when the move would be taken. In a simultaneous turn the answer is the same whether the role has chosen or not. */
+/** Why a move is not legal; null if it is. In a simultaneous turn the answer does not depend on whether the role has chosen. */
 function whyIllegal(session: Session, role: Role, move: unknown): string | null {
   const { game, state } = session;
   const action = game.action.safeParse(readMove(game, spectatorView(session).state, role, move));

@@ -12,15 +12,15 @@ import { seatPurpose, seatToken, tellWithheld } from "./links.ts";
 
 /** A request to create a game. */
 export interface NewGame {
-  /** "chess.v1", or just "chess". */
+  /** The id or the name of a game: "chess.v1" or "chess". */
   readonly template: string;
   readonly options?: unknown;
-  /** The creator's role; the game's first one without it. */
+  /** The creator's role. Default: the first role of the game. */
   readonly playAs?: string | undefined;
-  /** "agent" leaves the other seats open for joinGame, "human" makes links for people, else a bot's name. */
+  /** "agent" leaves the other seats open for joinGame, "human" creates links for people, another value is the name of a bot. */
   readonly opponent: string;
   readonly creator: { readonly kind: "agent" | "human"; readonly name?: string | undefined };
-  /** The bearer token that the creator called with: its seat is bound to it. */
+  /** The bearer token of the creator's call, to which its seat is bound. */
   readonly bearer: string | null;
 }
 

@@ -21,7 +21,7 @@ export interface PlayDesk {
   readonly writer: Writer;
   readonly bots: BotHouse;
   readonly ids: Ids;
-  /** Where people find the pages, e.g. `http://127.0.0.1:8001`. */
+  /** The address of the pages, e.g. `http://127.0.0.1:8001`. */
   readonly pagesUrl: () => string;
   /** Shows a line to the people at this host, where no agent reads it; it may hold a secret. */
   readonly tellPeople: (line: string) => void;

@@ -37,8 +37,8 @@ const lastEventId = { name: "Last-Event-ID", in: "header", required: false, sche
 
 const REJECTIONS: Readonly<Record<string, string>> = {
   "400": "INVALID_REQUEST, INVALID_ACTION or ALREADY_ACTED",
-  "401": "UNAUTHORIZED: no token, or nobody's",
-  "403": "FORBIDDEN: neither plays here nor may watch",
+  "401": "UNAUTHORIZED: no token, or an unknown one",
+  "403": "FORBIDDEN: the caller neither plays in the session nor may watch it",
   "404": "NOT_FOUND",
   "409": "CONFLICT: expected_tick is not the session's tick, or in a simultaneous game of a closed turn",
   "413": "INVALID_REQUEST: the body is too large",
