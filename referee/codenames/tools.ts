@@ -11,7 +11,7 @@ import { ANSWER_REJECTED } from "./rounds.ts";
 import { Setup, wordsFor } from "./setup.ts";
 import type { LedGame } from "./table.ts";
 
-export interface CodenamesToolsDesk {
+interface CodenamesToolsDesk {
   readonly director: Director;
   readonly log: Logger;
   readonly ids: Ids;
