@@ -4,6 +4,7 @@ import { lazily } from "../../lib/lazily.ts";
 import type { MachineAddresses } from "../../protocol/addresses.ts";
 import type { Gate, HttpContext, HttpReply, McpHandler } from "../jsonrpc/http.ts";
 import type { RejectionLog } from "../jsonrpc/rejection-log.ts";
+import { type McpRoute, routeOf } from "../mcp/route.ts";
 import type { McpSessions } from "../mcp/sessions.ts";
 import { callerCheck, isJson } from "./caller-check.ts";
 import { limitConnections } from "./connection-limit.ts";
@@ -150,20 +151,14 @@ async function answer(
   try {
     const rejection = (gate && (await gate(body, http)))?.rejection ?? null;
     if (rejection) logRejection(http, request, rejection.status, "too many requests");
-    const message = rejection || !sessions ? undefined : forMcpClient(request, body);
-    if (!sessions || message === undefined) {
-      const reply = rejection ?? (await handler(body, http));
+    if (rejection) return sendReply(response, rejection);
+    const route: McpRoute = sessions ? await routeOf(request, body, sessions) : { to: "plain" };
+    if (route.to === "plain") {
+      const reply = await handler(body, http);
       if (reply.more) await stream(response, reply.status, reply.body, reply.more);
       else sendReply(response, reply);
-      return;
-    }
-    const clients = await sessions();
-    const direct = clients.direct(request, message.body, http);
-    if (direct) sendReply(response, await direct);
-    else {
-      await clients.handle(request, response, message.body, http);
-      const { statusCode } = response;
-      if (statusCode >= 400) logRejection(http, request, statusCode, STATUS_CODES[statusCode] ?? "");
+    } else if (sessions) {
+      await answerClient(await sessions(), route, request, response, http);
     }
   } catch (thrown) {
     onError?.(thrown);
@@ -171,25 +166,17 @@ async function answer(
   }
 }
 
-/**
- * Whether a request is for an MCP client's transport, and its body: it belongs to a session or accepts an event stream.
- * Everything else is answered in plain JSON (PROTOCOL.md, section 4), and so is a `league_message` of a bot that accepts
- * everything but names no revision of MCP.
- */
-function forMcpClient({ method, headers }: IncomingMessage, body: string): { readonly body: unknown } | undefined {
-  if (method !== "POST") return { body: undefined };
-  const isInSession = headers["mcp-session-id"] !== undefined;
-  const isDeclared = isInSession || headers["mcp-protocol-version"] !== undefined;
-  // The SDK's transports refuse clients that do not accept both.
-  const acceptsBoth = acceptsStream({ headers }) && headers.accept?.includes("application/json");
-  if (!isInSession && !acceptsBoth) return undefined;
-  try {
-    const message = JSON.parse(body) as { method?: unknown; params?: { name?: unknown } } | null;
-    const isLeague = message?.method === "tools/call" && message.params?.name === "league_message";
-    return isLeague && !isDeclared ? undefined : { body: message };
-  } catch {
-    return undefined; // the plain handler reports the fault
-  }
+async function answerClient(
+  clients: McpSessions,
+  route: Exclude<McpRoute, { readonly to: "plain" }>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  http: HttpContext,
+): Promise<void> {
+  if (route.to === "direct") return sendReply(response, await clients.direct.answer(route.call, http));
+  await clients.handle(route.to, request, response, route.message, http);
+  const { statusCode } = response;
+  if (statusCode >= 400) logRejection(http, request, statusCode, STATUS_CODES[statusCode] ?? "");
 }
 
 function contextOf(

@@ -56,10 +56,12 @@ async function open(service: McpService): Promise<Way> {
   const all = mcpSessions(service, (error) => errors.push(error), systemClock, systemIds);
   const counting = {
     ...all,
-    direct: (...args: Parameters<typeof all.direct>) => {
-      const reply = all.direct(...args);
-      if (reply) way.direct++;
-      return reply;
+    direct: {
+      ...all.direct,
+      answer: (...args: Parameters<typeof all.direct.answer>) => {
+        way.direct++;
+        return all.direct.answer(...args);
+      },
     },
   };
   const server = httpEndpoint({

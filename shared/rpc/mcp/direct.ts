@@ -5,8 +5,20 @@ import type { HttpContext, HttpReply } from "../jsonrpc/http.ts";
 import { protocolVersions, showsApps, type ToolResult, unfitArguments } from "./mcp.ts";
 import type { McpService } from "./server.ts";
 
-/** Answers one request of an MCP client in plain JSON; null for what only the SDK answers. */
-type DirectCall = (headers: IncomingHttpHeaders, message: unknown, http: HttpContext) => Promise<HttpReply> | null;
+/** A call of a tool that needs nothing of the SDK. */
+export interface DirectCall {
+  readonly id: string | number;
+  readonly params: object;
+  /** Whether it is of the revision without sessions. */
+  readonly isModern: boolean;
+  readonly showsApps: boolean;
+}
+
+export interface DirectCalls {
+  /** The call in a request; null for what only the SDK answers. */
+  find(headers: IncomingHttpHeaders, message: unknown): DirectCall | null;
+  answer(call: DirectCall, http: HttpContext): Promise<HttpReply>;
+}
 
 /** The revision without sessions: its requests tell everything in an envelope of their own, and again in their headers. */
 const MODERN = "2026-07-28";
@@ -48,7 +60,6 @@ const callWith = <Meta extends z.ZodType>(meta: Meta) =>
 const ModernCall = callWith(ModernMeta);
 /** A call outside of a session in the revisions that have them. */
 const BareCall = callWith(BareMeta);
-type Call = Pick<z.infer<typeof BareCall>, "id"> & { readonly params: unknown };
 /** The part of an envelope that tells what its client shows. */
 const Declaring = z.object({
   [`${KEY}/clientCapabilities`]: z.object({ extensions: z.looseObject({}).optional() }).optional(),
@@ -63,8 +74,8 @@ const Declaring = z.object({
 export function directCalls(
   { serverInfo, methods, direct }: McpService,
   onError: (error: unknown) => void,
-): DirectCall {
-  const answer = async (call: Call, http: HttpContext): Promise<ToolResult> => {
+): DirectCalls {
+  const resultOf = async (call: DirectCall, http: HttpContext): Promise<ToolResult> => {
     try {
       return (await methods["tools/call"]?.(call.params, http)) as ToolResult;
     } catch (thrown) {
@@ -74,38 +85,40 @@ export function directCalls(
     }
   };
 
-  const reply = async (call: Call, isModern: boolean, http: HttpContext): Promise<HttpReply> => {
-    const { id } = call;
-    try {
-      const result = await answer(call, http);
-      return said({ id, result: isModern ? stamped(result) : result });
-    } catch (thrown) {
-      if (thrown instanceof JSONRPCErrorException) {
-        const { code, message, data } = thrown;
-        return said({ id, error: { code, message, data } });
-      }
-      onError(thrown);
-      return said({ id, error: INTERNAL_ERROR });
-    }
-  };
-
   const stamped = (result: ToolResult): object => ({
     ...result,
     resultType: "complete",
     _meta: { [`${KEY}/serverInfo`]: serverInfo, ...result._meta },
   });
 
-  return (headers, message, http) => {
-    if (headers["mcp-session-id"] !== undefined || !headers.accept?.includes("application/json")) return null;
-    const revision = headers["mcp-protocol-version"];
-    const isModern = revision === MODERN;
-    if (!isModern && revision !== undefined && !protocolVersions.some((one) => one === revision)) return null;
-    const parsed = (isModern ? ModernCall : BareCall).safeParse(message);
-    if (!parsed.success || !direct.has(parsed.data.params.name)) return null;
-    const { method, params } = parsed.data;
-    if (isModern && (headers["mcp-method"] !== method || headers["mcp-name"] !== params.name)) return null;
-    const declared = isModern ? Declaring.safeParse(params._meta).data?.[`${KEY}/clientCapabilities`] : undefined;
-    return reply(parsed.data, isModern, { ...http, showsApps: showsApps(declared) });
+  return {
+    find(headers, message) {
+      if (headers["mcp-session-id"] !== undefined || !headers.accept?.includes("application/json")) return null;
+      const revision = headers["mcp-protocol-version"];
+      const isModern = revision === MODERN;
+      if (!isModern && revision !== undefined && !protocolVersions.some((one) => one === revision)) return null;
+      const parsed = (isModern ? ModernCall : BareCall).safeParse(message);
+      if (!parsed.success || !direct.has(parsed.data.params.name)) return null;
+      const { id, method, params } = parsed.data;
+      if (isModern && (headers["mcp-method"] !== method || headers["mcp-name"] !== params.name)) return null;
+      const declared = isModern ? Declaring.safeParse(params._meta).data?.[`${KEY}/clientCapabilities`] : undefined;
+      return { id, params, isModern, showsApps: showsApps(declared) };
+    },
+
+    async answer(call, http) {
+      const { id, isModern, showsApps } = call;
+      try {
+        const result = await resultOf(call, { ...http, showsApps });
+        return said({ id, result: isModern ? stamped(result) : result });
+      } catch (thrown) {
+        if (thrown instanceof JSONRPCErrorException) {
+          const { code, message, data } = thrown;
+          return said({ id, error: { code, message, data } });
+        }
+        onError(thrown);
+        return said({ id, error: INTERNAL_ERROR });
+      }
+    },
   };
 }
 

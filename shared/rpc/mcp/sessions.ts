@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
 import {
+  type AuthInfo,
   createMcpHandler,
   createRequestStateCodec,
   isInitializeRequest,
@@ -11,20 +12,30 @@ import {
 import { z } from "zod";
 import type { Clock } from "../../lib/clock.ts";
 import type { Ids } from "../../lib/ids.ts";
-import type { HttpContext, HttpReply } from "../jsonrpc/http.ts";
+import type { HttpContext } from "../jsonrpc/http.ts";
 import { INVALID_PARAMS } from "../jsonrpc/json-rpc.ts";
 import { authOf } from "./auth.ts";
-import { directCalls } from "./direct.ts";
+import { type DirectCalls, directCalls } from "./direct.ts";
 import type { Era } from "./input.ts";
+import type { SdkHandler } from "./route.ts";
 import { type McpService, serverOf, unknownResource } from "./server.ts";
 import { SESSION_LIMITS, type SessionLimits, SessionTable } from "./session-table.ts";
 
 /** MCP clients of both eras at one endpoint: sessions of 2024-11-05 to 2025-11-25, and the stateless 2026-07-28. */
 export interface McpSessions {
-  /** The answer to a POST that needs nothing of a transport; null for every other. */
-  direct(request: IncomingMessage, body: unknown, http: HttpContext): Promise<HttpReply> | null;
+  readonly direct: DirectCalls;
+  /** Whether a request is of a revision with sessions (2024-11-05 to 2025-11-25), by the SDK's rules. */
+  isOfSessionRevision(request: IncomingMessage, body: unknown): Promise<boolean>;
+  /** Whether a body begins a session. */
+  isInitialize(body: unknown): boolean;
   /** Answers one request of an MCP client; `body` is parsed JSON, undefined for GET and DELETE. */
-  handle(request: IncomingMessage, response: ServerResponse, body: unknown, http: HttpContext): Promise<void>;
+  handle(
+    handler: SdkHandler,
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: unknown,
+    http: HttpContext,
+  ): Promise<void>;
   /** Tells whoever has subscribed to a resource that it has changed. */
   changed(uri: string): void;
   close(): Promise<void>;
@@ -80,7 +91,6 @@ export function mcpSessions(
 ): McpSessions {
   const sessions = new Map<string, Session>();
   const answering = new Set<Promise<void>>();
-  const direct = directCalls(service, onError);
   const states = createRequestStateCodec({ key: service.stateKey, ttlSeconds: STATE_TTL_S });
   const build = (era: Era, subscriptions?: Set<string>): Server =>
     serverOf(service, { era, subscriptions, states }, onError);
@@ -164,33 +174,45 @@ export function mcpSessions(
     await session.transport.handleRequest(request, response, body);
   };
 
+  /** The session that the header names, if it is open. */
+  const openSession = ({ headers }: IncomingMessage): Session | undefined =>
+    sessions.get(headers["mcp-session-id"] as string);
+
+  const handlers: Readonly<Record<SdkHandler, SdkCall>> = {
+    async session(request, response, body) {
+      const session = openSession(request);
+      if (!session) return refuse(response, 404, body, "Session not found");
+      session.isUsed = true;
+      await inSession(session, request, response, body);
+    },
+    async "new session"(request, response, body, { remoteAddress }) {
+      if (!table.makeRoom(remoteAddress))
+        return refuse(response, 503, body, "Too many open sessions: close one, or try again later");
+      const session = await begin(remoteAddress);
+      await inSession(session, request, response, body);
+      if (session.transport.sessionId === undefined) await session.transport.close(); // its `initialize` was refused
+    },
+    async "no session"(request, response, body) {
+      await answerStateless(request, response, body);
+    },
+    async stateless(request, response, body) {
+      const unknown = subscribedUris(body).find((uri) => !service.isSubscribable(uri));
+      if (unknown !== undefined) return refuse(response, 400, body, unknownResource(unknown), INVALID_PARAMS);
+      await answerModern(request, response, body);
+    },
+  };
+
   return {
-    direct: ({ headers }, body, http) => direct(headers, body, http),
-    async handle(request, response, body, http) {
+    direct: directCalls(service, onError),
+    isOfSessionRevision: async (request, body) => isLegacyRequest(await toWebRequest(asNamed(request), body), body),
+    isInitialize: (body) => (Array.isArray(body) ? body : [body]).some(isInitializeRequest),
+    async handle(handler, request, response, body, http) {
       if (request.method === "POST") {
         const answered = new Promise<void>((resolve) => response.once("close", resolve));
         answering.add(answered);
         void answered.then(() => answering.delete(answered));
       }
-      const as = Object.assign(request, { auth: authOf(http), method: request.method ?? "", url: request.url ?? "" });
-      const id = request.headers["mcp-session-id"];
-      const known = typeof id === "string" ? sessions.get(id) : undefined;
-      if (known) {
-        known.isUsed = true;
-        return inSession(known, as, response, body);
-      }
-      if (typeof id === "string") return unknownSession(response, body);
-      if (!(await isLegacyRequest(await toWebRequest(as, body), body))) {
-        const unknown = subscribedUris(body).find((uri) => !service.isSubscribable(uri));
-        if (unknown !== undefined) return refuse(response, 400, body, unknownResource(unknown), INVALID_PARAMS);
-        return answerModern(as, response, body);
-      }
-      if (!isInitialize(body)) return answerStateless(as, response, body);
-      if (!table.makeRoom(http.remoteAddress))
-        return refuse(response, 503, body, "Too many open sessions: close one, or try again later");
-      const session = await begin(http.remoteAddress);
-      await inSession(session, as, response, body);
-      if (session.transport.sessionId === undefined) await session.transport.close(); // its `initialize` was refused
+      await handlers[handler](Object.assign(asNamed(request), { auth: authOf(http) }), response, body, http);
     },
     changed(uri) {
       modern.notify.resourceUpdated(uri);
@@ -209,7 +231,19 @@ export function mcpSessions(
   };
 }
 
-const isInitialize = (body: unknown): boolean => (Array.isArray(body) ? body : [body]).some(isInitializeRequest);
+/** One of the SDK's ways to answer a request. */
+type SdkCall = (
+  request: NamedRequest & { readonly auth: AuthInfo },
+  response: ServerResponse,
+  body: unknown,
+  http: HttpContext,
+) => Promise<void>;
+
+type NamedRequest = IncomingMessage & { method: string; url: string };
+
+/** The SDK wants both where Node says that they may be missing; those of a server have them. */
+const asNamed = (request: IncomingMessage): NamedRequest =>
+  Object.assign(request, { method: request.method ?? "", url: request.url ?? "" });
 
 const Listen = z.object({
   method: z.literal("subscriptions/listen"),
@@ -219,9 +253,6 @@ const Listen = z.object({
 /** The URIs that a request of the era without sessions subscribes to. */
 const subscribedUris = (body: unknown): readonly string[] =>
   Listen.safeParse(body).data?.params.notifications.resourceSubscriptions ?? [];
-
-const unknownSession = (response: ServerResponse, body: unknown): void =>
-  refuse(response, 404, body, "Session not found");
 
 function refuse(response: ServerResponse, status: number, body: unknown, message: string, code = -32001): void {
   const id = (body as { id?: unknown } | null | undefined)?.id ?? null;
