@@ -2,7 +2,8 @@ import { Chess, DEFAULT_POSITION, type Square } from "chess.js";
 import { z } from "zod";
 import { err, ok } from "../lib/result.ts";
 import { whyNoMove } from "./chess/illegal-moves.ts";
-import { hasMove, listMoves, makeMove, moveNamed, startPosition } from "./chess/position.ts";
+import { hasMove, listMoves, makeMove } from "./chess/moves.ts";
+import { moveNamed, startPosition } from "./chess/position.ts";
 import type { Game } from "./game.ts";
 
 const ROLES = ["white", "black"] as const;

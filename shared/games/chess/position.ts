@@ -1,73 +1,9 @@
-import { Chess, type Color, type PieceSymbol, type Square, validateFen } from "chess.js";
+import { Chess, type Color, type Move, type PieceSymbol, type Square, validateFen } from "chess.js";
 import { err, ok, type Result } from "../../lib/result.ts";
-
-/** The squares of the side to move's pieces; pawns first, whose moves are few and cheap to list. */
-function ownSquares(fen: string): Square[] {
-  const [placement = "", turn] = fen.split(" ", 2);
-  const isWhite = turn === "w";
-  const pawns: Square[] = [];
-  const pieces: Square[] = [];
-  for (const [index, rank] of placement.split("/").entries()) {
-    let file = 0;
-    for (const character of rank) {
-      if (character >= "1" && character <= "8") {
-        file += Number(character);
-        continue;
-      }
-      const square = `${"abcdefgh"[file]}${8 - index}` as Square;
-      if (isWhite === character < "a") (character === "P" || character === "p" ? pawns : pieces).push(square);
-      file++;
-    }
-  }
-  return [...pawns, ...pieces];
-}
-
-/** Whether the side to move has a legal move; stops at the first piece that has one. */
-export const hasMove = (board: Chess, fen: string): boolean =>
-  ownSquares(fen).some((square) => partsOf(board)._moves({ square }).length > 0);
-
-/**
- * The parts that chess.js makes its public methods of. `move()` lists every legal move twice to name the move, and `moves()`
- * plays each of them to name it; a referee needs no names, so both are four times as fast without. The version is pinned, and
- * chess.test.ts holds these against the public methods.
- */
-interface ChessParts {
-  /** Legal moves, of one square or of all. */
-  _moves(of?: { square?: Square }): readonly Step[];
-  _makeMove(step: Step): void;
-}
-
-/** A move as chess.js has it inside: squares count 16 a rank from a8, which is 0. */
-interface Step {
-  /** The kind of piece in lower case. */
-  readonly piece: string;
-  readonly from: number;
-  readonly to: number;
-  readonly promotion?: string;
-}
-
-const partsOf = (board: Chess): ChessParts => board as unknown as ChessParts;
-
-const squareOf = (index: number): string => `${"abcdefgh"[index & 15]}${8 - (index >> 4)}`;
-
-const uciOf = ({ from, to, promotion = "" }: Step): string => squareOf(from) + squareOf(to) + promotion;
-
-/** Every legal move as UCI, sorted. */
-export const listMoves = (board: Chess): readonly string[] => partsOf(board)._moves().map(uciOf).sort();
-
-/** Makes a move of a piece on `from`, given as UCI; false when it is not legal, and then the board is as it was. */
-export function makeMove(board: Chess, from: Square, uci: string): boolean {
-  const step = partsOf(board)
-    ._moves({ square: from })
-    .find((one) => uciOf(one) === uci);
-  if (step) partsOf(board)._makeMove(step);
-  return step !== undefined;
-}
+import { hasMove } from "./moves.ts";
 
 export const SAN = /^([KQRBNP])?([a-h])?([1-8])?[x-]?([a-h][1-8])(?:=?([QRBNqrbn]))?(?: ?e\.?p\.?)?[+#]?[!?]{0,2}$/;
 export const CASTLING = /^[0Oo]-[0Oo](-[0Oo])?[+#]?[!?]{0,2}$/;
-/** How far the king goes to castle, in squares along the rank. */
-const CASTLES_BY = 2;
 
 /**
  * The move that SAN names in a position ("Nf3", "exd8=Q+", "0-0", also with more than is needed to tell it), as UCI; null when it
@@ -75,29 +11,24 @@ const CASTLES_BY = 2;
  */
 export function moveNamed(fen: string, san: string): string | null {
   const steps = stepsNamed(fen, san);
-  return steps.length === 1 && steps[0] ? uciOf(steps[0]) : null;
+  return steps.length === 1 && steps[0] ? steps[0].lan : null;
 }
 
-function stepsNamed(fen: string, san: string): readonly Step[] {
+function stepsNamed(fen: string, san: string): readonly Move[] {
   const castling = CASTLING.exec(san);
   const move = SAN.exec(san);
   if (!castling && !move) return [];
-  const steps = partsOf(new Chess(fen))._moves();
-  if (castling) {
-    const by = castling[1] ? -CASTLES_BY : CASTLES_BY;
-    return steps.filter(({ piece, from, to }) => piece === "k" && to - from === by);
-  }
+  const steps = new Chess(fen).moves({ verbose: true });
+  if (castling) return steps.filter((step) => (castling[1] ? step.isQueensideCastle() : step.isKingsideCastle()));
   const [, kind = "P", file, rank, to, promotion = ""] = move ?? [];
-  return steps.filter((step) => {
-    const [fromFile, fromRank] = squareOf(step.from);
-    return (
+  return steps.filter(
+    (step) =>
       step.piece === kind.toLowerCase() &&
-      squareOf(step.to) === to &&
-      (file === undefined || file === fromFile) &&
-      (rank === undefined || rank === fromRank) &&
-      (step.promotion ?? "") === promotion.toLowerCase()
-    );
-  });
+      step.to === to &&
+      (file === undefined || file === step.from[0]) &&
+      (rank === undefined || rank === step.from[1]) &&
+      (step.promotion ?? "") === promotion.toLowerCase(),
+  );
 }
 
 /**
