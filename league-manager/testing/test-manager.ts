@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,14 +56,8 @@ export async function startProgram(): Promise<number> {
   return (program.address() as AddressInfo).port;
 }
 
-/** Starts a manager with these leagues on a port of the system's choice; more of its config after that. `own` replaces parts of its process. */
-export async function startTestManager(
-  leagues: readonly object[],
-  more: object = {},
-  onEvent: (event: LiveEvent) => void = () => {},
-  own: Partial<AgentProcess> = {},
-): Promise<TestManager> {
-  const dataFolder = mkdtempSync(join(tmpdir(), "agent-test-"));
+/** Starts the server of all players and referees. It answers every request as a referee answers START_GAME. */
+async function startAgents(): Promise<{ readonly others: Server; readonly port: number }> {
   const others = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
@@ -72,7 +66,18 @@ export async function startTestManager(
     response.end(JSON.stringify({ jsonrpc: "2.0", id: text === "" ? 0 : JSON.parse(text).id, result }));
   });
   await new Promise<void>((resolve) => others.listen(0, "127.0.0.1", resolve));
-  const { port: place } = others.address() as AddressInfo;
+  return { others, port: (others.address() as AddressInfo).port };
+}
+
+/** Starts a manager with these leagues on a port of the system's choice; more of its config after that. `own` replaces parts of its process. */
+export async function startTestManager(
+  leagues: readonly object[],
+  more: object = {},
+  onEvent: (event: LiveEvent) => void = () => {},
+  own: Partial<AgentProcess> = {},
+): Promise<TestManager> {
+  const dataFolder = mkdtempSync(join(tmpdir(), "agent-test-"));
+  const { others, port: place } = await startAgents();
   const config = Config.parse({ leagues, timeouts: { default_ms: 300 }, ...more });
   let origin = "";
   const quiet = silentProcess("manager", {

@@ -5,7 +5,8 @@ import { Command } from "commander";
 import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
 import { messageSizes } from "./matches/league.ts";
 import { FULL, QUICK, type Round, takeRound } from "./rates.ts";
-import { printable, summarise } from "./table.ts";
+import { summarise } from "./summary/summary.ts";
+import { printable } from "./summary/table.ts";
 
 /** `npm run bench`: how fast everything is, beside what could be; every figure of one table comes from one run. */
 const options = withUsageExit(new Command("bench"))

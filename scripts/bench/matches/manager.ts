@@ -13,7 +13,7 @@ import { httpEndpoint } from "#shared/rpc/http/endpoint.ts";
 import { jsonRpc } from "#shared/rpc/jsonrpc/json-rpc.ts";
 import { mcpMethods } from "#shared/rpc/mcp/mcp.ts";
 import { operation, toolsOf } from "#shared/rpc/mcp/operations.ts";
-import { createPeers } from "#shared/rpc/peer/peer.ts";
+import { createPeers, type Peers } from "#shared/rpc/peer/peer.ts";
 
 const SENDER = "league_manager:LM01";
 const LEAGUE = "bench";
@@ -32,56 +32,83 @@ interface Agent {
   readonly takesBatches: boolean;
 }
 
-/** A league manager that does nothing but keep one referee busy. */
+/** A league manager that only keeps one referee busy. */
 export interface BenchManager {
   /** Resolves when the referee and so many players have registered. */
   registered(players: number): Promise<void>;
-  /** Keeps so many matches in flight from now on. The first ones are cut to different lengths, so that they do not march in step. */
+  /** Keeps so many matches in flight from now on. The first ones have different lengths, so that matches do not end at the same time. */
   keep(inFlight: number): void;
-  /** Whether every first, shortened match is over: from then on matches are of all ages. */
+  /** Whether every first, shortened match is over: the matches then have all ages. */
   isSteady(): boolean;
   /** Results that were not a normal end, and calls that failed. */
   readonly faults: string[];
   close(): Promise<void>;
 }
 
-/** `endpointOf` may put something between the referee and a player. */
-export async function startBenchManager(
-  port: number,
-  endpointOf: (endpoint: string) => string = (endpoint) => endpoint,
-): Promise<BenchManager> {
-  const players: Agent[] = [];
-  let referee: { endpoint: string; tokenHash: string } | null = null;
-  const peers = createPeers({ clock: systemClock });
-  const faults: string[] = [];
-  let wanted = 0;
-  let running = 0;
-  let begun = 0;
-  const firstOnes = new Set<string>();
+/** The agents that have registered. */
+interface Roster {
+  readonly players: Agent[];
+  referee: { readonly endpoint: string; readonly tokenHash: string } | null;
+}
 
-  const seat = (player: Agent, ref: string) => ({
-    player_id: player.id,
-    endpoint: endpointOf(player.endpoint),
-    dialect: "native",
-    match_token: signFor(player.tokenHash, ref),
-    legal_actions: player.wantsLegalActions,
-    round_results: player.wantsRoundResults,
-    batch: player.takesBatches,
-  });
+/** The matches of the benchmark. A match that ends is replaced by the next one. */
+class Matches {
+  readonly faults: string[] = [];
+  readonly #roster: Roster;
+  readonly #peers: Peers;
+  readonly #endpointOf: (endpoint: string) => string;
+  readonly #firstOnes = new Set<string>();
+  #wanted = 0;
+  #running = 0;
+  #begun = 0;
 
-  const begin = async (): Promise<void> => {
+  constructor(roster: Roster, peers: Peers, endpointOf: (endpoint: string) => string) {
+    this.#roster = roster;
+    this.#peers = peers;
+    this.#endpointOf = endpointOf;
+  }
+
+  keep(inFlight: number): void {
+    this.#wanted = inFlight;
+    for (let missing = inFlight - this.#running; missing > 0; missing--) void this.#begin();
+  }
+
+  get isSteady(): boolean {
+    return this.#firstOnes.size === 0;
+  }
+
+  completed({ match_id, termination, reason }: messages.MatchResult): void {
+    if (termination !== "normal") this.faults.push(`${match_id} ${termination}: ${reason}`);
+    this.#firstOnes.delete(match_id);
+    this.#running--;
+    if (this.#running < this.#wanted) void this.#begin();
+  }
+
+  async #begin(): Promise<void> {
+    const { referee } = this.#roster;
     if (!referee) throw new Error("no referee");
-    running++;
-    const number = begun++;
+    this.#running++;
+    const number = this.#begun++;
     const match_id = `M${number}`;
-    const ref = matchRef(LEAGUE, match_id);
-    const isFirst = number < wanted;
-    if (isFirst) firstOnes.add(match_id);
-    const rounds = isFirst ? 1 + Math.floor((number / wanted) * ROUNDS) : ROUNDS;
+    const isFirst = number < this.#wanted;
+    if (isFirst) this.#firstOnes.add(match_id);
+    const rounds = isFirst ? 1 + Math.floor((number / this.#wanted) * ROUNDS) : ROUNDS;
+    const envelope = newEnvelope("START_GAME", SENDER, this.#orderOf(number, match_id, rounds), {
+      messageId: systemIds.uuid(),
+      authToken: signFor(referee.tokenHash, matchRef(LEAGUE, match_id)),
+      at: systemClock.iso(),
+    });
+    const reply = await this.#peers.message(referee.endpoint, envelope, { timeoutMs: 30_000 });
+    if (!reply.ok) this.faults.push(`START_GAME: ${reply.error.detail}`);
+    else if (reply.value.type !== "START_GAME_RESPONSE") this.faults.push(JSON.stringify(reply.value.payload));
+  }
+
+  #orderOf(number: number, match_id: string, rounds: number): messages.StartGame {
+    const { players } = this.#roster;
     const odd = players[number % players.length] as Agent;
     const step = 1 + (Math.floor(number / players.length) % (players.length - 1));
     const even = players[(number + step) % players.length] as Agent;
-    const order: messages.StartGame = {
+    return {
       league_id: LEAGUE,
       match_id,
       round_id: 1,
@@ -89,23 +116,26 @@ export async function startBenchManager(
       game: GAME,
       options: { rounds_to_win: rounds, max_rounds: rounds },
       seed: `bench/${match_id}`,
-      roles: { ODD: seat(odd, ref), EVEN: seat(even, ref) },
+      roles: { ODD: this.#seatOf(odd, match_id), EVEN: this.#seatOf(even, match_id) },
       timeouts: TIMEOUTS,
     };
-    const envelope = newEnvelope("START_GAME", SENDER, order, {
-      messageId: systemIds.uuid(),
-      authToken: signFor(referee.tokenHash, ref),
-      at: systemClock.iso(),
-    });
-    const reply = await peers.message(referee.endpoint, envelope, { timeoutMs: 30_000 });
-    if (!reply.ok) faults.push(`START_GAME: ${reply.error.detail}`);
-    else if (reply.value.type !== "START_GAME_RESPONSE") faults.push(JSON.stringify(reply.value.payload));
-  };
+  }
 
-  const accepted = (tokenHash: (hash: string) => object) => {
-    const token = systemIds.token();
-    return ok({ status: "ACCEPTED", auth_token: token, league_ids: [LEAGUE], ...tokenHash(sha256Hex(token)) });
-  };
+  #seatOf(player: Agent, match_id: string): messages.StartGame["roles"][string] {
+    return {
+      player_id: player.id,
+      endpoint: this.#endpointOf(player.endpoint),
+      dialect: "native",
+      match_token: signFor(player.tokenHash, matchRef(LEAGUE, match_id)),
+      legal_actions: player.wantsLegalActions,
+      round_results: player.wantsRoundResults,
+      batch: player.takesBatches,
+    };
+  }
+}
+
+/** The endpoint of the manager: registrations and results. */
+function endpointFor(roster: Roster, matches: Matches) {
   const operations = [
     operation({
       request: "REFEREE_REGISTER_REQUEST",
@@ -113,7 +143,7 @@ export async function startBenchManager(
       payload: registration.RefereeRegisterRequest,
       handle: (request) =>
         accepted((tokenHash) => {
-          referee = { endpoint: request.contact_endpoint, tokenHash };
+          roster.referee = { endpoint: request.contact_endpoint, tokenHash };
           return { referee_id: "REF01", matches: [] };
         }),
     }),
@@ -123,17 +153,9 @@ export async function startBenchManager(
       payload: registration.PlayerRegisterRequest,
       handle: (request) =>
         accepted((tokenHash) => {
-          const id = playerId(players.length + 1);
-          const wantsLegalActions = request.legal_actions ?? true;
-          players.push({
-            id,
-            endpoint: request.contact_endpoint,
-            tokenHash,
-            wantsLegalActions,
-            wantsRoundResults: request.round_results ?? true,
-            takesBatches: request.batch ?? false,
-          });
-          return { player_id: id };
+          const player = playerOf(request, roster.players.length + 1, tokenHash);
+          roster.players.push(player);
+          return { player_id: player.id };
         }),
     }),
     operation({
@@ -141,43 +163,62 @@ export async function startBenchManager(
       reply: "MATCH_RESULT_RESPONSE",
       payload: messages.MatchResult,
       handle: (result, caller) => {
-        if (sha256Hex(caller.authToken ?? "") !== referee?.tokenHash)
-          return err(protocolError("L004", "not my referee"));
-        if (result.termination !== "normal") faults.push(`${result.match_id} ${result.termination}: ${result.reason}`);
-        firstOnes.delete(result.match_id);
-        running--;
-        if (running < wanted) void begin();
+        const isReferee = sha256Hex(caller.authToken ?? "") === roster.referee?.tokenHash;
+        if (!isReferee) return err(protocolError("L004", "not my referee"));
+        matches.completed(result);
         return ok({ status: "RECORDED" });
       },
     }),
   ];
   const tools = toolsOf(operations, () => SENDER, systemClock, systemIds);
   const surface = { serverInfo: { name: "bench", version: "1.0.0" }, tools, resources: [], templates: [] };
-  const rpc = jsonRpc(mcpMethods(surface), (error) => faults.push(String(error)), systemClock);
-  const server = httpEndpoint({
+  const rpc = jsonRpc(mcpMethods(surface), (error) => matches.faults.push(String(error)), systemClock);
+  return httpEndpoint({
     handler: rpc.answer,
     web: () => Promise.reject(new Error("no pages here")),
     bodyLimit: () => BODY_BYTES,
     allowedHosts: [],
   });
+}
+
+const playerOf = (request: registration.PlayerRegisterRequest, number: number, tokenHash: string): Agent => ({
+  id: playerId(number),
+  endpoint: request.contact_endpoint,
+  tokenHash,
+  wantsLegalActions: request.legal_actions ?? true,
+  wantsRoundResults: request.round_results ?? true,
+  takesBatches: request.batch ?? false,
+});
+
+/** The acceptance of a registration with a new token. */
+function accepted(register: (tokenHash: string) => object) {
+  const token = systemIds.token();
+  return ok({ status: "ACCEPTED", auth_token: token, league_ids: [LEAGUE], ...register(sha256Hex(token)) });
+}
+
+/** `endpointOf` may put a proxy between the referee and a player. */
+export async function startBenchManager(
+  port: number,
+  endpointOf: (endpoint: string) => string = (endpoint) => endpoint,
+): Promise<BenchManager> {
+  const roster: Roster = { players: [], referee: null };
+  const peers = createPeers({ clock: systemClock });
+  const matches = new Matches(roster, peers, endpointOf);
+  const server = endpointFor(roster, matches);
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
-
   return {
-    faults,
+    faults: matches.faults,
     async registered(count) {
-      while (!referee || players.length < count) await new Promise((resolve) => setTimeout(resolve, 20));
-      // The referee's own end of the registration is not yet over when the answer leaves here.
-      const ready = new URL("/ready", referee.endpoint).href;
-      while (!(await peers.isAlive(ready, 1_000))) await new Promise((resolve) => setTimeout(resolve, 20));
+      while (!roster.referee || roster.players.length < count) await pause();
+      // The referee may still be busy with its registration when the answer has left.
+      const ready = new URL("/ready", roster.referee.endpoint).href;
+      while (!(await peers.isAlive(ready, 1_000))) await pause();
     },
-    keep(inFlight) {
-      wanted = inFlight;
-      for (let missing = wanted - running; missing > 0; missing--) void begin();
-    },
-    isSteady: () => firstOnes.size === 0,
+    keep: (inFlight) => matches.keep(inFlight),
+    isSteady: () => matches.isSteady,
     async close() {
-      wanted = 0;
+      matches.keep(0);
       await peers.close();
       server.closeAllConnections();
       server.close();
@@ -185,5 +226,7 @@ export async function startBenchManager(
   };
 }
 
-/** What a JSON-RPC call of a tool looks like, for telling MOVE_REQUESTs from the rest. */
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+
+/** A JSON-RPC call of a tool, to distinguish MOVE_REQUESTs from other messages. */
 export const ToolCall = z.object({ params: z.object({ arguments: z.object({ type: z.string() }) }) });

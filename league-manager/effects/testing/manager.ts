@@ -1,0 +1,82 @@
+/** The part of the league manager that the tests of effects need: a ledger on a file, and the effects. */
+import { systemClock } from "#shared/lib/clock.ts";
+import type { ManualClock } from "#shared/lib/testing-clock.ts";
+import { Timeouts } from "#shared/protocol/timeouts.ts";
+import { createPeers, type Peers } from "#shared/rpc/peer/peer.ts";
+import { type Logger, openLog } from "#shared/runtime/process/logger.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { testWriter } from "#shared/store/testing-writer.ts";
+import { openLeagues } from "../../commands/leagues.ts";
+import { createEffects, type EffectsOptions } from "../../effects.ts";
+import type { League, Match } from "../../league/league.ts";
+import { leagueSeed, seedOfMatch } from "../../league/seeds.ts";
+import type { Ledger } from "../../ledger.ts";
+import { openLedger } from "../../store/ledger.ts";
+import { loadState } from "../../store/load-state.ts";
+import { managerStore } from "../../store/manager-store.ts";
+import { MANAGER_SCHEMA } from "../../store/schema.ts";
+
+const GAME = {
+  game: "rps.v1",
+  roles: ["player_1", "player_2"],
+  options: { best_of: 1 },
+  format: "round-robin",
+} as const;
+export const seedOf = ({ leagueId }: League, { matchId, epoch }: Match): string =>
+  seedOfMatch(leagueSeed("seed", leagueId), leagueId, matchId, epoch);
+
+/** What each start of the manager has in common. */
+export interface ManagerOptions {
+  readonly file: string;
+  readonly clock: ManualClock;
+  readonly notices: string[];
+  /** How many players start each league. */
+  readonly minPlayers: ReadonlyMap<string, number>;
+  readonly timeouts?: Partial<Timeouts> | undefined;
+  readonly log?: Logger | undefined;
+  /** Wraps the network of each start of the manager. */
+  readonly network?: ((peers: Peers) => Peers) | undefined;
+  /** Wraps the ledger that the effects of each start are given. */
+  readonly ledger?: ((ledger: Ledger) => Ledger) | undefined;
+  readonly effects?: Partial<EffectsOptions> | undefined;
+}
+
+export type TestManager = Awaited<ReturnType<typeof startManager>>;
+
+/** Starts a manager on a file with a config of these leagues. */
+export async function startManager(options: ManagerOptions, leagueIds: readonly string[]) {
+  const { clock, notices, minPlayers } = options;
+  const db = openSqlite(options.file, MANAGER_SCHEMA);
+  const store = managerStore(db, testWriter(db));
+  const loaded = loadState(store, leagueIds);
+  const ledger = openLedger({ store, loaded, clock, leagueIds, onFatal: () => {} });
+  const peers = (options.network ?? ((network) => network))(createPeers({ clock: systemClock }));
+  await ledger.execute(
+    openLeagues(leagueIds.map((leagueId) => ({ leagueId, runId: "run", ...GAME, seedCommitment: "commitment" }))),
+  );
+  const effects = createEffects({
+    ...{
+      ledger: (options.ledger ?? ((real) => real))(ledger),
+      peers,
+      clock,
+      machineAddresses: () => new Set<string>(),
+      seedOf,
+      log: options.log ?? openLog(null, "test"),
+    },
+    notice: (message) => notices.push(message),
+    timeouts: Timeouts.parse({ default_ms: 2_000, ...options.timeouts }),
+    leagueStart: { ...{ places: [], startWhen: "count", onStuck: () => {}, onWaiting: () => {} }, minPlayers },
+    ...options.effects,
+  });
+  effects.start();
+  return {
+    ...{ ledger, effects },
+    async stop() {
+      await effects.stop();
+      await ledger.settled();
+      await peers.close();
+      await store.close();
+      db.close();
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import type { Summary } from "./figures.ts";
+
+const VERDICT = { true: "met   ", false: "missed", null: "told  " };
+
+/** The rows as columns of text, and below them the aims. */
+export function printable({ rows, aims }: Summary): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length))) ?? [];
+  const isNumber = (column: number): boolean => column >= 1 && column <= 3;
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => (isNumber(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
+      .join("  ")
+      .trimEnd(),
+  );
+  const wide = Math.max(...aims.map(({ aim }) => aim.length));
+  const verdicts = aims.map(({ aim, measured, isMet }) => `${VERDICT[`${isMet}`]}  ${aim.padEnd(wide)}  ${measured}`);
+  return [...lines, "", ...verdicts].join("\n");
+}
