@@ -36,7 +36,7 @@ export interface Waiting {
 }
 
 /** What a wait ended with. */
-export interface Waited extends Seated {
+interface Waited extends Seated {
   readonly next: Next;
   readonly timedOut: boolean;
 }
@@ -51,7 +51,7 @@ export function hasMoveOrResigns({ value: { move, resign }, issues }: z.core.Par
   if (move !== undefined && resign) fault("resign", "give a move or resign, not both");
 }
 
-export interface Finished extends Seated {
+interface Finished extends Seated {
   readonly next: Next;
   /** The move as the game took it; null for a resignation. */
   readonly action: unknown;

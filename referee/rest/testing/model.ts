@@ -74,7 +74,7 @@ function once(world: World, { method, path, body = "", key }: Asked, me: string,
 }
 
 /** Whether an answer is the expected one. The order of lists is ignored. */
-export function agrees({ status, code, body }: Expected, got: Got): boolean {
+function agrees({ status, code, body }: Expected, got: Got): boolean {
   if (status !== got.status) return false;
   if (code !== undefined) return JSON.parse(got.text).error.code === code;
   return body === undefined || isDeepStrictEqual(plain(body), plain(JSON.parse(got.text)));
