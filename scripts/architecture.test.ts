@@ -33,6 +33,7 @@ const KEEPERS: Readonly<Record<string, readonly string[]>> = {
   "json-rpc-2.0": ["shared/rpc"],
   undici: ["shared/rpc"],
   "chess.js": ["shared/games"],
+  "eventsource-parser": ["shared/lib"],
   kysely: ["shared/store", "league-manager", "referee"],
   "node:sqlite": ["shared/store", "league-manager", "referee"],
   express: ["shared/runtime", "league-manager", "referee"],

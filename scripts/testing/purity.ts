@@ -10,7 +10,7 @@ export const PURE_FOLDERS = [
 ] as const;
 
 /** Libraries without effects. */
-const PURE_LIBRARIES = new Set(["zod", "chess.js", "node:util"]);
+const PURE_LIBRARIES = new Set(["zod", "chess.js", "eventsource-parser", "node:util"]);
 
 /** Globals that differ between machines or processes. Time and randomness are in capabilities.ts, for all folders. */
 const AMBIENT =

@@ -1,8 +1,8 @@
 import { Agent, type Dispatcher, request } from "undici";
 import { z } from "zod";
 import { messageOf } from "../../lib/result.ts";
+import { serverEvents } from "../../lib/server-events.ts";
 import { parsedJson } from "../../lib/text.ts";
-import { eventData } from "./event-stream.ts";
 
 const Id = z.union([z.string(), z.number()]);
 
@@ -100,7 +100,7 @@ async function takeAnswer(
   take: (message: Message) => void,
 ): Promise<string> {
   if (oneOf(headers["content-type"])?.startsWith("text/event-stream")) {
-    for await (const data of eventData(body, MAX_MESSAGE_LENGTH)) takeText(data, take);
+    for await (const { data } of serverEvents(body, MAX_MESSAGE_LENGTH)) takeText(data, take);
     return "";
   }
   const chunks: Buffer[] = [];
