@@ -103,10 +103,14 @@ interface GameEvent {
   readonly data: Wire;
 }
 
-/** An event stream of a page: `next` resolves with its next event, null when the server has ended it. */
-export async function watchGame({ url }: Pick<TestHost, "url">, gameId: string, token?: string, lastEventId?: string) {
+/** The event stream of a game's page. */
+export const watchGame = (host: Pick<TestHost, "url">, gameId: string, token?: string, lastEventId?: string) =>
+  watchStream(host, `/api/games/${gameId}/events`, token, lastEventId);
+
+/** An event stream: `next` resolves with its next event, null when the server has ended it. */
+export async function watchStream({ url }: Pick<TestHost, "url">, path: string, token?: string, lastEventId?: string) {
   const abort = new AbortController();
-  const response = await fetch(`${url}/api/games/${gameId}/events`, {
+  const response = await fetch(url + path, {
     headers: {
       ...(token && { authorization: `Bearer ${token}` }),
       ...(lastEventId !== undefined && { "last-event-id": lastEventId }),
