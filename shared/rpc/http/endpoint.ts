@@ -9,6 +9,7 @@ import type { McpSessions } from "../mcp/sessions.ts";
 import { callerCheck, isJson } from "./caller-check.ts";
 import { limitConnections } from "./connection-limit.ts";
 import { acceptsStream, bearerOf, collect, goneSignal, pathOf, remoteAddressOf } from "./request.ts";
+import { refuse, send, sendReply, stream } from "./response.ts";
 
 /** Not by `import`, which would read every export of the module: Node loads its own fetch and WebSocket for that, 70 ms in each process. */
 const { createServer, STATUS_CODES } = process.getBuiltinModule("node:http");
@@ -225,35 +226,3 @@ function refusePage(
 
 const logRejection = (http: HttpContext, request: IncomingMessage, code: number, reason: string): void =>
   http.logRejection?.({ code, reason, request: `${request.method} ${pathOf(request)}` });
-
-const refuse = (response: ServerResponse, status: number, message: string): void =>
-  send(response, status, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message } }));
-
-const sendReply = (response: ServerResponse, { status, body, headers }: HttpReply): void =>
-  send(response, status, body, headers);
-
-function send(
-  response: ServerResponse,
-  status: number,
-  body: string,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  if (response.headersSent) return;
-  const about = body === "" ? {} : { "content-type": "application/json" };
-  response.writeHead(status, { ...about, ...headers, "content-length": Buffer.byteLength(body) });
-  response.end(body);
-}
-
-async function stream(
-  response: ServerResponse,
-  status: number,
-  body: string,
-  more: AsyncIterable<string>,
-): Promise<void> {
-  response.writeHead(status, { "content-type": "application/json" }).write(body);
-  for await (const part of more) {
-    if (response.destroyed) return;
-    response.write(part);
-  }
-  response.end();
-}

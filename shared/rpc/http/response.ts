@@ -1,0 +1,38 @@
+import type { ServerResponse } from "node:http";
+import type { HttpReply } from "../jsonrpc/http.ts";
+
+/** Rejects a request to `/mcp`, in JSON-RPC. */
+export const refuse = (response: ServerResponse, status: number, message: string): void =>
+  send(response, status, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message } }));
+
+/** Sends the answer of a handler. */
+export const sendReply = (response: ServerResponse, { status, body, headers }: HttpReply): void =>
+  send(response, status, body, headers);
+
+/** Sends an answer, unless one has begun. */
+export function send(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  if (response.headersSent) return;
+  const about = body === "" ? {} : { "content-type": "application/json" };
+  response.writeHead(status, { ...about, ...headers, "content-length": Buffer.byteLength(body) });
+  response.end(body);
+}
+
+/** Sends an answer that comes in parts. Stops when the caller has gone. */
+export async function stream(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  more: AsyncIterable<string>,
+): Promise<void> {
+  response.writeHead(status, { "content-type": "application/json" }).write(body);
+  for await (const part of more) {
+    if (response.destroyed) return;
+    response.write(part);
+  }
+  response.end();
+}
