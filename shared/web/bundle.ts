@@ -29,6 +29,9 @@ export const bundle = lazily(async (): Promise<Bundle> => {
     bundle: true,
     minify: true,
     format: "iife",
+    // Explicit, because esbuild takes it from the nearest tsconfig.json, and boards/ has none.
+    jsx: "automatic",
+    jsxImportSource: "preact",
     target: "es2022",
     charset: "utf8",
     logLevel: "silent",
