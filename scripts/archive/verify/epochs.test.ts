@@ -27,10 +27,10 @@ async function playedTwice(
 }
 
 /** The folder of a finished league's export. */
-async function exported({ dataFolder, over }: ScriptedLeague): Promise<string> {
-  await over();
-  const folder = join(dataFolder, "export");
-  writeExport(folder, (await exportOf(findStore(dataFolder))).files);
+async function exported(league: ScriptedLeague): Promise<string> {
+  await league.over();
+  const folder = join(league.dataFolder, "export");
+  writeExport(folder, (await exportOf(findStore(league.dataFolder))).files);
   return folder;
 }
 
