@@ -1,9 +1,9 @@
-"""A whole league.v2 player with Python's standard library: python3 player.py MANAGER NAME PORT (see PROTOCOL.md)."""
+"""A whole league.v2 player with Python's standard library: python3 player.py MANAGER NAME PORT [JOIN_CODE] (see PROTOCOL.md)."""
 
 import datetime, json, os, random, secrets, socket, sys, urllib.parse, urllib.request, uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-MANAGER, NAME, PORT = (sys.argv[1:] + ["http://127.0.0.1:8000/mcp", "Python", "8150"][len(sys.argv) - 1:])[:3]
+MANAGER, NAME, PORT, JOIN_CODE = sys.argv[1:] + ["http://127.0.0.1:8000/mcp", "Python", "8150", None][len(sys.argv) - 1:]
 GAMES = ["even_odd.v1", "rps.v1", "chess.v1", "tic_tac_toe.v1", "connect_four.v1", "kuhn_poker.v1"]
 sender = f"player:{NAME}"
 
@@ -61,7 +61,7 @@ if not os.path.exists(token_file):
         file.write(secrets.token_urlsafe(32))
 with open(token_file) as file:
     token = file.read().strip()
-me = {"display_name": NAME, "game_types": GAMES, "contact_endpoint": f"http://{address}:{PORT}/mcp"}
+me = {"display_name": NAME, "game_types": GAMES, "contact_endpoint": f"http://{address}:{PORT}/mcp", "join_code": JOIN_CODE}
 request = {"name": "league_message", "arguments": envelope("PLAYER_REGISTER_REQUEST", me, auth_token=token)}
 body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": request}).encode()
 post = urllib.request.Request(MANAGER, body, {"content-type": "application/json"})
