@@ -35,7 +35,8 @@ describe("the page of a game, on a real host", () => {
     await answer("e7e5");
     await status(page, "Your move");
     await page.getByLabel("black pawn, e5, last move").waitFor();
-    expect(await page.title()).toBe("Your move · Chess");
+    // The title is set after the page is drawn.
+    await expect.poll(() => page.title()).toBe("Your move · Chess");
   });
 
   it("a spectator sees it live and cannot move", async () => {
