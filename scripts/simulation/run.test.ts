@@ -3,7 +3,7 @@ import { type Checker, createChecker } from "./checks/check.ts";
 import { createCorrespondence } from "./checks/secrecy.ts";
 import { FORGED } from "./liar.ts";
 import { World } from "./machines/world.ts";
-import type { Plan } from "./plan.ts";
+import { longestMs, type Plan } from "./plan.ts";
 import { runPlan, sentOf, warmUp } from "./run.ts";
 import { shrink } from "./shrink.ts";
 
@@ -84,7 +84,7 @@ describe("a player in a simulated run", () => {
 });
 
 describe("the choice that is compared", () => {
-  it("is another one in the second run, which nobody can tell before its turn closes", async () => {
+  it("is another one in the second run, and no other agent can tell before its turn closes", async () => {
     const sent = createCorrespondence();
     await sentOf(PLAN, sent, null, Number.POSITIVE_INFINITY);
     const sealed = sent.sealedChoice();
@@ -101,7 +101,7 @@ describe("the choice that is compared", () => {
 /** Plays a plan and returns what the checker finds. */
 async function faultsOf(plan: Plan, checker: Checker): Promise<readonly string[]> {
   const world = new World(plan, { ...checker, trace: () => {} });
-  while (!checker.isOver() && (await world.scheduler.step()));
+  await world.play(checker.isOver, longestMs(plan));
   await world.stop();
   return checker.faults(world.databasesOf("manager"));
 }

@@ -53,8 +53,7 @@ async function runToEnd(plan: Plan, sent: Correspondence): Promise<Outcome> {
     trace: (line) => trace.push(line),
   });
   const limitMs = longestMs(plan);
-  let steps = 0;
-  while (!checker.isOver() && world.scheduler.now() < limitMs && (await world.step())) steps++;
+  const steps = await world.play(checker.isOver, limitMs);
   const faults = checker.isOver() ? [] : [`the league did not end within ${Math.ceil(limitMs / 1_000)} s`];
   const endedAt = world.scheduler.now();
   await world.stop();
@@ -81,7 +80,7 @@ export async function sentOf(plan: Plan, sent: Correspondence, choice: Choice | 
     },
     choice,
   );
-  while (!checker.isOver() && sent.length() < count && (await world.step()));
+  await world.play(() => checker.isOver() || sent.length() >= count, longestMs(plan));
 }
 
 /** Loads the modules that agents load while they run, so that no run waits for the disk of this machine. */

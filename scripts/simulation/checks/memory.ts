@@ -1,7 +1,7 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { World } from "../machines/world.ts";
-import type { Plan } from "../plan.ts";
+import { longestMs, type Plan } from "../plan.ts";
 
 const PLAYERS = 20;
 const LEAGUE: Plan = {
@@ -16,16 +16,24 @@ const [FIRST, LAST] = [40, 180] as const;
 /** The manager keeps 2.9 kB for each result and its pairing. A session or a player's match that is kept takes 4 kB more. */
 const MOST_BYTES = 4_800;
 
-/** Plays a long league. Returns a fault if the agents keep more memory for each match than the manager needs for its result. */
+/** Plays a long league twice. Returns a fault if the agents keep more memory for each match than the manager needs for its result. */
 export async function faultsOfMemory(): Promise<readonly string[]> {
-  await memoryOfLeague(); // compiles the code and builds what V8 keeps for it
-  const { bytes, faults } = await memoryOfLeague();
-  return bytes > MOST_BYTES
-    ? [...faults, `each match leaves ${Math.round(bytes)} bytes in memory, more than ${MOST_BYTES}`]
-    : faults;
+  await playLeague(); // compiles the code, and makes what V8 keeps for it
+  const { results, bytes, faults } = await playLeague();
+  const found = [...faults];
+  if (results < LAST) found.push(`only ${results} of ${LAST} matches were played`);
+  if (bytes > MOST_BYTES) found.push(`each match leaves ${Math.round(bytes)} bytes in memory, more than ${MOST_BYTES}`);
+  return found;
 }
 
-async function memoryOfLeague(): Promise<{ readonly bytes: number; readonly faults: readonly string[] }> {
+interface Played {
+  readonly results: number;
+  /** What one match leaves in memory. */
+  readonly bytes: number;
+  readonly faults: Iterable<string>;
+}
+
+async function playLeague(): Promise<Played> {
   let results = 0;
   const world = new World(LEAGUE, {
     onRequest: () => {},
@@ -36,13 +44,13 @@ async function memoryOfLeague(): Promise<{ readonly bytes: number; readonly faul
     trace: () => {},
   });
   const memoryAfter = async (matches: number): Promise<number> => {
-    while (results < matches && (await world.step()));
+    await world.play(() => results >= matches, longestMs(LEAGUE));
     return usedMemory();
   };
   const first = await memoryAfter(FIRST);
   const bytes = ((await memoryAfter(LAST)) - first) / (LAST - FIRST);
   await world.stop();
-  return { bytes, faults: [...world.faults] };
+  return { results, bytes, faults: world.faults };
 }
 
 /** Bytes of JavaScript objects in use, without compiled code. */

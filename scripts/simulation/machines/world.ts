@@ -78,13 +78,19 @@ export class World {
     return [...this.#machines.values()].reduce((sum, { process }) => sum + (process?.clock.timers() ?? 0), 0);
   }
 
-  /** Runs the next event, and checks that no process has too much open; false when nothing is left to happen. */
-  async step(): Promise<boolean> {
-    const hasRun = await this.scheduler.step();
-    for (const machine of this.#machines.values()) {
-      for (const fault of faultsOfLoad(machine, this.#machines.size)) this.faults.add(fault);
+  /**
+   * Plays until `isDone` or until the virtual time `limitMs`, and checks after each event that no process has too much open. Returns the number of
+   * events. Only the limit ends a league that hangs, because its health probes go on.
+   */
+  async play(isDone: () => boolean, limitMs: number): Promise<number> {
+    let steps = 0;
+    while (!isDone() && this.scheduler.now() < limitMs && (await this.scheduler.step())) {
+      steps++;
+      for (const machine of this.#machines.values()) {
+        for (const fault of faultsOfLoad(machine, this.#machines.size)) this.faults.add(fault);
+      }
     }
-    return hasRun;
+    return steps;
   }
 
   /** Stops every process as a signal does. */
