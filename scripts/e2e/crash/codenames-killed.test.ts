@@ -1,6 +1,4 @@
-import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
@@ -16,26 +14,15 @@ import {
 } from "../../../referee/codenames/testing-answers.ts";
 import { connectHost } from "../../../referee/codenames/testing-host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../../../referee/sessions/session-store.ts";
-import { cleanUp, newFolder, type Running, start } from "../../testing/processes.ts";
+import { startKillableHost } from "../../testing/killable-host.ts";
+import { cleanUp } from "../../testing/processes.ts";
 
 afterEach(cleanUp);
 
 /** The referee as a real process, killed outright while a game of Codenames waits for an answer, and started again on the same data. */
 it("a game goes on after a SIGKILL exactly there, by the state of its last round and by its token", async () => {
-  const port = await freePort();
-  const data = newFolder();
-  const url = `http://127.0.0.1:${port}`;
-  const run = async (): Promise<Running> => {
-    const host = start("referee/main.ts", ["--alone", "--port", String(port), "--data", data]);
-    await host.line(/session host at/);
-    return host;
-  };
-  let host = await run();
-  const killed = async (): Promise<void> => {
-    host.signal("SIGKILL");
-    await host.ended;
-    host = await run();
-  };
+  const host = await startKillableHost();
+  const { url, database } = host;
 
   // By rounds: the referee dies between the question and its answer.
   const sampling = { capabilities: { sampling: {} } };
@@ -49,7 +36,7 @@ it("a game goes on after a SIGKILL exactly there, by the state of its last round
       requestState: of.result.requestState,
     });
   for (let n = 1; n <= 4; n++) {
-    await killed();
+    await host.kill();
     const old = open;
     open = await next(old, n);
     expect(stateIn(open.result.requestState)).toMatchObject({ game_id: stateIn(old.result.requestState).game_id });
@@ -75,7 +62,7 @@ it("a game goes on after a SIGKILL exactly there, by the state of its last round
     .call("continue_game", { game_token: token }, { signal: AbortSignal.timeout(20_000) })
     .catch(() => null);
   const before = await stuck.promise;
-  await killed();
+  await host.kill();
   await waiting.close();
   await lost;
   const everybody = people();
@@ -84,10 +71,9 @@ it("a game goes on after a SIGKILL exactly there, by the state of its last round
   await heir.close();
   expect(everybody.asked[0]).toEqual(before);
   expect(end.status).toBe("completed");
-  host.signal("SIGTERM");
-  await host.ended;
+  await host.stop();
 
-  const db = openSqlite(join(data, `referee-${port}.sqlite`), SESSION_SCHEMA);
+  const db = openSqlite(database, SESSION_SCHEMA);
   const store = sessionStore(db, testWriter(db));
   const rows = store.log.read(end.game_id);
   const replayed = replay(rows, store.about(end.game_id)?.seed ?? "");

@@ -1,26 +1,18 @@
-import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { afterEach, expect, it } from "vitest";
-import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing-writer.ts";
 import { SESSION_SCHEMA, sessionStore } from "../../../referee/sessions/session-store.ts";
-import { cleanUp, newFolder, type Running, start } from "../../testing/processes.ts";
+import { startKillableHost } from "../../testing/killable-host.ts";
+import { cleanUp } from "../../testing/processes.ts";
 
 afterEach(cleanUp);
 
 /** The session host as a real process, killed outright in the middle of requests and started again on the same data. */
 it("a host that is killed has every action that it acknowledged, once, and its clients go on by repeating", async () => {
-  const port = await freePort();
-  const data = newFolder();
-  const url = `http://127.0.0.1:${port}`;
-  const run = async (): Promise<Running> => {
-    const host = start("referee/main.ts", ["--alone", "--port", String(port), "--data", data]);
-    await host.line(/session host at/);
-    return host;
-  };
-  let host = await run();
+  const host = await startKillableHost();
+  const { url, database } = host;
   const post = async (path: string, token: string, body: object, key?: string) => {
     const headers = { authorization: `Bearer ${token}`, ...(key && { "idempotency-key": key }) };
     const response = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
@@ -49,15 +41,12 @@ it("a host that is killed has every action that it acknowledged, once, and its c
   const playing = Promise.all([play("player_1", one.token, 40), play("player_2", two.token, 40)]);
   for (const reached of [10, 35, 60]) {
     while (acknowledged.size < reached) await new Promise((resolve) => setImmediate(resolve));
-    host.signal("SIGKILL");
-    await host.ended;
-    host = await run();
+    await host.kill();
   }
   await playing;
-  host.signal("SIGTERM");
-  await host.ended;
+  await host.stop();
 
-  const db: DatabaseSync = openSqlite(join(data, `referee-${port}.sqlite`), SESSION_SCHEMA);
+  const db: DatabaseSync = openSqlite(database, SESSION_SCHEMA);
   const store = sessionStore(db, testWriter(db));
   const rows = store.log.read(created.json.session_id);
   expect(rows).toHaveLength(1 + 80);

@@ -13,17 +13,13 @@ import {
   REQUEST,
   type Script,
   scripted,
+  status,
   success,
   texts,
   usePeers,
 } from "../testing/peer.ts";
 
 usePeers();
-
-const status =
-  (code: number, text = ""): Script =>
-  ({ response }) =>
-    void response.writeHead(code).end(text);
 
 /** The first call of these peers, its id 1, gets `text` for an answer. */
 async function answered(text: string, code = 200) {

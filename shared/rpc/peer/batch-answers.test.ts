@@ -7,19 +7,14 @@ import {
   peers,
   REPLY,
   REQUEST,
-  type Script,
   scripted,
+  status,
   success,
   texts,
   usePeers,
 } from "../testing/peer.ts";
 
 usePeers();
-
-const status =
-  (code: number, text: string): Script =>
-  ({ response }) =>
-    void response.writeHead(code).end(text);
 
 /** A batch of calls with the ids 1 to `count`, answered by `text`. */
 async function answered(text: string, count = 3, code = 200) {

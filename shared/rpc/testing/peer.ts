@@ -89,6 +89,12 @@ export const answer = ({ body, response }: Call, result: unknown = texts(REPLY))
   response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result }));
 };
 
+/** Answers with a status and a text. */
+export const status =
+  (code: number, text = ""): Script =>
+  ({ response }) =>
+    void response.writeHead(code).end(text);
+
 /** Peers whose first call has id 1. */
 export function newPeers(): void {
   peers = createPeers({ clock: systemClock });
