@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import { PATIENCE } from "#shared/lib/testing/patience.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import { played, timedOut } from "./testing/results.ts";

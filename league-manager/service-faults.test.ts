@@ -6,9 +6,9 @@ import { Config } from "#shared/runtime/config/config.ts";
 import type { AgentReport } from "#shared/runtime/process/agent-report.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
-import { stored } from "./league/testing.ts";
+import { stored } from "./league/testing/leagues.ts";
 import { startManager } from "./service.ts";
-import { enter, ledgerOn, openLeague } from "./store/testing-ledger.ts";
+import { enter, ledgerOn, openLeague } from "./store/testing/ledger.ts";
 
 test("a manager that cannot complete its start ends everything that it has started", async () => {
   const dataFolder = mkdtempSync(join(tmpdir(), "service-faults-"));

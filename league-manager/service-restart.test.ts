@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import { PATIENCE } from "#shared/lib/testing/patience.ts";
 import { removePlayer } from "./commands/players.ts";
 import { recorded, renamedReferees, withoutP02 } from "./testing/decisions.ts";
 import { aborted, played, timedOut } from "./testing/results.ts";

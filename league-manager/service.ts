@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { z } from "zod";
 import { throwLater } from "#shared/lib/clock.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
-import { machineAddresses } from "#shared/rpc/http/own-addresses.ts";
+import { machineAddresses } from "#shared/rpc/http/machine-addresses.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { readingStore } from "#shared/runtime/files/store-file.ts";
 import { listen } from "#shared/runtime/listen.ts";

@@ -5,15 +5,15 @@ import { expect, onTestFinished, test } from "vitest";
 import { isoAt } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { err, ok } from "#shared/lib/result.ts";
-import { manualClock } from "#shared/lib/testing-clock.ts";
+import { manualClock } from "#shared/lib/testing/clock.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
-import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import type { ListenOptions } from "#shared/rpc/http/listen.ts";
 import type { Network } from "#shared/rpc/network.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startPlayer } from "./service.ts";
-import { bodyOf, from, invitation, moveRequest, replyIn } from "./testing-messages.ts";
+import { bodyOf, from, invitation, moveRequest, replyIn } from "./testing/messages.ts";
 
 const MANAGER = "http://10.0.0.1:8000/mcp";
 const HOST = "10.0.0.2";

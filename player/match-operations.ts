@@ -13,7 +13,7 @@ import {
   operation,
 } from "#shared/rpc/mcp/operations.ts";
 import type { Player } from "./matches/player.ts";
-import type { News } from "./news.ts";
+import type { NotificationLog } from "./notifications.ts";
 import type { Rejected } from "./token-notice.ts";
 import { accepts, type Trust } from "./trust.ts";
 
@@ -23,7 +23,7 @@ type Subject = Pick<Rejected, "league_id" | "match_id">;
 export function matchOperations(
   player: Player,
   identity: { readonly trust: Trust },
-  news: News,
+  notifications: NotificationLog,
   /** Receives each message that the player may not accept. */
   onRejected: (message: Rejected, caller: Caller) => void,
 ): readonly Operation<unknown>[] {
@@ -66,7 +66,7 @@ export function matchOperations(
       const answer = await player.invite(invite, token, messageId);
       if (answer === "wrong_role") throw wrongRole(invite);
       const self = invite.roles[invite.your_role];
-      if (answer.accept && self !== undefined) news.matchBegun(self);
+      if (answer.accept && self !== undefined) notifications.matchBegun(self);
       return ok({ match_id, ...answer });
     }),
     accepting("MOVE_REQUEST", "MOVE_RESPONSE", messages.MoveRequest, async (request, token) => {
@@ -82,16 +82,16 @@ export function matchOperations(
     accepting("GAME_RESULT", "ACK", messages.GameResult, async (result, token) => {
       const info = await player.finish(result, token);
       if (!info) return err(unknownMatch(result.match_id));
-      news.matchEnded(info, result);
+      notifications.matchEnded(info, result);
       return ok({});
     }),
     notification("GAME_START", messages.GameStart),
-    notification("GAME_ERROR", messages.GameError, news.gameError),
+    notification("GAME_ERROR", messages.GameError, notifications.gameError),
     notification("ROUND_RESULT", messages.RoundResult),
     notification("ROUND_ANNOUNCEMENT", messages.RoundAnnouncement),
-    notification("ROUND_START", messages.RoundStart, news.roundStarted),
-    notification("ROUND_END", messages.RoundEnd, news.roundEnded),
-    notification("LEAGUE_STANDINGS_UPDATE", messages.StandingsUpdate, news.standings),
+    notification("ROUND_START", messages.RoundStart, notifications.roundStarted),
+    notification("ROUND_END", messages.RoundEnd, notifications.roundEnded),
+    notification("LEAGUE_STANDINGS_UPDATE", messages.StandingsUpdate, notifications.standings),
   ];
 }
 

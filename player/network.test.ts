@@ -6,9 +6,9 @@ import type { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { signFor } from "#shared/protocol/signing.ts";
-import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { canCreateNetworks, createNetwork, type TestNetwork } from "#shared/rpc/testing/network.ts";
-import { bodyOf, from, invitation, moveRequest, replyIn } from "./testing-messages.ts";
+import { bodyOf, from, invitation, moveRequest, replyIn } from "./testing/messages.ts";
 
 const MAIN = join(import.meta.dirname, "main.ts");
 const REFEREE = "the token that the manager minted for this match";

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
-import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startPlayer } from "./service.ts";
 
@@ -113,7 +113,7 @@ describe("an epoch that is over", () => {
     const { said, message, state } = await startRegistered();
     await message("GAME_INVITE", invite(2), signed("rps/R1M1"));
     const before = [await state(), [...said]];
-    const late = await message("GAME_RESULT", { ...NEWS.GAME_RESULT, epoch: 1 }, signed("rps/R1M1"));
+    const late = await message("GAME_RESULT", { ...NOTIFICATIONS.GAME_RESULT, epoch: 1 }, signed("rps/R1M1"));
     expect(late).toMatchObject({ isError: true, payload: { error_code: "G003" } });
     expect([await state(), said]).toEqual(before);
   });
@@ -181,7 +181,7 @@ describe("after a match has ended", () => {
     const { said, tool, state } = await startRegistered();
     const mine = { authToken: signed("rps/R1M1") };
     const invited = newEnvelope("GAME_INVITE", "referee:REF01", invite(), mine);
-    const result = newEnvelope("GAME_RESULT", "referee:REF01", NEWS.GAME_RESULT, mine);
+    const result = newEnvelope("GAME_RESULT", "referee:REF01", NOTIFICATIONS.GAME_RESULT, mine);
     expect(await tool("league_message", invited)).toMatchObject({ payload: { accept: true } });
     expect(await tool("league_message", result)).toMatchObject({ type: "ACK" });
     const before = [await state(), [...said]];
@@ -194,7 +194,7 @@ describe("after a match has ended", () => {
 const ended = { final_scores: { P01: 2 }, match_points: { P01: 3 }, seed: "s", log_head: "h" };
 const row = { rank: 1, player_id: "P01", display_name: "P", played: 1, wins: 1, draws: 0, losses: 0, points: 3 };
 /** Whatever a player is told and answers with an ACK. */
-const NEWS = {
+const NOTIFICATIONS = {
   GAME_START: { ...match, game_config: {}, players: [] },
   GAME_ERROR: { ...match, error_code: "G002", message: "no answer within 500 ms" },
   ROUND_RESULT: { ...match, game_round: 1, moves: {}, round_winner: null, scores: {} },
@@ -205,29 +205,32 @@ const NEWS = {
   ROUND_END: { league_id: "rps", round_id: 1, matches_completed: 1, next_round_id: null, summary: {} },
 } as const satisfies Partial<Record<MessageType, object>>;
 
-describe("news", () => {
-  it.each(Object.keys(NEWS) as (keyof typeof NEWS)[])("%s is taken with its own signature alone", async (type) => {
-    const { said, message, state } = await startRegistered();
-    await message("GAME_INVITE", invite(), signed("rps/R1M1"));
-    const before = [await state(), [...said]];
-    const subjects = ["rps/R1M1", "rps/R1M2", "go/R1M1", "rps", "go"];
-    const own = "match_id" in NEWS[type] ? "rps/R1M1" : "rps";
-    const others = subjects.filter((subject) => subject !== own).map(signed);
-    const wrong = [undefined, "", "wrong", TOKEN, sha256Hex(TOKEN), signFor(TOKEN, own), ...others];
-    for (const token of wrong) {
-      const refused = await message(type, NEWS[type], token);
-      expect(refused, `signed ${token}`).toMatchObject({ isError: true, payload: { error_code: "L004" } });
-    }
-    expect([await state(), said]).toEqual(before);
-    expect(await message(type, NEWS[type], signed(own))).toMatchObject({ isError: false, type: "ACK" });
-  });
+describe("notifications", () => {
+  it.each(Object.keys(NOTIFICATIONS) as (keyof typeof NOTIFICATIONS)[])(
+    "%s is taken with its own signature alone",
+    async (type) => {
+      const { said, message, state } = await startRegistered();
+      await message("GAME_INVITE", invite(), signed("rps/R1M1"));
+      const before = [await state(), [...said]];
+      const subjects = ["rps/R1M1", "rps/R1M2", "go/R1M1", "rps", "go"];
+      const own = "match_id" in NOTIFICATIONS[type] ? "rps/R1M1" : "rps";
+      const others = subjects.filter((subject) => subject !== own).map(signed);
+      const wrong = [undefined, "", "wrong", TOKEN, sha256Hex(TOKEN), signFor(TOKEN, own), ...others];
+      for (const token of wrong) {
+        const refused = await message(type, NOTIFICATIONS[type], token);
+        expect(refused, `signed ${token}`).toMatchObject({ isError: true, payload: { error_code: "L004" } });
+      }
+      expect([await state(), said]).toEqual(before);
+      expect(await message(type, NOTIFICATIONS[type], signed(own))).toMatchObject({ isError: false, type: "ACK" });
+    },
+  );
 });
 
 describe("the rate limit", () => {
   it("holds a stranger whatever token it makes up, and not who signs as the manager does", async () => {
     const { post } = await startRegistered({ limitLoopback: true });
     const call = async (authToken: string) => {
-      const said = newEnvelope("ROUND_START", MANAGER, NEWS.ROUND_START, { authToken });
+      const said = newEnvelope("ROUND_START", MANAGER, NOTIFICATIONS.ROUND_START, { authToken });
       const response = await post("league_message", said);
       return { status: response.status, text: await response.text() };
     };

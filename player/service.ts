@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { flat } from "#shared/lib/text.ts";
 import { hostsOf } from "#shared/protocol/addresses.ts";
-import { listenHostFor } from "#shared/rpc/http/own-addresses.ts";
+import { listenHostFor } from "#shared/rpc/http/machine-addresses.ts";
 import { REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/jsonrpc/rate-limit.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
 import { toolsOf } from "#shared/rpc/mcp/operations.ts";
@@ -17,7 +17,7 @@ import { createManualBot, type ManualBot } from "./manual/manual-bot.ts";
 import { manualOperations } from "./manual/manual-operations.ts";
 import { idIn, matchOperations } from "./match-operations.ts";
 import { Player } from "./matches/player.ts";
-import { createNews, type News } from "./news.ts";
+import { createNotificationLog, type NotificationLog } from "./notifications.ts";
 import { PlayerOptions } from "./options.ts";
 import { registerPlayer } from "./registration.ts";
 import { tokenNotice } from "./token-notice.ts";
@@ -31,8 +31,8 @@ export async function startPlayer(given: z.input<typeof PlayerOptions>, self: Ag
   const player = new Player(bot, (line) => self.warn(line), self.clock);
   const identity = newIdentity(options.name ?? bot.name);
   if (options.manager === null) takeSecret(identity, options, self);
-  const news = createNews(self.say);
-  const mcp = playerEndpoint({ player, manual, identity, news }, self);
+  const notifications = createNotificationLog(self.say);
+  const mcp = playerEndpoint({ player, manual, identity, notifications }, self);
   const server = await listen(self.network, {
     log: self.log,
     host: options.host ?? listenHostFor(options.manager, self.network.interfaces()),
@@ -59,7 +59,7 @@ export async function startPlayer(given: z.input<typeof PlayerOptions>, self: Ag
     ? registerPlayer({ options, manager: options.manager, bot, server, identity, peers, signal }, self)
     : null;
   registering?.then(
-    ({ id, leagueIds }) => news.registered(id, leagueIds),
+    ({ id, leagueIds }) => notifications.registered(id, leagueIds),
     () => {},
   );
   registering?.catch((thrown) => {
@@ -84,18 +84,18 @@ interface Parts {
   /** null unless the player is run by hand. */
   readonly manual: ManualBot | null;
   readonly identity: Identity;
-  readonly news: News;
+  readonly notifications: NotificationLog;
 }
 
 /** The MCP endpoint with the tools of a player. */
-function playerEndpoint({ player, manual, identity, news }: Parts, self: AgentProcess) {
+function playerEndpoint({ player, manual, identity, notifications }: Parts, self: AgentProcess) {
   const noticeOfReset = tokenNotice(() => identity.registered);
   const operations = [
-    ...matchOperations(player, identity, news, (message, caller) => {
+    ...matchOperations(player, identity, notifications, (message, caller) => {
       const line = noticeOfReset(message, caller);
       if (line !== null) self.warn(line);
     }),
-    ...manualOperations(player, manual, identity, news),
+    ...manualOperations(player, manual, identity, notifications),
   ];
   return mcpEndpoint(
     {

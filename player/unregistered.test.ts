@@ -9,7 +9,7 @@ import { signFor } from "#shared/protocol/signing.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startPlayer } from "./service.ts";
-import { bodyOf, from, gameResult, invitation, moveRequest, replyIn } from "./testing-messages.ts";
+import { bodyOf, from, gameResult, invitation, moveRequest, replyIn } from "./testing/messages.ts";
 
 /** A player that does not register itself; a league lists it by its endpoint. */
 interface Unregistered {

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from "vitest";
-import { manualClock } from "#shared/lib/testing-clock.ts";
+import { manualClock } from "#shared/lib/testing/clock.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { testWriter } from "#shared/store/testing-writer.ts";
+import { testWriter } from "#shared/store/testing/writer.ts";
 import { agentDirectory } from "./agents.ts";
 import { SESSION_SCHEMA } from "./sessions/session-store.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { signed, startTable, type Table } from "./testing-match.ts";
+import { signed, startTable, type Table } from "./testing/match.ts";
 
 /** P02 is held back in R1M1 until it is let go; everything else is answered at once. */
 let letGo = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { isWildcard } from "#shared/rpc/http/own-addresses.ts";
+import { isWildcard } from "#shared/rpc/http/machine-addresses.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import {
   botOption,

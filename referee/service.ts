@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { invariant } from "#shared/lib/result.ts";
 import { hostsOf } from "#shared/protocol/addresses.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
-import { listenHostFor } from "#shared/rpc/http/own-addresses.ts";
+import { listenHostFor } from "#shared/rpc/http/machine-addresses.ts";
 import { CREATIONS_PER_MINUTE, creationLimit, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/jsonrpc/rate-limit.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { listen } from "#shared/runtime/listen.ts";

@@ -38,7 +38,7 @@ describe("takenFromSystem", () => {
     ["const client = createClient({ fetch });", "the network", "fetch"],
     ['const net = process.getBuiltinModule("node:net");', "the network", "getBuiltinModule"],
     ["const files = systemDisk(clock);", "the disk", "systemDisk"],
-    ["const own = ownStore(file, SCHEMA, clock, onLost);", "the disk", "ownStore"],
+    ["const own = openLockedStore(file, SCHEMA, clock, onLost);", "the disk", "openLockedStore"],
     ["const lock = takeFile(file);", "the disk", "takeFile"],
     ['import { openSqlite } from "#shared/store/sqlite.ts";', "the disk", "openSqlite"],
     ["const writer = threadWriter(file, onDeath, clock);", "the disk", "threadWriter"],
@@ -125,7 +125,7 @@ it("files of the system take their capabilities as arguments; test files and too
   const inside = ["referee/service.ts", "shared/rpc/peer/peer.ts", "scripts/run/run.ts", "shared/games/simulate.ts"];
   const outside = [
     "referee/host.test.ts",
-    "shared/lib/testing-clock.ts",
+    "shared/lib/testing/clock.ts",
     "league-manager/testing/scripted-league.ts",
     "scripts/bench/bench.ts",
     "shared/web/client/table.tsx",

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { gameIds } from "#shared/games/registry.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcOf, startTestManager, type TestManager, type Wire } from "../testing/test-manager.ts";
 
 const REMOTE = "203.0.113.9";

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { signFor } from "#shared/protocol/signing.ts";
-import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { startTestManager, type TestManager, type Wire } from "../testing/test-manager.ts";
 
 let manager: TestManager;

@@ -10,9 +10,9 @@ import { openLog } from "#shared/runtime/process/logger.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
 import { roundRobin } from "../league/round-robin.ts";
-import { afterCommands, running, SETTINGS } from "../league/testing.ts";
+import { afterCommands, running, SETTINGS } from "../league/testing/leagues.ts";
 import { createProjections, type Projections } from "../projections/projections.ts";
-import { ledgerOn, opened, profile, registered } from "../store/testing-ledger.ts";
+import { ledgerOn, opened, profile, registered } from "../store/testing/ledger.ts";
 import { leaguePages } from "./pages/pages.ts";
 import { managerResources, managerTemplates, type Views } from "./resources.ts";
 

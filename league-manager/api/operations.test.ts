@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import { PATIENCE } from "#shared/lib/testing/patience.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { abortedR1M1, rpcOf, startTestManager, type TestManager, type Wire, won } from "../testing/test-manager.ts";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { request as httpRequest, type OutgoingHttpHeaders } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemIds } from "#shared/lib/ids.ts";
-import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcOf, startTestManager, type TestManager } from "../testing/test-manager.ts";
 
 let manager: TestManager;

@@ -8,8 +8,8 @@ import { assignMatch, releaseMatch } from "./matches.ts";
 import { recoverPlayer, removePlayer, resetToken } from "./players.ts";
 import { reportResult } from "./report.ts";
 import { openRound } from "./rounds.ts";
-import { AT, applied, NOTHING, POLICY, player, referee, settingsOf, tokenOf } from "./testing.ts";
-import { aborted, lost, SEED, won } from "./testing-results.ts";
+import { AT, applied, NOTHING, POLICY, player, referee, settingsOf, tokenOf } from "./testing/commands.ts";
+import { aborted, lost, SEED, won } from "./testing/results.ts";
 
 const PLACE: Place = { id: "P02", kind: "player", name: "B", endpoint: null, own: null };
 const policy = { ...POLICY, places: [PLACE], maxPlayers: new Map([["rps", 4]]) };

@@ -17,8 +17,8 @@ import {
   startedLeague,
   stateAfter,
   tokenOf,
-} from "./testing.ts";
-import { aborted, lost, SEED } from "./testing-results.ts";
+} from "./testing/commands.ts";
+import { aborted, lost, SEED } from "./testing/results.ts";
 
 const two = [open("rps"), player("A", { port: 1 }), player("B", { port: 2 })];
 const report = (result: Parameters<typeof reportResult>[0]) => reportResult(result, "REF01", SEED);

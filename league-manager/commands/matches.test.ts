@@ -1,7 +1,7 @@
 import { describe, test } from "vitest";
 import { assignMatch, releaseMatches } from "./matches.ts";
 import { openRound } from "./rounds.ts";
-import { givenState, startedLeague, stateAfter } from "./testing.ts";
+import { givenState, startedLeague, stateAfter } from "./testing/commands.ts";
 
 describe("a match that is taken from its referee", () => {
   const assigned = stateAfter([

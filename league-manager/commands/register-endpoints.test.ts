@@ -16,7 +16,7 @@ import {
   stateAfter,
   tokenOf,
   withSeats,
-} from "./testing.ts";
+} from "./testing/commands.ts";
 
 describe("a name or an endpoint that is taken", () => {
   const both = [open("rps"), player("Ann", { port: 1 }), player("Bob", { port: 2 })];

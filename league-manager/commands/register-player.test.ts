@@ -22,7 +22,7 @@ import {
   stateAfter,
   tokenOf,
   withSeats,
-} from "./testing.ts";
+} from "./testing/commands.ts";
 
 describe("a new player", () => {
   it("enters every open league of its games, in one append, with the token that it chose", () => {

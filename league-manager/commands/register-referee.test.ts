@@ -16,7 +16,7 @@ import {
   startedLeague,
   stateAfter,
   tokenOf,
-} from "./testing.ts";
+} from "./testing/commands.ts";
 
 const REMOTE = "203.0.113.9";
 const OTHER = "203.0.113.10";

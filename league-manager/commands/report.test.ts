@@ -4,8 +4,8 @@ import { assignMatch } from "./matches.ts";
 import { removePlayer } from "./players.ts";
 import { reportResult } from "./report.ts";
 import { openRound } from "./rounds.ts";
-import { given, givenState, open, player, startedLeague, stateAfter } from "./testing.ts";
-import { aborted, lost, SEED, won } from "./testing-results.ts";
+import { given, givenState, open, player, startedLeague, stateAfter } from "./testing/commands.ts";
+import { aborted, lost, SEED, won } from "./testing/results.ts";
 
 // Four players: P01-P04 and P02-P03, then P04-P03 and P01-P02, then P02-P04 and P03-P01.
 const R1M1 = { matchId: "R1M1", players: ["P01", "P04"] } as const;

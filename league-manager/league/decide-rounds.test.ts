@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LeagueCommand } from "./commands.ts";
 import { summaryOf } from "./outcome.ts";
-import { afterCommands, entered, given, resultOf, running, SEED, WON } from "./testing.ts";
+import { afterCommands, entered, given, resultOf, running, SEED, WON } from "./testing/leagues.ts";
 
 const PLAYERS = ["P01", "P02", "P03", "P04"];
 const started: readonly LeagueCommand[] = [...entered(PLAYERS), { type: "start" }];

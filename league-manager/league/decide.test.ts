@@ -1,6 +1,6 @@
 import { describe, it } from "vitest";
 import type { LeagueCommand } from "./commands.ts";
-import { CODENAMES, entered, given, running, SETTINGS } from "./testing.ts";
+import { CODENAMES, entered, given, running, SETTINGS } from "./testing/leagues.ts";
 
 const pairing = (match_id: string, ...players: string[]) => ({ match_id, players });
 const ASSIGN: LeagueCommand = { type: "assign", matchId: "R1M1", epoch: 1, refereeId: "REF01" };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseLeagueEvent } from "./events.ts";
-import { stored } from "./testing.ts";
+import { stored } from "./testing/leagues.ts";
 
 test.each(["match_released", "match_aborted"] as const)("the reason of %s is limited as that of a result", (type) => {
   const bodyOf = (text: string): string => {

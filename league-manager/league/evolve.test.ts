@@ -3,7 +3,7 @@ import type { LeagueCommand, NewLeagueEvent } from "./commands.ts";
 import type { LeagueEvent } from "./events.ts";
 import { evolveLeague, foldLeague, matchOf } from "./evolve.ts";
 import type { League } from "./league.ts";
-import { afterCommands, entered, running, stored } from "./testing.ts";
+import { afterCommands, entered, running, stored } from "./testing/leagues.ts";
 
 const ASSIGN: LeagueCommand = { type: "assign", matchId: "R1M1", epoch: 1, refereeId: "REF01" };
 const PLAYERS = ["P01", "P02", "P03"];

@@ -9,7 +9,7 @@ import type { League, Match } from "./league.ts";
 import { advanceWork, type OpenWork, openWork } from "./open-work.ts";
 import { type LeagueSnapshot, leagueSnapshot, restoreLeague } from "./snapshot.ts";
 import { foldStandings, type StandingsResult, tallyOf } from "./standings.ts";
-import { act, entered, forfeitBy, resultOf, SEED, SETTINGS, stored, unplayed, WON } from "./testing.ts";
+import { act, entered, forfeitBy, resultOf, SEED, SETTINGS, stored, unplayed, WON } from "./testing/leagues.ts";
 
 const REFEREES = ["REF01", "REF02", "REF03"];
 const RELEASES = ["unreachable", "refused", "overdue"] as const;

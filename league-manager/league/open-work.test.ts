@@ -3,7 +3,7 @@ import type { LeagueCommand } from "./commands.ts";
 import { foldLeague } from "./evolve.ts";
 import type { League } from "./league.ts";
 import { advanceWork, type OpenWork, openWork } from "./open-work.ts";
-import { afterCommands, entered, running, unplayed } from "./testing.ts";
+import { afterCommands, entered, running, unplayed } from "./testing/leagues.ts";
 
 const assign = (matchId: string, epoch = 1): LeagueCommand => ({ type: "assign", matchId, epoch, refereeId: "REF01" });
 const open = (roundId: number, ...shutDown: string[]): LeagueCommand => {

@@ -4,7 +4,17 @@ import type { Command } from "#shared/session/session.ts";
 import type { LeagueCommand } from "./commands.ts";
 import type { Match } from "./league.ts";
 import { decideReport } from "./report.ts";
-import { afterCommands, CODENAMES, forfeitBy, given, resultOf, running, SEED, unplayed, WON } from "./testing.ts";
+import {
+  afterCommands,
+  CODENAMES,
+  forfeitBy,
+  given,
+  resultOf,
+  running,
+  SEED,
+  unplayed,
+  WON,
+} from "./testing/leagues.ts";
 
 const assign = (epoch: number): LeagueCommand => ({ type: "assign", matchId: "R1M1", epoch, refereeId: "REF01" });
 const first: readonly LeagueCommand[] = [...running(["P01", "P02"]), assign(1)];

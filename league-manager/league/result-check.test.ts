@@ -3,7 +3,7 @@ import { codenames } from "#shared/games/codenames.ts";
 import type { MatchSummary } from "./events.ts";
 import { forfeitOf } from "./outcome.ts";
 import { faultOfUnplayed } from "./result-check.ts";
-import { CODENAMES, SETTINGS } from "./testing.ts";
+import { CODENAMES, SETTINGS } from "./testing/leagues.ts";
 
 type Told = Omit<MatchSummary, "reason">;
 const PLAYERS = ["P01", "P02", "P03", "P04"];

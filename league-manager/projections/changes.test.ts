@@ -6,7 +6,7 @@ import { ok } from "#shared/lib/result.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import { managerResources, managerTemplates } from "../api/resources.ts";
 import type { Decision } from "../ledger.ts";
-import { entered, ledgerOn, opened, profile, registered } from "../store/testing-ledger.ts";
+import { entered, ledgerOn, opened, profile, registered } from "../store/testing/ledger.ts";
 import { changedBy } from "./changes.ts";
 import { type LiveFeedOptions, liveFeed } from "./live-feed.ts";
 import { createProjections } from "./projections.ts";

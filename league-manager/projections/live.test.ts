@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { AT, open, player, stateAfter } from "../commands/testing.ts";
+import { AT, open, player, stateAfter } from "../commands/testing/commands.ts";
 import type { LeagueEvent } from "../league/events.ts";
-import { afterCommands, resultOf, running, SEED, WON } from "../league/testing.ts";
+import { afterCommands, resultOf, running, SEED, WON } from "../league/testing/leagues.ts";
 import type { Commit } from "../ledger.ts";
 import { liveEventsOf } from "./live.ts";
 import type { Projections } from "./projections.ts";

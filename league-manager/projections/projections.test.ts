@@ -11,7 +11,7 @@ import { summaryOf } from "../league/outcome.ts";
 import { roundRobin } from "../league/round-robin.ts";
 import { foldStandings } from "../league/standings.ts";
 import type { Decide } from "../ledger.ts";
-import { ledgerOn, opened, profile, registered } from "../store/testing-ledger.ts";
+import { ledgerOn, opened, profile, registered } from "../store/testing/ledger.ts";
 import { createProjections } from "./projections.ts";
 
 /** What a match of two may end with. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { playerId } from "#shared/lib/ids.ts";
 import type { League } from "../league/league.ts";
-import { afterCommands, running, SETTINGS } from "../league/testing.ts";
+import { afterCommands, running, SETTINGS } from "../league/testing/leagues.ts";
 import { scheduleOf, scheduleOfAll, scheduleOfRound, WHOLE_SCHEDULE_MATCHES } from "./schedule.ts";
 
 const leagueOf = (players: number, leagueId = "rps"): League => {

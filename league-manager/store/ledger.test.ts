@@ -5,9 +5,9 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { ok } from "#shared/lib/result.ts";
-import { StoreBusy } from "#shared/store/broken.ts";
 import { VersionConflict } from "#shared/store/event-log.ts";
-import { AT } from "../league/testing.ts";
+import { StoreBusy } from "#shared/store/store-errors.ts";
+import { AT } from "../league/testing/leagues.ts";
 import type { Commit, Decide, ManagerState } from "../ledger.ts";
 import {
   enter,
@@ -19,7 +19,7 @@ import {
   profile,
   registered,
   stateAfterCrash,
-} from "./testing-ledger.ts";
+} from "./testing/ledger.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "ledger-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,7 @@
 import { type Clock, throwLater } from "#shared/lib/clock.ts";
 import type { Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
-import { StoreBusy } from "#shared/store/broken.ts";
+import { StoreBusy } from "#shared/store/store-errors.ts";
 import type { Commit, Decide, Ledger } from "../ledger.ts";
 import { addDecision, type Batch, newBatch } from "./batch.ts";
 import type { Loaded } from "./load-state.ts";

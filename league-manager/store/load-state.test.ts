@@ -5,12 +5,12 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { ok } from "#shared/lib/result.ts";
-import { StoreBusy } from "#shared/store/broken.ts";
+import { StoreBusy } from "#shared/store/store-errors.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
-import { afterCommands, running, SETTINGS } from "../league/testing.ts";
+import { afterCommands, running, SETTINGS } from "../league/testing/leagues.ts";
 import type { Decide, ManagerState } from "../ledger.ts";
 import { keepSnapshots } from "./snapshots.ts";
-import { enter, LEAGUE_IDS, ledgerOn, type OpenedLedger, openLeague, stateAfterCrash } from "./testing-ledger.ts";
+import { enter, LEAGUE_IDS, ledgerOn, type OpenedLedger, openLeague, stateAfterCrash } from "./testing/ledger.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "load-state-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,7 @@
 import { messageOf } from "#shared/lib/result.ts";
 import { inOneLine } from "#shared/lib/text.ts";
-import { UnusableEvent } from "#shared/store/broken.ts";
 import type { RecordedEvent } from "#shared/store/event-log.ts";
+import { UnusableEvent } from "#shared/store/store-errors.ts";
 import type { Agent } from "../agents/agent.ts";
 import { agentStream, parseAgentEvent } from "../agents/events.ts";
 import { evolveAgent } from "../agents/evolve.ts";

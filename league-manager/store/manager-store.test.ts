@@ -5,11 +5,11 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter, noWriter } from "#shared/store/writer.ts";
-import { AT } from "../league/testing.ts";
+import { AT } from "../league/testing/leagues.ts";
 import type { Write } from "../ledger.ts";
 import { type ManagerStore, managerStore } from "./manager-store.ts";
 import { MANAGER_SCHEMA } from "./schema.ts";
-import { profile } from "./testing-ledger.ts";
+import { profile } from "./testing/ledger.ts";
 
 let db: ReturnType<typeof openSqlite>;
 let store: ManagerStore;

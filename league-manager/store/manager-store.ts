@@ -1,8 +1,8 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import { isBroken } from "#shared/store/broken.ts";
 import type { EventLog } from "#shared/store/event-log.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 import { sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
+import { isBroken } from "#shared/store/store-errors.ts";
 import type { Writer } from "#shared/store/writer.ts";
 import type { Profile } from "../agents/agent.ts";
 import type { LeagueSnapshot } from "../league/snapshot.ts";

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
-import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 
 /** An agent that a test controls: it accepts every match, plays none, and keeps the messages that it received. */
 export interface ScriptedAgent {

@@ -6,7 +6,7 @@ import { systemIds } from "#shared/lib/ids.ts";
 import type { GameInvite } from "#shared/protocol/messages.ts";
 import { toolsOf } from "#shared/rpc/mcp/operations.ts";
 import { Player } from "../matches/player.ts";
-import { createNews } from "../news.ts";
+import { createNotificationLog } from "../notifications.ts";
 import type { MatchInfo, Turn } from "../sdk.ts";
 import { createManualBot } from "./manual-bot.ts";
 import { manualOperations } from "./manual-operations.ts";
@@ -72,8 +72,13 @@ test("from another machine nobody sees what is asked nor moves, but for whoever 
   const move = ask("M1", 60);
   const token = "t".repeat(43);
   const identity = { token, name: "P" };
-  const news = createNews(() => {});
-  const tools = toolsOf(manualOperations(player, manual, identity, news), () => "player:P01", systemClock, systemIds);
+  const notifications = createNotificationLog(() => {});
+  const tools = toolsOf(
+    manualOperations(player, manual, identity, notifications),
+    () => "player:P01",
+    systemClock,
+    systemIds,
+  );
   const call = async (remoteAddress: string, name: string, args: object) => {
     const tool = tools.find((one) => one.name === name);
     return JSON.stringify(await tool?.call(args, { bearer: null, remoteAddress }));

@@ -7,7 +7,7 @@ import { agentStates } from "#shared/protocol/lifecycle.ts";
 import { type Caller, operation } from "#shared/rpc/mcp/operations.ts";
 import type { Identity } from "../identity.ts";
 import type { Player } from "../matches/player.ts";
-import type { News } from "../news.ts";
+import type { NotificationLog } from "../notifications.ts";
 import { MakeMove } from "./make-move.ts";
 import type { ManualBot } from "./manual-bot.ts";
 
@@ -16,7 +16,7 @@ export function manualOperations(
   player: Player,
   manual: ManualBot | null,
   identity: Pick<Identity, "token" | "name">,
-  news: Pick<News, "facts">,
+  notifications: Pick<NotificationLog, "facts">,
 ) {
   const isOwner = ({ authToken }: Caller): boolean =>
     identity.token !== null && authToken !== null && equalSecrets(identity.token, authToken);
@@ -73,7 +73,7 @@ export function manualOperations(
       },
       handle: (_, caller) =>
         ok({
-          ...news.facts(),
+          ...notifications.facts(),
           name: identity.name,
           ...player.state(isOwner(caller)),
           ...(manual && isNear(caller) && { asked: manual.asked() }),

@@ -5,7 +5,7 @@ import { messageOf } from "#shared/lib/result.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import { whereThrown } from "../loaders/load-bot.ts";
-import { winningRoles } from "../news.ts";
+import { winningRoles } from "../notifications.ts";
 import type { MatchInfo } from "../sdk.ts";
 import { judgeInvitation } from "./invitation.ts";
 import { chooseAction, endMatch, isResultOf, matchState, NoAction, newMatch, type PlayedMatch } from "./match.ts";

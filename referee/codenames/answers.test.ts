@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CodenamesTurn } from "#shared/games/codenames.ts";
-import { startTestHost, type TestAgent, type TestHost } from "../rest/testing-host.ts";
-import { type Asked, accept, logOfRefused, MODELS, people, takenBack, USERS } from "./testing-answers.ts";
-import { connectHost, eras } from "./testing-host.ts";
+import { startTestHost, type TestAgent, type TestHost } from "../rest/testing/host.ts";
+import { type Asked, accept, logOfRefused, MODELS, people, takenBack, USERS } from "./testing/answers.ts";
+import { connectHost, eras } from "./testing/host.ts";
 
 let host: TestHost;
 let url: string;

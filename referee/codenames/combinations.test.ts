@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { startTestHost, type TestHost } from "../rest/testing-host.ts";
-import { people, players } from "./testing-answers.ts";
-import { connectHost, eras } from "./testing-host.ts";
+import { startTestHost, type TestHost } from "../rest/testing/host.ts";
+import { people, players } from "./testing/answers.ts";
+import { connectHost, eras } from "./testing/host.ts";
 
 const host: Promise<TestHost> = startTestHost();
 afterAll(async () => (await host).remove());

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { startTestHost, type TestHost } from "../rest/testing-host.ts";
-import { type Asked, accept, askedIn, MODELS, people, players, round, takenBack, USERS } from "./testing-answers.ts";
-import { type CodenamesClient, connectHost, type Era, eras, type Told } from "./testing-host.ts";
+import { startTestHost, type TestHost } from "../rest/testing/host.ts";
+import { type Asked, accept, askedIn, MODELS, people, players, round, takenBack, USERS } from "./testing/answers.ts";
+import { type CodenamesClient, connectHost, type Era, eras, type Told } from "./testing/host.ts";
 
 let host: TestHost;
 let url: string;

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import { evenOddRoles, startTable, type Table } from "../testing-match.ts";
+import { evenOddRoles, startTable, type Table } from "../testing/match.ts";
 
 let table: Table;
 afterEach(() => table.stop());

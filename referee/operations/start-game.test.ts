@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { signed, startTable, type Table } from "../testing-match.ts";
+import { signed, startTable, type Table } from "../testing/match.ts";
 
 /** P01 never answers in matches of the league, so these are played until the referee stops. */
 let table: Table;

@@ -1,10 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type App, openApp } from "#shared/web/testing-app.ts";
-import { eventually, launchChromium } from "#shared/web/testing-chromium.ts";
-import { startTestHost, type TestHost } from "../rest/testing-host.ts";
-import { type TestToolResult, toolResult } from "./testing-tools.ts";
+import { type App, openApp } from "#shared/web/testing/app.ts";
+import { eventually, launchChromium } from "#shared/web/testing/chromium.ts";
+import { startTestHost, type TestHost } from "../rest/testing/host.ts";
+import { type TestToolResult, toolResult } from "./testing/tools.ts";
 
 let browser: Browser;
 let host: TestHost;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type ManualClock, manualClock } from "#shared/lib/testing-clock.ts";
+import { type ManualClock, manualClock } from "#shared/lib/testing/clock.ts";
 import { type BrowserOptions, openBrowser, whyNoBrowser } from "./browser.ts";
 
 const desk = { env: { DISPLAY: ":0" }, platform: "linux", isAttended: true };

@@ -1,8 +1,8 @@
 import type { Browser, Page, Request } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { eventually, launchChromium } from "#shared/web/testing-chromium.ts";
-import { startTestHost, type TestHost } from "../rest/testing-host.ts";
-import { toolResult } from "./testing-tools.ts";
+import { eventually, launchChromium } from "#shared/web/testing/chromium.ts";
+import { startTestHost, type TestHost } from "../rest/testing/host.ts";
+import { toolResult } from "./testing/tools.ts";
 
 let browser: Browser;
 let host: TestHost;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { startTestHost, type TestHost } from "../rest/testing-host.ts";
-import { createGame, joinGame, play, rest, type TestSeat, tokenOf, tool, twoSeats, watchGame } from "./testing-play.ts";
+import { startTestHost, type TestHost } from "../rest/testing/host.ts";
+import { createGame, joinGame, play, rest, type TestSeat, tokenOf, tool, twoSeats, watchGame } from "./testing/play.ts";
 
 let host: TestHost;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRandom } from "#shared/lib/rng.ts";
-import { startTestHost, type TestHost } from "../rest/testing-host.ts";
-import { type Observer, observe } from "../rest/testing-rest.ts";
-import { createGame, joinGame, personTokens, watchGame } from "./testing-play.ts";
-import { REQUEST_SURFACES } from "./testing-surfaces.ts";
+import { startTestHost, type TestHost } from "../rest/testing/host.ts";
+import { type Observer, observe } from "../rest/testing/rest.ts";
+import { createGame, joinGame, personTokens, watchGame } from "./testing/play.ts";
+import { REQUEST_SURFACES } from "./testing/surfaces.ts";
 
 let host: TestHost;
 let observer: Observer;

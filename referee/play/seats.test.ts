@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startTestHost, type TestHost } from "../rest/testing-host.ts";
-import { observe } from "../rest/testing-rest.ts";
-import { createGame, joinGame, play, type TestSeat, tokenOf, tool, twoSeats } from "./testing-play.ts";
+import { startTestHost, type TestHost } from "../rest/testing/host.ts";
+import { observe } from "../rest/testing/rest.ts";
+import { createGame, joinGame, play, type TestSeat, tokenOf, tool, twoSeats } from "./testing/play.ts";
 
 let host: TestHost;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestHost, type TestHost } from "../rest/testing-host.ts";
-import { createGame, personTokens, type Wire } from "./testing-play.ts";
+import { startTestHost, type TestHost } from "../rest/testing/host.ts";
+import { createGame, personTokens, type Wire } from "./testing/play.ts";
 
 const SEAT = "agent-league/user_seat";
 const APPS = { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } } };

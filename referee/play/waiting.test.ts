@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import { PATIENCE } from "#shared/lib/testing/patience.ts";
 import { clients } from "#shared/rpc/testing/mcp-clients.ts";
-import { startTestHost, type TestHost } from "../rest/testing-host.ts";
-import { createGame, joinGame, tool, watchGame } from "./testing-play.ts";
+import { startTestHost, type TestHost } from "../rest/testing/host.ts";
+import { createGame, joinGame, tool, watchGame } from "./testing/play.ts";
 
 let host: TestHost;
 beforeAll(async () => {

@@ -4,8 +4,8 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { clients } from "#shared/rpc/testing/mcp-clients.ts";
-import { startTestHost, type TestHost } from "../rest/testing-host.ts";
-import { createGame, gauge, play, type TestSeat, tool, twoSeats, type Wire } from "./testing-play.ts";
+import { startTestHost, type TestHost } from "../rest/testing/host.ts";
+import { createGame, gauge, play, type TestSeat, tool, twoSeats, type Wire } from "./testing/play.ts";
 
 let host: TestHost;
 beforeAll(async () => {

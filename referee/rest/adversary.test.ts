@@ -6,8 +6,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type GameId, gameIds, games } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import type { Asked, World } from "./testing/world.ts";
-import { startTestHost, type TestHost } from "./testing-host.ts";
+import { startTestHost, type TestHost } from "./testing/host.ts";
 import {
   audit,
   exchange,
@@ -17,7 +16,8 @@ import {
   type Run,
   sizes,
   streamsAreWhole,
-} from "./testing-rest.ts";
+} from "./testing/rest.ts";
+import type { Asked, World } from "./testing/world.ts";
 
 /** Weights of what an agent may do. */
 const DEEDS = {

@@ -2,10 +2,10 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import { PATIENCE } from "#shared/lib/testing/patience.ts";
 import { CreatedSession } from "./documents.ts";
-import { startTestHost, type TestAgent, type TestHost } from "./testing-host.ts";
-import { type Observer, observe, refused, tableOf } from "./testing-rest.ts";
+import { startTestHost, type TestAgent, type TestHost } from "./testing/host.ts";
+import { type Observer, observe, refused, tableOf } from "./testing/rest.ts";
 
 const REPEATS = 50;
 

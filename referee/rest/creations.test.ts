@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { CREATIONS_PER_MINUTE } from "#shared/rpc/jsonrpc/rate-limit.ts";
-import { startTestHost, type TestHost } from "./testing-host.ts";
+import { startTestHost, type TestHost } from "./testing/host.ts";
 
 const REMOTE = "203.0.113.9";
 const JSON_CONTENT = { "content-type": "application/json" };

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import * as documents from "./documents.ts";
-import { type CallOptions, startTestHost, type TestAgent, type TestHost } from "./testing-host.ts";
+import { type CallOptions, startTestHost, type TestAgent, type TestHost } from "./testing/host.ts";
 
 let host: TestHost;
 let one: TestAgent;

@@ -2,10 +2,10 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import { PATIENCE } from "#shared/lib/testing/patience.ts";
 import { takeFile } from "#shared/store/sqlite.ts";
 import { SessionState } from "./documents.ts";
-import { startTestHost, type TestAgent, type TestHost } from "./testing-host.ts";
+import { startTestHost, type TestAgent, type TestHost } from "./testing/host.ts";
 
 let host: TestHost;
 let one: TestAgent;

@@ -1,6 +1,6 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startTestHost, type TestHost } from "./testing-host.ts";
+import { startTestHost, type TestHost } from "./testing/host.ts";
 
 let host: TestHost;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ErrorBody } from "./documents.ts";
-import { type Answer, startTestHost, type TestAgent, type TestHost } from "./testing-host.ts";
+import { type Answer, startTestHost, type TestAgent, type TestHost } from "./testing/host.ts";
 
 let host: TestHost;
 let white: TestAgent;

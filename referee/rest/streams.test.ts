@@ -6,7 +6,7 @@ import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { testWriter } from "#shared/store/testing-writer.ts";
+import { testWriter } from "#shared/store/testing/writer.ts";
 import { createHost } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { restState } from "../views/rest-views.ts";

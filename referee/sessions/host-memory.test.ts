@@ -4,7 +4,7 @@ import type { Game } from "#shared/games/game.ts";
 import { rps } from "#shared/games/rps.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { createHost } from "./host.ts";
-import { hostInMemory } from "./testing-session-host.ts";
+import { hostInMemory } from "./testing/session-host.ts";
 
 const MINUTE = 60_000;
 let now = Date.now();

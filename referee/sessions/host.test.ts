@@ -6,7 +6,7 @@ import { rps } from "#shared/games/rps.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { createHost } from "./host.ts";
 import type { Access } from "./session-store.ts";
-import { hostInMemory } from "./testing-session-host.ts";
+import { hostInMemory } from "./testing/session-host.ts";
 
 const MINUTE = 60_000;
 let now = Date.now();

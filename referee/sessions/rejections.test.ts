@@ -2,12 +2,12 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorNames } from "#shared/protocol/errors.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
-import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
-import { people, round, USERS } from "../codenames/testing-answers.ts";
-import { connectHost } from "../codenames/testing-host.ts";
-import { createGame, joinGame, type TestSeat, tool, twoSeats, type Wire } from "../play/testing-play.ts";
-import { type Answer, startTestHost, type TestAgent, type TestHost } from "../rest/testing-host.ts";
-import { signed, startTable, type Table, tokenOf } from "../testing-match.ts";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { people, round, USERS } from "../codenames/testing/answers.ts";
+import { connectHost } from "../codenames/testing/host.ts";
+import { createGame, joinGame, type TestSeat, tool, twoSeats, type Wire } from "../play/testing/play.ts";
+import { type Answer, startTestHost, type TestAgent, type TestHost } from "../rest/testing/host.ts";
+import { signed, startTable, type Table, tokenOf } from "../testing/match.ts";
 import {
   protocolErrorOf,
   type RejectionCode,

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
-import { startTestHost, type TestAgent, type TestHost } from "../rest/testing-host.ts";
-import { databaseOf, observe } from "../rest/testing-rest.ts";
+import { startTestHost, type TestAgent, type TestHost } from "../rest/testing/host.ts";
+import { databaseOf, observe } from "../rest/testing/rest.ts";
 
 it("replies to keyed requests are kept for a week", async () => {
   const dataFolder = mkdtempSync(join(tmpdir(), "replies-"));

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Entry, eventOf } from "#shared/session/entry.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { testWriter } from "#shared/store/testing-writer.ts";
+import { testWriter } from "#shared/store/testing/writer.ts";
 import { type NewSession, SESSION_SCHEMA, type SessionStore, type Snapshot, sessionStore } from "./session-store.ts";
 
 const AT = "2025-01-01T00:00:00.000Z";

@@ -2,7 +2,7 @@ import { expect, it, vi } from "vitest";
 import { type Entry, eventOf } from "#shared/session/entry.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
-import { testWriter } from "#shared/store/testing-writer.ts";
+import { testWriter } from "#shared/store/testing/writer.ts";
 import { SEAT_SCHEMA } from "./seats.ts";
 import { SESSION_SCHEMA } from "./session-store.ts";
 import { sessionTable } from "./session-table.ts";

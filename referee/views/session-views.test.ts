@@ -5,7 +5,7 @@ import type { Game } from "#shared/games/game.ts";
 import { rps } from "#shared/games/rps.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SessionHost } from "../sessions/host.ts";
-import { hostInMemory } from "../sessions/testing-session-host.ts";
+import { hostInMemory } from "../sessions/testing/session-host.ts";
 import { actionsFor, lastClosedAction } from "./log-view.ts";
 import { driverView, type SessionView, seatView, spectatorView } from "./session-views.ts";
 

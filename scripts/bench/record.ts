@@ -3,7 +3,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
-import { act, playSession } from "#shared/session/testing-play.ts";
+import { act, playSession } from "#shared/session/testing/play.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import type { NewLeagueEvent } from "../../league-manager/league/commands.ts";

@@ -11,7 +11,7 @@ import type { LeagueConfig } from "#shared/runtime/config/config.ts";
 import { eventOf } from "#shared/session/entry.ts";
 import { outcomeOf } from "#shared/session/match-result.ts";
 import { create, decide, type Session } from "#shared/session/session.ts";
-import { chainOf } from "#shared/session/testing-rows.ts";
+import { chainOf } from "#shared/session/testing/rows.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import type { Profile } from "../../league-manager/agents/agent.ts";

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { jsonIn, writeWhole } from "./whole-file.ts";
+import { jsonIn, writeWhole } from "./atomic-file.ts";
 
 const Who = z.enum(["user", "llm"]);
 export const Players = z.object({ red_spymaster: Who, red_team: Who, blue_spymaster: Who, blue_team: Who });

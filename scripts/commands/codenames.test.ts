@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { startTestHost, type TestHost } from "../../referee/rest/testing-host.ts";
+import { startTestHost, type TestHost } from "../../referee/rest/testing/host.ts";
 import { type Behaviour, type ChatEndpoint, json, plays, say, startChatEndpoint, WORDS } from "../testing/openai.ts";
 import {
   cleanUp,

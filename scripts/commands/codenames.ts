@@ -9,7 +9,7 @@ import { type Called, connectMcpHost, type McpHost } from "#shared/rpc/mcp/host.
 import { httpNetwork } from "#shared/rpc/network.ts";
 import { DATA_FOLDER, LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import { systemDisk } from "#shared/runtime/files/disk.ts";
-import { StoreInUse } from "#shared/runtime/files/own-store.ts";
+import { StoreInUse } from "#shared/runtime/files/locked-store.ts";
 import { EXIT, fileFault, StartError } from "#shared/runtime/process/exit.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
@@ -17,8 +17,8 @@ import { VERSION } from "#shared/runtime/process/version.ts";
 import { startReferee } from "../../referee/service.ts";
 import { type OpenGame, openGames } from "../codenames/games.ts";
 import { createModel, type Model } from "../codenames/model.ts";
-import { People } from "../codenames/people.ts";
 import { type CodenamesFlags, planOf } from "../codenames/plan.ts";
+import { TerminalForms } from "../codenames/terminal-forms.ts";
 
 /** A referee that leads the game: our own, in this process, or one that runs somewhere. */
 interface Leader {
@@ -45,7 +45,7 @@ export async function codenames(flags: CodenamesFlags): Promise<number> {
     cut.abort();
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
-  const people = new People(process.stdin, process.stderr, interrupt);
+  const people = new TerminalForms(process.stdin, process.stderr, interrupt);
   const model = plan.llm && createModel({ ...plan.llm, timeoutMs: flags.timeoutMs, signal: cut.signal, tell });
   let token = plan.token;
   let leader: Leader | null = null;
@@ -159,7 +159,7 @@ async function connected(endpoint: string, canFillForms: boolean, canPrompt: boo
 
 interface Answering {
   readonly host: McpHost;
-  readonly people: People;
+  readonly people: TerminalForms;
   readonly model: Model | null;
   /** Where the words come from, when the command line has said so. */
   readonly words: { readonly source: string; readonly words: string } | null;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Interfaces } from "#shared/rpc/http/this-machine.ts";
+import type { Interfaces } from "#shared/rpc/http/network-interfaces.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { DEFAULT_CONFIG } from "#shared/runtime/defaults.ts";
 import { RPS } from "../testing/test-league.ts";

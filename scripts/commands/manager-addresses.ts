@@ -1,6 +1,6 @@
 import { isLoopback } from "#shared/protocol/addresses.ts";
-import { isWildcard, urlsOf } from "#shared/rpc/http/own-addresses.ts";
-import type { Interfaces } from "#shared/rpc/http/this-machine.ts";
+import { isWildcard, urlsOf } from "#shared/rpc/http/machine-addresses.ts";
+import type { Interfaces } from "#shared/rpc/http/network-interfaces.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import { DEFAULT_CONFIG, PORT_RANGES } from "#shared/runtime/defaults.ts";
 

@@ -4,7 +4,7 @@ import type { NamedServer } from "#shared/rpc/stdio/bridge-router.ts";
 import type { Message } from "#shared/rpc/stdio/upstream.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
-import { isInUse, StoreInUse } from "#shared/runtime/files/own-store.ts";
+import { isInUse, StoreInUse } from "#shared/runtime/files/locked-store.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
 
 /** The session hosts of one `league mcp`: its own, and one for each other file of its folder with a game that its client names. */

@@ -1,15 +1,15 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "#shared/lib/clock.ts";
-import { wildcardHost } from "#shared/rpc/http/own-addresses.ts";
-import { readInterfaces } from "#shared/rpc/http/this-machine.ts";
+import { wildcardHost } from "#shared/rpc/http/machine-addresses.ts";
+import { readInterfaces } from "#shared/rpc/http/network-interfaces.ts";
 import { qrCode } from "#shared/runtime/cli/qr-code.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
-import { takeOwn } from "#shared/runtime/files/own-store.ts";
+import { lockStore } from "#shared/runtime/files/locked-store.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { createSupervisor } from "#shared/runtime/process/supervisor.ts";
 import type { LiveEvent } from "../../league-manager/projections/live.ts";
-import { writeWhole } from "../codenames/whole-file.ts";
+import { writeWhole } from "../codenames/atomic-file.ts";
 import { managerUrlOf, startAgents } from "../run/agents.ts";
 import { createProgress, standingsTable } from "../run/progress.ts";
 import { addressLines, isOpenToNetwork, managerUrls, startHint } from "./manager-addresses.ts";
@@ -43,7 +43,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
   const served = join(config.data, "serve.json");
   mkdirSync(config.data, { recursive: true, mode: 0o700 });
   // Its manager, started again, reads this file: it is written by nobody else while this command runs.
-  const lock = takeOwn(served);
+  const lock = lockStore(served);
   if (!lock) throw new StartError(`${config.data} is served by another process`);
   writeWhole(served, config);
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { gameIds, games } from "#shared/games/registry.ts";
-import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import { PATIENCE } from "#shared/lib/testing/patience.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { requireProgram } from "#shared/runtime/testing/packages.ts";
 import {

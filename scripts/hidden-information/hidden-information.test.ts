@@ -4,11 +4,11 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { type Hidden, REQUEST_SURFACES, STREAM_SURFACES } from "../../referee/play/testing-surfaces.ts";
-import { startTestHost, type TestHost } from "../../referee/rest/testing-host.ts";
-import { type Observer, observe } from "../../referee/rest/testing-rest.ts";
-import { OTHERS, type Reading, type Readings, readAll, SURFACES } from "./testing-readings.ts";
-import { plain, SCENES, type World } from "./testing-scenes.ts";
+import { type Hidden, REQUEST_SURFACES, STREAM_SURFACES } from "../../referee/play/testing/surfaces.ts";
+import { startTestHost, type TestHost } from "../../referee/rest/testing/host.ts";
+import { type Observer, observe } from "../../referee/rest/testing/rest.ts";
+import { OTHERS, type Reading, type Readings, readAll, SURFACES } from "./testing/readings.ts";
+import { plain, SCENES, type World } from "./testing/scenes.ts";
 
 let host: TestHost;
 let observer: Observer;

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { findGame } from "#shared/games/registry.ts";
-import { isWildcard, localUrl } from "#shared/rpc/http/own-addresses.ts";
+import { isWildcard, localUrl } from "#shared/rpc/http/machine-addresses.ts";
 import type { Config, PlayerConfig } from "#shared/runtime/config/config.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import type { AgentSpec, Supervisor } from "#shared/runtime/process/supervisor.ts";

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import stringWidth from "string-width";
 import { expect, test, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
-import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import { PATIENCE } from "#shared/lib/testing/patience.ts";
 import { createProgress, standingsTable } from "./progress.ts";
 
 test("a table's columns end where they should, whatever the names are written in", () => {

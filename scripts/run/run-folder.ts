@@ -5,7 +5,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { newRunSuffix, systemIds } from "#shared/lib/ids.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { jsonIn, writeWhole } from "../codenames/whole-file.ts";
+import { jsonIn, writeWhole } from "../codenames/atomic-file.ts";
 
 /** One run's folder under `data/runs`: its config, its seed, its agents' stores. */
 export interface RunFolder {

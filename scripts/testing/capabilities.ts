@@ -39,7 +39,7 @@ const capabilities: readonly Capability[] = [
     calls: /\b(networkInterfaces|readInterfaces)\b/g,
     modules: /^$/,
     // Two commands print the addresses of the manager that they start.
-    implementedBy: /^(shared\/rpc\/http\/this-machine|scripts\/(run\/run|commands\/serve))\.ts$/,
+    implementedBy: /^(shared\/rpc\/http\/network-interfaces|scripts\/(run\/run|commands\/serve))\.ts$/,
   },
   {
     name: "randomness",
@@ -69,10 +69,10 @@ const capabilities: readonly Capability[] = [
   {
     name: "the disk",
     instead: "take Disk (shared/runtime/files/disk.ts) as an argument; only what composes a process passes systemDisk",
-    calls: /\b(systemDisk|ownStore|takeOwn|isInUse|takeFile|openSqlite|threadWriter|localWriter)\b/g,
+    calls: /\b(systemDisk|openLockedStore|lockStore|isInUse|takeFile|openSqlite|threadWriter|localWriter)\b/g,
     modules: /^$/,
     // The entry of an agent, and the commands, which also read the stores of other processes.
-    implementedBy: /^(shared\/store\/.*|shared\/runtime\/(files\/disk|files\/own-store|agent)\.ts|scripts\/.*)$/,
+    implementedBy: /^(shared\/store\/.*|shared\/runtime\/(files\/disk|files\/locked-store|agent)\.ts|scripts\/.*)$/,
   },
 ];
 
@@ -89,7 +89,7 @@ const OUTSIDE: readonly (readonly [files: RegExp, reason: string])[] = [
 ];
 
 /** Whether a file, by its path from the root, is a test or a helper of tests. */
-export const isTestCode = (path: string): boolean => /\.test\.ts$|(^|\/)testing(\/|[^/]*\.ts$)/.test(path);
+export const isTestCode = (path: string): boolean => /\.test\.ts$|(^|\/)testing\//.test(path);
 
 /** Whether a file, by its path from the root, gets its capabilities as arguments. */
 export const takesCapabilities = (path: string): boolean =>

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import type { StartGame } from "#shared/protocol/messages.ts";
-import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { played } from "../../league-manager/testing/results.ts";
 import { callTool, newFolder, type Running, start } from "./processes.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { type CodenamesState, codenames } from "./codenames.ts";
 import { readMove, wordOf } from "./read-move.ts";
-import { act, begin, coveredOf, play, refusal, wordsWith } from "./testing-codenames.ts";
+import { act, begin, coveredOf, play, refusal, wordsWith } from "./testing/codenames.ts";
 
 const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;
 const red = (): CodenamesState => begin({ starting_team: "red" });

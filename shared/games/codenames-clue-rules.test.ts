@@ -3,7 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import { replayTexts } from "../session/replay.ts";
 import { create } from "../session/session.ts";
 import { codenames } from "./codenames.ts";
-import { begin, refusal, wordsWith } from "./testing-codenames.ts";
+import { begin, refusal, wordsWith } from "./testing/codenames.ts";
 import { clueFault } from "./words/codenames-clues.ts";
 import { WORDS } from "./words/codenames-words.ts";
 

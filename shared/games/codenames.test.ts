@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { create, decide, type Session } from "../session/session.ts";
 import { verdictOf } from "../session/verdict.ts";
 import { type CodenamesState, codenames, type Identity } from "./codenames.ts";
-import { act, begin, coveredOf, play, refusal, wordsWith } from "./testing-codenames.ts";
+import { act, begin, coveredOf, play, refusal, wordsWith } from "./testing/codenames.ts";
 
 const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;
 const TEAMS = ["red", "blue"] as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Clock, isInstant, isIso, isoAt, systemClock, throwLater } from "./clock.ts";
-import { manualClock } from "./testing-clock.ts";
+import { manualClock } from "./testing/clock.ts";
 
 /** A clock and how a test lets its time pass. */
 interface Subject {

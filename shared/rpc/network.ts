@@ -1,8 +1,8 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Result } from "../lib/result.ts";
 import { type Listening, type ListenOptions, listenHttp } from "./http/listen.ts";
-import { addressToward } from "./http/own-addresses.ts";
-import { type Interfaces, interfaceReader } from "./http/this-machine.ts";
+import { addressToward } from "./http/machine-addresses.ts";
+import { type Interfaces, interfaceReader } from "./http/network-interfaces.ts";
 import { createPeers, type Peers } from "./peer/peer.ts";
 
 /** The network operations of an agent. An agent gets them as an argument, so that a simulation can connect agents in one process. */

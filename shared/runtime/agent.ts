@@ -8,9 +8,9 @@ import { type Disk, systemDisk } from "./files/disk.ts";
 import { fileNameOf } from "./files/file-name.ts";
 import type { AgentReport } from "./process/agent-report.ts";
 import { EXIT, fileFault, StartError, StoreLost } from "./process/exit.ts";
-import { released } from "./process/held.ts";
 import { type Logger, openLog } from "./process/logger.ts";
 import { endWithNpm } from "./process/parent-watchdog.ts";
+import { startGateOpened } from "./process/start-gate.ts";
 
 /** The process around an agent: its log, its output, and the clock, randomness, network and disk for the agent. */
 export interface AgentProcess {
@@ -52,7 +52,7 @@ export async function runAgentProcess(
   process.on("uncaughtException", (thrown) => crash(life, thrown));
   process.on("unhandledRejection", (thrown) => crash(life, thrown));
   try {
-    await released();
+    await startGateOpened();
     life.running = await start(life.self);
     void life.running.ended?.then(() => stop(life, EXIT.ok));
   } catch (thrown) {

@@ -1,7 +1,7 @@
 import { messageOf } from "../lib/result.ts";
 import { isOnLoopback } from "../protocol/addresses.ts";
 import type { Listening } from "../rpc/http/listen.ts";
-import { httpUrl } from "../rpc/http/own-addresses.ts";
+import { httpUrl } from "../rpc/http/machine-addresses.ts";
 import type { AgentProcess } from "./agent.ts";
 import { StartError } from "./process/exit.ts";
 

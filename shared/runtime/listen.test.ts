@@ -2,7 +2,7 @@ import { Server } from "node:http";
 import { pino } from "pino";
 import { afterEach, expect, test, vi } from "vitest";
 import { systemClock } from "../lib/clock.ts";
-import { manualClock } from "../lib/testing-clock.ts";
+import { manualClock } from "../lib/testing/clock.ts";
 import type { ListenOptions } from "../rpc/http/listen.ts";
 import { httpNetwork } from "../rpc/network.ts";
 import { listen } from "./listen.ts";

@@ -8,7 +8,7 @@ import { afterEach, expect, it } from "vitest";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { isToken } from "../lib/ids.ts";
 import { PlayerRegisterResponse } from "../protocol/registration-messages.ts";
-import { newEnvelope } from "../protocol/testing-envelope.ts";
+import { newEnvelope } from "../protocol/testing/envelope.ts";
 import { collect } from "../rpc/http/request.ts";
 import type { AgentProcess } from "./agent.ts";
 import { systemDisk } from "./files/disk.ts";

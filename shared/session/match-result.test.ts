@@ -6,8 +6,8 @@ import { chainHash, GENESIS, type RecordedEvent } from "../lib/hash-chain.ts";
 import { eventOf } from "./entry.ts";
 import { faultsOfMatch, outcomeOf, type ReportedMatch } from "./match-result.ts";
 import type { Command, Session } from "./session.ts";
-import { act, playSession } from "./testing-play.ts";
-import { chainOf } from "./testing-rows.ts";
+import { act, playSession } from "./testing/play.ts";
+import { chainOf } from "./testing/rows.ts";
 import { verdictOf } from "./verdict.ts";
 
 const AT = "2025-01-01T00:00:00.000Z";

@@ -5,8 +5,8 @@ import { GENESIS, type RecordedEvent } from "../lib/hash-chain.ts";
 import { type Entry, eventOf } from "./entry.ts";
 import { replay, replayTexts } from "./replay.ts";
 import type { Command, Session } from "./session.ts";
-import { act, playSession } from "./testing-play.ts";
-import { chainOf, rowsOf } from "./testing-rows.ts";
+import { act, playSession } from "./testing/play.ts";
+import { chainOf, rowsOf } from "./testing/rows.ts";
 
 const AT = "2025-01-01T00:00:00.000Z";
 const SEED = "a seed";

@@ -6,7 +6,7 @@ import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
 import { SESSION_SCHEMA } from "../../referee/sessions/session-store.ts";
 import { chainHash, GENESIS, type NewEvent } from "../lib/hash-chain.ts";
 import { type EventLog, type StreamAppend, VersionConflict } from "./event-log.ts";
-import { events, MEDIA, type OpenedLog, openLog } from "./testing-event-log.ts";
+import { events, MEDIA, type OpenedLog, openLog } from "./testing/event-log.ts";
 
 /** The schemas of the stores that have an event log. */
 const SCHEMAS: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { isBroken, isBusy } from "./broken.ts";
+import { isBroken, isBusy } from "./store-errors.ts";
 
 /** SQL with its positional parameters, as plain data: it can cross to another thread. */
 export interface Statement {

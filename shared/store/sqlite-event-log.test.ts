@@ -7,8 +7,8 @@ import { GENESIS } from "../lib/hash-chain.ts";
 import type { EventLog, RecordedEvent } from "./event-log.ts";
 import { openSqlite } from "./sqlite.ts";
 import { EVENT_LOG_SCHEMA, sqliteEventLog } from "./sqlite-event-log.ts";
-import { events } from "./testing-event-log.ts";
-import { testWriter } from "./testing-writer.ts";
+import { events } from "./testing/event-log.ts";
+import { testWriter } from "./testing/writer.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sqlite-event-log-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { openSqlite } from "./sqlite.ts";
 import { EVENT_LOG_SCHEMA, sqliteEventLog } from "./sqlite-event-log.ts";
 import { createHeads, type Head } from "./stream-heads.ts";
-import { events } from "./testing-event-log.ts";
-import { testWriter } from "./testing-writer.ts";
+import { events } from "./testing/event-log.ts";
+import { testWriter } from "./testing/writer.ts";
 
 function heads(capacity: number) {
   const reads: string[] = [];

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../lib/clock.ts";
-import { StoreBusy } from "./broken.ts";
 import { groupCommit, type Outcomes, type Unit } from "./group-commit.ts";
+import { StoreBusy } from "./store-errors.ts";
 
 /** Writes units to a database, many in one transaction. */
 export interface Writer {

@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type App, type AppOptions, openApp, refused } from "./testing-app.ts";
-import { eventually, launchChromium } from "./testing-chromium.ts";
+import { type App, type AppOptions, openApp, refused } from "./testing/app.ts";
+import { eventually, launchChromium } from "./testing/chromium.ts";
 
 let browser: Browser;
 beforeAll(async () => {

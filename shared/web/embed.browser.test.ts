@@ -2,8 +2,8 @@ import type { Browser, Frame, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { GameView } from "./game-view.ts";
 import { boardPage } from "./pages.ts";
-import { eventually, launchChromium } from "./testing-chromium.ts";
-import { testingGame } from "./testing-games.ts";
+import { eventually, launchChromium } from "./testing/chromium.ts";
+import { testingGame } from "./testing/games.ts";
 
 let browser: Browser;
 beforeAll(async () => {

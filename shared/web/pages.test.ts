@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bundle } from "./bundle.ts";
 import { boardPage, gamesPage, jsonForScript } from "./pages.ts";
-import { chessAt } from "./testing-games.ts";
+import { chessAt } from "./testing/games.ts";
 
 const MODES = ["page", "app", "embed"] as const;
 

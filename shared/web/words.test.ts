@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { games } from "../games/registry.ts";
 import { bundle } from "./bundle.ts";
 import { factsOf } from "./game-facts.ts";
-import { chessAt } from "./testing-games.ts";
+import { chessAt } from "./testing/games.ts";
 import { newsInWords, resultInWords, turnInWords } from "./texts/words.ts";
 
 const players = {

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { systemIds } from "#shared/lib/ids.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import { webApp } from "#shared/runtime/web.ts";
-import { afterCommands, entered, running, SETTINGS } from "../../league/testing.ts";
+import { afterCommands, entered, running, SETTINGS } from "../../league/testing/leagues.ts";
 import { createProjections } from "../../projections/projections.ts";
 import { leaguePages } from "./pages.ts";
 

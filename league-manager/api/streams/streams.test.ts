@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing-patience.ts";
-import { ids, oneMatch, players, reader, startStream } from "./testing.ts";
+import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { ids, oneMatch, players, reader, startStream } from "../testing/streams.ts";
 
 describe("GET /leagues/{league_id}/events", () => {
   test("sends the events after a version, and then those that are committed, each with its version as its id", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { LEAGUE_EVENT_TYPES } from "../../league/events.ts";
-import { ids, oneMatch, players, reader, startStream } from "./testing.ts";
+import { ids, oneMatch, players, reader, startStream } from "../testing/streams.ts";
 
 describe("GET /leagues/{league_id}/events?types=", () => {
   test("sends the events of these types only, each with its version as its id", async () => {

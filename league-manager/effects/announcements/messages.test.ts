@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { LeagueCommand } from "../../league/commands.ts";
 import type { League } from "../../league/league.ts";
-import { afterCommands, resultOf, running, SEED, WON } from "../../league/testing.ts";
+import { afterCommands, resultOf, running, SEED, WON } from "../../league/testing/leagues.ts";
 import type { ManagerState } from "../../ledger.ts";
 import { AnnouncementMessages, type AnnouncementType } from "./messages.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { ok } from "#shared/lib/result.ts";
-import { manualClock } from "#shared/lib/testing-clock.ts";
+import { manualClock } from "#shared/lib/testing/clock.ts";
 import type { Agent } from "../../agents/agent.ts";
-import { afterCommands, running } from "../../league/testing.ts";
+import { afterCommands, running } from "../../league/testing/leagues.ts";
 import type { EffectsContext } from "../part.ts";
 import type { Announcement } from "./messages.ts";
 import { AnnouncementQueues } from "./queues.ts";

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { invariant } from "#shared/lib/result.ts";
-import { manualClock } from "#shared/lib/testing-clock.ts";
+import { manualClock } from "#shared/lib/testing/clock.ts";
 import { startLeague } from "../../commands/leagues.ts";
-import { open, player, referee } from "../../commands/testing.ts";
-import { ledgerOn } from "../../store/testing-ledger.ts";
+import { open, player, referee } from "../../commands/testing/commands.ts";
+import { ledgerOn } from "../../store/testing/ledger.ts";
 import { Referees } from "./referees.ts";
 
 const at = (address: string) => ({

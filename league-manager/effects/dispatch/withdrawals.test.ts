@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import { PATIENCE } from "#shared/lib/testing/patience.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import { withoutReferee } from "../../testing/decisions.ts";
 import { played } from "../../testing/results.ts";

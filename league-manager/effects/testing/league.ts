@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { Result } from "#shared/lib/result.ts";
-import { type ManualClock, manualClock } from "#shared/lib/testing-clock.ts";
+import { type ManualClock, manualClock } from "#shared/lib/testing/clock.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import { MatchCapacity } from "#shared/protocol/match-capacity.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";

@@ -1,11 +1,11 @@
 /** The part of the league manager that the tests of effects need: a ledger on a file, and the effects. */
 import { systemClock } from "#shared/lib/clock.ts";
-import type { ManualClock } from "#shared/lib/testing-clock.ts";
+import type { ManualClock } from "#shared/lib/testing/clock.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer/peer.ts";
 import { type Logger, openLog } from "#shared/runtime/process/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { testWriter } from "#shared/store/testing-writer.ts";
+import { testWriter } from "#shared/store/testing/writer.ts";
 import { openLeagues } from "../../commands/leagues.ts";
 import { createEffects, type EffectsOptions } from "../../effects.ts";
 import type { League, Match } from "../../league/league.ts";

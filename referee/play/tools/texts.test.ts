@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startTestHost, type TestHost } from "../../rest/testing-host.ts";
-import { createGame, joinGame, play, tool, twoSeats } from "../testing-play.ts";
+import { startTestHost, type TestHost } from "../../rest/testing/host.ts";
+import { createGame, joinGame, play, tool, twoSeats } from "../testing/play.ts";
 
 let host: TestHost;
 beforeAll(async () => {

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type GameId, gameIds, games } from "#shared/games/registry.ts";
 import { createRandom } from "#shared/lib/rng.ts";
-import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { testWriter } from "#shared/store/testing-writer.ts";
-import { startTestHost, type TestHost } from "../../rest/testing-host.ts";
-import { databaseOf } from "../../rest/testing-rest.ts";
+import { testWriter } from "#shared/store/testing/writer.ts";
+import { startTestHost, type TestHost } from "../../rest/testing/host.ts";
+import { databaseOf } from "../../rest/testing/rest.ts";
 import { SESSION_SCHEMA, sessionStore } from "../../sessions/session-store.ts";
-import { allSeats, createGame, joinGame, play, type TestSeat, type Told, tool, twoSeats } from "../testing-play.ts";
+import { allSeats, createGame, joinGame, play, type TestSeat, type Told, tool, twoSeats } from "../testing/play.ts";
 
 let host: TestHost;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync, StatementSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { startLeague } from "../../../league-manager/commands/leagues.ts";
-import { player, referee } from "../../../league-manager/commands/testing.ts";
+import { player, referee } from "../../../league-manager/commands/testing/commands.ts";
 import { writeExport } from "../files.ts";
 import { testExports } from "../testing/exports.ts";
 import { saltOf, writeStore } from "../testing/store.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
-import { launchChromium } from "#shared/web/testing-chromium.ts";
+import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { PATIENCE_MS, startManagedLeague } from "../../testing/managed-league.ts";
 import { cleanUp } from "../../testing/processes.ts";
 

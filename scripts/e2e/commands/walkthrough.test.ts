@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startTestHost, type TestHost } from "../../../referee/rest/testing-host.ts";
+import { startTestHost, type TestHost } from "../../../referee/rest/testing/host.ts";
 
 /** The walk-throughs of the documents: their blocks in one language, exactly as they stand there. */
 const blocks = (file: string, language: string): string => {

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { testWriter } from "#shared/store/testing-writer.ts";
+import { testWriter } from "#shared/store/testing/writer.ts";
 import {
   type Asked,
   answerTo,
@@ -11,8 +11,8 @@ import {
   people,
   round,
   stateIn,
-} from "../../../referee/codenames/testing-answers.ts";
-import { connectHost } from "../../../referee/codenames/testing-host.ts";
+} from "../../../referee/codenames/testing/answers.ts";
+import { connectHost } from "../../../referee/codenames/testing/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../../../referee/sessions/session-store.ts";
 import { startKillableHost } from "../../testing/killable-host.ts";
 import { cleanUp } from "../../testing/processes.ts";

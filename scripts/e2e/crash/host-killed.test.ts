@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { afterEach, expect, it } from "vitest";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { testWriter } from "#shared/store/testing-writer.ts";
+import { testWriter } from "#shared/store/testing/writer.ts";
 import { SESSION_SCHEMA, sessionStore } from "../../../referee/sessions/session-store.ts";
 import { startKillableHost } from "../../testing/killable-host.ts";
 import { cleanUp } from "../../testing/processes.ts";

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { nameCommitment } from "../../../league-manager/agents/decide.ts";
-import { startTestHost } from "../../../referee/rest/testing-host.ts";
+import { startTestHost } from "../../../referee/rest/testing/host.ts";
 import { forgeRun } from "../../archive/testing/forgery.ts";
 import { writeSyntheticRun } from "../../bench/run.ts";
 import {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, expect, it, vi } from "vitest";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
-import { startTestHost } from "../../../referee/rest/testing-host.ts";
+import { startTestHost } from "../../../referee/rest/testing/host.ts";
 import { writeSyntheticRun } from "../../bench/run.ts";
 import { cleanUp, league, newFolder, start } from "../../testing/processes.ts";
 import { testLeague } from "../../testing/test-league.ts";

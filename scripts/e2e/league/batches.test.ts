@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { afterEach, expect, it } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
-import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { startTestLeague, type TestLeague } from "../../testing/league.ts";
 

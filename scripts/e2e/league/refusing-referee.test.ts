@@ -1,7 +1,7 @@
 import { createServer, request } from "node:http";
 import { afterEach, expect, it, vi } from "vitest";
-import { forwardClock } from "#shared/lib/testing-clock.ts";
-import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import { forwardClock } from "#shared/lib/testing/clock.ts";
+import { PATIENCE } from "#shared/lib/testing/patience.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import type { LiveEvent } from "../../../league-manager/projections/live.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing-patience.ts";
-import { newEnvelope } from "#shared/protocol/testing-envelope.ts";
+import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { clients, type TestClient } from "#shared/rpc/testing/mcp-clients.ts";
 import { lastPlayer, startTestLeague, type TestLeague } from "../../testing/league.ts";
 

@@ -3,7 +3,7 @@ import { delimiter } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { clients } from "#shared/rpc/testing/mcp-clients.ts";
-import { startTestHost, type TestHost } from "../../../referee/rest/testing-host.ts";
+import { startTestHost, type TestHost } from "../../../referee/rest/testing/host.ts";
 import { cleanUp, newFolder, root } from "../../testing/processes.ts";
 
 /** Each test starts several processes, on whatever machine. */

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { startTestHost, type TestHost } from "../../../referee/rest/testing-host.ts";
+import { startTestHost, type TestHost } from "../../../referee/rest/testing/host.ts";
 import { cleanUp, newFolder, root } from "../../testing/processes.ts";
 
 /** Each test starts several processes, on whatever machine. */

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createRandom } from "#shared/lib/rng.ts";
 import { clients, type TestClient } from "#shared/rpc/testing/mcp-clients.ts";
-import { startTestHost, type TestHost } from "../../../referee/rest/testing-host.ts";
+import { startTestHost, type TestHost } from "../../../referee/rest/testing/host.ts";
 
 let host: TestHost | null = null;
 const connected: TestClient[] = [];

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import { PATIENCE } from "#shared/lib/testing/patience.ts";
 import { clients, type TestClient } from "#shared/rpc/testing/mcp-clients.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { lastPlayer, startTestLeague, type TestLeague } from "../../testing/league.ts";

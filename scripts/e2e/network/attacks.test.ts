@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import { PATIENCE } from "#shared/lib/testing/patience.ts";
 import { canCreateNetworks, createNetwork, type TestHost, type TestNetwork } from "#shared/rpc/testing/network.ts";
 import { cleanUp, newFolder, start } from "../../testing/processes.ts";
 

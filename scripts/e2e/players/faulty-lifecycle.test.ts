@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, type TestContext, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import { PATIENCE } from "#shared/lib/testing/patience.ts";
 import { stateLine } from "../../../league-manager/projections/lines.ts";
 import type { LiveEvent } from "../../../league-manager/projections/live.ts";
 import { keptState } from "../../../league-manager/testing/kept-state.ts";

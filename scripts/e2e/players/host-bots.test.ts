@@ -2,11 +2,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { gameIds } from "#shared/games/registry.ts";
-import { PATIENCE } from "#shared/lib/testing-patience.ts";
+import { PATIENCE } from "#shared/lib/testing/patience.ts";
 import { freePort, freePorts } from "#shared/runtime/process/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startPlayer } from "../../../player/service.ts";
-import { bodyOf, from, invitation, replyIn } from "../../../player/testing-messages.ts";
+import { bodyOf, from, invitation, replyIn } from "../../../player/testing/messages.ts";
 import {
   createGame,
   rest,
@@ -15,9 +15,9 @@ import {
   tokenOf,
   tool,
   watchGame,
-} from "../../../referee/play/testing-play.ts";
-import { startTestHost, type TestHost, type TestHostOptions } from "../../../referee/rest/testing-host.ts";
-import { observe } from "../../../referee/rest/testing-rest.ts";
+} from "../../../referee/play/testing/play.ts";
+import { startTestHost, type TestHost, type TestHostOptions } from "../../../referee/rest/testing/host.ts";
+import { observe } from "../../../referee/rest/testing/rest.ts";
 import { type FaultKind, startFaultyPlayer } from "../../testing/faulty-player.ts";
 import { agentsIn, cleanUp, eventually, kill, newFolder, processesIn, start } from "../../testing/processes.ts";
 

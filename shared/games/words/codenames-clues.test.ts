@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BoardWord, codenames } from "../codenames.ts";
-import { act, begin, coveredOf, play, refusal, wordsWith } from "../testing-codenames.ts";
+import { act, begin, coveredOf, play, refusal, wordsWith } from "../testing/codenames.ts";
 import { clueFault, clueRules, fold, sampleClues, upper } from "./codenames-clues.ts";
 import { WORDS } from "./codenames-words.ts";
 

@@ -7,8 +7,8 @@ import type { Gate, HttpContext, McpHandler } from "../jsonrpc/http.ts";
 import { type RejectionLog, rejectionLog } from "../jsonrpc/rejection-log.ts";
 import type { McpSessions } from "../mcp/sessions.ts";
 import { httpEndpoint } from "./endpoint.ts";
-import { isWildcard, localUrl, machineAddresses, urlsOf } from "./own-addresses.ts";
-import type { Interfaces } from "./this-machine.ts";
+import { isWildcard, localUrl, machineAddresses, urlsOf } from "./machine-addresses.ts";
+import type { Interfaces } from "./network-interfaces.ts";
 
 export interface ListenOptions {
   /** Receives rejected requests and internal errors. */

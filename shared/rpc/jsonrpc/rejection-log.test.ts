@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
-import { manualClock } from "../../lib/testing-clock.ts";
+import { manualClock } from "../../lib/testing/clock.ts";
 import { rejectionLog } from "./rejection-log.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the fields of any line

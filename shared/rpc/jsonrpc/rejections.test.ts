@@ -7,7 +7,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { err, ok } from "../../lib/result.ts";
 import { protocolError } from "../../protocol/errors.ts";
-import { newEnvelope } from "../../protocol/testing-envelope.ts";
+import { newEnvelope } from "../../protocol/testing/envelope.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
 import { type McpEndpoint, mcpEndpoint } from "../mcp/endpoint.ts";
 import { operation, toolsOf } from "../mcp/operations.ts";

@@ -6,7 +6,7 @@ import { err, ok } from "../../lib/result.ts";
 import { Envelope } from "../../protocol/envelope.ts";
 import { protocolError } from "../../protocol/errors.ts";
 import { PlayerRegisterRequest } from "../../protocol/registration-messages.ts";
-import { newEnvelope } from "../../protocol/testing-envelope.ts";
+import { newEnvelope } from "../../protocol/testing/envelope.ts";
 import { ask, faultsOf, serve } from "../testing/endpoint.ts";
 import { mcpMethods } from "./mcp.ts";
 import { type Caller, operation, toolsOf } from "./operations.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { newEnvelope } from "../../protocol/testing-envelope.ts";
+import { newEnvelope } from "../../protocol/testing/envelope.ts";
 import { closedPort, peers, usePeers } from "../testing/peer.ts";
 import { connectionFault, operatorText } from "./connection-fault.ts";
 

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
-import { newEnvelope } from "../../protocol/testing-envelope.ts";
+import { newEnvelope } from "../../protocol/testing/envelope.ts";
 import {
   answer,
   type Call,

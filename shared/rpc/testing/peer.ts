@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, expect } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
-import { newEnvelope } from "../../protocol/testing-envelope.ts";
+import { newEnvelope } from "../../protocol/testing/envelope.ts";
 import { createPeers, type Peers } from "../peer/peer.ts";
 
 export interface Call {

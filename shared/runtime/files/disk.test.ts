@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
-import { manualClock } from "../../lib/testing-clock.ts";
+import { manualClock } from "../../lib/testing/clock.ts";
 import { StartError, StoreLost } from "../process/exit.ts";
 import { systemDisk } from "./disk.ts";
 

@@ -4,7 +4,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { type Database, takeFile } from "../../store/sqlite.ts";
 import { localWriter, threadWriter, type Writer } from "../../store/writer.ts";
 import { fileFault, StartError } from "../process/exit.ts";
-import { ownStore } from "./own-store.ts";
+import { openLockedStore } from "./locked-store.ts";
 
 /** A database that an agent has opened for itself alone: read by `db`, written by `writer`. */
 export interface AgentStore {
@@ -41,7 +41,7 @@ export interface Disk {
 /** The disk of this machine. */
 export const systemDisk = (clock: Clock): Disk => ({
   openStore(file, schema, { isWrittenByThread, onBroken }) {
-    const own = ownStore(file, schema, clock, onBroken);
+    const own = openLockedStore(file, schema, clock, onBroken);
     const writer = isWrittenByThread ? threadWriter(file, onBroken, clock) : localWriter(own.db, clock, onBroken);
     return {
       db: own.db,

@@ -3,8 +3,8 @@ import { stat } from "node:fs/promises";
 import { z } from "zod";
 import type { Clock } from "../../lib/clock.ts";
 import { messageOf } from "../../lib/result.ts";
-import { UnusableEvent } from "../../store/broken.ts";
 import { OtherFormat } from "../../store/sqlite.ts";
+import { UnusableEvent } from "../../store/store-errors.ts";
 import { StartError, StoreLost } from "../process/exit.ts";
 
 const LOOK_EVERY_MS = 1_000;

@@ -7,7 +7,7 @@ import { inOneLine } from "../../lib/text.ts";
 import { readLines } from "../../rpc/stdio/stdio-lines.ts";
 import { AgentReport } from "./agent-report.ts";
 import { EXIT } from "./exit.ts";
-import { release, startEnv } from "./held.ts";
+import { openStartGate, startGateEnv } from "./start-gate.ts";
 
 // Every program that starts agents, also a test or a host of bots, makes them load compiled code.
 createRequire(import.meta.url)("../compile-cache.cjs");
@@ -115,9 +115,9 @@ function launch(agents: Agents, spec: AgentSpec, life: Life): void {
   const child = spawn(process.execPath, [`${root}${spec.script}`, ...spec.args], {
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     detached: true,
-    env: { ...environmentFor(spec), ...startEnv(after !== undefined) },
+    env: { ...environmentFor(spec), ...startGateEnv(after !== undefined) },
   });
-  void after?.then(() => release(child));
+  void after?.then(() => openStartGate(child));
   children.set(spec.name, child);
   const cancelSlow = options.clock.after(SLOW_START_MS, () => options.onLine(spec.name, slowWords(spec)));
   hearReports(child, spec, life, options, cancelSlow);

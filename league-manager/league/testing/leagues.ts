@@ -1,0 +1,121 @@
+import { expect } from "vitest";
+import { findGame } from "#shared/games/registry.ts";
+import type { Result } from "#shared/lib/result.ts";
+import type { ErrorCode, ProtocolError } from "#shared/protocol/errors.ts";
+import type { MatchResult } from "#shared/protocol/messages.ts";
+import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
+import type { Command } from "#shared/session/session.ts";
+import { act as actOfRole, playSession } from "#shared/session/testing/play.ts";
+import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "../commands.ts";
+import { decideLeague } from "../decide.ts";
+import { FORMAT_VERSION, type LeagueEvent } from "../events.ts";
+import { foldLeague } from "../evolve.ts";
+import type { League, Match } from "../league.ts";
+import { rolesOf } from "../outcome.ts";
+
+export const AT = "2025-01-01T00:00:00.000Z";
+
+export const SETTINGS: LeagueSettings = {
+  leagueId: "rps",
+  runId: "run",
+  game: "rps.v1",
+  roles: ["player_1", "player_2"],
+  options: { best_of: 1 },
+  format: "round-robin",
+  seedCommitment: "commitment of the seed",
+};
+
+export const CODENAMES: LeagueSettings = {
+  ...SETTINGS,
+  leagueId: "codenames",
+  game: "codenames.v1",
+  roles: ["red_spymaster", "red_team", "blue_spymaster", "blue_team"],
+  options: {},
+};
+
+/** An event as it is stored. */
+export const stored = (event: NewLeagueEvent): LeagueEvent => ({ v: FORMAT_VERSION, at: AT, ...event }) as LeagueEvent;
+
+/** The league that these commands lead to, all of which must be accepted, and its events. */
+export function afterCommands(commands: readonly LeagueCommand[]): { league: League; events: readonly LeagueEvent[] } {
+  const events: LeagueEvent[] = [];
+  for (const command of commands) {
+    const decided = decideLeague(foldLeague(events), command);
+    if (!decided.ok) throw new Error(`${command.type}: ${decided.error.message}`);
+    events.push(...decided.value.map(stored));
+  }
+  return { league: foldLeague(events) as League, events };
+}
+
+/** Commands that open a league and enter players. */
+export const entered = (playerIds: readonly string[], settings = SETTINGS): readonly LeagueCommand[] => [
+  { type: "open", settings },
+  ...playerIds.map((playerId) => ({ type: "enter", playerId, nameCommitment: `name of ${playerId}` }) as const),
+];
+
+/** Commands that start a league of these players and open its first round. */
+export const running = (playerIds: readonly string[], settings = SETTINGS): readonly LeagueCommand[] => [
+  ...entered(playerIds, settings),
+  { type: "start" },
+  { type: "open_round", roundId: 1, shutDown: new Map() },
+];
+
+/** Given these commands, when another one comes, then these events follow, or it is rejected. */
+export const given = (...commands: readonly LeagueCommand[]) => ({
+  when(command: LeagueCommand) {
+    const league = commands.length === 0 ? null : afterCommands(commands).league;
+    const decided: Result<readonly NewLeagueEvent[], ProtocolError> = decideLeague(league, command);
+    return {
+      leadsTo(...events: readonly NewLeagueEvent[]): void {
+        expect(decided).toEqual({ ok: true, value: events });
+      },
+      isRejected(code: ErrorCode, message: string, more: Partial<ProtocolError> = {}): void {
+        expect(decided).toMatchObject({ ok: false, error: { error_code: code, message, ...more } });
+      },
+    };
+  },
+});
+
+/** The seed of every match in these tests. */
+export const SEED = "seed of the match";
+
+/** The result of a match that is played by these commands of its session, which must end it. */
+export function resultOf(league: League, match: Match, commands: readonly Command[], seed = SEED): MatchResult {
+  const game = findGame(league.game);
+  if (!game) throw new Error(`no game ${league.game}`);
+  const { leagueId: league_id } = league;
+  const { matchId: match_id, roundId: round_id, epoch } = match;
+  const players = rolesOf(league, match);
+  const participants = participantsOf({ league_id, match_id, roles: players });
+  const options = game.options.parse(league.options);
+  const setup = { id: "session", game, options, participants, seed, at: AT };
+  const { session, log, head } = playSession(setup, commands);
+  return { league_id, match_id, round_id, epoch, ...outcomeOf(session, head, players), log };
+}
+
+/** A choice of the player in a seat of rock, paper, scissors. */
+export const act = (seat: 1 | 2, action: string): Command => actOfRole(`player_${seat}`, action);
+
+/** The player in the first seat wins. */
+export const WON: readonly Command[] = [act(1, "rock"), act(2, "scissors")];
+
+/** A role does not answer in time. */
+export const forfeitBy = (...roles: readonly string[]): readonly Command[] => [
+  { type: "forfeit", faults: roles.map((role) => ({ role, code: "G002", cause: "timeout", detail: "no answer" })) },
+];
+
+/** A match that ended without having been played. */
+export const unplayed = ({ leagueId }: League, { matchId, roundId, epoch }: Match, reason: string): MatchResult => ({
+  league_id: leagueId,
+  match_id: matchId,
+  round_id: roundId,
+  epoch,
+  winner: null,
+  final_scores: {},
+  match_points: {},
+  termination: "aborted",
+  reason,
+  faults: [],
+  log_head: "",
+  log: [],
+});

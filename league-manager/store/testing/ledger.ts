@@ -1,0 +1,127 @@
+import { copyFileSync } from "node:fs";
+import { systemClock } from "#shared/lib/clock.ts";
+import { err, ok } from "#shared/lib/result.ts";
+import { protocolError } from "#shared/protocol/errors.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { testWriter } from "#shared/store/testing/writer.ts";
+import type { Agent } from "../../agents/agent.ts";
+import type { NewAgentEvent } from "../../agents/events.ts";
+import type { NewLeagueEvent } from "../../league/commands.ts";
+import { AT } from "../../league/testing/leagues.ts";
+import type { Decide, Ledger, ManagerState, Write } from "../../ledger.ts";
+import { openLedger } from "../ledger.ts";
+import { loadState } from "../load-state.ts";
+import { type ManagerStore, managerStore } from "../manager-store.ts";
+import { MANAGER_SCHEMA } from "../schema.ts";
+import { keepSnapshots, type Snapshots } from "../snapshots.ts";
+
+export const LEAGUE_IDS = ["first", "second"];
+
+export interface OpenedLedger {
+  readonly db: ReturnType<typeof openSqlite>;
+  readonly store: ManagerStore;
+  readonly ledger: Ledger;
+  readonly snapshots: Snapshots;
+  /** The failures that end a manager. */
+  readonly fatal: readonly Error[];
+  /** What was thrown in later turns of the event loop, where nothing catches it. */
+  readonly uncaught: readonly unknown[];
+  /** Why snapshots were not written. */
+  readonly snapshotErrors: readonly unknown[];
+  /** How often the store's log was appended to. */
+  appends(): number;
+  /** The reads of streams: name and first sequence number. */
+  readonly reads: readonly string[];
+}
+
+export function ledgerOn(file: string, { snapshotAfter = 5_000, leagueIds = LEAGUE_IDS } = {}): OpenedLedger {
+  const db = openSqlite(file, MANAGER_SCHEMA);
+  const store = managerStore(db, testWriter(db));
+  let appends = 0;
+  const append: typeof store.log.append = (...args) => {
+    appends++;
+    return store.log.append(...args);
+  };
+  const reads: string[] = [];
+  const fatal: Error[] = [];
+  const read: typeof store.log.read = (stream, from = 0, limit) => {
+    reads.push(`${stream} ${from}`);
+    return store.log.read(stream, from, limit);
+  };
+  const counted = { ...store, log: { ...store.log, append, read } };
+  const uncaught: unknown[] = [];
+  const defer = (run: () => void): void =>
+    systemClock.defer(() => {
+      try {
+        run();
+      } catch (thrown) {
+        uncaught.push(thrown);
+      }
+    });
+  const clock = { iso: () => AT, nextTurn: systemClock.nextTurn, defer };
+  const loaded = loadState(counted, leagueIds);
+  const ledger = openLedger({ store: counted, loaded, clock, leagueIds, onFatal: (error) => fatal.push(error) });
+  const snapshotErrors: unknown[] = [];
+  const onError = (thrown: unknown): void => void snapshotErrors.push(thrown);
+  const written = loaded.snapshots;
+  const snapshots = keepSnapshots({ ledger, store, written, clock: systemClock, after: snapshotAfter, onError });
+  return { db, store, ledger, snapshots, appends: () => appends, reads, fatal, uncaught, snapshotErrors };
+}
+
+export const opened = (league_id: string): NewLeagueEvent => ({
+  ...{ type: "opened", league_id, run_id: "run", game: "rps.v1", roles: ["a", "b"], options: {} },
+  ...{ format: "round-robin", seed_commitment: "c" },
+});
+export const entered = (player_id: string): NewLeagueEvent => ({
+  type: "player_entered",
+  player_id,
+  name_commitment: "n",
+});
+export const registered = (agent_id: string, kind: Agent["kind"] = "player"): NewAgentEvent => ({
+  ...{
+    type: "registered",
+    agent_id,
+    kind,
+    name_commitment: "n",
+    game_types: [],
+    legal_actions: true,
+    round_results: true,
+  },
+  ...{ batch: true, announcements: true, max_concurrent: 0, dialect: "native" },
+});
+export const profile = (agentId: string, name = agentId): Write => ({
+  type: "profile",
+  agentId,
+  profile: { name, salt: "s", endpoint: `http://${name}`, tokenHash: `hash of ${agentId}` },
+});
+
+export const openLeague =
+  (leagueId: string): Decide<string> =>
+  () =>
+    ok({ leagueEvents: [{ leagueId, event: opened(leagueId) }], reply: leagueId });
+
+/** Registers the next player, with a profile, and enters it into a league; a league has two places. */
+export const enter =
+  (leagueId: string): Decide<string> =>
+  ({ leagues, agents }) => {
+    const entrants = leagues.get(leagueId)?.entrants.size ?? 0;
+    if (entrants >= 2) return err(protocolError("L002", "full"));
+    const id = `P${agents.size + 1}`;
+    return ok({
+      leagueEvents: [{ leagueId, event: entered(id) }],
+      agentEvents: [{ agentId: id, event: registered(id) }],
+      writes: [profile(id)],
+      reply: id,
+    });
+  };
+
+let copies = 0;
+
+/** The state that a process loads when it starts on a copy of the current files. */
+export function stateAfterCrash(file: string): ManagerState {
+  const copy = `${file}.copy-${++copies}`;
+  for (const end of ["", "-wal"]) copyFileSync(file + end, copy + end);
+  const { ledger, db } = ledgerOn(copy);
+  db.close();
+  return ledger.state;
+}

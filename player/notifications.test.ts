@@ -1,0 +1,151 @@
+import { expect, test } from "vitest";
+import type { GameResult } from "#shared/protocol/messages.ts";
+import { createNotificationLog } from "./notifications.ts";
+
+function told() {
+  const lines: string[] = [];
+  const notifications = createNotificationLog((line) => lines.push(line));
+  notifications.registered("P01", ["l", "other"]);
+  return { lines, notifications };
+}
+
+const match = { leagueId: "l", matchId: "R1M1", epoch: 1, game: "rps.v1", options: {}, role: "player_1" };
+const result = {
+  ...{ league_id: "l", match_id: "R1M1", final_scores: {}, match_points: {}, seed: "s", log_head: "h" },
+};
+
+test.each<[string | null, GameResult["termination"], string, string]>([
+  ["P01", "normal", "won_series", "won (won series)"],
+  ["P02", "forfeit", "timeout", "lost (timeout)"],
+  [null, "normal", "drawn", "drawn (drawn)"],
+  [null, "forfeit", "timeout,timeout", "no winner (timeout,timeout)"],
+  [null, "aborted", "expired", "no winner (expired)"],
+])("of a match with winner %s, %s, a player's owner reads how it was for it", (winner, termination, reason, read) => {
+  const { lines, notifications } = told();
+  notifications.matchEnded(
+    { ...match, roles: { player_1: "P01", player_2: "P02" } },
+    { ...result, winner, termination, reason },
+  );
+  expect(lines).toEqual([`l R1M1 as player_1: ${read}`]);
+});
+
+test("a player's owner reads that it did not answer in time, on one line", () => {
+  const { lines, notifications } = told();
+  notifications.gameError({
+    league_id: "l",
+    match_id: "R1M1",
+    error_code: "G002",
+    message: "no answer\nwithin 500 ms",
+  });
+  expect(lines).toEqual(["l R1M1: G002 no answer within 500 ms"]);
+});
+
+test.each([
+  [
+    { red_spymaster: 3, red_team: 3, blue_spymaster: 0, blue_team: 0 },
+    "red_team",
+    "normal",
+    "won, team red wins (agents found)",
+  ],
+  [
+    { red_spymaster: 3, red_team: 3, blue_spymaster: 0, blue_team: 0 },
+    "blue_team",
+    "normal",
+    "lost, team red wins (agents found)",
+  ],
+  [{ red_spymaster: 1, red_team: 1, blue_spymaster: 1, blue_team: 1 }, "red_team", "normal", "drawn (agents found)"],
+  [
+    { red_spymaster: 0, red_team: 0, blue_spymaster: 0, blue_team: 0 },
+    "red_team",
+    "forfeit",
+    "no winner (agents found)",
+  ],
+] as const)(
+  "of a game of teams, with points %j, %s reads which team has won",
+  (match_points, role, termination, read) => {
+    const { lines, notifications } = told();
+    const roles = Object.fromEntries(Object.keys(match_points).map((one) => [one, one]));
+    const info = { ...match, game: "codenames.v1", role, roles };
+    notifications.matchEnded(info, { ...result, match_points, winner: null, termination, reason: "agents_found" });
+    expect(lines).toEqual([`l R1M1 as ${role}: ${read}`]);
+  },
+);
+
+test("a league is over with the standings behind its last round, and no other league with it", () => {
+  const { lines, notifications } = told();
+  const row = { display_name: "P", played: 1, wins: 1, draws: 0, losses: 0, points: 3 };
+  const standings = ["P02", "P01"].map((player_id, index) => ({ ...row, player_id, rank: index + 1 }));
+  const end = (league_id: string, round_id: number, next_round_id: number | null): void => {
+    notifications.roundEnded({ league_id, round_id, next_round_id, matches_completed: 1, summary: {} });
+    notifications.standings({ league_id, round_id, standings });
+  };
+  end("l", 1, 2);
+  end("l", 2, null);
+  end("other", 1, 2);
+  notifications.standings({ league_id: "not mine", round_id: 1, standings: standings.slice(0, 1) });
+  expect(lines).toEqual([
+    "l after round 1: rank 2 of 2, points 3",
+    "l is over: rank 2 of 2, points 3",
+    "other after round 1: rank 2 of 2, points 3",
+  ]);
+});
+
+test("a player knows its state, points and rank from the notifications that it receives", () => {
+  const { notifications } = told();
+  const row = { display_name: "P", played: 1, wins: 1, draws: 0, losses: 0, player_id: "P01", rank: 2 };
+  const facts: unknown[] = [notifications.facts()];
+  notifications.roundStarted();
+  const roles = { player_1: "P01", player_2: "P02" };
+  const won = { ...result, winner: "P01", termination: "normal", reason: "won", match_points: { P01: 3 } } as const;
+  notifications.matchEnded({ ...match, roles }, won);
+  facts.push(notifications.facts());
+  notifications.standings({ league_id: "other", round_id: 1, standings: [{ ...row, points: 1, state: "SUSPENDED" }] });
+  facts.push(notifications.facts());
+  for (const league_id of ["l", "other"]) {
+    notifications.roundEnded({ league_id, round_id: 1, next_round_id: null, matches_completed: 1, summary: {} });
+    notifications.standings({ league_id, round_id: 1, standings: [{ ...row, points: 3, state: "ACTIVE" }] });
+  }
+  facts.push(notifications.facts());
+  const league = (league_id: string, points: number, rank: number | null) => ({ league_id, points, rank });
+  expect(facts).toEqual([
+    { player_id: "P01", state: "REGISTERED", points: 0, leagues: [league("l", 0, null), league("other", 0, null)] },
+    { player_id: "P01", state: "ACTIVE", points: 3, leagues: [league("l", 3, null), league("other", 0, null)] },
+    { player_id: "P01", state: "SUSPENDED", points: 4, leagues: [league("l", 3, null), league("other", 1, 2)] },
+    { player_id: "P01", state: "SHUTDOWN", points: 6, leagues: [league("l", 3, 2), league("other", 3, 2)] },
+  ]);
+});
+
+test("a player that does not register itself knows its id from its matches, and is active again in the next league", () => {
+  const notifications = createNotificationLog(() => {});
+  const facts = [notifications.facts()];
+  notifications.matchBegun("P03");
+  facts.push(notifications.facts());
+  const row = { display_name: "P", played: 1, wins: 0, draws: 0, losses: 1, points: 0, rank: 2 };
+  notifications.roundEnded({ league_id: "l", round_id: 1, next_round_id: null, matches_completed: 1, summary: {} });
+  notifications.standings({ league_id: "l", round_id: 1, standings: [{ ...row, player_id: "P03" }] });
+  facts.push(notifications.facts());
+  notifications.matchBegun("P01");
+  facts.push(notifications.facts());
+  expect(facts.map(({ player_id, state }) => [player_id, state])).toEqual([
+    [null, "INIT"],
+    ["P03", "ACTIVE"],
+    ["P03", "SHUTDOWN"],
+    ["P01", "ACTIVE"],
+  ]);
+});
+
+test("the terminal shows the player's rank and, if the message states it, the number of players, also for truncated standings", () => {
+  const { lines, notifications } = told();
+  const row = { rank: 17, player_id: "P01", display_name: "Ann", played: 1, wins: 1, draws: 0, losses: 0, points: 3 };
+  const update = { league_id: "l", round_id: 1, standings: [row] };
+  const truncated = { ...update, truncated: true, resource: "league://l/standings" };
+  notifications.standings({ ...truncated, total: 102 });
+  notifications.standings(truncated);
+  notifications.standings(update);
+  expect(lines).toEqual([
+    "l after round 1: rank 17 of 102, points 3",
+    "l after round 1: rank 17, points 3",
+    "l after round 1: rank 17 of 1, points 3",
+  ]);
+  expect(notifications.facts().leagues[0]).toEqual({ league_id: "l", points: 3, rank: 17 });
+});

@@ -1,0 +1,108 @@
+import { spoken, winnersInWords, winnersOf } from "#shared/games/game.ts";
+import { findGame } from "#shared/games/registry.ts";
+import { inOneLine } from "#shared/lib/text.ts";
+import { type AgentEvent, type AgentState, transition } from "#shared/protocol/lifecycle.ts";
+import type { GameError, GameResult, RoundEnd, StandingsUpdate } from "#shared/protocol/messages.ts";
+import type { MatchInfo } from "./sdk.ts";
+
+/** Collects the notifications of the manager and the referees, as lines for the person who started the player and as facts for get_my_state. */
+export interface NotificationLog {
+  registered(playerId: string, leagueIds: readonly string[]): void;
+  /** A match has begun in which the player has this id. A player that does not register itself has no other source for its id. */
+  matchBegun(playerId: string): void;
+  matchEnded(info: MatchInfo, result: GameResult): void;
+  /** The referee reports a fault of this player. */
+  gameError(error: GameError): void;
+  roundStarted(): void;
+  roundEnded(round: RoundEnd): void;
+  standings(update: StandingsUpdate): void;
+  facts(): Facts;
+}
+
+interface Facts {
+  /** null until it is known. */
+  readonly player_id: string | null;
+  /** As far as the player knows: the manager sends it after each round. */
+  readonly state: AgentState;
+  /** Of all its leagues together. */
+  readonly points: number;
+  readonly leagues: readonly { readonly league_id: string; readonly points: number; readonly rank: number | null }[];
+}
+
+/** The roles that have won. If a team has won, `winner` is null, and its roles have the most match points. */
+export function winningRoles(
+  { roles }: Pick<MatchInfo, "roles">,
+  { winner, match_points }: GameResult,
+): readonly string[] {
+  const players = Object.entries(roles);
+  if (winner !== null) return players.filter(([, id]) => id === winner).map(([role]) => role);
+  const scores = Object.fromEntries(players.map(([role, id]) => [role, match_points[id] ?? 0]));
+  return winnersOf({ scores }) ?? [];
+}
+
+export function createNotificationLog(say: (line: string) => void): NotificationLog {
+  let playerId: string | null = null;
+  let state: AgentState = "INIT";
+  const leagues = new Map<string, { points: number; rank: number | null }>();
+  /** Leagues whose last round has ended: the standings that follow are the last. */
+  const over = new Set<string>();
+  const leagueOf = (leagueId: string) => {
+    const league = leagues.get(leagueId) ?? { points: 0, rank: null };
+    leagues.set(leagueId, league);
+    return league;
+  };
+  const step = (event: AgentEvent): void => {
+    const next = transition(state, event);
+    if (next.ok) state = next.value;
+  };
+  return {
+    registered(id, leagueIds) {
+      playerId = id;
+      step("register_success");
+      for (const leagueId of leagueIds) leagueOf(leagueId);
+    },
+    matchBegun(id) {
+      playerId = id;
+      // A player that does not register itself may play in one league after another.
+      if (state === "INIT" || state === "SHUTDOWN") state = "REGISTERED";
+      step("league_start");
+    },
+    matchEnded(info, result) {
+      const { leagueId, matchId, role, roles } = info;
+      leagueOf(leagueId).points += result.match_points[roles[role] ?? ""] ?? 0;
+      const winners = winningRoles(info, result);
+      const unwon = result.termination === "normal" ? "drawn" : "no winner";
+      const how = winners.length === 0 ? unwon : winners.includes(role) ? "won" : "lost";
+      const teams = findGame(info.game)?.info.teams;
+      const team = teams && winners.length > 1 ? `, ${winnersInWords(teams, winners)} wins` : "";
+      say(inOneLine(`${leagueId} ${matchId} as ${role}: ${how}${team} (${spoken(result.reason)})`));
+    },
+    gameError({ league_id, match_id, error_code, message }) {
+      say(inOneLine(`${league_id} ${match_id}: ${error_code} ${message}`.slice(0, 500)));
+    },
+    roundStarted: () => step("league_start"),
+    roundEnded({ league_id, next_round_id }) {
+      if (next_round_id === null) over.add(league_id);
+      else over.delete(league_id);
+    },
+    standings({ league_id, round_id, standings, truncated, total }) {
+      const mine = standings.find((row) => row.player_id === playerId);
+      if (!mine) return;
+      const { rank, points } = mine;
+      leagues.set(league_id, { rank, points });
+      state = mine.state ?? state;
+      if ([...leagues.keys()].every((leagueId) => over.has(leagueId))) step("league_end");
+      const when = over.has(league_id) ? "is over" : `after round ${round_id}`;
+      // A truncated list holds the player's own entry only. A manager of another program may send it without `total`.
+      const players = truncated === true ? total : standings.length;
+      const of = players === undefined ? "" : ` of ${players}`;
+      say(inOneLine(`${league_id} ${when}: rank ${rank}${of}, points ${points}`));
+    },
+    facts: () => ({
+      player_id: playerId,
+      state,
+      points: [...leagues.values()].reduce((sum, league) => sum + league.points, 0),
+      leagues: [...leagues].map(([league_id, { points, rank }]) => ({ league_id, points, rank })),
+    }),
+  };
+}

@@ -1,0 +1,127 @@
+/** Every way to read a game of a session host. No request here changes the game. */
+import type { TestHost } from "../../rest/testing/host.ts";
+import { tool, watchStream } from "./play.ts";
+
+/** What a game hides: a choice of an open turn, a dealt card, or the key of Codenames. */
+export type Hidden = "choice" | "card" | "key";
+
+interface Surface {
+  /** The callers that it answers: holders of a seat, agents with a token, or all. One that is public shows all callers the spectator's view. */
+  readonly readers: "seats" | "agents" | "all" | "public";
+  /** The hidden information that it shows to the viewer that may know it, and later to all its readers. */
+  readonly shows: readonly Hidden[];
+}
+
+/** A surface that one request reads. */
+export interface RequestSurface extends Surface {
+  read(host: TestHost, gameId: string, token: string | null): Promise<string>;
+}
+
+/** A stream of server-sent events, opened before a choice is made or while it is sealed. */
+export interface StreamSurface extends Surface {
+  readonly opened: "before" | "sealed";
+  open(host: TestHost, gameId: string, token: string | null): ReturnType<typeof watchStream>;
+}
+
+const STATE: readonly Hidden[] = ["choice", "card", "key"];
+const NOTHING: readonly Hidden[] = [];
+
+const http =
+  (method: "GET" | "POST", path: string, body?: object): RequestSurface["read"] =>
+  async (host, gameId, token) => {
+    const as = token === null ? {} : { token };
+    const { status, text } = await host.call(method, path.replace("ID", gameId), { ...as, ...(body && { body }) });
+    return `${status} ${text}`;
+  };
+
+const mcp =
+  (name: string, args: object, more: { tokenIs?: "seat_token" | "auth_token"; idIs?: "game_id" | "match_id" } = {}) =>
+  async (host: TestHost, gameId: string, token: string | null): Promise<string> => {
+    const { tokenIs = "seat_token", idIs = "game_id" } = more;
+    return (await tool(host, name, { [idIs]: gameId, ...(token !== null && { [tokenIs]: token }), ...args })).raw;
+  };
+
+const resource =
+  (uri: string): RequestSurface["read"] =>
+  async (host, gameId, token) => {
+    const body = { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: uri.replace("ID", gameId) } };
+    const headers = { "content-type": "application/json" };
+    return (await host.call("POST", "/mcp", { body, headers, ...(token !== null && { token }) })).text;
+  };
+
+/** The line of one game in the list of games: the others are not the same at each reading. */
+const listed: RequestSurface["read"] = async (host, gameId) => {
+  const { games } = (await host.call("GET", "/api/games")).json;
+  return JSON.stringify(games.find(({ game_id }: { game_id: string }) => game_id === gameId) ?? null);
+};
+
+const game = { idIs: "match_id" } as const;
+
+export const REQUEST_SURFACES: Readonly<Record<string, RequestSurface>> = {
+  "REST state": { readers: "agents", shows: STATE, read: http("GET", "/sessions/ID/state") },
+  "REST long poll": {
+    ...{ readers: "agents", shows: STATE },
+    read: http("GET", "/sessions/ID/state?wait_after_tick=0&timeout_s=0"),
+  },
+  "REST log": { readers: "agents", shows: ["choice"], read: http("GET", "/sessions/ID/log") },
+  "REST list of sessions": { readers: "agents", shows: NOTHING, read: http("GET", "/sessions") },
+  "REST rejected action": {
+    ...{ readers: "agents", shows: NOTHING },
+    read: http("POST", "/sessions/ID/actions", { action: "no such move", expected_tick: 99 }),
+  },
+  "page document": { readers: "all", shows: NOTHING, read: http("GET", "/game/ID") },
+  "page data": { readers: "all", shows: STATE, read: http("GET", "/api/games/ID") },
+  "page rejected move": {
+    ...{ readers: "all", shows: NOTHING },
+    read: http("POST", "/api/games/ID/moves", { move: "no such move", claim: "win" }),
+  },
+  "page list of games": { readers: "all", shows: NOTHING, read: listed },
+  "tool waitForNextTurn": {
+    ...{ readers: "seats", shows: STATE },
+    read: mcp("waitForNextTurn", { timeout_s: 0, showUi: true }),
+  },
+  "tool finishTurn, illegal": { readers: "seats", shows: NOTHING, read: mcp("finishTurn", { move: "no such move" }) },
+  "tool finishTurn, false claim": {
+    ...{ readers: "seats", shows: NOTHING },
+    read: mcp("finishTurn", { move: "rock", claim: "checkmate" }),
+  },
+  "tool finishTurn, claim of a win": {
+    ...{ readers: "seats", shows: NOTHING },
+    read: mcp("finishTurn", { move: 3, claim_win: true }),
+  },
+  "tool finishTurn, claim of a draw": {
+    ...{ readers: "seats", shows: NOTHING },
+    read: mcp("finishTurn", { move: "bet", claim: "draw" }),
+  },
+  "tool finishTurn, wrong tick": {
+    ...{ readers: "seats", shows: NOTHING },
+    read: mcp("finishTurn", { move: "no such move", expected_tick: 99 }),
+  },
+  "tool joinGame": { readers: "all", shows: NOTHING, read: mcp("joinGame", {}) },
+  "tool get_game_state": {
+    ...{ readers: "all", shows: STATE },
+    read: mcp("get_game_state", {}, { ...game, tokenIs: "auth_token" }),
+  },
+  "tool validate_move": {
+    ...{ readers: "all", shows: NOTHING },
+    read: mcp("validate_move", { player_id: "player_1", move: "rock" }, { ...game, tokenIs: "auth_token" }),
+  },
+  "resource game://state": { readers: "public", shows: STATE, read: resource("game://state/ID") },
+};
+
+const events =
+  (path: string, lastEventId?: string): StreamSurface["open"] =>
+  (host, gameId, token) =>
+    watchStream(host, path.replace("ID", gameId), token ?? undefined, lastEventId);
+
+const REST_EVENTS = "/sessions/ID/events";
+const PAGE_EVENTS = "/api/games/ID/events";
+
+export const STREAM_SURFACES: Readonly<Record<string, StreamSurface>> = {
+  "REST events": { readers: "agents", shows: STATE, opened: "before", open: events(REST_EVENTS) },
+  "REST events, new": { readers: "agents", shows: STATE, opened: "sealed", open: events(REST_EVENTS) },
+  "REST events, resumed": { readers: "agents", shows: STATE, opened: "sealed", open: events(REST_EVENTS, "0") },
+  "page events": { readers: "all", shows: STATE, opened: "before", open: events(PAGE_EVENTS) },
+  "page events, new": { readers: "all", shows: STATE, opened: "sealed", open: events(PAGE_EVENTS) },
+  "page events, resumed": { readers: "all", shows: STATE, opened: "sealed", open: events(PAGE_EVENTS, "0") },
+};

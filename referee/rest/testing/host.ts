@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Logger } from "#shared/runtime/process/logger.ts";
+import { silentProcess } from "#shared/runtime/testing/process.ts";
+import type { ServiceOptions } from "../../options.ts";
+import { startReferee } from "../../service.ts";
+import { CreatedSession, RegisteredAgent } from "../documents.ts";
+
+export interface TestHost {
+  readonly url: string;
+  readonly port: number;
+  readonly dataFolder: string;
+  /** The lines that were shown to the people at this host. */
+  readonly toldPeople: readonly string[];
+  /** One request; `body` is sent as it is when it is a string. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  agent(): Promise<TestAgent>;
+  /** A session of these agents in the order of the game's roles; its id. */
+  session(template: string, seats: Readonly<Record<string, TestAgent>>, more?: object): Promise<string>;
+  /** Stops the server; its data stays. */
+  stop(): Promise<void>;
+  /** Stops the server and removes its data. */
+  remove(): Promise<void>;
+}
+
+export interface CallOptions {
+  readonly token?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the host says is checked by the tests
+  readonly json: any;
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+export interface TestAgent {
+  readonly agent_id: string;
+  readonly token: string;
+}
+
+export interface TestHostOptions {
+  readonly port?: number;
+  readonly dataFolder?: string;
+  readonly expireAfterMs?: number;
+  readonly limitLoopback?: boolean;
+  readonly answerWithinMs?: number;
+  readonly bots?: ReadonlyMap<string, string>;
+  readonly botTimeouts?: ServiceOptions["botTimeouts"];
+  readonly log?: Logger;
+}
+
+/** A session host alone, in this process. */
+export async function startTestHost(options: TestHostOptions = {}): Promise<TestHost> {
+  const { port: wanted = 0, dataFolder = mkdtempSync(join(tmpdir(), "host-")) } = options;
+  const ready = Promise.withResolvers<string>();
+  const toldPeople: string[] = [];
+  const referee = await startReferee(
+    {
+      host: "127.0.0.1",
+      ports: [wanted],
+      manager: null,
+      dataFolder,
+      expireAfterMs: options.expireAfterMs,
+      limitLoopback: options.limitLoopback,
+      answerWithinMs: options.answerWithinMs,
+      bots: options.bots,
+      botTimeouts: options.botTimeouts,
+      tellPeople: (line) => toldPeople.push(line),
+    },
+    silentProcess("host", {
+      ...(options.log && { log: options.log }),
+      report: (report) => "url" in report && ready.resolve(report.url),
+    }),
+  );
+  const url = await ready.promise;
+  // fetch may still hold connections to the host that had this port before; each of them fails once.
+  while (wanted !== 0 && !(await fetch(`${url}/health`).catch(() => null)));
+
+  const call: TestHost["call"] = async (method, path, { token, body, headers, signal } = {}) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json");
+    return { status: response.status, text, json: isJson ? JSON.parse(text) : null, headers: response.headers };
+  };
+  return {
+    url,
+    port: Number(new URL(url).port),
+    dataFolder,
+    toldPeople,
+    call,
+    async agent() {
+      return RegisteredAgent.parse((await call("POST", "/agents")).json);
+    },
+    async session(template, seats, more = {}) {
+      const participants = Object.fromEntries(Object.entries(seats).map(([role, { agent_id }]) => [role, agent_id]));
+      const [first] = Object.values(seats);
+      const body = { template, participants, ...more };
+      const created = await call("POST", "/sessions", { token: first?.token ?? "", body });
+      return CreatedSession.parse(created.json).session_id;
+    },
+    stop: () => referee.stop(),
+    async remove() {
+      await referee.stop();
+      rmSync(dataFolder, { recursive: true, force: true });
+    },
+  };
+}

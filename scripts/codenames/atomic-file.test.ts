@@ -1,0 +1,31 @@
+import fs, { fstatSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test, vi } from "vitest";
+import { jsonIn, writeWhole } from "./atomic-file.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "whole-"));
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("a file is on disk before it takes its name, and its name after that", () => {
+  const steps: string[] = [];
+  const { fsyncSync, renameSync } = fs;
+  vi.spyOn(fs, "fsyncSync").mockImplementation((descriptor) => {
+    steps.push(fstatSync(descriptor).isDirectory() ? "sync folder" : `sync ${readdirSync(folder)}`);
+    fsyncSync(descriptor);
+  });
+  vi.spyOn(fs, "renameSync").mockImplementation((from, to) => {
+    steps.push("rename");
+    renameSync(from, to);
+  });
+  syncBuiltinESMExports();
+  const file = join(folder, "run.json");
+  writeWhole(file, { seed: 7 });
+  expect(steps).toEqual(["sync run.json.new", "rename", "sync folder"]);
+  expect([jsonIn(file), statSync(file).mode & 0o777, readdirSync(folder)]).toEqual([{ seed: 7 }, 0o600, ["run.json"]]);
+});

@@ -1,0 +1,48 @@
+import { createRandom } from "../../lib/rng.ts";
+import type { Game, Outcome, Role } from "../game.ts";
+import { applyLegal, canonicalJson, playAtRandom, stateHash, viewersOf } from "../simulate.ts";
+
+/** A recorded game. */
+export interface Playthrough {
+  readonly name: string;
+  readonly options: unknown;
+  readonly seed: string;
+  /** SHA-256 of the first state's canonical JSON. */
+  readonly start: string;
+  /** Who did what, and the hash of the state after it. */
+  readonly steps: readonly (readonly [role: Role, action: unknown, hash: string])[];
+  /** What every viewer is shown at the end. */
+  readonly views: Readonly<Record<string, unknown>>;
+  readonly outcome: Outcome | null;
+}
+
+/** Plays recorded actions again, with the hashes, views and outcome that they give now. */
+export function replay(game: Game, recorded: Pick<Playthrough, "name" | "options" | "seed" | "steps">): Playthrough {
+  const { name, options, seed } = recorded;
+  let state = game.initialState({ options: game.options.parse(options), seed });
+  const start = stateHash(state);
+  const steps = recorded.steps.map(([role, action]) => {
+    state = applyLegal(game, state, role, action);
+    return [role, action, stateHash(state)] as const;
+  });
+  const views = Object.fromEntries(viewersOf(game).map((viewer) => [viewer, game.viewState(state, viewer)]));
+  return { name, options, seed, start, steps, views, outcome: game.outcome(state) };
+}
+
+/** One random game. */
+export function recordAtRandom(game: Game, options: unknown): Playthrough {
+  const seed = `playthrough ${game.id}`;
+  const { steps } = playAtRandom(game, options, seed, createRandom(seed));
+  const name = `at random, options ${canonicalJson(options)}`;
+  return replay(game, { name, options, seed, steps: steps.map(({ role, action }) => [role, action, ""]) });
+}
+
+/** The text of a file. One step a line, so that a diff can be read. */
+export function format(playthroughs: readonly Playthrough[]): string {
+  const texts = playthroughs.map(({ steps, ...rest }) => {
+    const lines = steps.map((step) => `    [${step.map((part) => JSON.stringify(part)).join(", ")}]`);
+    const head = JSON.stringify({ ...rest, steps: "STEPS" }, null, 2);
+    return head.replace('"STEPS"', () => `[\n${lines.join(",\n")}\n  ]`);
+  });
+  return `[\n${texts.join(",\n").replace(/^/gm, "  ")}\n]\n`;
+}

@@ -1,0 +1,12 @@
+import { systemClock } from "../../lib/clock.ts";
+import { systemIds } from "../../lib/ids.ts";
+import { type Envelope, type EnvelopeOptions, newEnvelope as envelopeAt } from "../envelope.ts";
+import type { MessageType } from "../messages.ts";
+
+/** A new envelope with a random id and the current time of the machine, unless the test sets them. */
+export const newEnvelope = (
+  type: MessageType,
+  sender: string,
+  payload: object,
+  options: Partial<EnvelopeOptions> = {},
+): Envelope => envelopeAt(type, sender, payload, { messageId: systemIds.uuid(), at: systemClock.iso(), ...options });

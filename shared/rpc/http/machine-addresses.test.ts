@@ -1,0 +1,75 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import type { NetworkInterfaceInfo } from "node:os";
+import { describe, expect, it, test } from "vitest";
+import { systemClock } from "../../lib/clock.ts";
+import {
+  addressToward,
+  isWildcard,
+  listenHostFor,
+  localUrl,
+  machineAddresses,
+  ownAddresses,
+  urlsOf,
+  wildcardHost,
+} from "./machine-addresses.ts";
+
+const at = (address: string, internal = false): NetworkInterfaceInfo =>
+  ({ address, internal, family: address.includes(":") ? "IPv6" : "IPv4" }) as NetworkInterfaceInfo;
+
+const IPV6 = { lo: [at("127.0.0.1", true), at("::1", true)] };
+
+describe("the addresses of a machine", () => {
+  it("come with IPv4 first and virtual interfaces last, without loopback and link-local ones", () => {
+    const interfaces = {
+      lo: [at("127.0.0.1", true), at("::1", true)],
+      docker0: [at("172.17.0.1")],
+      wlan0: [at("fe80::1"), at("2001:db8::7"), at("192.168.1.7")],
+      eth0: [at("169.254.3.4")],
+    };
+    expect(ownAddresses(interfaces)).toEqual(["192.168.1.7", "2001:db8::7", "172.17.0.1"]);
+  });
+
+  it("include those of loopback for the machine itself", () => {
+    expect(machineAddresses({ ...IPV6, eth0: [at("192.168.1.7")], down: undefined })).toEqual(
+      new Set(["127.0.0.1", "::1", "192.168.1.7"]),
+    );
+  });
+
+  it("are all listened on by ::, or by 0.0.0.0 without IPv6", () => {
+    expect(wildcardHost({ lo: [at("127.0.0.1", true)] })).toBe("0.0.0.0");
+    expect(wildcardHost(IPV6)).toBe("::");
+    expect(["0.0.0.0", "::", "127.0.0.1", "10.0.0.1"].map(isWildcard)).toEqual([true, true, false, false]);
+  });
+});
+
+test("a server on every address is called by loopback on its machine, one on another address by that", () => {
+  expect([localUrl("0.0.0.0", 8000), localUrl("::", 8000)]).toEqual(["http://127.0.0.1:8000", "http://127.0.0.1:8000"]);
+  expect([localUrl("10.0.0.1", 8000), localUrl("fd00::1", 8000)]).toEqual([
+    "http://10.0.0.1:8000",
+    "http://[fd00::1]:8000",
+  ]);
+  expect(urlsOf("10.0.0.1", 8000, {})).toEqual(["http://10.0.0.1:8000"]);
+});
+
+test.each([
+  ["http://127.0.0.1:8000/mcp", "127.0.0.1"],
+  ["http://localhost:8000/mcp", "127.0.0.1"],
+  [null, "127.0.0.1"],
+  ["http://192.168.1.7:8000/mcp", "::"],
+  ["http://teacher.local:8000/mcp", "::"],
+])("an agent whose manager is %s listens on %s", (manager, host) => {
+  expect(listenHostFor(manager, IPV6)).toBe(host);
+});
+
+describe("this machine's address toward another", () => {
+  it("is that of a connection to it", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    expect(await addressToward(`http://localhost:${port}/mcp`, 5_000, systemClock)).toBe("127.0.0.1");
+    server.close();
+    await once(server, "close");
+    await expect(addressToward(`http://127.0.0.1:${port}/mcp`, 5_000, systemClock)).rejects.toThrow(/ECONNREFUSED/);
+  });
+});

@@ -1,0 +1,37 @@
+import { execFile } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { newEnvelope } from "../../protocol/testing/envelope.ts";
+
+/** Files that the caller may have open: some forty are its own. */
+const FILES = 128;
+
+test("a call for which the machine lacks something waits for it, rejects at its deadline, and blames nobody", async () => {
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request.setEncoding("utf8")) text += chunk;
+    const reply = newEnvelope("ACK", "player:P01", {});
+    const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(text).id, result }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const script = fileURLToPath(new URL("../testing/file-shortage.ts", import.meta.url));
+  const command = `ulimit -n ${FILES} && exec "${process.execPath}" "${script}" ${url}`;
+  try {
+    const { stdout } = await promisify(execFile)("sh", ["-c", command]);
+    expect(JSON.parse(stdout)).toEqual({
+      told: {
+        ok: false,
+        error: { cause: "refused", detail: expect.any(String), systemMessage: expect.stringContaining("EMFILE") },
+      },
+      lacked: "EMFILE",
+      answered: true,
+    });
+  } finally {
+    server.close().closeAllConnections();
+  }
+});

@@ -1,0 +1,30 @@
+import { closeSync, openSync } from "node:fs";
+import { systemClock } from "../../lib/clock.ts";
+import { newEnvelope } from "../../protocol/testing/envelope.ts";
+import { createPeers } from "../peer/peer.ts";
+
+/** Calls the endpoint that it is given when this process may open no more files, and again while it waits for some to be closed; prints what became of the calls. */
+const [endpoint = ""] = process.argv.slice(2);
+const envelope = newEnvelope("ROUND_START", "league_manager:LM01", { league_id: "rps", round_id: 1 });
+const peers = createPeers({ clock: systemClock });
+const files: number[] = [];
+const takeAll = (): void => {
+  try {
+    for (;;) files.push(openSync("/dev/null", "r"));
+  } catch {
+    // that was the last
+  }
+};
+takeAll();
+const told = await peers.notify(endpoint, envelope, { timeoutMs: 250 });
+const lacked = await peers.message(endpoint, envelope, { timeoutMs: 250 }).then(
+  () => "answered",
+  (thrown: NodeJS.ErrnoException) => thrown.code,
+);
+const waiting = peers.message(endpoint, envelope, { timeoutMs: 20_000 });
+setTimeout(() => {
+  for (const file of files.splice(0)) closeSync(file);
+}, 250);
+const answered = (await waiting).ok;
+process.stdout.write(JSON.stringify({ told, lacked, answered }));
+await peers.close();

@@ -1,0 +1,114 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { CodenamesView } from "../games/codenames.ts";
+import type { GameSummary, GameView } from "./game-view.ts";
+import { boardPage, gamesPage } from "./pages.ts";
+import { launchChromium } from "./testing/chromium.ts";
+import { chessAt, testingGame } from "./testing/games.ts";
+
+/** With `SCREENSHOTS=folder` each look is kept as a picture there. */
+const FOLDER = process.env.SCREENSHOTS;
+const LIGHT = { colorScheme: "light", viewport: { width: 720, height: 860 } } as const;
+const DARK = { ...LIGHT, colorScheme: "dark" } as const;
+const PHONE = { ...LIGHT, viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true } as const;
+type Look = typeof LIGHT | typeof DARK | typeof PHONE;
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser.close());
+
+const CHECK = "rnb1kbnr/pppp1ppp/8/4p3/7q/5P2/PPPPP1PP/RNBQKBNR w KQkq - 1 3";
+const PROMOTION = "8/P6k/8/8/8/8/7K/8 w - - 0 1";
+const played = (template: string, moves: readonly unknown[], role: string): GameView => {
+  const game = testingGame(template, {}, role);
+  for (const move of moves) game.play(game.view(role).to_act[0] ?? "", move);
+  return game.view(role);
+};
+/** Whoever begins, which the game's seed decides. */
+const codenamesRole = (half: string): string =>
+  `${testingGame("codenames.v1").view("spectator").to_act[0]?.split("_")[0]}_${half}`;
+function guessing(): GameView {
+  const team = codenamesRole("team");
+  const clue = { type: "clue", word: "QUIXOTIC", number: 3 };
+  const words = played("codenames.v1", [], codenamesRole("spymaster")).state as CodenamesView;
+  const own = words.cards.find(({ identity }) => team.startsWith(String(identity)))?.word;
+  return played("codenames.v1", [clue, { type: "guess", word: own }], team);
+}
+const opened = (): GameView => played("chess.v1", ["e2e4", "e7e5"], "white");
+const pick =
+  (...squares: readonly string[]) =>
+  async (page: Page): Promise<void> => {
+    for (const square of squares) await page.click(`[data-cell="${square}"]`);
+  };
+
+const looks: readonly [name: string, game: () => GameView, look: Look, act?: (page: Page) => Promise<void>][] = [
+  ["chess, light", opened, LIGHT, pick("g1")],
+  ["chess, dark", opened, DARK, pick("g1")],
+  ["chess on a phone", opened, PHONE, pick("d2")],
+  ["chess from black's side", () => played("chess.v1", ["e2e4"], "black"), LIGHT],
+  ["check", () => chessAt(CHECK), DARK],
+  ["promotion", () => chessAt(PROMOTION), LIGHT, pick("a7", "a8")],
+  ["promotion on a phone", () => chessAt(PROMOTION), PHONE, pick("a7", "a8")],
+  ["chess, finished", () => played("chess.v1", ["f2f3", "e7e5", "g2g4", "d8h4"], "black"), LIGHT],
+  ["a claim", opened, LIGHT, (page) => page.getByRole("button", { name: "Move & claim" }).click()],
+  ["connect four", () => played("connect_four.v1", [4, 4, 3, 5], "red"), PHONE],
+  ["tic-tac-toe", () => played("tic_tac_toe.v1", ["b2", "a1"], "x"), PHONE],
+  ["codenames, a spymaster on a phone", () => played("codenames.v1", [], codenamesRole("spymaster")), PHONE],
+  ["codenames, guessing", guessing, DARK],
+  ["kuhn poker", () => played("kuhn_poker.v1", ["check"], "player_2"), LIGHT],
+  ["even or odd", () => played("even_odd.v1", [], "ODD"), DARK],
+];
+
+it.each(looks)("%s: nothing hides from those who see, hear or type otherwise", async (name, game, look, act) => {
+  const page = await (await browser.newContext(look)).newPage();
+  await page.setContent(await boardPage({ mode: "embed", game: game() }));
+  await act?.(page);
+  await inspect(page, name);
+});
+
+const listed = (status: string, template: string, players: GameSummary["players"], hour: number): GameSummary => ({
+  game_id: `s_${hour}`,
+  template,
+  status,
+  created_at: `2026-11-21T${hour}:05:00.000Z`,
+  players,
+  result:
+    status === "completed" ? { winners: ["red"], winner: "red", reason: "four_in_a_row", termination: "normal" } : null,
+});
+const GAMES = [
+  listed("active", "chess.v1", { white: "Ann", black: "greedy" }, 15),
+  listed("active", "kuhn_poker.v1", { player_1: "Claude", player_2: "agent" }, 14),
+  listed("completed", "connect_four.v1", { red: "Claude, who has a rather long name", yellow: "counter" }, 13),
+];
+
+it.each([
+  ["the list of games", LIGHT],
+  ["the list of games, dark", DARK],
+  ["the list of games on a phone", PHONE],
+] as const)("%s: nothing hides either", async (name, look) => {
+  const page = await (await browser.newContext(look)).newPage();
+  const html = await gamesPage();
+  await page.route("http://games.test/", (route) => route.fulfill({ contentType: "text/html", body: html }));
+  await page.route("http://games.test/api/games", (route) => route.fulfill({ json: { games: GAMES } }));
+  await page.goto("http://games.test/");
+  await page.getByRole("heading", { name: "Finished" }).waitFor();
+  await inspect(page, name);
+});
+
+async function inspect(page: Page, name: string): Promise<void> {
+  if (FOLDER) {
+    mkdirSync(FOLDER, { recursive: true });
+    await page.screenshot({ path: join(FOLDER, `${name.replaceAll(/\W+/g, "-")}.png`) });
+  }
+  const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  await page.context().close();
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  expect(isWide).toBe(false);
+}

@@ -1,0 +1,102 @@
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import type { Browser, Frame, Page } from "playwright-core";
+import { USER_SEAT_META } from "../game-view.ts";
+import { boardPage } from "../pages.ts";
+import { type TestingGame, testingGame } from "./games.ts";
+
+export interface ToolCall {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** The app as a host shows it, and all that passes between the two. */
+export interface App {
+  readonly page: Page;
+  /** The app's own frame. */
+  readonly frame: Frame;
+  readonly game: TestingGame;
+  readonly calls: ToolCall[];
+  readonly messages: { readonly content: readonly { readonly text: string }[] }[];
+  readonly sizes: { readonly height: number }[];
+  /** Addresses that anything in the page has asked for. */
+  readonly requests: string[];
+}
+
+export interface AppOptions {
+  readonly template?: string;
+  readonly options?: object;
+  readonly human?: string;
+  readonly hostContext?: object;
+  readonly viewport?: { readonly width: number; readonly height: number };
+  /** Whether the tool result carries the person's own view besides the model's. */
+  readonly isViewTold?: boolean;
+  /** The tool result that the app is opened by, for games that are kept elsewhere. */
+  readonly result?: object;
+  /** Stands before the game's own tools; an answer of undefined leaves it to them. */
+  readonly tool?: (call: ToolCall) => object | Promise<object> | undefined;
+}
+
+const TOKEN = "seat-token";
+
+/** Opens the app by the tool result that the model would get, whose view is the agent's. */
+export async function openApp(browser: Browser, options: AppOptions = {}): Promise<App> {
+  const { template = "chess.v1", human = "white", hostContext = {}, viewport = { width: 700, height: 800 } } = options;
+  const game = testingGame(template, options.options, human);
+  const page = await (await browser.newContext({ viewport, hasTouch: true })).newPage();
+  const app = { page, game, calls: [], messages: [], sizes: [], requests: [] } as unknown as App;
+  page.on("request", (request) => app.requests.push(request.url()));
+  page.on("pageerror", (error) => {
+    throw error;
+  });
+  await page.exposeFunction("callTool", (call: ToolCall) => {
+    app.calls.push(call);
+    return options.tool?.(call) ?? answerTool(game, human, call);
+  });
+  await page.exposeFunction("heard", (name: string, params: never) => {
+    (name === "size" ? app.sizes : app.messages).push(params);
+  });
+  await page.setContent(`<!doctype html><title>Host</title><body><script>${await hostScript()}</script>`);
+  const agent = game.view(human).roles.find((role) => role !== human) ?? "";
+  const result = {
+    content: [{ type: "text", text: "The game has begun." }],
+    structuredContent: game.view(agent),
+    _meta: {
+      [USER_SEAT_META]: { role: human, token: TOKEN, ...(options.isViewTold !== false && { view: game.view(human) }) },
+    },
+  };
+  const html = await boardPage({ mode: "app" });
+  await page.evaluate(`window.showApp(...${JSON.stringify([html, hostContext, options.result ?? result])})`);
+  const frame = page.frames().find((one) => one.parentFrame() !== null) as Frame;
+  return Object.assign(app, { frame });
+}
+
+/** The two tools, as the server answers them. */
+async function answerTool(game: TestingGame, human: string, call: ToolCall): Promise<object> {
+  const { move, claim, seat_token } = call.arguments;
+  if (seat_token !== TOKEN) return refused("no such seat");
+  if (call.name === "waitForNextTurn") {
+    while (!game.view(human).to_act.includes(human) && game.view(human).status === "active")
+      await game.after(game.tick);
+    return { content: [], structuredContent: { ...game.view(human), waiting: false } };
+  }
+  try {
+    return { content: [], structuredContent: game.play(human, move, claim as string | undefined) };
+  } catch (error) {
+    return refused((error as Error).message);
+  }
+}
+
+export const refused = (text: string): object => ({ isError: true, content: [{ type: "text", text }] });
+
+let bundledHost: Promise<string> | null = null;
+function hostScript(): Promise<string> {
+  bundledHost ??= build({
+    entryPoints: [fileURLToPath(new URL("./app-host.ts", import.meta.url))],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "iife",
+  }).then(({ outputFiles }) => outputFiles[0]?.text ?? "");
+  return bundledHost;
+}
