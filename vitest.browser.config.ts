@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** Tests in a real Chromium: `npm run test:browser`. */
+/** Tests in a real Chromium. `npm run test:browser` runs them. */
 export default defineConfig({
   test: {
     include: ["{shared,league-manager,referee,player,scripts}/**/*.browser.test.ts"],

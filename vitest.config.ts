@@ -9,7 +9,7 @@ export const SLOW_TESTS: readonly string[] = [
   "referee/rest/adversary.test.ts",
 ];
 
-/** Tests that need a browser: vitest.browser.config.ts. */
+/** Tests that need a browser. `npm run test:browser` runs them. */
 const BROWSER_TESTS = "**/*.browser.test.ts";
 
 export const settings: ViteUserConfig = {
@@ -17,14 +17,14 @@ export const settings: ViteUserConfig = {
     exclude: [BROWSER_TESTS],
     reporters: ["default", "./scripts/testing/closing-line.ts"],
     testTimeout: 30_000,
-    // Commands under test would otherwise open their page on the developer's desktop.
+    // Commands under test must not open pages on the developer's desktop.
     env: { MCP_DISABLE_BROWSER: "1" },
     pool: "forks",
-    // Node loads the modules, as it does in production. Vite's own loader settles imports later, which changes the order of events in a simulation.
+    // Node loads the modules, as in production. The module runner of Vite resolves imports later, which changes the order of events in simulations.
     experimental: { viteModuleRunner: false },
-    // A process for each file would load the same modules two hundred times; so test files share their modules' state, and clean up after themselves.
+    // Test files of a worker share the loaded modules, because loading them for each file is slow. A test file must therefore restore the module state that it changes.
     isolate: false,
-    // One more than by default: tests of processes wait for them most of the time.
+    // One worker more than by default, because tests of processes wait most of the time.
     maxWorkers: "100%",
   },
 };

@@ -1,9 +1,9 @@
 import { defineConfig, mergeConfig } from "vitest/config";
 import { SLOW_TESTS, settings } from "./vitest.config.ts";
 
-/** Tests of whole processes, which `npm test` leaves out because they take minutes: `npm run test:full`. */
+/** Tests of whole processes. `npm run test:full` runs them; `npm test` does not, because they take minutes. */
 export default mergeConfig(
   defineConfig(settings),
-  // Many processes at once may be slow on a small machine; no test measures time.
+  // The timeout is long because concurrent processes are slow on a small machine.
   defineConfig({ test: { include: [...SLOW_TESTS], testTimeout: 120_000 } }),
 );

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { takenFromSystem, takesCapabilities } from "./testing/capabilities.ts";
+import { mustTakeCapabilities, systemUses } from "./testing/capabilities.ts";
 import { impurities } from "./testing/purity.ts";
 
-describe("takenFromSystem", () => {
+describe("systemUses", () => {
   it.each([
     ["setTimeout(run, 10);", "time", "setTimeout"],
     ["const timer = setInterval(run, 10);", "time", "setInterval"],
@@ -38,34 +38,37 @@ describe("takenFromSystem", () => {
     ["const client = createClient({ fetch });", "the network", "fetch"],
     ['const net = process.getBuiltinModule("node:net");', "the network", "getBuiltinModule"],
     ["const files = systemDisk(clock);", "the disk", "systemDisk"],
-    ["const own = openLockedStore(file, SCHEMA, clock, onLost);", "the disk", "openLockedStore"],
+    ["const store = openLockedStore(file, SCHEMA, clock, onLost);", "the disk", "openLockedStore"],
     ["const lock = takeFile(file);", "the disk", "takeFile"],
     ['import { openSqlite } from "#shared/store/sqlite.ts";', "the disk", "openSqlite"],
     ["const writer = threadWriter(file, onDeath, clock);", "the disk", "threadWriter"],
     ["const writer = localWriter(db, clock);", "the disk", "localWriter"],
-  ])("%s", (text, capability, found) => {
-    const [told = "", ...more] = takenFromSystem("referee/new.ts", text);
-    expect(told).toContain(`referee/new.ts takes ${capability} from the system`);
-    expect(told).toContain(found);
-    expect(more).toEqual([]);
+  ])("reports %s", (text, capability, found) => {
+    const [report = "", ...otherReports] = systemUses("referee/new.ts", text);
+    expect(report).toContain(`referee/new.ts takes ${capability} from the system`);
+    expect(report).toContain(found);
+    expect(otherReports).toEqual([]);
   });
 
   it.each([
     ["a comment", "// setTimeout(run, 10)\n/* Date.now() */"],
     ["a string", 'const text = "setTimeout(run, 10)";'],
-    ["a date made of a number", "const at = new Date(ms).toISOString();"],
+    ["a date computed from a number", "const at = new Date(ms).toISOString();"],
     ["a type", 'import type { RequestListener } from "node:http";\nimport { type Server } from "node:net";'],
     ["a method of another object", "const answer = await client.fetch(url);\nserve({ fetch: handler });"],
-    ["SQL that is given a time", "const sql = \"UPDATE t SET at = datetime(?) WHERE at < datetime(?, '-7 days')\";"],
+    [
+      "SQL with a time as parameter",
+      "const sql = \"UPDATE t SET at = datetime(?) WHERE at < datetime(?, '-7 days')\";",
+    ],
     ["SQL in a comment", "// datetime('now')"],
-    ["the argument", "clock.after(10, run);\nawait clock.pause(5);"],
-  ])("nothing in %s", (_, text) => {
-    expect(takenFromSystem("referee/new.ts", text)).toEqual([]);
+    ["a call of an argument", "clock.after(10, run);\nawait clock.pause(5);"],
+  ])("reports nothing for %s", (_, text) => {
+    expect(systemUses("referee/new.ts", text)).toEqual([]);
   });
 
-  it("lets an implementation take what it gives, and nothing else", () => {
+  it("exempts an implementation from the rule of its capability only", () => {
     const text = "setTimeout(run, Math.random());";
-    expect(takenFromSystem("shared/lib/clock.ts", text)).toEqual([expect.stringContaining("takes randomness")]);
+    expect(systemUses("shared/lib/clock.ts", text)).toEqual([expect.stringContaining("takes randomness")]);
   });
 });
 
@@ -94,7 +97,7 @@ describe("impurities", () => {
     ["const text = at.toLocaleString();", "uses toLocaleString"],
     ["const hour = new Date(at).getHours();", "uses .getHours"],
     ["console.log(at);", "uses console"],
-  ])("%s", (text, found) => {
+  ])("reports %s", (text, found) => {
     expect(impurities(PATH, text)).toEqual([`${PATH} ${found}`]);
   });
 
@@ -107,29 +110,31 @@ describe("impurities", () => {
       "pure folders",
       'import { ok } from "#shared/lib/result.ts";\nimport { evolveLeague } from "../league/evolve.ts";',
     ],
-    ["a sibling", 'import { evolveAgent } from "./evolve.ts";'],
+    ["a file of the same folder", 'import { evolveAgent } from "./evolve.ts";'],
     ["pure libraries", 'import { isDeepStrictEqual } from "node:util";\nimport { z } from "zod";'],
     ["ids that are not random", 'import { type Ids, playerId } from "#shared/lib/ids.ts";'],
     ["dates in UTC", "const day = new Date(at).getUTCDate();"],
     ["a comment", "// process.env is not read here"],
-  ])("nothing in %s", (_, text) => {
+  ])("reports nothing for %s", (_, text) => {
     expect(impurities(PATH, text)).toEqual([]);
   });
 
-  it("lets shared/lib compute hashes", () => {
+  it("allows node:crypto in shared/lib", () => {
     expect(impurities("shared/lib/new.ts", 'import { hash } from "node:crypto";')).toEqual([]);
   });
 });
 
-it("files of the system take their capabilities as arguments; test files and tools are exempt", () => {
-  const inside = ["referee/service.ts", "shared/rpc/peer/peer.ts", "scripts/run/run.ts", "shared/games/simulate.ts"];
-  const outside = [
-    "referee/host.test.ts",
-    "shared/lib/testing/clock.ts",
-    "league-manager/testing/scripted-league.ts",
-    "scripts/bench/bench.ts",
-    "shared/web/client/table.tsx",
-  ];
-  expect(inside.filter(takesCapabilities)).toEqual(inside);
-  expect(outside.filter(takesCapabilities)).toEqual([]);
+describe("mustTakeCapabilities", () => {
+  it("applies to files of the system, and not to tests, development tools and browser code", () => {
+    const inside = ["referee/service.ts", "shared/rpc/peer/peer.ts", "scripts/run/run.ts", "shared/games/simulate.ts"];
+    const outside = [
+      "referee/host.test.ts",
+      "shared/lib/testing/clock.ts",
+      "league-manager/testing/scripted-league.ts",
+      "scripts/bench/bench.ts",
+      "shared/web/client/table.tsx",
+    ];
+    expect(inside.filter(mustTakeCapabilities)).toEqual(inside);
+    expect(outside.filter(mustTakeCapabilities)).toEqual([]);
+  });
 });

@@ -10,7 +10,7 @@ import { root } from "./testing/processes.ts";
 
 const SKIPPED = new Set(["node_modules", ".git", "data", "league-export"]);
 
-/** Every file of the project with one of these extensions. */
+/** Returns the paths of all files of the project whose name matches the pattern. */
 const filesWith = (extension: RegExp, folder = root): readonly string[] =>
   readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -20,7 +20,7 @@ const filesWith = (extension: RegExp, folder = root): readonly string[] =>
 const read = (file: string): string => readFileSync(file, "utf8");
 const withoutCode = (markdown: string): string => markdown.replace(/^```.*?^```$/gms, "").replace(/`[^`\n]*`/g, "");
 
-/** The anchor that GitHub gives a heading. */
+/** Returns the anchor that GitHub generates for a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -57,7 +57,7 @@ describe("documents", () => {
     expect(paths.filter((path) => !sources.some((source) => source.endsWith(`/${path}`)))).toEqual([]);
   });
 
-  it("no file names a document that is not in the repository", () => {
+  it("every document that a file names exists", () => {
     const known = new Set(documents.map((file) => basename(file)));
     const missing = filesWith(/\.(md|ts|js|cjs|json|css|html|yml)$/).flatMap((file) =>
       [...read(file).matchAll(/\b[\w-]+\.md\b/g)].flatMap(([name]) =>
@@ -67,7 +67,7 @@ describe("documents", () => {
     expect(missing).toEqual([]);
   });
 
-  it("the changelog's entries have one line of at most 120 characters", () => {
+  it("entries of the changelog have one line of at most 120 characters", () => {
     const entries = read(join(root, "CHANGELOG.md")).split(/^## /m).slice(1).join("");
     const lines = entries.split("\n").slice(1);
     const form =
@@ -77,7 +77,7 @@ describe("documents", () => {
 });
 
 const bots = read(join(root, "docs/bots.md"));
-/** The section of a game, with its view and its bot. */
+/** Returns the section of a game in docs/bots.md, with the view, the bot and the options that it shows. */
 function sectionOf(game: GameId) {
   const [, text = ""] = bots.split(new RegExp(`^### ${game.replace(".", "\\.")}$`, "m"));
   const section = text.split(/^##/m)[0] ?? "";
@@ -91,17 +91,17 @@ const folder = mkdtempSync(join(tmpdir(), "documents-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("docs/bots.md", () => {
-  it.each(gameIds)("names the roles and options of %s, and shows the fields of its view", (id) => {
+  it.each(gameIds)("names the roles and options of %s and shows all fields of its view", (id) => {
     const { section, view, options } = sectionOf(id);
     const game: Game = games[id];
     for (const name of [...game.roles, ...Object.keys(game.info.options ?? {})]) expect(section).toContain(name);
     const parsed = game.options.parse(options);
     const state = game.initialState({ options: game.optionsOfNew?.(parsed) ?? parsed, seed: "s" });
-    const real = game.viewState(state, game.roles[0] ?? "") as object;
-    expect(Object.keys(view).sort()).toEqual(Object.keys(real).sort());
+    const actualView = game.viewState(state, game.roles[0] ?? "") as object;
+    expect(Object.keys(view).sort()).toEqual(Object.keys(actualView).sort());
   });
 
-  it.each(gameIds)("has a bot for %s that plays a game with legal actions", async (id) => {
+  it.each(gameIds)("contains a bot for %s that plays legal actions until the game ends", async (id) => {
     const { bot, options } = sectionOf(id);
     const game: Game = games[id];
     const file = join(folder, `${id}.ts`);

@@ -21,7 +21,7 @@ interface Heap {
 const ROLES = ["first_player", "second_player"] as const;
 const other = (side: Side): Side => (side === "first_player" ? "second_player" : "first_player");
 
-/** Nim with one heap: each takes one or two, the player who takes the last wins. All that is known of it stands here. */
+/** Nim with one heap: a role takes one or two, and the role that takes the last one wins. No other code of the project knows the game. */
 const nim: Game<{ heap: number }, Heap, number, Heap> = {
   id: "nim.v1",
   roles: ROLES,
@@ -60,21 +60,21 @@ const session = (...taken: readonly number[]) =>
 const view = (role: string, ...taken: readonly number[]) =>
   gameView(session(...taken), role, [], [], { waiting: () => null } as never);
 
-it("a page knows a new game by its definition, and shows it as text", () => {
+it("a page takes the name of a new game from the definition and shows the state as text", () => {
   expect(facts).toEqual({ name: "Nim" });
   expect(view("second_player", 1)).toMatchObject({
     ...{ template: "nim.v1", name: "Nim", to_act: ["second_player"], legal_actions: [1, 2], board: "2 left" },
   });
 });
 
-it("a page tells people its turns and its result", () => {
+it("a page describes the turns and the result of a new game", () => {
   expect(turnInWords(view("second_player"), "second_player")).toBe("Waiting for first player (P01)");
-  const over = view("spectator", 1, 2);
-  expect(resultInWords(over, facts)).toBe("second player (P02) wins: last taken");
-  expect(newsInWords(over, "spectator", facts)).toBe("second player (P02) wins: last taken");
+  const finished = view("spectator", 1, 2);
+  expect(resultInWords(finished, facts)).toBe("second player (P02) wins: last taken");
+  expect(newsInWords(finished, "spectator", facts)).toBe("second player (P02) wins: last taken");
 });
 
-it("the tools tell an LLM its rules, moves and result", () => {
+it("the texts of tools contain the rules, legal moves and result of a new game", () => {
   const seat = { game_id: "s", seat_token: "secret", links: {} };
   expect(takenSeat(seat, "http://a/game/s", nim as Game)).toContain("Take 1 or 2 from the heap.");
   expect(inWords(view("second_player", 1), "your_turn", nim as Game)).toContain("Legal moves: 1, 2");
@@ -83,7 +83,7 @@ it("the tools tell an LLM its rules, moves and result", () => {
   );
 });
 
-it("the random bot plays it to its end", async () => {
+it("the random bot plays a new game to the end", async () => {
   let state = nim.initialState({ options: { heap: 20 }, seed: "" });
   for (let tick = 0; !nim.isTerminal(state); tick++) {
     const turn = { game: nim.id, role: state.turn, view: state, legal: nim.legalActions(state, state.turn), tick };
@@ -95,7 +95,7 @@ it("the random bot plays it to its end", async () => {
   expect(nim.outcome(state)?.reason).toBe("last_taken");
 });
 
-it("a playthrough of it is recorded and replays to the same hashes, and not by other rules", () => {
+it("a recorded playthrough of a new game replays to the same hashes, and to other hashes after a change of the rules", () => {
   const recorded = recordAtRandom(nim as Game, { heap: 9 });
   expect(recorded.start).toMatch(/^[0-9a-f]{64}$/);
   expect(recorded.outcome).not.toBeNull();

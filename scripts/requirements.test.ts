@@ -4,10 +4,10 @@ import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** The titles of the tests of a file, as they are written in its source; null if the file does not exist. */
+/** Returns the titles of the tests in a file, as they are written in the source; null if the file does not exist. */
 type TitlesIn = (path: string) => readonly string[] | null;
 
-/** The title of a test is the first argument of `it(` or `test(`, or of the call that follows `each(…)` or `for(…)`. */
+/** Matches the title of a test: the first argument of `it(` or `test(`, or of the call that follows `each(…)` or `for(…)`. */
 const TITLE =
   /(?:^|\n)[^\n]*?(?:\b(?:it|test)(?:\.\w+)*\(|\)\()\s*(["'`])((?:\\.|(?!\1)[^\\\n])*)\1,\s*(?:\{[^}]*\},\s*)?(?:async\b|function\b|\()/g;
 const ROW = /^\| ([A-Z]{2})-(\d+) \| (.*?) \| (.*?) \|$/;
@@ -19,19 +19,19 @@ const titlesOf: TitlesIn = (path) =>
 const titlesIn = (source: string): readonly string[] =>
   [...source.matchAll(TITLE)].map(([, , title = ""]) => title.replaceAll(/\\(["'`\\])/g, "$1"));
 
-/** What is wrong with the tables of requirements of a text. */
+/** Returns one sentence for each fault in the requirement tables of a document. */
 function faultsOf(text: string, titles: TitlesIn): readonly string[] {
-  const last = new Map<string, number>();
+  const lastNumbers = new Map<string, number>();
   return text.split("\n").flatMap((line) => {
     if (!/^\| *[A-Z]{2}-/.test(line)) return [];
     const [, prefix = "", number = "", requirement = "", tests = ""] = ROW.exec(line) ?? [];
     if (prefix === "") return [`not a row of three columns: ${line}`];
     const id = `${prefix}-${number}`;
-    const before = last.get(prefix) ?? 0;
-    last.set(prefix, Number(number));
+    const previous = lastNumbers.get(prefix) ?? 0;
+    lastNumbers.set(prefix, Number(number));
     return [
-      ...(Number(number) === before ? [`${id} occurs twice`] : []),
-      ...(Number(number) < before ? [`${id} is out of order`] : []),
+      ...(Number(number) === previous ? [`${id} occurs twice`] : []),
+      ...(Number(number) < previous ? [`${id} is out of order`] : []),
       ...(requirement.trim() === "" ? [`${id} has no text`] : []),
       ...(tests.trim() === ""
         ? [`${id} names no test`]
@@ -51,23 +51,23 @@ function faultOf(id: string, test: string, titlesOfFile: TitlesIn): readonly str
 describe("docs/requirements.md", () => {
   const text = readFileSync(`${root}docs/requirements.md`, "utf8");
 
-  it("names tests that exist, with ids in order", () => {
+  it("cites tests that exist, with ids in ascending order", () => {
     expect(faultsOf(text, titlesOf)).toEqual([]);
   });
 
-  it("has requirements of each of the five documents", () => {
+  it("has requirements with each of the five prefixes", () => {
     const prefixes = [...text.matchAll(/^\| ([A-Z]{2})-\d+ \|/gm)].map(([, prefix]) => prefix);
     expect([...new Set(prefixes)].sort()).toEqual(["CN", "CT", "LA", "LP", "SH"]);
   });
 });
 
-describe("the check of requirements", () => {
+describe("faultsOf", () => {
   const titles: TitlesIn = (path) => (path === "a/b.test.ts" ? ["works", "takes %s"] : null);
-  const sound =
+  const valid =
     "| AB-01 | It works. | `a/b.test.ts`: works<br>`a/b.test.ts`: takes %s |\n| AB-02 | It works. | `a/b.test.ts` |";
 
-  it("finds no fault in sound requirements", () => {
-    expect(faultsOf(sound, titles)).toEqual([]);
+  it("returns no fault for valid requirements", () => {
+    expect(faultsOf(valid, titles)).toEqual([]);
   });
 
   it.each([
@@ -78,11 +78,13 @@ describe("the check of requirements", () => {
     ["`a/b.test.ts` |", "`a/c.test.ts` |", "AB-02: there is no file a/c.test.ts"],
     ["takes %s", "takes", 'AB-01: a/b.test.ts has no test "takes"'],
     ["| It works. |", "|", "not a row of three columns: | AB-01 | `a/b.test.ts`: works<br>`a/b.test.ts`: takes %s |"],
-  ])("reports %j replaced by %j", (part, replacement, fault) => {
-    expect(faultsOf(sound.replace(part, replacement), titles)).toEqual([fault]);
+  ])("reports a fault when %j is replaced by %j", (part, replacement, fault) => {
+    expect(faultsOf(valid.replace(part, replacement), titles)).toEqual([fault]);
   });
+});
 
-  it("reads the titles of a source in each form, and no other text", () => {
+describe("titlesIn", () => {
+  it("returns the titles of all forms of tests, and no other strings", () => {
     const source = [
       'it("one", () => {});',
       'test.each<string>([["a"]])("two %s", async (a) => {});',

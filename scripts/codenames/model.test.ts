@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type Behaviour, type ChatEndpoint, json, say, startChatEndpoint } from "../testing/openai.ts";
+import { type Behaviour, type ChatEndpoint, sendCompletion, sendJson, startChatEndpoint } from "../testing/openai.ts";
 import { createModel } from "./model.ts";
 
 let chat: ChatEndpoint | null = null;
@@ -13,8 +13,8 @@ const reset: Behaviour = (_, response) => void response.socket?.resetAndDestroy(
 const status =
   (code: number, headers: object = {}): Behaviour =>
   (_, response) =>
-    json(response, code, {}, headers);
-const answers: Behaviour = (_, response) => say(response, "an answer");
+    sendJson(response, code, {}, headers);
+const answers: Behaviour = (_, response) => sendCompletion(response, "an answer");
 
 /** Asks a model whose endpoint shows one behaviour for each request. Returns the pauses between requests, which take no time in this test. */
 async function asked(...behaviours: readonly Behaviour[]) {

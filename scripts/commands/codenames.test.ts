@@ -3,7 +3,15 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { startTestHost, type TestHost } from "../../referee/rest/testing/host.ts";
-import { type Behaviour, type ChatEndpoint, json, plays, say, startChatEndpoint, WORDS } from "../testing/openai.ts";
+import {
+  type Behaviour,
+  type ChatEndpoint,
+  playLegally,
+  sendCompletion,
+  sendJson,
+  startChatEndpoint,
+  WORDS,
+} from "../testing/openai.ts";
 import {
   cleanUp,
   type Ended,
@@ -111,12 +119,12 @@ describe("an endpoint that does not answer as it should", () => {
   const down: readonly (readonly [string, Behaviour, RegExp])[] = [
     [
       "500",
-      (_, response) => json(response, 500, { error: { message: `no luck with ${KEY}` } }),
+      (_, response) => sendJson(response, 500, { error: { message: `no luck with ${KEY}` } }),
       /HTTP 500: no luck with \*\*\*/,
     ],
     ["garbage", (_, response) => void response.end("<html>"), /no chat completion/],
     ["never", () => {}, /none in 500 ms/],
-    ["429", (_, response) => json(response, 429, { error: { message: "slow down" } }), /HTTP 429: slow down/],
+    ["429", (_, response) => sendJson(response, 429, { error: { message: "slow down" } }), /HTTP 429: slow down/],
   ];
   it.each(down)("%s three times in a row: the game waits and is gone on with", async (_, behaviour, why) => {
     const scripted = await endpoint(behaviour);
@@ -130,14 +138,14 @@ describe("an endpoint that does not answer as it should", () => {
       "Your last answer was not taken (attempt 2 now): no answer came",
     );
     const next = wayOn(ended);
-    scripted.behave(plays);
+    scripted.setBehaviour(playLegally);
     isOver(await begin(next).ended);
     // It is over, and no longer kept.
     expect(await begin(next).ended).toMatchObject({ code: 1, stderr: expect.stringContaining("no open game") });
   });
 
   it("401: nothing is tried again", async () => {
-    const scripted = await endpoint((_, response) => json(response, 401, { error: { message: `bad key ${KEY}` } }));
+    const scripted = await endpoint((_, response) => sendJson(response, 401, { error: { message: `bad key ${KEY}` } }));
     const ended = await begin([...llm(scripted), "--people", "none", ...inFolder(newFolder())]).ended;
     expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("answers HTTP 401: bad key ***") });
     expect(scripted.requests).toHaveLength(1);
@@ -145,10 +153,11 @@ describe("an endpoint that does not answer as it should", () => {
 
   it("pauses when it is asked to, says the limit as newer models want it, and goes on after single failures", async () => {
     const scripted = await endpoint((request, response, n) => {
-      if (request.max_tokens !== undefined) json(response, 400, { error: { message: "use max_completion_tokens" } });
-      else if (n % 4 === 0) json(response, 429, { error: "slow down" }, { "retry-after": "0" });
-      else if (n % 5 === 0) json(response, 500, {}, { "retry-after": "0" });
-      else plays(request, response, n);
+      if (request.max_tokens !== undefined)
+        sendJson(response, 400, { error: { message: "use max_completion_tokens" } });
+      else if (n % 4 === 0) sendJson(response, 429, { error: "slow down" }, { "retry-after": "0" });
+      else if (n % 5 === 0) sendJson(response, 500, {}, { "retry-after": "0" });
+      else playLegally(request, response, n);
     });
     const ended = await begin([...llm(scripted), "--max-tokens", "900", "--people", "none", ...inFolder(newFolder())])
       .ended;
@@ -162,10 +171,10 @@ describe("an endpoint that does not answer as it should", () => {
       const text = request.messages.at(-1)?.content ?? "";
       if (text.includes('{"clue"') && !text.includes("So far")) {
         // The last of three attempts is what the history names.
-        if (text.includes("attempt 3")) say(response, null, { refusal: "I would rather not" });
-        else say(response, text.includes("attempt 2") ? "" : "Sure! ZXQWV 1");
-      } else if (text.includes('{"clue"')) say(response, '<think>hm</think>{"clue": "ZXQWV", "number": 1}');
-      else plays(request, response, n);
+        if (text.includes("attempt 3")) sendCompletion(response, null, { refusal: "I would rather not" });
+        else sendCompletion(response, text.includes("attempt 2") ? "" : "Sure! ZXQWV 1");
+      } else if (text.includes('{"clue"')) sendCompletion(response, '<think>hm</think>{"clue": "ZXQWV", "number": 1}');
+      else playLegally(request, response, n);
     });
     const ended = await begin([...llm(scripted), "--people", "none", ...inFolder(newFolder())]).ended;
     isOver(ended);

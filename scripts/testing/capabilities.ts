@@ -2,13 +2,13 @@
 
 interface Capability {
   readonly name: string;
-  /** What a module that needs it does instead. */
+  /** The advice for a module that needs the capability. */
   readonly instead: string;
-  /** Calls that give it. */
+  /** Expressions that use the capability. */
   readonly calls: RegExp;
-  /** SQL that gives it. */
+  /** SQL that uses the capability. */
   readonly sql?: RegExp;
-  /** Modules that give it. Imports of types are no use of it. */
+  /** Modules that provide the capability. Type imports do not count. */
   readonly modules: RegExp;
   /** The files that implement it. */
   readonly implementedBy: RegExp;
@@ -26,10 +26,10 @@ const capabilities: readonly Capability[] = [
   },
   {
     name: "the clock of the system",
-    instead: "take a Clock as an argument; only what composes a process passes systemClock",
+    instead: "take a Clock as an argument; only the entry point of a process passes systemClock",
     calls: /\bsystemClock\b/g,
     modules: /^$/,
-    // The entry of an agent, the commands, and virtual time, which waits for the turns of this process.
+    // The entry point of agents, the commands, and the virtual clock, which waits for turns of the event loop of this process.
     implementedBy:
       /^(shared\/lib\/clock|shared\/runtime\/agent|scripts\/commands\/[\w-]+|scripts\/simulation\/machines\/scheduler)\.ts$/,
   },
@@ -50,17 +50,17 @@ const capabilities: readonly Capability[] = [
   },
   {
     name: "the randomness of the system",
-    instead: "take Ids (shared/lib/ids.ts) as an argument; only what composes a process passes systemIds",
+    instead: "take Ids (shared/lib/ids.ts) as an argument; only the entry point of a process passes systemIds",
     calls: /\bsystemIds\b/g,
     modules: /^$/,
-    // The entry of an agent, the commands, and what they begin with: free ports and the folder of a run.
+    // The entry point of agents, the commands, and the choice of free ports and of the folder of a run.
     implementedBy:
       /^(shared\/lib\/ids|shared\/runtime\/(agent|process\/free-ports)|scripts\/(commands\/[\w-]+|run\/run-folder))\.ts$/,
   },
   {
     name: "the network",
     instead: "take Network (shared/rpc/network.ts) or Peers (shared/rpc/peer/peer.ts) as an argument",
-    // Not the name of a method or of a property.
+    // `fetch` as the name of a method or a property does not count.
     calls:
       /(?<![\w.]|\w\s*\.\s*)fetch\b(?!:)|\b(globalThis|global|window)\s*(\.\s*fetch\b|\[)|\bnew (WebSocket|EventSource)\b|\bgetBuiltinModule\b/g,
     modules: /^(node:)?(net|http|https|http2|tls|dgram|dns)$|^(undici|ws)(\/|$)/,
@@ -68,57 +68,58 @@ const capabilities: readonly Capability[] = [
   },
   {
     name: "the disk",
-    instead: "take Disk (shared/runtime/files/disk.ts) as an argument; only what composes a process passes systemDisk",
+    instead:
+      "take Disk (shared/runtime/files/disk.ts) as an argument; only the entry point of a process passes systemDisk",
     calls: /\b(systemDisk|openLockedStore|lockStore|isInUse|takeFile|openSqlite|threadWriter|localWriter)\b/g,
     modules: /^$/,
-    // The entry of an agent, and the commands, which also read the stores of other processes.
+    // The entry point of agents, and the commands, which also read the stores of other processes.
     implementedBy: /^(shared\/store\/.*|shared\/runtime\/(files\/disk|files\/locked-store|agent)\.ts|scripts\/.*)$/,
   },
 ];
 
-/** Programs and files outside of the system that a simulation runs, each with the reason. */
-const OUTSIDE: readonly (readonly [files: RegExp, reason: string])[] = [
+/** Files that do not take capabilities as arguments, because simulations do not run them, each with a reason. */
+const EXEMPT_FILES: readonly (readonly [files: RegExp, reason: string])[] = [
   [/^league-manager\/api\/pages\/follow-script\.ts$/, "runs in a browser, on the manager's page"],
   [/^shared\/web\/(client|boards|texts|transports)\//, "runs in a browser, as a client of the session host"],
   [/^shared\/runtime\/process\/parent-watchdog\.ts$/, "ends a process whose parent has ended, on a separate thread"],
   [/^player\/loaders\/slow-load\.ts$/, "names a file that does not finish loading, on a separate thread"],
   [/^scripts\/bench\//, "measures real processes"],
   [/^scripts\/(chaos|conformance)\/\w+\.ts$/, "starts real processes and kills or tests them, or is loaded into those"],
-  [/^scripts\/examples\//, "a player without any code of this project, which runs as a separate process"],
+  [/^scripts\/examples\//, "a player without code of this project, which runs as a separate process"],
   [/^scripts\/codenames\/(completions|model)\.ts$/, "a client of an LLM provider"],
 ];
 
-/** Whether a file, by its path from the root, is a test or a helper of tests. */
+/** Returns true for tests and test helpers. The path is relative to the root. */
 export const isTestCode = (path: string): boolean => /\.test\.ts$|(^|\/)testing\//.test(path);
 
-/** Whether a file, by its path from the root, gets its capabilities as arguments. */
-export const takesCapabilities = (path: string): boolean =>
-  !isTestCode(path) && !OUTSIDE.some(([files]) => files.test(path));
+/** Returns true for files that must take time, randomness, network and disk as arguments. The path is relative to the root. */
+export const mustTakeCapabilities = (path: string): boolean =>
+  !isTestCode(path) && !EXEMPT_FILES.some(([files]) => files.test(path));
 
-/** Each rule that is given up on paths that do not exist any more. */
-export const unusedExceptions = (paths: readonly string[]): readonly string[] =>
-  OUTSIDE.flatMap(([files]) => (paths.some((path) => files.test(path)) ? [] : [String(files)]));
+/** Returns the patterns of `EXEMPT_FILES` that match none of the paths. */
+export const unusedExemptions = (paths: readonly string[]): readonly string[] =>
+  EXEMPT_FILES.flatMap(([files]) => (paths.some((path) => files.test(path)) ? [] : [String(files)]));
 
 const COMMENT_OR_STRING = /\/\*[\s\S]*?\*\/|(?<![:\w])\/\/[^\n]*|"(?:\\.|[^"\\\n])*"/g;
 
-/** The code of a file without comments and strings, except the names of imported modules. */
+/** Removes comments and strings from the text of a file, except module specifiers. */
 export const codeOf = (text: string): string =>
   text.replace(COMMENT_OR_STRING, (found, at: number) =>
     found.startsWith('"') && /\b(from|import)\s*\(?\s*$/.test(text.slice(Math.max(0, at - 20), at)) ? found : "",
   );
 
-/** The text of a file without comments. */
+/** Removes comments from the text of a file. */
 const withoutComments = (text: string): string =>
   text.replace(COMMENT_OR_STRING, (found) => (found.startsWith('"') ? found : ""));
 
-/** What code that `codeOf` returns imports at run time. */
+/** Returns the modules that code imports at run time. The code is a result of `codeOf`. */
 export const valueImports = (code: string): readonly string[] =>
   [...code.matchAll(/(?:^|\n)\s*(?:import|export)\b([^;"]*?)from\s+"([^"]+)"|\bimport\s*\(?\s*"([^"]+)"/g)].flatMap(
-    ([, names = "", from, direct]) => (/^\s*type\b/.test(names) || isTypesOnly(names) ? [] : (from ?? direct ?? [])),
+    ([, names = "", from, direct]) => (/^\s*type\b/.test(names) || areAllTypes(names) ? [] : (from ?? direct ?? [])),
   );
 
-/** Whether every imported name is a type, as in `import { type Server } from "node:http"`. */
-const isTypesOnly = (names: string): boolean => {
+/** Returns true if every imported name is a type, as in `import { type Server } from "node:http"`. */
+const areAllTypes = (names: string): boolean => {
   const list =
     /\{([^}]*)\}/
       .exec(names)?.[1]
@@ -127,17 +128,17 @@ const isTypesOnly = (names: string): boolean => {
   return list.length > 0 && list.every((name) => /^\s*type\b/.test(name));
 };
 
-/** What a file takes from the system, each with what to use instead. */
-export function takenFromSystem(path: string, text: string): readonly string[] {
+/** Returns one sentence for each capability that a file takes from the system, with the advice of what to use instead. */
+export function systemUses(path: string, text: string): readonly string[] {
   const code = codeOf(text);
-  const texts = withoutComments(text);
+  const codeWithStrings = withoutComments(text);
   return capabilities
     .filter(({ implementedBy }) => !implementedBy.test(path))
     .flatMap(({ name, instead, calls, sql, modules }) => {
-      const inTexts = sql ? (texts.match(sql) ?? []) : [];
+      const inSql = sql ? (codeWithStrings.match(sql) ?? []) : [];
       const found = [
         ...(code.match(calls) ?? []),
-        ...inTexts,
+        ...inSql,
         ...valueImports(code).filter((from) => modules.test(from)),
       ];
       return found.length === 0

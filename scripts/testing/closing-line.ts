@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-/** Ends a test run with one line that any CI can read: `N passed, N failed`, with `, N skipped` when there are any. */
+/** Prints the totals of a test run as its last line: `N passed, N failed`, followed by `, N skipped` if tests were skipped. */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: ReadonlyArray<TestModule>, unhandledErrors: ReadonlyArray<unknown>): void {
     let passed = 0;

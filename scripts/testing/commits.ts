@@ -1,25 +1,25 @@
 import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "#shared/lib/clock.ts";
 
-const LOOK_EVERY_MS = 3;
+const POLL_INTERVAL_MS = 3;
 
 /**
- * Resolves true as soon as a manager has committed `count` more events to its store, false when `signal` is aborted before. The store is polled:
- * reading it would wake a watcher of its folder.
+ * Resolves with true when a manager has committed `count` more events to its store, or with false when `signal` is aborted. The store is polled,
+ * because its own reads would trigger a file watcher.
  */
 export function afterCommits(storeFile: string, count: number, signal: AbortSignal): Promise<boolean> {
-  const wanted = eventCount(storeFile) + count;
+  const target = eventCount(storeFile) + count;
   return new Promise((resolve) => {
-    const end = systemClock.every(LOOK_EVERY_MS, () => {
-      const isReached = eventCount(storeFile) >= wanted;
+    const stopPolling = systemClock.every(POLL_INTERVAL_MS, () => {
+      const isReached = eventCount(storeFile) >= target;
       if (!isReached && !signal.aborted) return;
-      end();
+      stopPolling();
       resolve(isReached);
     });
   });
 }
 
-/** The events in a store; 0 before its tables are there. */
+/** Returns the number of events in a store; 0 if the store cannot be read yet. */
 function eventCount(storeFile: string): number {
   try {
     const db = new DatabaseSync(storeFile, { readOnly: true });
@@ -29,6 +29,6 @@ function eventCount(storeFile: string): number {
       db.close();
     }
   } catch {
-    return 0; // it is being created, or locked for a moment
+    return 0; // the store is being created or is locked
   }
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
 
-/** What a faulty player can do wrong; `none` plays well. */
+/** The faults of a faulty player; `none` is a correct player. */
 export type FaultKind =
   | "none"
   | "refuse"
@@ -18,7 +18,7 @@ export type FaultKind =
   | "illegal"
   | "illegal_once"
   | "decline"
-  | "decline_telling_token"
+  | "decline_with_token"
   | "other_sender"
   | "other_request"
   | "other_match"
@@ -34,27 +34,27 @@ export type FaultKind =
   | "drop";
 
 export interface FaultyPlayerOptions {
-  /** null for a player that is known already. */
+  /** The manager's endpoint; null if the player does not register. */
   readonly manager: string | null;
   readonly name: string;
   readonly port: number;
   readonly fault: FaultKind;
-  /** The request that it fails at; MOVE_REQUEST if absent. */
+  /** The type of the requests that it answers faultily; MOVE_REQUEST by default. */
   readonly at?: "GAME_INVITE" | "MOVE_REQUEST";
-  /** How late a late answer comes. */
+  /** The delay of each answer with the fault `late`. */
   readonly lateMs?: number;
-  /** Whether it fails at this request; always if absent. Waited for, so that a test can hold an answer back. */
-  readonly when?: (request: Asked) => boolean | Promise<boolean>;
+  /** Returns whether it answers this request faultily; always by default. The answer waits for the promise, so a test can delay it. */
+  readonly when?: (request: ReceivedMessage) => boolean | Promise<boolean>;
 }
 
 export interface FaultyPlayer {
-  /** Every token it was ever given or addressed with: none of them may become public. */
+  /** All tokens in the messages that it has received, and its own token. None of them may be published. */
   readonly tokens: readonly string[];
-  readonly asked: readonly Asked[];
+  readonly received: readonly ReceivedMessage[];
   stop(): Promise<void>;
 }
 
-const Asked = z.looseObject({
+const ReceivedMessage = z.looseObject({
   type: z.string(),
   message_id: z.string(),
   auth_token: z.string().optional(),
@@ -67,39 +67,39 @@ const Asked = z.looseObject({
     error: z.unknown().optional(),
   }),
 });
-export type Asked = z.infer<typeof Asked>;
-/** A request, with the sender of its answer. */
-type Question = Asked & { readonly self: string };
-const Request = z.object({ id: z.number(), params: z.object({ arguments: Asked }) });
+export type ReceivedMessage = z.infer<typeof ReceivedMessage>;
+/** A message with the sender of its answer, e.g. `player:P01`. */
+type Question = ReceivedMessage & { readonly self: string };
+const Request = z.object({ id: z.number(), params: z.object({ arguments: ReceivedMessage }) });
 const Registered = z.object({ payload: z.object({ auth_token: z.string(), player_id: z.string() }) });
 
-/** Of JSON that throws when it is made a text. */
+/** An object that throws when it is converted to a string. */
 const ODD = { toString: 1, valueOf: 1 };
 const DEPTH = 60_000;
 const TOO_MANY_BYTES = 10 * 1024 * 1024;
 
-/** The one player of all fault tests: registers like a good one, then does what its flag says. */
+/** Starts a player that registers correctly and then answers with the fault of the options. */
 export async function startFaultyPlayer(options: FaultyPlayerOptions): Promise<FaultyPlayer> {
   const { manager, name, port, fault, at = "MOVE_REQUEST", when = () => true } = options;
-  const asked: Asked[] = [];
+  const received: ReceivedMessage[] = [];
   const tokens: string[] = [];
   const timers = new Set<NodeJS.Timeout>();
-  /** The player's id in each match, which the invitation names. */
+  /** The player's id in each match, from the invitation. */
   const ids = new Map<unknown, string>();
 
   const server = createServer(async (request, response) => {
-    if (request.method !== "POST") return void response.writeHead(404).end(); // a probe of its health
+    if (request.method !== "POST") return void response.writeHead(404).end(); // a health probe
     const { id, params } = Request.parse(JSON.parse(await textOf(request)));
     const message = params.arguments;
-    asked.push(message);
+    received.push(message);
     if (message.auth_token !== undefined) tokens.push(message.auth_token);
-    const failing = message.type === at && (await when(message)) ? fault : "none";
+    const kind = message.type === at && (await when(message)) ? fault : "none";
     const { match_id, roles = {}, your_role = "" } = message.payload;
     if (message.type === "GAME_INVITE") ids.set(match_id, roles[your_role] ?? "");
     const question = { ...message, self: `player:${ids.get(match_id) ?? name}` };
-    const send = (): unknown => misbehave(failing, response, id, question, tokens[0] ?? "");
-    if (failing === "silent") return;
-    if (failing === "late") timers.add(setTimeout(send, options.lateMs));
+    const send = (): unknown => answer(kind, response, id, question, tokens[0] ?? "");
+    if (kind === "silent") return;
+    if (kind === "late") timers.add(setTimeout(send, options.lateMs));
     else send();
   });
   const close = (): Promise<void> =>
@@ -111,9 +111,10 @@ export async function startFaultyPlayer(options: FaultyPlayerOptions): Promise<F
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   if (manager !== null) tokens.push(await register(manager, name, port));
   if (fault === "refuse") await close();
-  return { asked, tokens, stop: fault === "refuse" ? async () => {} : close };
+  return { received, tokens, stop: fault === "refuse" ? async () => {} : close };
 }
 
+/** Registers the player; resolves with its token. */
 async function register(manager: string, name: string, port: number): Promise<string> {
   const payload = {
     display_name: name,
@@ -131,10 +132,10 @@ async function register(manager: string, name: string, port: number): Promise<st
   return Registered.parse(JSON.parse(reply.result.content[0]?.text ?? "null")).payload.auth_token;
 }
 
-/** Answers one request as its flag says; `token` is its own, which careless bots send along. */
-function misbehave(fault: FaultKind, response: ServerResponse, id: number, asked: Question, token: string): unknown {
+/** Answers a question with a fault. `token` is the player's token, which every answer contains, as the answer of a careless bot may. */
+function answer(fault: FaultKind, response: ServerResponse, id: number, question: Question, token: string): unknown {
   const secret = { auth_token: token };
-  const matchToken = asked.auth_token ?? "";
+  const matchToken = question.auth_token ?? "";
   const reply = (message: object, replyId = id): string => rpc(replyId, JSON.stringify({ ...message, ...secret }));
   const send = (body: string, status = 200): void => {
     response.writeHead(status, { "content-type": "application/json" });
@@ -152,33 +153,33 @@ function misbehave(fault: FaultKind, response: ServerResponse, id: number, asked
     case "text_no_envelope":
       return send(rpc(id, JSON.stringify({ move: "rock", matchToken, ...secret })));
     case "wrong_id":
-      return send(reply(answerTo(asked), id + 1));
+      return send(reply(answerTo(question), id + 1));
     case "illegal":
-      return send(reply(answerTo(asked, { move: `banana ${matchToken}` })));
+      return send(reply(answerTo(question, { move: `banana ${matchToken}` })));
     case "illegal_once":
-      return send(reply(answerTo(asked, asked.payload.error === undefined ? { move: "banana" } : {})));
+      return send(reply(answerTo(question, question.payload.error === undefined ? { move: "banana" } : {})));
     case "long_move":
-      return send(reply(answerTo(asked, { move: "banana".repeat(30_000) })));
+      return send(reply(answerTo(question, { move: "banana".repeat(30_000) })));
     case "odd_rpc_error":
       return send(JSON.stringify({ jsonrpc: "2.0", id, error: { code: ODD, message: ODD }, ...secret }));
     case "odd_game_error":
-      return send(reply(envelope("GAME_ERROR", { message: ODD }, asked.self, asked.message_id)));
+      return send(reply(envelope("GAME_ERROR", { message: ODD }, question.self, question.message_id)));
     case "deep_game_error": {
-      const error = JSON.stringify(envelope("GAME_ERROR", { message: null }, asked.self, asked.message_id));
+      const error = JSON.stringify(envelope("GAME_ERROR", { message: null }, question.self, question.message_id));
       return send(rpc(id, error.replace("null", "[".repeat(DEPTH) + "]".repeat(DEPTH))));
     }
     case "decline":
-      return send(reply(answerTo(asked, { accept: false, reason: "not today" })));
-    case "decline_telling_token":
-      return send(reply(answerTo(asked, { accept: false, reason: `not with ${matchToken}` })));
+      return send(reply(answerTo(question, { accept: false, reason: "not today" })));
+    case "decline_with_token":
+      return send(reply(answerTo(question, { accept: false, reason: `not with ${matchToken}` })));
     case "other_sender":
-      return send(reply({ ...answerTo(asked), sender: "player:P99" }));
+      return send(reply({ ...answerTo(question), sender: "player:P99" }));
     case "other_request":
-      return send(reply({ ...answerTo(asked), correlation_id: randomUUID() }));
+      return send(reply({ ...answerTo(question), correlation_id: randomUUID() }));
     case "other_match":
-      return send(reply(answerTo(asked, { match_id: "R9M9" })));
+      return send(reply(answerTo(question, { match_id: "R9M9" })));
     case "other_tick":
-      return send(reply(answerTo(asked, { tick: 99 })));
+      return send(reply(answerTo(question, { tick: 99 })));
     case "too_large":
       return send(`${matchToken} ${"x".repeat(TOO_MANY_BYTES)}`);
     case "many_tokens":
@@ -192,19 +193,19 @@ function misbehave(fault: FaultKind, response: ServerResponse, id: number, asked
       response.write('{"jsonrpc":');
       return void response.socket?.destroySoon();
     default:
-      return send(reply(answerTo(asked)));
+      return send(reply(answerTo(question)));
   }
 }
 
-/** The answer of a good player, with what it says otherwise. */
-function answerTo(asked: Question, otherwise: object = {}): object {
-  const { match_id, tick, legal_actions = [] } = asked.payload;
-  if (asked.type === "GAME_INVITE") {
-    return envelope("GAME_INVITE_RESPONSE", { match_id, accept: true, ...otherwise }, asked.self, asked.message_id);
+/** Returns the correct answer to a question, with `changes` in its payload. */
+function answerTo(question: Question, changes: object = {}): object {
+  const { match_id, tick, legal_actions = [] } = question.payload;
+  if (question.type === "GAME_INVITE") {
+    return envelope("GAME_INVITE_RESPONSE", { match_id, accept: true, ...changes }, question.self, question.message_id);
   }
-  if (asked.type !== "MOVE_REQUEST") return {};
-  const move = { match_id, tick, move: legal_actions[0], ...otherwise };
-  return envelope("MOVE_RESPONSE", move, asked.self, asked.message_id);
+  if (question.type !== "MOVE_REQUEST") return {};
+  const move = { match_id, tick, move: legal_actions[0], ...changes };
+  return envelope("MOVE_RESPONSE", move, question.self, question.message_id);
 }
 
 const envelope = (type: string, payload: object, sender: string, correlation_id?: string): object => ({

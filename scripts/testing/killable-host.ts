@@ -13,7 +13,7 @@ export interface KillableHost {
   stop(): Promise<void>;
 }
 
-/** A session host that listens on a free port of loopback, with a data folder that `cleanUp` removes. */
+/** Starts a session host on a free port of loopback. `cleanUp` removes its data folder. */
 export async function startKillableHost(): Promise<KillableHost> {
   const port = await freePort();
   const data = newFolder();
@@ -23,7 +23,7 @@ export async function startKillableHost(): Promise<KillableHost> {
     return host;
   };
   let host = await run();
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
+  const endWith = async (signal: NodeJS.Signals): Promise<void> => {
     host.signal(signal);
     await host.ended;
   };
@@ -31,9 +31,9 @@ export async function startKillableHost(): Promise<KillableHost> {
     url: `http://127.0.0.1:${port}`,
     database: join(data, `referee-${port}.sqlite`),
     async kill() {
-      await end("SIGKILL");
+      await endWith("SIGKILL");
       host = await run();
     },
-    stop: () => end("SIGTERM"),
+    stop: () => endWith("SIGTERM"),
   };
 }

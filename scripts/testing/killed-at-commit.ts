@@ -1,4 +1,4 @@
-/** Preloaded into an agent by `--import`: kills the process with SIGKILL as soon as a group of its store is committed, before anything follows. */
+/** Preloaded into an agent by `--import`: kills the process with SIGKILL right after the first COMMIT of its store, before the process acts on it. */
 import { DatabaseSync } from "node:sqlite";
 
 const { prepare } = DatabaseSync.prototype;

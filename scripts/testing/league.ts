@@ -14,7 +14,7 @@ import { startManager } from "../../league-manager/service.ts";
 import { startPlayer } from "../../player/service.ts";
 import { startReferee } from "../../referee/service.ts";
 
-/** Where a player of a test league starts. */
+/** The arguments with which a player of a test league is started. */
 export interface TestPlace {
   readonly name: string;
   /** The manager's endpoint. */
@@ -23,7 +23,7 @@ export interface TestPlace {
   readonly dataFolder: string;
 }
 
-/** A player of a test league: one of ours by its bot, or whatever `start` brings up and registers. */
+/** A player of a test league: a built-in bot, or a player that `start` starts and registers. */
 export type TestPlayer =
   | { readonly name: string; readonly bot: string; readonly leagueIds?: string[] }
   | { readonly name: string; start(place: TestPlace): Promise<RunningAgent> };
@@ -32,9 +32,9 @@ export interface TestLeagueOptions {
   readonly leagues: readonly { readonly league_id: string; readonly game: string; readonly options?: object }[];
   readonly players: readonly TestPlayer[];
   readonly referees?: number;
-  /** Matches that a referee takes at a time. */
+  /** The number of matches that a referee plays concurrently. */
   readonly maxConcurrentMatches?: number;
-  /** By default players have 20 s for each answer, so that a busy machine costs none of them a match. */
+  /** By default players have 20 s for each answer, so that no player loses a match because the machine is slow. */
   readonly timeouts?: {
     readonly move_ms?: number;
     readonly join_ms?: number;
@@ -42,25 +42,27 @@ export interface TestLeagueOptions {
     readonly registration_ms?: number;
   };
   readonly onEvent?: (event: LiveEvent) => void;
-  /** Of the run; "test" if absent. */
+  /** The seed of the run; `test` by default. */
   readonly seed?: string;
 }
 
-/** A league of real services in this process. The nth player of the options is P0n. */
+/** A league of real services in this process. The nth player of the options has the id P0n. */
 export interface TestLeague {
+  /** The manager's endpoint. */
   readonly manager: string;
   readonly dataFolder: string;
   readonly operatorToken: string;
   readonly refereeUrls: readonly string[];
-  /** Where each player listens, in the order of the options. */
+  /** The endpoint of each player, in the order of the options. */
   readonly playerUrls: readonly string[];
+  /** Resolves with the results when all leagues are completed. */
   readonly completed: Promise<ResultsDocument>;
-  /** The resource `match://league_id/match_id`, read over HTTP. */
-  match(leagueId: string, matchId: string): Promise<MatchRead>;
+  /** Reads the resource `match://league_id/match_id` over HTTP. */
+  match(leagueId: string, matchId: string): Promise<MatchResource>;
   stop(): Promise<void>;
 }
 
-const MatchRead = z.looseObject({
+const MatchResource = z.looseObject({
   match_id: z.string(),
   roles: z.record(z.string(), z.string()),
   winner: z.string().nullable(),
@@ -70,9 +72,9 @@ const MatchRead = z.looseObject({
   result: z.looseObject({ faults: z.array(WireFault) }),
   log: z.array(z.string()),
 });
-type MatchRead = z.infer<typeof MatchRead>;
+type MatchResource = z.infer<typeof MatchResource>;
 
-/** Starts manager, referees and players, the players last: the league begins as soon as all are registered. */
+/** Starts the manager, the referees and then the players. The league begins when all players are registered. */
 export async function startTestLeague(options: TestLeagueOptions): Promise<TestLeague> {
   const { players, referees = 1, maxConcurrentMatches, leagues, timeouts, seed = "test" } = options;
   const ports = await freePorts(1 + referees + players.length);
@@ -111,11 +113,14 @@ export async function startTestLeague(options: TestLeagueOptions): Promise<TestL
     for (const [index, port] of ports.slice(1, 1 + referees).entries()) {
       const name = `Referee ${index + 1}`;
       agents.push(
-        await startReferee({ ...base, name, ports: [port], maxConcurrentMatches, ...LIMITS }, silentProcess(name)),
+        await startReferee(
+          { ...base, name, ports: [port], maxConcurrentMatches, ...SHORT_TIMEOUTS },
+          silentProcess(name),
+        ),
       );
     }
     for (const [index, port] of ports.slice(1 + referees).entries()) {
-      agents.push(await startOne(players[index] as TestPlayer, port, base));
+      agents.push(await startTestPlayer(players[index] as TestPlayer, port, base));
     }
   } catch (thrown) {
     await stop();
@@ -128,12 +133,13 @@ export async function startTestLeague(options: TestLeagueOptions): Promise<TestL
     refereeUrls: ports.slice(1, 1 + referees).map((port) => `http://127.0.0.1:${port}/mcp`),
     playerUrls: ports.slice(1 + referees).map((port) => `http://127.0.0.1:${port}/mcp`),
     completed: completed.promise,
-    match: async (leagueId, matchId) => MatchRead.parse(await readResource(manager, `match://${leagueId}/${matchId}`)),
+    match: async (leagueId, matchId) =>
+      MatchResource.parse(await readResource(manager, `match://${leagueId}/${matchId}`)),
     stop,
   };
 }
 
-function startOne(
+function startTestPlayer(
   player: TestPlayer,
   port: number,
   base: { readonly host: string; readonly manager: string; readonly dataFolder: string },
@@ -141,26 +147,26 @@ function startOne(
   const { name } = player;
   if ("start" in player) return player.start({ ...base, name, port });
   const { bot, leagueIds } = player;
-  return startPlayer({ ...base, bot, name, ports: [port], leagueIds, ...LIMITS }, silentProcess(name));
+  return startPlayer({ ...base, bot, name, ports: [port], leagueIds, ...SHORT_TIMEOUTS }, silentProcess(name));
 }
 
-/** The last player of a league, a random bot, without whom it does not begin: `before` runs first. */
+/** A random bot that starts after `before` has resolved. As the last player of a league it delays the start of the league until then. */
 export const lastPlayer = (before: (place: TestPlace) => Promise<void>): TestPlayer => ({
   name: "Last",
   async start(place) {
     await before(place);
     const { name, port, manager, dataFolder } = place;
     const options = { name, host: "127.0.0.1", ports: [port], manager, dataFolder };
-    return startPlayer({ ...options, ...LIMITS }, silentProcess(name));
+    return startPlayer({ ...options, ...SHORT_TIMEOUTS }, silentProcess(name));
   },
 });
 
-/** Shorter than by default: a test that ends a manager waits less for the next attempt. */
-export const LIMITS = { registerTimeoutMs: 2_000, reportTimeoutMs: 2_000 };
+/** Timeouts that are shorter than the defaults, so that agents repeat a request sooner after a test has ended the manager. */
+export const SHORT_TIMEOUTS = { registerTimeoutMs: 2_000, reportTimeoutMs: 2_000 };
 
 const Reply = z.object({ result: z.unknown() });
 
-/** One JSON-RPC call over HTTP; its result. */
+/** Sends a JSON-RPC request over HTTP; resolves with its result. */
 export async function callRpc(url: string, method: string, params: object): Promise<unknown> {
   const response = await fetch(url, {
     method: "POST",

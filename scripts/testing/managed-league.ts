@@ -10,20 +10,20 @@ import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { played } from "../../league-manager/testing/results.ts";
 import { callTool, newFolder, type Running, start } from "./processes.ts";
 
-/** Far longer than anything takes, for a machine that has much else to do. */
-export const PATIENCE_MS = 30_000;
+/** The limit of each wait, long enough for slow machines. */
+export const WAIT_LIMIT_MS = 30_000;
 
-/** A server at which players and a referee accept every message; `order` resolves with the manager's order for a match. */
+/** Starts a server that accepts every message to players and to a referee. `order` resolves with the manager's START_GAME payload for a match. */
 async function startAgents() {
   const orders = new Map<string, StartGame>();
-  const arrived = new EventEmitter();
+  const arrivals = new EventEmitter();
   const server = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
     const { id, params } = text === "" ? { id: 0, params: {} } : JSON.parse(text);
     if (params.arguments?.type === "START_GAME") {
       orders.set(params.arguments.payload.match_id, params.arguments.payload);
-      arrived.emit("order");
+      arrivals.emit("order");
     }
     const reply = newEnvelope("START_GAME_RESPONSE", "referee:REF01", { status: "ACCEPTED" });
     const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
@@ -34,17 +34,17 @@ async function startAgents() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async order(matchId: string): Promise<StartGame> {
-      const signal = AbortSignal.timeout(PATIENCE_MS);
+      const signal = AbortSignal.timeout(WAIT_LIMIT_MS);
       for (;;) {
         const order = orders.get(matchId);
         if (order) return order;
-        await once(arrived, "order", { signal });
+        await once(arrivals, "order", { signal });
       }
     },
   };
 }
 
-/** A manager process with the league `rps` and a referee, whose results the test reports. The league starts with its fourth player. */
+/** Starts a manager process with the league `rps` and registers a referee. The league starts with its fourth player. The test reports the results of the matches. */
 export async function startManagedLeague() {
   const agents = await startAgents();
   const folder = newFolder();
@@ -58,7 +58,7 @@ export async function startManagedLeague() {
   const args = ["--config", join(folder, "league.json"), "--data", join(folder, "data"), "--players", "4"];
   const startManager = async (): Promise<Running> => {
     const manager = start("league-manager/main.ts", args);
-    await manager.line(/league manager at http/, PATIENCE_MS);
+    await manager.line(/league manager at http/, WAIT_LIMIT_MS);
     return manager;
   };
   const register = async (kind: "player" | "referee", name: string): Promise<Record<string, unknown>> => {
@@ -72,14 +72,14 @@ export async function startManagedLeague() {
   const players = new Map<string, { readonly name: string; wins: number; losses: number }>();
   return {
     url: `http://127.0.0.1:${port}`,
-    async enter(...names: readonly string[]): Promise<void> {
+    async registerPlayers(...names: readonly string[]): Promise<void> {
       for (const name of names) {
         const { player_id } = await register("player", name);
         players.set(String(player_id), { name, wins: 0, losses: 0 });
       }
     },
     /** Reports these matches as won by `player_1`. */
-    async play(...matchIds: readonly string[]): Promise<void> {
+    async reportWins(...matchIds: readonly string[]): Promise<void> {
       for (const matchId of matchIds) {
         const order = await agents.order(matchId);
         const message = newEnvelope("MATCH_RESULT", "referee:REF01", played(order), { authToken });
@@ -91,7 +91,7 @@ export async function startManagedLeague() {
         }
       }
     },
-    /** The row of each player in the standings after what was played, as text without its rank. */
+    /** Returns the expected row of each player in the standings: its text without the rank. */
     rows: (): readonly string[] =>
       [...players].map(([id, { name, wins, losses }]) => `${name} ${id}${wins + losses}${wins}0${losses}${3 * wins}`),
     async kill(): Promise<void> {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A request as an OpenAI-compatible endpoint gets it. */
+/** A request to an OpenAI-compatible endpoint. */
 interface ChatRequest {
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: string }[];
@@ -9,37 +9,38 @@ interface ChatRequest {
   readonly max_completion_tokens?: number;
   readonly authorization: string | undefined;
   readonly path: string | undefined;
-  /** The assassin of the last key that any request has shown. */
+  /** The assassin word of the latest key in a prompt; empty before the first key. */
   readonly assassin: string;
 }
 
-/** How the endpoint behaves to one request; the nth gets n, from 1 on. */
+/** Answers one request. `n` counts the requests from 1. */
 export type Behaviour = (request: ChatRequest, response: ServerResponse, n: number) => void;
 
 /** A scripted OpenAI-compatible endpoint on loopback. */
 export interface ChatEndpoint {
   readonly url: string;
   readonly requests: readonly ChatRequest[];
-  behave(behaviour: Behaviour): void;
+  /** Sets the behaviour for later requests. */
+  setBehaviour(behaviour: Behaviour): void;
   close(): Promise<void>;
 }
 
-export async function startChatEndpoint(first: Behaviour = plays): Promise<ChatEndpoint> {
+export async function startChatEndpoint(initial: Behaviour = playLegally): Promise<ChatEndpoint> {
   const requests: ChatRequest[] = [];
-  let behaviour = first;
+  let behaviour = initial;
   let assassin = "";
   const server = createServer(async (request, response) => {
     const body = JSON.parse(await textOf(request)) as Pick<ChatRequest, "model" | "messages">;
     [, assassin = assassin] = /(\w+) \(assassin\)/.exec(body.messages.at(-1)?.content ?? "") ?? [];
     const { authorization } = request.headers;
-    const asked: ChatRequest = { ...body, authorization, path: request.url, assassin };
-    behaviour(asked, response, requests.push(asked));
+    const chatRequest: ChatRequest = { ...body, authorization, path: request.url, assassin };
+    behaviour(chatRequest, response, requests.push(chatRequest));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     requests,
-    behave(next) {
+    setBehaviour(next) {
       behaviour = next;
     },
     close: () =>
@@ -50,25 +51,26 @@ export async function startChatEndpoint(first: Behaviour = plays): Promise<ChatE
   };
 }
 
-/** Answers as the game wants it: any clue, the first covered word that is not the assassin, and always one guess more. */
-export const plays: Behaviour = ({ messages, assassin }, response) =>
-  say(response, answerTo(messages.at(-1)?.content ?? "", assassin));
+/** Plays legally: always the same clue, guesses of the first covered word that is not the assassin, and a further guess whenever it is asked. */
+export const playLegally: Behaviour = ({ messages, assassin }, response) =>
+  sendCompletion(response, answerTo(messages.at(-1)?.content ?? "", assassin));
 
-export const say = (response: ServerResponse, content: string | null, more: object = {}): void =>
-  json(response, 200, {
+/** Answers with a chat completion. `more` is added to its message. */
+export const sendCompletion = (response: ServerResponse, content: string | null, more: object = {}): void =>
+  sendJson(response, 200, {
     object: "chat.completion",
     choices: [{ index: 0, message: { role: "assistant", content, ...more }, finish_reason: "stop" }],
   });
 
-export function json(response: ServerResponse, status: number, value: object, headers: object = {}): void {
+export function sendJson(response: ServerResponse, status: number, value: object, headers: object = {}): void {
   response.writeHead(status, { "content-type": "application/json", ...headers });
   response.end(JSON.stringify(value));
 }
 
-/** 25 words that are in no list of ours. */
+/** 25 words that are not in the word lists of Codenames. */
 export const WORDS: readonly string[] = Array.from(
   { length: 25 },
-  (_, place) => `WORD${String.fromCharCode(65 + place)}`,
+  (_, index) => `WORD${String.fromCharCode(65 + index)}`,
 );
 
 function answerTo(text: string, assassin: string): string {
@@ -78,7 +80,7 @@ function answerTo(text: string, assassin: string): string {
   return JSON.stringify({ guess: coveredWord(text, assassin) });
 }
 
-/** The first word of the board that will do; the uncovered ones are in brackets. */
+/** Returns the first covered word of the board that is not the assassin. The board shows uncovered words in brackets. */
 function coveredWord(text: string, assassin: string): string {
   const words = text.match(/\[[^\]]*\]|[A-Z]{2,}(?: [A-Z]+)*/gu) ?? [];
   return words.find((word) => !word.startsWith("[") && word !== assassin) ?? "";

@@ -1,4 +1,4 @@
-/** Helpers of the end-to-end tests: real processes, and folders that are removed after the test. */
+/** Helpers of the end-to-end tests: real processes, and folders that `cleanUp` removes after the test. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import type { TestHost } from "#shared/rpc/testing/network.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
+/** The end of a process. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -20,49 +21,52 @@ export interface Ended {
 /** A process under test. */
 export interface Running {
   readonly pid: number;
-  /** Its stdin, when it was started with one. */
+  /** Its stdin; null if it was started with `ignore`. */
   readonly stdin: Writable | null;
   readonly stdout: Readable;
   readonly ended: Promise<Ended>;
+  /** Returns the text on stderr so far. */
   stderr(): string;
-  /** Resolves with the first line of stderr that matches; rejects when the process ends or the time is over without one. */
+  /** Resolves with the first line of stderr that matches. Rejects if the process ends or `ms` milliseconds pass without such a line. */
   line(pattern: RegExp, ms?: number): Promise<string>;
+  /** Sends a signal to the process. */
   signal(name: NodeJS.Signals): void;
 }
 
-/** A process of the project, found by its command line. */
-interface AgentFound {
+/** A process that was found by its command line. */
+interface FoundProcess {
   readonly pid: number;
   readonly args: readonly string[];
 }
 
-/** A line of a stack trace. Commands must not print any. */
+/** Matches a line of a stack trace. Commands must not print stack traces. */
 export const STACK_LINE = /^(\S.*: )?\s+at .*:\d+:\d+\)?$/m;
 
 const started: ChildProcess[] = [];
 const folders: string[] = [];
 
-/** A new folder for one test. `cleanUp` ends the processes that run in it. */
+/** Creates a folder for one test. `cleanUp` ends the processes whose command lines name it. */
 export function newFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "league-test-")));
   folders.push(folder);
   return folder;
 }
 
-/** For afterEach: ends the processes that were started here, by their ids, and removes the folders. */
+/** Ends the processes that `start` has started, and removes the folders of `newFolder` after all processes in them have ended. For `afterEach`. */
 export async function cleanUp(): Promise<void> {
   for (const child of started.splice(0))
     if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
   for (const folder of folders.splice(0)) {
-    const gone = async (): Promise<boolean> => {
+    const areEnded = async (): Promise<boolean> => {
       for (const { pid } of processesIn(folder)) kill(pid, "SIGKILL");
       return processesIn(folder).length === 0;
     };
-    await eventually("every process of the test to be gone", gone);
+    await eventually("the end of every process of the test", areEnded);
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
+/** Sends a signal to a process, if it is still running. */
 export function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -71,38 +75,38 @@ export function kill(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Every process whose command line names the folder. */
-export function processesIn(folder: string): readonly AgentFound[] {
+/** Returns all processes whose command lines name the folder. */
+export function processesIn(folder: string): readonly FoundProcess[] {
   return readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name) || Number(name) === process.pid) return [];
     try {
       const args = readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0");
       return args.some((arg) => arg.includes(folder)) ? [{ pid: Number(name), args }] : [];
     } catch {
-      return []; // it has ended meanwhile
+      return []; // the process has ended
     }
   });
 }
 
-/** The agents with this folder: manager, referees and players, not the command itself. */
-export const agentsIn = (folder: string): readonly AgentFound[] =>
+/** Returns the managers, referees and players whose command lines name the folder. */
+export const agentsIn = (folder: string): readonly FoundProcess[] =>
   processesIn(folder).filter(({ args }) => args.some((arg) => arg.endsWith("/main.ts")));
 
-/** The process id of a running agent of a folder, by its script and one of its arguments. Throws when none runs. */
+/** Returns the process id of a running agent, by folder, script and optionally one of its arguments. Throws if there is no such process. */
 export function pidOf(folder: string, script: string, argument?: string): number {
-  const isIt = ({ args }: AgentFound): boolean =>
+  const matches = ({ args }: FoundProcess): boolean =>
     args[1]?.endsWith(script) === true && (argument === undefined || args.includes(argument));
-  const found = agentsIn(folder).find(isIt);
+  const found = agentsIn(folder).find(matches);
   if (!found) throw new Error(`no ${script} ${argument ?? ""} runs in ${folder}`);
   return found.pid;
 }
 
-/** Receives each line of stderr. A string that it returns is written to stdin, null writes nothing, `end` closes stdin. */
+/** Receives each line of stderr. A returned string is written to stdin as a line, null writes nothing, `end` closes stdin. */
 export type Typist = (line: string) => string | null | { readonly end: true };
 
 const PRELOAD = ["--require", join(root, "shared/runtime/compile-cache.cjs")];
 
-/** Starts a script as package.json does, on this host or on one of a test network; its path is taken from the project's root. */
+/** Starts a script with the Node options of package.json, on this host or on a host of a test network. The script's path is relative to the root. */
 export function start(
   script: string,
   args: readonly string[],
@@ -117,15 +121,15 @@ export function start(
     stdio: [input === "ignore" ? "ignore" : "pipe", "pipe", "pipe"],
   });
   started.push(child);
-  // What is typed into a process that has ended is lost, as at a terminal.
+  // Input to a process that has ended is ignored, as at a terminal.
   child.stdin?.on("error", () => {});
   let stdout = "";
   let stderr = "";
-  const onStderr = new Set<() => void>();
+  const stderrListeners = new Set<() => void>();
   const outputs = { stdout: child.stdout as Readable, stderr: child.stderr as Readable };
   const typist = typeof input === "function" ? input : null;
-  const told = typist ? createInterface({ input: outputs.stderr }) : null;
-  told?.on("line", (line) => {
+  const stderrLines = typist ? createInterface({ input: outputs.stderr }) : null;
+  stderrLines?.on("line", (line) => {
     const typed = typist?.(line) ?? null;
     if (typeof typed === "string") child.stdin?.write(`${typed}\n`);
     else if (typed) child.stdin?.end();
@@ -135,7 +139,7 @@ export function start(
   });
   outputs.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
-    for (const look of [...onStderr]) look();
+    for (const listener of [...stderrListeners]) listener();
   });
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once("error", reject);
@@ -145,10 +149,10 @@ export function start(
     new Promise((resolve, reject) => {
       const settle = (act: () => void): void => {
         clearTimeout(timer);
-        onStderr.delete(look);
+        stderrListeners.delete(check);
         act();
       };
-      const look = (): void => {
+      const check = (): void => {
         const found = stderr
           .split("\n")
           .slice(0, -1)
@@ -157,8 +161,8 @@ export function start(
       };
       const fail = (why: string) => () => settle(() => reject(new Error(`${script}: ${why} ${pattern}:\n${stderr}`)));
       const timer = setTimeout(fail(`no line in ${ms} ms like`), ms);
-      onStderr.add(look);
-      look();
+      stderrListeners.add(check);
+      check();
       ended.then(fail("ended without a line like"));
     });
   return {
@@ -172,20 +176,20 @@ export function start(
   };
 }
 
-/** `league ARGS` to its end. */
+/** Runs `league ARGS`; resolves when it has ended. */
 export const league = (args: readonly string[], environment?: Record<string, string>): Promise<Ended> =>
   start("scripts/league.ts", args, environment).ended;
 
-/** Waits until a condition holds; rejects when it does not in time. */
+/** Resolves when a condition holds; rejects after `ms` milliseconds. `what` names the awaited event in the error. */
 export async function eventually(what: string, holds: () => boolean | Promise<boolean>, ms = 10_000): Promise<void> {
   const deadline = performance.now() + ms;
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`waited ${ms} ms for ${what}`);
+    if (performance.now() > deadline) throw new Error(`waited ${ms} ms for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-/** A named tool called as curl would; the plain result, and whether it is an error. */
+/** Calls a tool with a plain HTTP request, optionally with a bearer token. Resolves with the parsed JSON of its text and `isError`. */
 export async function callTool(
   port: number,
   name: string,

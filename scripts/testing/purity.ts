@@ -1,4 +1,4 @@
-/** Finds what code of the pure folders depends on besides its arguments. */
+/** Finds dependencies of code in the pure folders that are not arguments. */
 
 import { posix } from "node:path";
 import { codeOf, isTestCode, valueImports } from "./capabilities.ts";
@@ -12,28 +12,28 @@ export const PURE_FOLDERS = [
 /** Libraries without effects. */
 const PURE_LIBRARIES = new Set(["zod", "chess.js", "eventsource-parser", "node:util"]);
 
-/** Globals that differ between machines or processes. Time and randomness are in capabilities.ts, for all folders. */
+/** Globals and methods whose results differ between machines or processes. capabilities.ts checks time and randomness. */
 const AMBIENT =
   /\b(process|globalThis|console|import\.meta|Intl|localeCompare|toLocale\w+)\b|\.(get|set)(FullYear|Month|Date|Day|Hours|Minutes|TimezoneOffset)\b/g;
 
-/** Whether a file, by its path from the root, must be pure. */
+/** Returns true if a file must be pure. The path is relative to the root. */
 export const mustBePure = (path: string): boolean => isIn(PURE_FOLDERS, path) && !isTestCode(path);
 
-/** Code without the names of the modules that it imports, in which folders are called as anything. */
+/** Removes module specifiers, because a folder may have the name of a global, such as `process`. */
 const withoutSpecifiers = (code: string): string => code.replace(/\bfrom\s+"[^"]*"/g, "");
 
 const isIn = (folders: readonly string[], path: string): boolean =>
   folders.some((folder) => path.startsWith(`${folder}/`));
 
-/** What a file of a pure folder depends on. Imports of types are no dependency at run time. */
+/** Returns one sentence for each dependency of a file that is not allowed in a pure folder. Type imports are allowed. */
 export function impurities(path: string, text: string): readonly string[] {
   const code = codeOf(text);
-  const foreign = valueImports(code).filter((from) => !isPureImport(path, from));
+  const impureImports = valueImports(code).filter((from) => !isPureImport(path, from));
   const random = [...code.matchAll(/\{([^}]*)\}\s*from\s+"[^"]*\/ids\.ts"/g)].flatMap(
     ([, names = ""]) => names.match(/\b(systemIds|new[A-Z]\w*)/g) ?? [],
   );
   return [
-    ...foreign.map((from) => `${path} imports ${from}`),
+    ...impureImports.map((from) => `${path} imports ${from}`),
     ...random.map((name) => `${path} draws random values by ${name}`),
     ...[...new Set(withoutSpecifiers(code).match(AMBIENT) ?? [])].map((name) => `${path} uses ${name}`),
   ];

@@ -1,4 +1,4 @@
-/** Configs of leagues for the end-to-end tests, and their runs. */
+/** Configs of leagues for the end-to-end tests, and runs of these leagues. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
@@ -6,10 +6,11 @@ import type { ResultsDocument } from "../../league-manager/projections/document.
 import { type Ended, newFolder, type Running, start } from "./processes.ts";
 
 export interface TestLeague {
-  /** A new folder, with the config and a folder `data` in it. */
+  /** A new folder that contains the config and a folder `data`. */
   readonly folder: string;
+  /** The path of the config. */
   readonly file: string;
-  /** The manager's port; referees have the next ones, players those from +10 on. */
+  /** The manager's port. Referees have the next ports, players the ports from `port + 10`. */
   readonly port: number;
 }
 
@@ -21,7 +22,7 @@ export const ALL_LEAGUES = [
 ];
 export const FOUR_BOTS = ["random", "greedy", "counter", "cycle"];
 
-/** Writes a config with ports that no other test uses. The `bots` play as Player1, Player2, …. */
+/** Writes a config with free ports. The players of the `bots` have the names Player1, Player2 and so on. */
 export async function testLeague(
   bots: readonly string[],
   leagues: readonly object[],
@@ -40,29 +41,29 @@ export async function testLeague(
   };
   for (const [name, text] of Object.entries(more.files ?? {})) writeFileSync(join(folder, name), text);
   const file = join(folder, "league.json");
-  writeFileSync(file, `// a test's own\n${JSON.stringify(config, null, 2)}\n`);
+  writeFileSync(file, `// the config of a test\n${JSON.stringify(config, null, 2)}\n`);
   mkdirSync(join(folder, "data"));
   return { folder, file, port };
 }
 
-/** The folders of the runs in a test's data folder. */
+/** Returns the folders of the runs in a test's data folder. */
 export function runFolders({ folder }: TestLeague): readonly string[] {
   const runs = join(folder, "data", "runs");
   return existsSync(runs) ? readdirSync(runs).map((name) => join(runs, name)) : [];
 }
 
-/** The one JSON document that `--json` has put on stdout. */
+/** Parses stdout of a command with `--json`. Throws if stdout is not exactly one JSON document. */
 export const documentOf = ({ stdout }: Ended): ResultsDocument => JSON.parse(stdout) as ResultsDocument;
 
-/** One short league. */
+/** A short league. */
 export const RPS = [{ league_id: "rps", game: "rps.v1", options: { best_of: 3 } }];
-/** Leagues that are long enough that a test can disturb their run. */
+/** Leagues that are long enough for a test to interrupt their run. */
 export const LONG = [
   { league_id: "long", game: "rps.v1", options: { best_of: 99 } },
   { league_id: "chess", game: "chess.v1", options: { max_plies: 100 } },
 ];
-/** `league run` of a test's config, with a seed. */
+/** Starts `league run` with a test's config and a fixed seed. */
 export const run = (test: TestLeague, ...flags: string[]): Running =>
   start("scripts/league.ts", ["run", test.file, "--seed", "7", ...flags]);
-/** The line with the first result of a league. */
+/** Matches the line with the first result of a league. */
 export const FIRST_RESULT = /^\S+ R1M\d+ \(.*\[1\/\d+\]$/;

@@ -4,7 +4,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
-import { PATIENCE_MS, startManagedLeague } from "../../testing/managed-league.ts";
+import { startManagedLeague, WAIT_LIMIT_MS } from "../../testing/managed-league.ts";
 import { cleanUp } from "../../testing/processes.ts";
 
 /** With `SCREENSHOTS=folder` each look is kept as a picture there. */
@@ -22,7 +22,7 @@ async function openPage(url: string, options: BrowserContextOptions = {}) {
   const context = await browser.newContext(options);
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE_MS);
+  page.setDefaultTimeout(WAIT_LIMIT_MS);
   const streams: URL[] = [];
   page.on("request", (request) => {
     if (request.resourceType() === "eventsource") streams.push(new URL(request.url()));
@@ -61,23 +61,23 @@ async function idsOfStream(url: string, after: number, types: string): Promise<r
 
 it("the page follows a league, also after a kill of the manager: it misses nothing and shows nothing twice", async () => {
   const league = await startManagedLeague();
-  await league.enter("Ann", "Bob", "Cid");
+  await league.registerPlayers("Ann", "Bob", "Cid");
   const { page, streams } = await openPage(league.url);
   await showsStatus(page, "open");
   let navigations = 0;
   page.on("framenavigated", () => navigations++);
 
-  await league.enter("Dan");
+  await league.registerPlayers("Dan");
   await showsStatus(page, "running");
-  await league.play("R1M1", "R1M2");
+  await league.reportWins("R1M1", "R1M2");
   await showsRows(page, league.rows());
-  await league.play("R2M1");
+  await league.reportWins("R2M1");
   await league.kill();
   await showsLost(page, true);
   await league.restart();
   await showsLost(page, false);
   await showsRows(page, league.rows());
-  await league.play("R2M2", "R3M1", "R3M2");
+  await league.reportWins("R2M2", "R3M1", "R3M2");
   await showsStatus(page, "completed");
   await showsRows(page, league.rows());
 
@@ -96,10 +96,10 @@ it("the page follows a league, also after a kill of the manager: it misses nothi
 
 it("without JavaScript the page shows the standings, and the browser reloads it", async () => {
   const league = await startManagedLeague();
-  await league.enter("Ann", "Bob", "Cid", "Dan");
+  await league.registerPlayers("Ann", "Bob", "Cid", "Dan");
   const { page, streams } = await openPage(league.url, { javaScriptEnabled: false });
   await showsRows(page, league.rows());
-  await league.play("R1M1");
+  await league.reportWins("R1M1");
   await showsRows(page, league.rows());
   expect(streams).toEqual([]);
 });
@@ -116,14 +116,14 @@ it.each([
   const league = await startManagedLeague();
   const { page } = await openPage(league.url, look);
   await inspect(page, `${name}, open`);
-  await league.enter("Ann", "Bob", LONG_NAME, "Dan");
-  await league.play("R1M1");
+  await league.registerPlayers("Ann", "Bob", LONG_NAME, "Dan");
+  await league.reportWins("R1M1");
   await showsRows(page, league.rows());
   await league.kill();
   await showsLost(page, true);
   await inspect(page, `${name}, lost`);
   await league.restart();
-  await league.play("R1M2", "R2M1", "R2M2", "R3M1", "R3M2");
+  await league.reportWins("R1M2", "R2M1", "R2M2", "R3M1", "R3M2");
   await showsStatus(page, "completed");
   await inspect(page, `${name}, completed`);
   await page.goto(`${league.url}/?league=chess`);

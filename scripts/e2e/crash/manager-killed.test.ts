@@ -12,7 +12,7 @@ import { matchOf } from "../../../league-manager/league/evolve.ts";
 import { keptState, sessionLog } from "../../../league-manager/testing/kept-state.ts";
 import { startPlayer } from "../../../player/service.ts";
 import { startReferee } from "../../../referee/service.ts";
-import { LIMITS } from "../../testing/league.ts";
+import { SHORT_TIMEOUTS } from "../../testing/league.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const NAMES = ["A", "B", "C"];
@@ -36,7 +36,7 @@ async function startAgents() {
   };
   mkdirSync(dataFolder);
   writeFileSync(join(folder, "league.json"), JSON.stringify(config));
-  const base = { host: "127.0.0.1", manager: `http://127.0.0.1:${managerPort}/mcp`, dataFolder, ...LIMITS };
+  const base = { host: "127.0.0.1", manager: `http://127.0.0.1:${managerPort}/mcp`, dataFolder, ...SHORT_TIMEOUTS };
   const referee = { ...base, name: "Referee 1", ports: [refereePort], maxConcurrentMatches: 1 };
   const players = NAMES.map((name, index) => ({
     name,

@@ -8,7 +8,7 @@ import type { LiveEvent } from "../../../league-manager/projections/live.ts";
 import { startTestManager } from "../../../league-manager/testing/test-manager.ts";
 import { startPlayer } from "../../../player/service.ts";
 import { startReferee } from "../../../referee/service.ts";
-import { LIMITS } from "../../testing/league.ts";
+import { SHORT_TIMEOUTS } from "../../testing/league.ts";
 import { cleanUp, newFolder } from "../../testing/processes.ts";
 
 const BATCH = 8;
@@ -64,7 +64,7 @@ it("a referee whose proxy refuses START_GAME loses its match, and gets matches a
   const manager = await startTestManager(leagues, { timeouts }, (event) => events.push(event), { clock });
   stops.push(manager.stop);
   const dataFolder = newFolder();
-  const base = { host: "127.0.0.1", manager: manager.url, dataFolder, ...LIMITS };
+  const base = { host: "127.0.0.1", manager: manager.url, dataFolder, ...SHORT_TIMEOUTS };
 
   /** Adds matches of P02 and P03 to the first round; resolves with their ids. */
   const schedule = async (): Promise<readonly string[]> => {

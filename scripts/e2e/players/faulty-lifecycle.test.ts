@@ -6,9 +6,9 @@ import { stateLine } from "../../../league-manager/projections/lines.ts";
 import type { LiveEvent } from "../../../league-manager/projections/live.ts";
 import { keptState } from "../../../league-manager/testing/kept-state.ts";
 import {
-  type Asked,
   type FaultyPlayer,
   type FaultyPlayerOptions,
+  type ReceivedMessage,
   startFaultyPlayer,
 } from "../../testing/faulty-player.ts";
 import {
@@ -105,7 +105,7 @@ describe.concurrent("a player that does not answer in time", () => {
       ["SUSPENDED", "SHUTDOWN", ["rps"]],
     ]);
     expect(mine.map(stateLine)).toEqual([null, "Silent (P01) is suspended: it did not answer in time", null]);
-    const updates = (players[0]?.asked ?? []).filter(({ type }) => type === "LEAGUE_STANDINGS_UPDATE");
+    const updates = (players[0]?.received ?? []).filter(({ type }) => type === "LEAGUE_STANDINGS_UPDATE");
     const stateOfP01 = (rows: unknown): unknown =>
       (rows as { player_id: string; state: string }[]).find(({ player_id }) => player_id === "P01")?.state;
     expect(updates.map(({ payload }) => stateOfP01(payload.standings))).toEqual(["SUSPENDED", "SUSPENDED", "SHUTDOWN"]);
@@ -169,7 +169,7 @@ describe.concurrent("a player that does not answer in time", () => {
   it("is not shut down when a good match lies between", async (test) => {
     const events: LiveEvent[] = [];
     const seen: string[] = [];
-    const answersThird = ({ payload }: Asked): boolean => {
+    const answersThird = ({ payload }: ReceivedMessage): boolean => {
       const id = payload.match_id ?? "";
       if (!seen.includes(id)) seen.push(id);
       return seen.indexOf(id) !== 2;
@@ -188,7 +188,7 @@ describe.concurrent("a player that does not answer in time", () => {
   it("is suspended by a timeout and recovered by a good answer", async (test) => {
     const seen: string[] = [];
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const held = async ({ payload }: Asked): Promise<boolean> => {
+    const held = async ({ payload }: ReceivedMessage): Promise<boolean> => {
       const id = payload.match_id ?? "";
       if (!seen.includes(id)) seen.push(id);
       await gates[seen.indexOf(id) - 1]?.promise;
@@ -249,7 +249,7 @@ describe.concurrent("a player that declines", () => {
       const { faults } = (await match("rps", one.match_id)).result;
       expect(faults).toMatchObject([{ player_id: "P01", code: "G001", cause: "declined" }]);
     }
-    expect(player?.asked.filter(({ type }) => type === "GAME_INVITE")).toHaveLength(5);
+    expect(player?.received.filter(({ type }) => type === "GAME_INVITE")).toHaveLength(5);
     expect(states).toEqual(Array(5).fill({ state: "ACTIVE", fails: 0 }));
     expect(events.filter((event) => event.type === "notice")).toEqual([]);
   });

@@ -33,7 +33,7 @@ const rows: readonly [FaultKind, FaultyPlayerOptions["at"], "G001" | "G002", str
   ["odd_game_error", "MOVE_REQUEST", "G001", "bad_reply"],
   ["deep_game_error", "MOVE_REQUEST", "G001", "bad_reply"],
   ["decline", "GAME_INVITE", "G001", "declined"],
-  ["decline_telling_token", "GAME_INVITE", "G001", "declined"],
+  ["decline_with_token", "GAME_INVITE", "G001", "declined"],
   ["other_sender", "GAME_INVITE", "G001", "bad_reply"],
   ["other_sender", "MOVE_REQUEST", "G001", "bad_reply"],
   ["other_request", "GAME_INVITE", "G001", "bad_reply"],
@@ -76,7 +76,7 @@ function faulty(name: string, options: Pick<FaultyPlayerOptions, "fault" | "at" 
   return {
     player,
     tokens: () => started.flatMap((one) => one.tokens),
-    asked: () => started.flatMap((one) => one.asked),
+    received: () => started.flatMap((one) => one.received),
   };
 }
 
@@ -131,14 +131,14 @@ describe.concurrent("a player's fault costs it the match and does not stop the o
 
 describe.concurrent("a fault that is mended in time costs nothing", () => {
   it.for(["even_odd.v1", "rps.v1", "chess.v1"])("one illegal move, then a legal one, in %s", async (game, test) => {
-    const { player, asked } = faulty("Faulty", { fault: "illegal_once" });
+    const { player, received } = faulty("Faulty", { fault: "illegal_once" });
     const { completed } = await start(test, {
       leagues: [{ league_id: "one", game }],
       players: [player, good("B")],
       timeouts: { move_ms: 5_000 },
     });
     expect((await completed).leagues[0]?.matches).toMatchObject([{ termination: "normal" }]);
-    const repeats = asked().filter((request) => request.payload.error !== undefined);
+    const repeats = received().filter((request) => request.payload.error !== undefined);
     expect(repeats.length).toBeGreaterThan(0);
     expect(repeats[0]?.payload.error).toMatchObject({ error_code: "G001", error_name: "INVALID_MOVE" });
   });

@@ -206,14 +206,14 @@ describe("a bot that is known by its endpoint", () => {
       const seat = await against(host, "curious", template);
       await seat.move(seat.told.value.legal_actions[0]);
       await playOn(seat);
-      await vi.waitFor(() => expect(bot.asked.at(-1)?.type).toBe("GAME_RESULT"), PATIENCE);
+      await vi.waitFor(() => expect(bot.received.at(-1)?.type).toBe("GAME_RESULT"), PATIENCE);
       const observer = observe(host);
       const [{ seed }] = observer.rows("SELECT seed FROM sessions WHERE session_id = ?", seat.gameId);
       observer.close();
-      const asked = bot.asked.filter(({ payload }) => String(payload.match_id).startsWith(seat.gameId));
-      expect(asked.length).toBeGreaterThan(2);
-      for (const secret of [seat.token, seed]) expect(JSON.stringify(asked)).not.toContain(secret);
-      for (const { payload } of asked.filter(({ type }) => type === "MOVE_REQUEST")) {
+      const received = bot.received.filter(({ payload }) => String(payload.match_id).startsWith(seat.gameId));
+      expect(received.length).toBeGreaterThan(2);
+      for (const secret of [seat.token, seed]) expect(JSON.stringify(received)).not.toContain(secret);
+      for (const { payload } of received.filter(({ type }) => type === "MOVE_REQUEST")) {
         const state = payload.game_state as { choices?: object; cards?: object };
         expect(state.choices ?? state.cards).toMatchObject({ player_1: null });
       }
