@@ -18,11 +18,11 @@ import { bodyOf, from, invitation, moveRequest, replyIn } from "./testing/messag
 const MANAGER = "http://10.0.0.1:8000/mcp";
 const HOST = "10.0.0.2";
 
-test("a player registers and moves with the given network and clock, without a socket or a pause", async () => {
+test("a player with a given network and clock registers and moves without sockets and real time", async () => {
   const dataFolder = mkdtempSync(join(tmpdir(), "given-network-"));
   onTestFinished(() => rmSync(dataFolder, { recursive: true }));
   const clock = manualClock();
-  const begun = clock.now();
+  const startedAt = clock.now();
   const registrations: Envelope[] = [];
   const endpoint = Promise.withResolvers<ListenOptions>();
   const network: Network = {
@@ -53,13 +53,13 @@ test("a player registers and moves with the given network and clock, without a s
   const player = await startPlayer({ bot: "cycle", name: "Ann", ...place }, self);
 
   await clock.advance(0);
-  expect(registrations.map(({ timestamp }) => timestamp)).toEqual([isoAt(begun)]);
+  expect(registrations.map(({ timestamp }) => timestamp)).toEqual([isoAt(startedAt)]);
   await clock.advance(10_000);
   expect(lines.at(-1)).toBe("registered as P01 in rps");
   expect(registrations).toHaveLength(2);
   const [token, { timestamp = "" } = {}] = [registrations[1]?.auth_token ?? "", registrations[1]];
-  expect(Date.parse(timestamp) - begun).toBeGreaterThan(0);
-  expect(Date.parse(timestamp) - begun).toBeLessThanOrEqual(500);
+  expect(Date.parse(timestamp) - startedAt).toBeGreaterThan(0);
+  expect(Date.parse(timestamp) - startedAt).toBeLessThanOrEqual(500);
 
   const { handler } = await endpoint.promise;
   const referee = { bearer: null, remoteAddress: "10.0.0.3" };
@@ -69,7 +69,7 @@ test("a player registers and moves with the given network and clock, without a s
   expect((await send(from(matchToken, "GAME_INVITE", invitation()))).payload).toMatchObject({ accept: true });
   const moved = await send(from(matchToken, "MOVE_REQUEST", moveRequest()));
   expect(moved.payload.move).toMatch(/rock|paper|scissors/);
-  expect(moved.timestamp).toBe(isoAt(begun + 10_000));
+  expect(moved.timestamp).toBe(isoAt(startedAt + 10_000));
 
   await player.stop();
   expect(clock.timers()).toBe(0);

@@ -7,15 +7,15 @@ import type { PlayerOptions } from "./options.ts";
 import type { Registered } from "./token-notice.ts";
 import { acceptNothing, acceptSigned, acceptThisMachine, type Trust } from "./trust.ts";
 
-/** The identity of a player in its league. The player learns it while it registers. */
+/** The identity of a player in its league. Registration sets it. */
 export interface Identity {
   /** "new" until the player is registered. */
   id: string;
-  /** Its name in the league; the bot's name until that is known. */
+  /** The display name in the league; the name of the bot until registration begins. */
   name: string;
-  /** null until it is registered. */
+  /** null until the player is registered. */
   registered: Registered | null;
-  /** Its token, or the secret of a player that does not register itself. */
+  /** The token of the player, or the secret of a player that does not register itself. */
   token: string | null;
   trust: Trust;
 }
@@ -30,21 +30,26 @@ export function setToken(identity: Identity, token: string): void {
   identity.trust = acceptSigned(token);
 }
 
-/** A player that does not register itself verifies messages with its secret; without a secret it accepts only its own machine. */
+/**
+ * Sets the trust of a player that does not register itself: it verifies messages with its secret, or, without a secret, accepts programs
+ * on its own machine only. Throws StartError if the file does not contain a secret.
+ */
 export function takeSecret(identity: Identity, { secretFile, host }: PlayerOptions, self: AgentProcess): void {
   if (secretFile === null) {
     identity.trust = acceptThisMachine;
     if (host !== null && !isLoopback(host))
-      self.say("without --secret-file it accepts matches from programs on this machine only");
+      self.say("without --secret-file this player accepts matches from programs on this machine only");
     return;
   }
   const secret = ownSecret(self, secretFile);
   if (!isToken(secret)) {
     throw new StartError(
-      `${secretFile}: a secret has 43 characters; delete the file, and a new one is created`,
+      `${secretFile}: a secret has 43 characters; delete the file to have a new one created`,
       EXIT.config,
     );
   }
-  self.say(`its secret is in ${secretFile}: enter it as this player's "secret" in the config of the league`);
+  self.say(
+    `the secret of this player is in ${secretFile}: enter it as "secret" of this player in the config of the league`,
+  );
   setToken(identity, secret);
 }

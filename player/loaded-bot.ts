@@ -1,16 +1,17 @@
 import type { GameId } from "#shared/games/registry.ts";
 import type { BotObject } from "./sdk.ts";
 
-/** A bot that is ready to play: `create` makes one for each match. */
+/** A bot that is ready to play. */
 export interface LoadedBot {
   readonly name: string;
-  /** The games it plays; absent when it plays them all. */
+  /** The games that it plays; absent if it plays all games. */
   readonly games?: readonly GameId[];
+  /** Creates the object that plays one match. */
   create(): BotObject;
-  /** Ends what the bot holds, e.g. an engine's process. */
+  /** Releases the resources of the bot, such as the process of an engine. */
   close?(): Promise<void>;
-  /** The file whose lines are named when the bot throws; null for built-in bots. */
+  /** The file that error messages refer to when the bot throws; null for built-in bots. */
   readonly file: string | null;
-  /** Whether it may look at `turn.history`; built-in bots do not. Whoever keeps every view of a match has them collected again and again. */
-  readonly looksBack: boolean;
+  /** Whether the bot may read `turn.history`. Built-in bots do not, so their players need not keep every view of a match in memory. */
+  readonly readsHistory: boolean;
 }

@@ -16,7 +16,7 @@ import { startPlayer } from "./service.ts";
 
 const { bot, registerTimeoutMs } = PlayerOptions.shape;
 const command = withUsageExit(new Command("player"))
-  .description("One player: answers a referee's move requests at POST /mcp with what its bot chooses.")
+  .description("Runs one player: its bot answers the move requests of referees at POST /mcp.")
   .option("--bot <bot>", "random, another built-in bot, a .ts or .js file, uci:COMMAND, or manual", defaultOf(bot))
   .option(
     "--name <name>",
@@ -30,20 +30,20 @@ const command = withUsageExit(new Command("player"))
   )
   .option(
     "--endpoint <url>",
-    "how others reach this agent (default: the address by which it reaches the manager)",
+    "the URL at which other agents reach this agent (default: the address by which it reaches the manager)",
     contactOption,
   )
   .option("--manager <url>", "the league manager's endpoint", endpointOption, MANAGER_ENDPOINT)
   .option("--no-manager", "do not register; the league lists this player in its config")
   .option(
     "--secret-file <file>",
-    "with --no-manager: the secret that the league's config also has; created when missing",
+    "with --no-manager: file of the secret that is also in the league's config; created if it is missing",
   )
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")
   .option("--join-code <word>", "the join code of the league, if it has one", joinCodeOption)
   .option("--register-ms <ms>", "how long one attempt to register may take", countOption, defaultOf(registerTimeoutMs))
-  .option("--limit-loopback", "apply the rate limits also to callers on this machine")
-  .option("--data <folder>", "where logs and the token are kept", DATA_FOLDER)
+  .option("--limit-loopback", "also apply the rate limits to callers on this machine")
+  .option("--data <folder>", "folder of the logs and the token", DATA_FOLDER)
   .parse();
 
 const options = command.opts<{
@@ -62,7 +62,7 @@ const options = command.opts<{
 }>();
 
 if (options.secretFile !== undefined && options.manager !== false) {
-  command.error("error: --secret-file goes with --no-manager: a player that registers itself has a token");
+  command.error("error: --secret-file requires --no-manager: a player that registers itself has a token");
 }
 
 await runAgentProcess(options.name ?? `player-${options.port ?? process.pid}`, resolve(options.data), (self) =>

@@ -19,15 +19,15 @@ import { accepts, type Trust } from "./trust.ts";
 
 type Subject = Pick<Rejected, "league_id" | "match_id">;
 
-/** The requests and notifications that the manager and the referees send to a player. */
+/** The operations for the requests and notifications that the manager and the referees send to a player. */
 export function matchOperations(
   player: Player,
   identity: { readonly trust: Trust },
   notifications: NotificationLog,
-  /** Receives each message that the player may not accept. */
+  /** Called with each message that the player rejects because of its signature. */
   onRejected: (message: Rejected, caller: Caller) => void,
 ): readonly Operation<unknown>[] {
-  /** A message that is handled only if the player may accept it. */
+  /** An operation that answers L004 to messages that the player may not accept. */
   const accepting = <P extends Subject>(
     request: messages.MessageType,
     reply: messages.MessageType,
@@ -48,13 +48,13 @@ export function matchOperations(
   const notification = <P extends Subject>(
     request: messages.MessageType,
     payload: z.ZodType<P>,
-    hear: (payload: P) => void = () => {},
+    receive: (payload: P) => void = () => {},
   ) =>
     accepting(request, "ACK", payload, (message, token) => {
       if (message.match_id !== undefined && !player.isPlaying(subjectOf(message), token)) {
         return err(unknownMatch(message.match_id));
       }
-      hear(message);
+      receive(message);
       return ok({});
     });
 
@@ -75,7 +75,7 @@ export function matchOperations(
       if (answer === "unknown_match") return err(unknownMatch(match_id));
       if (answer === "wrong_role") throw wrongRole(request);
       if (answer === "old_epoch")
-        return err(protocolError("G003", "the match goes on under a newer epoch", { match_id }));
+        return err(protocolError("G003", "the match continues under a newer epoch", { match_id }));
       if ("failed" in answer) return err(protocolError("G001", answer.failed, { match_id, tick }, true));
       return ok({ match_id, tick, move: answer.move });
     }),
@@ -95,11 +95,11 @@ export function matchOperations(
   ];
 }
 
-/** The player's id in the match that a request is about. The invitation names it, also for a player that did not register itself. */
+/** The id of the player in the match of a request, as its invitation states it; null if there is none. */
 export function idIn(player: Player, { payload, authToken }: About): string | null {
   const { league_id, match_id, your_role, roles } = payload as Partial<messages.GameInvite>;
   if (league_id === undefined || match_id === undefined) return null;
-  // An invitation that is declined begins no match, and its answer must name the player all the same.
+  // No match begins after a declined invitation, but its answer must name the player.
   const invited = your_role !== undefined && roles && Object.hasOwn(roles, your_role) ? roles[your_role] : undefined;
   return player.idIn(matchRef(league_id, match_id), authToken ?? "") ?? invited ?? null;
 }
@@ -114,12 +114,12 @@ function notAccepted(trust: Trust, payload: Subject): ProtocolError {
         subject,
         has_secret: false,
       })
-    : protocolError("L004", "this message is not signed for me", { subject });
+    : protocolError("L004", "this message is not signed for this player", { subject });
 }
 
-/** A role that is not in the invitation, or not the one that this player was invited in. */
+/** The error for a role that the invitation does not contain or does not assign to this player. */
 const wrongRole = ({ your_role }: Pick<messages.MoveRequest, "your_role">): Error =>
   invalid([{ path: "payload.your_role", message: `this player was not invited as ${inOneLine(your_role)}` }]);
 
 const unknownMatch = (match_id: string): ProtocolError =>
-  protocolError("G003", "I play no match that this message belongs to", { match_id }, true);
+  protocolError("G003", "this player does not play the match of this message", { match_id }, true);

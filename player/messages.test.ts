@@ -15,14 +15,14 @@ import { startPlayer } from "./service.ts";
 
 const TOKEN = "the player's own token";
 const signature = signFor(sha256Hex(TOKEN), "rps/R1M1");
-/** Ports of its own for each test: the player and its manager. */
+/** The port of the player, new for each test; the manager has the next one. */
 let port = 0;
 let url = "";
 let dataFolder = "";
 let player: RunningAgent;
 let manager: Server;
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON from the wire
 type Wire = any;
 
 beforeEach(async () => {
@@ -74,7 +74,7 @@ const invite = (more: object = {}) => ({
   bot_seed: "seed",
   ...more,
 });
-/** A request as a referee makes it: what is left of the time is no whole number of milliseconds. */
+/** A request as a referee sends it: the remaining time is not a whole number of milliseconds. */
 const moveRequest = (tick: number) => ({
   ...match,
   epoch: 1,
@@ -85,7 +85,7 @@ const moveRequest = (tick: number) => ({
   time_limit_seconds: 59.9876543,
   deadline: new Date(Date.now() + 59_987).toISOString(),
 });
-/** Makes a move as soon as one is asked for. */
+/** Repeats a call of make_move until a request is open. Returns the answer. */
 const makeMove = (send: () => Promise<Wire>): Promise<Wire> =>
   vi.waitFor(async () => {
     const sent = await send();
@@ -94,7 +94,7 @@ const makeMove = (send: () => Promise<Wire>): Promise<Wire> =>
   }, PATIENCE);
 
 describe("make_move and get_my_state", () => {
-  it("play a whole match by hand, plainly and in envelopes", async () => {
+  it("play a whole match with plain arguments and with envelopes", async () => {
     expect(await tool("make_move", { move: "rock" })).toMatchObject({ isError: true, error_code: "G004" });
     expect(await message("GAME_INVITE", invite())).toMatchObject({
       type: "GAME_INVITE_RESPONSE",
@@ -127,7 +127,7 @@ describe("make_move and get_my_state", () => {
       matches_begun: 1,
       playing: [playing],
     });
-    // A choice of an open turn is among them.
+    // The actions may include the choice of an open turn.
     expect(JSON.stringify(seen)).not.toMatch(/rock|paper/);
     const result = {
       ...match,
@@ -141,36 +141,36 @@ describe("make_move and get_my_state", () => {
       log_head: "h",
     };
     await message("GAME_RESULT", result);
-    const asked = newEnvelope("GET_MY_STATE", "player:me", {});
-    expect(await tool("get_my_state", asked)).toMatchObject({
+    const request = newEnvelope("GET_MY_STATE", "player:me", {});
+    expect(await tool("get_my_state", request)).toMatchObject({
       type: "GET_MY_STATE_RESPONSE",
-      correlation_id: asked.message_id,
+      correlation_id: request.message_id,
       payload: { matches_won: 1, points: 3, playing: [], last_result: { winner: "P01" } },
     });
   });
 
-  it("finds the match that is meant: by league and match, by the match alone when one league has it", async () => {
+  it("identify the match by league_id/match_id, or by match_id if only one league has such a match", async () => {
     const chess = { league_id: "chess", match_id: "R1M1" };
     const signed = signFor(sha256Hex(TOKEN), "chess/R1M1");
     await message("GAME_INVITE", invite());
     await message("GAME_INVITE", invite({ ...chess, game: "kuhn_poker.v1", options: {} }), signed);
-    const asked = [message("MOVE_REQUEST", moveRequest(0))];
-    asked.push(message("MOVE_REQUEST", { ...moveRequest(0), ...chess, legal_actions: ["check", "bet"] }, signed));
+    const answers = [message("MOVE_REQUEST", moveRequest(0))];
+    answers.push(message("MOVE_REQUEST", { ...moveRequest(0), ...chess, legal_actions: ["check", "bet"] }, signed));
     await vi.waitFor(async () => expect((await tool("get_my_state", {})).asked).toHaveLength(2), PATIENCE);
     const bare = await tool("make_move", { move: "rock", match_id: "R1M1" });
-    expect(bare).toMatchObject({ isError: true, message: "which one: rps/R1M1, chess/R1M1?" });
+    expect(bare).toMatchObject({ isError: true, message: "match_id is ambiguous; give one of: rps/R1M1, chess/R1M1" });
     const none = await tool("make_move", { move: "rock", match_id: "go/R1M1" });
     expect(none).toMatchObject({ isError: true, error_code: "G004" });
-    expect(none.message).toContain("asked are rps/R1M1, chess/R1M1");
+    expect(none.message).toContain("open requests: rps/R1M1, chess/R1M1");
     expect(await tool("make_move", { move: "bet", match_id: "chess/R1M1" })).toMatchObject({
       status: "SENT",
       move: "bet",
     });
     expect(await tool("make_move", { move: "rock", match_id: "R1M1" })).toMatchObject({ status: "SENT", move: "rock" });
-    expect((await Promise.all(asked)).map(({ payload }) => payload.move)).toEqual(["rock", "bet"]);
+    expect((await Promise.all(answers)).map(({ payload }) => payload.move)).toEqual(["rock", "bet"]);
   });
 
-  it("answers a repeated request with the same move", async () => {
+  it("answer a repeated request with the same move", async () => {
     await message("GAME_INVITE", invite());
     const first = message("MOVE_REQUEST", moveRequest(0));
     await makeMove(() => tool("make_move", { move: "scissors" }));
@@ -178,46 +178,46 @@ describe("make_move and get_my_state", () => {
     expect((await message("MOVE_REQUEST", moveRequest(0))).payload).toMatchObject({ tick: 0, move: "scissors" });
   });
 
-  it("tells what is wrong with the arguments", async () => {
+  it("reject arguments without a move of even/odd: -32602", async () => {
     for (const args of [{}, { number: 9 }, { number: "three" }]) {
       expect(await tool("make_move", args)).toMatchObject({ code: -32602 });
     }
   });
 });
 
-describe("signatures", () => {
+describe("the check of signatures", () => {
   const other = signFor(sha256Hex(TOKEN), "rps/R1M2");
   it.each([
-    ["none", ""],
-    ["a wrong one", "wrong"],
+    ["no signature", ""],
+    ["a wrong signature", "wrong"],
     ["the token itself", TOKEN],
-    ["another match's", other],
-    ["the league's", signFor(sha256Hex(TOKEN), "rps")],
-    ["one with the token as key", signFor(TOKEN, "rps/R1M1")],
-  ])("refuses an invitation that carries %s", async (_what, authToken) => {
-    const refused = await message("GAME_INVITE", invite(), authToken);
-    expect(refused).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
+    ["that of another match", other],
+    ["that of the league", signFor(sha256Hex(TOKEN), "rps")],
+    ["a signature with the token as key", signFor(TOKEN, "rps/R1M1")],
+  ])("rejects messages that carry %s: L004", async (_, authToken) => {
+    const rejected = await message("GAME_INVITE", invite(), authToken);
+    expect(rejected).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
     expect(await message("MOVE_REQUEST", moveRequest(0), authToken)).toMatchObject({ payload: { error_code: "L004" } });
     expect(await tool("get_my_state", {})).toMatchObject({ matches_begun: 0, playing: [] });
   });
 
-  it("of a player that has no token: a message about a match carries the token of its invitation, or is refused", async () => {
+  it("accepts, for a player without a token, only messages with the token of the invitation", async () => {
     await player.stop();
     const quiet = silentProcess("player");
     const base = { bot: "random", name: "Far", host: "127.0.0.1", dataFolder };
     player = await startPlayer({ ...base, ports: [port], manager: null }, quiet);
     expect((await message("GAME_INVITE", invite(), "its match token")).payload).toMatchObject({ accept: true });
-    const stranger = await message("MOVE_REQUEST", moveRequest(0), "a stranger's");
-    expect(stranger).toMatchObject({ isError: true, payload: { error_code: "G003" } });
-    expect(JSON.stringify(stranger)).not.toMatch(/rock|paper|scissors/);
+    const foreign = await message("MOVE_REQUEST", moveRequest(0), "another token");
+    expect(foreign).toMatchObject({ isError: true, payload: { error_code: "G003" } });
+    expect(JSON.stringify(foreign)).not.toMatch(/rock|paper|scissors/);
     expect(await message("GAME_INVITE", invite({ epoch: 9 }), "")).toMatchObject({ payload: { error_code: "L004" } });
     const move = await message("MOVE_REQUEST", moveRequest(0), "its match token");
     expect(move).toMatchObject({ type: "MOVE_RESPONSE", payload: { tick: 0 } });
     expect(JSON.stringify(await tool("get_my_state", {}))).not.toContain(move.payload.move);
   });
 
-  it("refuses a move request for a match it was not invited to", async () => {
-    const refused = await message("MOVE_REQUEST", moveRequest(0));
-    expect(refused).toMatchObject({ isError: true, type: "GAME_ERROR", payload: { error_code: "G003" } });
+  it("rejects a move request for a match without an invitation: G003", async () => {
+    const rejected = await message("MOVE_REQUEST", moveRequest(0));
+    expect(rejected).toMatchObject({ isError: true, type: "GAME_ERROR", payload: { error_code: "G003" } });
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { GameResult } from "#shared/protocol/messages.ts";
 import { createNotificationLog } from "./notifications.ts";
 
-function told() {
+function newLog() {
   const lines: string[] = [];
   const notifications = createNotificationLog((line) => lines.push(line));
   notifications.registered("P01", ["l", "other"]);
@@ -20,17 +20,20 @@ test.each<[string | null, GameResult["termination"], string, string]>([
   [null, "normal", "drawn", "drawn (drawn)"],
   [null, "forfeit", "timeout,timeout", "no winner (timeout,timeout)"],
   [null, "aborted", "expired", "no winner (expired)"],
-])("of a match with winner %s, %s, a player's owner reads how it was for it", (winner, termination, reason, read) => {
-  const { lines, notifications } = told();
-  notifications.matchEnded(
-    { ...match, roles: { player_1: "P01", player_2: "P02" } },
-    { ...result, winner, termination, reason },
-  );
-  expect(lines).toEqual([`l R1M1 as player_1: ${read}`]);
-});
+])(
+  "a match with winner %s and termination %s is shown with its result for the player",
+  (winner, termination, reason, text) => {
+    const { lines, notifications } = newLog();
+    notifications.matchEnded(
+      { ...match, roles: { player_1: "P01", player_2: "P02" } },
+      { ...result, winner, termination, reason },
+    );
+    expect(lines).toEqual([`l R1M1 as player_1: ${text}`]);
+  },
+);
 
-test("a player's owner reads that it did not answer in time, on one line", () => {
-  const { lines, notifications } = told();
+test("a GAME_ERROR is shown on one line", () => {
+  const { lines, notifications } = newLog();
   notifications.gameError({
     league_id: "l",
     match_id: "R1M1",
@@ -61,18 +64,18 @@ test.each([
     "no winner (agents found)",
   ],
 ] as const)(
-  "of a game of teams, with points %j, %s reads which team has won",
-  (match_points, role, termination, read) => {
-    const { lines, notifications } = told();
-    const roles = Object.fromEntries(Object.keys(match_points).map((one) => [one, one]));
+  "the result of a team game with points %j names the winning team to %s",
+  (match_points, role, termination, text) => {
+    const { lines, notifications } = newLog();
+    const roles = Object.fromEntries(Object.keys(match_points).map((id) => [id, id]));
     const info = { ...match, game: "codenames.v1", role, roles };
     notifications.matchEnded(info, { ...result, match_points, winner: null, termination, reason: "agents_found" });
-    expect(lines).toEqual([`l R1M1 as ${role}: ${read}`]);
+    expect(lines).toEqual([`l R1M1 as ${role}: ${text}`]);
   },
 );
 
-test("a league is over with the standings behind its last round, and no other league with it", () => {
-  const { lines, notifications } = told();
+test("a league is shown as over with the standings after its last round, and other leagues are not", () => {
+  const { lines, notifications } = newLog();
   const row = { display_name: "P", played: 1, wins: 1, draws: 0, losses: 0, points: 3 };
   const standings = ["P02", "P01"].map((player_id, index) => ({ ...row, player_id, rank: index + 1 }));
   const end = (league_id: string, round_id: number, next_round_id: number | null): void => {
@@ -90,8 +93,8 @@ test("a league is over with the standings behind its last round, and no other le
   ]);
 });
 
-test("a player knows its state, points and rank from the notifications that it receives", () => {
-  const { notifications } = told();
+test("the state, points and rank of a player follow from its notifications", () => {
+  const { notifications } = newLog();
   const row = { display_name: "P", played: 1, wins: 1, draws: 0, losses: 0, player_id: "P01", rank: 2 };
   const facts: unknown[] = [notifications.facts()];
   notifications.roundStarted();
@@ -115,7 +118,7 @@ test("a player knows its state, points and rank from the notifications that it r
   ]);
 });
 
-test("a player that does not register itself knows its id from its matches, and is active again in the next league", () => {
+test("a player that does not register itself takes its id from its matches and is active again in the next league", () => {
   const notifications = createNotificationLog(() => {});
   const facts = [notifications.facts()];
   notifications.matchBegun("P03");
@@ -134,8 +137,8 @@ test("a player that does not register itself knows its id from its matches, and 
   ]);
 });
 
-test("the terminal shows the player's rank and, if the message states it, the number of players, also for truncated standings", () => {
-  const { lines, notifications } = told();
+test("truncated standings are shown with the rank of the player and, if the message states it, the number of players", () => {
+  const { lines, notifications } = newLog();
   const row = { rank: 17, player_id: "P01", display_name: "Ann", played: 1, wins: 1, draws: 0, losses: 0, points: 3 };
   const update = { league_id: "l", round_id: 1, standings: [row] };
   const truncated = { ...update, truncated: true, resource: "league://l/standings" };

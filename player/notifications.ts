@@ -5,7 +5,7 @@ import { type AgentEvent, type AgentState, transition } from "#shared/protocol/l
 import type { GameError, GameResult, RoundEnd, StandingsUpdate } from "#shared/protocol/messages.ts";
 import type { MatchInfo } from "./sdk.ts";
 
-/** Collects the notifications of the manager and the referees, as lines for the person who started the player and as facts for get_my_state. */
+/** Shows the notifications of the manager and the referees on the terminal and collects the facts for get_my_state. */
 export interface NotificationLog {
   registered(playerId: string, leagueIds: readonly string[]): void;
   /** A match has begun in which the player has this id. A player that does not register itself has no other source for its id. */
@@ -22,9 +22,9 @@ export interface NotificationLog {
 interface Facts {
   /** null until it is known. */
   readonly player_id: string | null;
-  /** As far as the player knows: the manager sends it after each round. */
+  /** The state that the manager sent last; it sends the state after each round. */
   readonly state: AgentState;
-  /** Of all its leagues together. */
+  /** The sum over all leagues of the player. */
   readonly points: number;
   readonly leagues: readonly { readonly league_id: string; readonly points: number; readonly rank: number | null }[];
 }
@@ -44,7 +44,7 @@ export function createNotificationLog(say: (line: string) => void): Notification
   let playerId: string | null = null;
   let state: AgentState = "INIT";
   const leagues = new Map<string, { points: number; rank: number | null }>();
-  /** Leagues whose last round has ended: the standings that follow are the last. */
+  /** Leagues whose last round has ended. The next standings of such a league are final. */
   const over = new Set<string>();
   const leagueOf = (leagueId: string) => {
     const league = leagues.get(leagueId) ?? { points: 0, rank: null };
@@ -71,11 +71,11 @@ export function createNotificationLog(say: (line: string) => void): Notification
       const { leagueId, matchId, role, roles } = info;
       leagueOf(leagueId).points += result.match_points[roles[role] ?? ""] ?? 0;
       const winners = winningRoles(info, result);
-      const unwon = result.termination === "normal" ? "drawn" : "no winner";
-      const how = winners.length === 0 ? unwon : winners.includes(role) ? "won" : "lost";
+      const resultWithoutWinner = result.termination === "normal" ? "drawn" : "no winner";
+      const outcome = winners.length === 0 ? resultWithoutWinner : winners.includes(role) ? "won" : "lost";
       const teams = findGame(info.game)?.info.teams;
       const team = teams && winners.length > 1 ? `, ${winnersInWords(teams, winners)} wins` : "";
-      say(inOneLine(`${leagueId} ${matchId} as ${role}: ${how}${team} (${spoken(result.reason)})`));
+      say(inOneLine(`${leagueId} ${matchId} as ${role}: ${outcome}${team} (${spoken(result.reason)})`));
     },
     gameError({ league_id, match_id, error_code, message }) {
       say(inOneLine(`${league_id} ${match_id}: ${error_code} ${message}`.slice(0, 500)));
@@ -86,11 +86,11 @@ export function createNotificationLog(say: (line: string) => void): Notification
       else over.delete(league_id);
     },
     standings({ league_id, round_id, standings, truncated, total }) {
-      const mine = standings.find((row) => row.player_id === playerId);
-      if (!mine) return;
-      const { rank, points } = mine;
+      const entry = standings.find((row) => row.player_id === playerId);
+      if (!entry) return;
+      const { rank, points } = entry;
       leagues.set(league_id, { rank, points });
-      state = mine.state ?? state;
+      state = entry.state ?? state;
       if ([...leagues.keys()].every((leagueId) => over.has(leagueId))) step("league_end");
       const when = over.has(league_id) ? "is over" : `after round ${round_id}`;
       // A truncated list holds the player's own entry only. A manager of another program may send it without `total`.

@@ -2,29 +2,29 @@ import { z } from "zod";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { PORT_RANGES, portsFrom } from "#shared/runtime/defaults.ts";
 
-/** How a player is started. */
+/** The options of a player. */
 export const PlayerOptions = z.object({
-  /** Built-in name, file, `uci:COMMAND`, or `manual`: moves come through the tool make_move. */
+  /** The name of a built-in bot, a file, `uci:COMMAND`, or `manual` for moves by the tool make_move. */
   bot: z.string().default("random"),
   /** Display name; null for the default: bot and port, and the address if the manager is on another machine. */
   name: z.string().nullable().default(null),
   /** The address to listen on; null: loopback for a manager on this machine, else every address. */
   host: z.string().nullable().default(null),
   ports: z.array(z.int()).readonly().default(portsFrom(PORT_RANGES.player)),
-  /** How others reach this agent; null for where it listens. */
+  /** The URL at which other agents reach this agent; null for the address by which it reaches the manager. */
   endpoint: z.string().nullable().default(null),
   /** The join code of the league; null if it has none. */
   joinCode: z.string().nullable().default(null),
   /** The manager's endpoint; null for a player that is registered on its behalf. */
   manager: z.string().nullable(),
-  /** Without a manager: the file of the secret that the league's config also has, created when it is missing. */
+  /** Without a manager: the file of the secret that is also in the league's config. It is created if it is missing. */
   secretFile: z.string().nullable().default(null),
   /** The leagues to enter; null for every open league of its games. */
   leagueIds: z.array(z.string()).readonly().nullable().default(null),
   registerTimeoutMs: z.number().default(Timeouts.parse({}).league_register_ms),
-  /** Whether callers on loopback without a token are held to the rate limit too. */
+  /** Whether the rate limit also applies to callers on loopback without a token. */
   limitLoopback: z.boolean().default(false),
-  /** Where the token is kept. */
+  /** The folder of the token file. */
   dataFolder: z.string(),
 });
 export type PlayerOptions = z.output<typeof PlayerOptions>;

@@ -12,7 +12,7 @@ import { type Identity, setToken } from "./identity.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
 import type { PlayerOptions } from "./options.ts";
 
-/** A player that registers itself. */
+/** The parts of a player that registration needs. */
 interface Registering {
   readonly options: PlayerOptions;
   /** The manager's endpoint. */
@@ -25,7 +25,7 @@ interface Registering {
   readonly signal: AbortSignal;
 }
 
-/** Registers a player with the manager. Resolves with its id and its leagues. */
+/** Registers a player with the manager and sets its identity. Resolves with its id and the ids of its leagues. Rejects with StartError. */
 export async function registerPlayer(
   { options, manager, bot, server, identity, peers, signal }: Registering,
   self: AgentProcess,
@@ -37,9 +37,9 @@ export async function registerPlayer(
   self.say(`${bot.name} plays as ${name} at ${contact}`);
   const sender = `player:${name}`;
   const tokenFile = tokenFileOf(options.dataFolder, "player", name);
-  // The player chooses its token before it registers, so it can check the signature of every message from the first one on.
-  const own = takeToken(self, tokenFile, sender, signal);
-  setToken(identity, own);
+  // The player chooses its token before it registers, so that it can check the signature of every message.
+  const ownToken = takeToken(self, tokenFile, sender, signal);
+  setToken(identity, ownToken);
   const { response, token } = await register({
     peers,
     manager,
@@ -48,7 +48,7 @@ export async function registerPlayer(
     payload: requestOf(name, contact, bot, options),
     response: PlayerRegisterResponse,
     timeoutMs,
-    token: own,
+    token: ownToken,
     tokenFile,
     self,
     signal,

@@ -15,7 +15,7 @@ const TOKEN = "the player's own token";
 const MANAGER = "league_manager:LM01";
 const signed = (subject: string): string => signFor(sha256Hex(TOKEN), subject);
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON from the wire
 type Wire = any;
 
 const ends: (() => void | Promise<void>)[] = [];
@@ -25,16 +25,16 @@ afterEach(async () => {
 
 interface Start {
   readonly limitLoopback?: boolean;
-  /** Done before the manager answers, given where the player listens and the token that it registers with. */
-  readonly meanwhile?: (url: string, token: string) => Promise<void>;
+  /** Runs before the manager answers the registration, with the URL and the token of the player. */
+  readonly beforeAnswer?: (url: string, token: string) => Promise<void>;
 }
 
-/** A registered player whose moves are made by hand, and all that it says. */
-async function startRegistered({ limitLoopback = false, meanwhile }: Start = {}) {
+/** Starts a player with the manual bot. Resolves, when it is registered, with its lines on the terminal and functions that call it. */
+async function startRegistered({ limitLoopback = false, beforeAnswer }: Start = {}) {
   const manager = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
-    await meanwhile?.(await ready.promise, JSON.parse(text).params.arguments.auth_token);
+    await beforeAnswer?.(await ready.promise, JSON.parse(text).params.arguments.auth_token);
     const accepted = { status: "ACCEPTED", player_id: "P01", auth_token: TOKEN, league_ids: ["rps"] };
     const reply = newEnvelope("PLAYER_REGISTER_RESPONSE", MANAGER, accepted);
     const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
@@ -42,15 +42,15 @@ async function startRegistered({ limitLoopback = false, meanwhile }: Start = {})
   });
   await new Promise<void>((resolve) => manager.listen(0, "127.0.0.1", resolve));
   ends.push(() => void manager.close().closeAllConnections());
-  const dataFolder = mkdtempSync(join(tmpdir(), "refusals-"));
+  const dataFolder = mkdtempSync(join(tmpdir(), "rejections-"));
   ends.push(() => rmSync(dataFolder, { recursive: true, force: true }));
-  const said: string[] = [];
+  const lines: string[] = [];
   const ready = Promise.withResolvers<string>();
   const registered = Promise.withResolvers<void>();
   const self = silentProcess("player", {
     report: (report: Wire) => ready.resolve(report.url),
     say(line: string) {
-      said.push(line);
+      lines.push(line);
       if (line.startsWith("registered")) registered.resolve();
     },
   });
@@ -75,7 +75,7 @@ async function startRegistered({ limitLoopback = false, meanwhile }: Start = {})
   const message = (type: MessageType, payload: object, authToken?: string): Promise<Wire> =>
     tool("league_message", newEnvelope(type, SENDERS[type] ?? "referee:REF01", payload, { authToken }));
   const state = () => tool("get_my_state", { auth_token: TOKEN });
-  return { stop: () => player.stop(), said, port, post, tool, message, state };
+  return { stop: () => player.stop(), lines, port, post, tool, message, state };
 }
 
 /** The sender of each notification that does not come from the referee. */
@@ -93,15 +93,15 @@ const moveRequest = (epoch: number, seconds: number) => ({
   deadline: new Date(Date.now() + seconds * 1000).toISOString(),
 });
 
-describe("an epoch that is over", () => {
-  it("is declined and asked about in vain, and the bot is not asked", async () => {
+describe("an earlier epoch", () => {
+  it("gets no move: its invitation is declined, its MOVE_REQUEST is rejected and the bot is not asked", async () => {
     const { tool, message, state } = await startRegistered();
     const mine = signed("rps/R1M1");
     expect(await message("GAME_INVITE", invite(2), mine)).toMatchObject({ payload: { accept: true } });
     const declined = await message("GAME_INVITE", invite(1), mine);
     expect(declined).toMatchObject({ isError: false, payload: { accept: false, reason: expect.any(String) } });
-    const refused = await message("MOVE_REQUEST", moveRequest(1, 0.2), mine);
-    expect(refused).toMatchObject({ isError: true, type: "GAME_ERROR", payload: { error_code: "G003" } });
+    const rejected = await message("MOVE_REQUEST", moveRequest(1, 0.2), mine);
+    expect(rejected).toMatchObject({ isError: true, type: "GAME_ERROR", payload: { error_code: "G003" } });
     expect(await state()).toMatchObject({ matches_begun: 1, asked: [], playing: [{ match_id: "R1M1", actions: [] }] });
     const moving = message("MOVE_REQUEST", moveRequest(2, 20), mine);
     await vi.waitFor(async () => expect((await state()).asked).toHaveLength(1), { timeout: 10_000 });
@@ -109,22 +109,22 @@ describe("an epoch that is over", () => {
     expect((await moving).payload).toMatchObject({ tick: 0, move: "rock" });
   });
 
-  it("does not end the match with its result", async () => {
-    const { said, message, state } = await startRegistered();
+  it("cannot end the match with its GAME_RESULT", async () => {
+    const { lines, message, state } = await startRegistered();
     await message("GAME_INVITE", invite(2), signed("rps/R1M1"));
-    const before = [await state(), [...said]];
+    const before = [await state(), [...lines]];
     const late = await message("GAME_RESULT", { ...NOTIFICATIONS.GAME_RESULT, epoch: 1 }, signed("rps/R1M1"));
     expect(late).toMatchObject({ isError: true, payload: { error_code: "G003" } });
-    expect([await state(), said]).toEqual(before);
+    expect([await state(), lines]).toEqual(before);
   });
 });
 
-describe("before its registration is answered, a player", () => {
-  /** A player that is sent an invitation meanwhile, signed as a test says, and its answer. */
+describe("a player whose registration is not answered yet", () => {
+  /** Starts a player that receives a signed invitation before the manager answers. Resolves with the player and its answer. */
   async function startInvited(epoch: number, signatureFor: (token: string) => string) {
     let early: Wire;
     const player = await startRegistered({
-      meanwhile: async (url, token) => {
+      beforeAnswer: async (url, token) => {
         const invited = newEnvelope("GAME_INVITE", "referee:REF01", invite(epoch), { authToken: signatureFor(token) });
         const params = { name: "league_message", arguments: invited };
         const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
@@ -136,19 +136,19 @@ describe("before its registration is answered, a player", () => {
     return { ...player, early };
   }
 
-  it("refuses an unsigned invitation with a higher epoch, and accepts the signed one after it", async () => {
+  it("rejects an unsigned invitation with a higher epoch and accepts the signed one after it", async () => {
     const { early, message } = await startInvited(1_000_000, () => "made up");
     expect(early).toMatchObject({ type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
     expect(await message("GAME_INVITE", invite(), signed("rps/R1M1"))).toMatchObject({ payload: { accept: true } });
   });
 
-  it("accepts what is signed with the token that it sends", async () => {
+  it("accepts an invitation that is signed with the token of its request", async () => {
     const { early } = await startInvited(1, (token) => signFor(sha256Hex(token), "rps/R1M1"));
     expect(early).toMatchObject({ type: "GAME_INVITE_RESPONSE", payload: { accept: true } });
   });
 });
 
-it("a message from an agent that does not send its type is -32602, whatever its signature", async () => {
+it("rejects a signed message whose sender does not send messages of this type: -32602", async () => {
   const { tool, state } = await startRegistered();
   for (const sender of ["player:P02", MANAGER]) {
     const forged = newEnvelope("GAME_INVITE", sender, invite(), { authToken: signed("rps/R1M1") });
@@ -160,7 +160,7 @@ it("a message from an agent that does not send its type is -32602, whatever its 
   expect(await state()).toMatchObject({ matches_begun: 0 });
 });
 
-it("a message with another role than that of the invitation is -32602, with the path of the role", async () => {
+it("rejects a message with another role than that of the invitation: -32602 with the path of the role", async () => {
   const { message, state } = await startRegistered();
   const mine = signed("rps/R1M1");
   const rejected = (your_role: string): object => {
@@ -176,24 +176,24 @@ it("a message with another role than that of the invitation is -32602, with the 
   expect(await state()).toMatchObject({ matches_begun: 1, asked: [] });
 });
 
-describe("after a match has ended", () => {
-  it("a replayed invitation to it is declined and a replayed result is refused", async () => {
-    const { said, tool, state } = await startRegistered();
+describe("a player whose match has ended", () => {
+  it("declines a replayed invitation and rejects a replayed result", async () => {
+    const { lines, tool, state } = await startRegistered();
     const mine = { authToken: signed("rps/R1M1") };
     const invited = newEnvelope("GAME_INVITE", "referee:REF01", invite(), mine);
     const result = newEnvelope("GAME_RESULT", "referee:REF01", NOTIFICATIONS.GAME_RESULT, mine);
     expect(await tool("league_message", invited)).toMatchObject({ payload: { accept: true } });
     expect(await tool("league_message", result)).toMatchObject({ type: "ACK" });
-    const before = [await state(), [...said]];
+    const before = [await state(), [...lines]];
     expect(await tool("league_message", invited)).toMatchObject({ payload: { accept: false } });
     expect(await tool("league_message", result)).toMatchObject({ type: "GAME_ERROR", payload: { error_code: "G003" } });
-    expect([await state(), said]).toEqual(before);
+    expect([await state(), lines]).toEqual(before);
   });
 });
 
 const ended = { final_scores: { P01: 2 }, match_points: { P01: 3 }, seed: "s", log_head: "h" };
 const row = { rank: 1, player_id: "P01", display_name: "P", played: 1, wins: 1, draws: 0, losses: 0, points: 3 };
-/** Whatever a player is told and answers with an ACK. */
+/** The payloads of all notifications to a player, which it answers with ACK. */
 const NOTIFICATIONS = {
   GAME_START: { ...match, game_config: {}, players: [] },
   GAME_ERROR: { ...match, error_code: "G002", message: "no answer within 500 ms" },
@@ -207,31 +207,31 @@ const NOTIFICATIONS = {
 
 describe("notifications", () => {
   it.each(Object.keys(NOTIFICATIONS) as (keyof typeof NOTIFICATIONS)[])(
-    "%s is taken with its own signature alone",
+    "%s is accepted only with the signature for its own subject",
     async (type) => {
-      const { said, message, state } = await startRegistered();
+      const { lines, message, state } = await startRegistered();
       await message("GAME_INVITE", invite(), signed("rps/R1M1"));
-      const before = [await state(), [...said]];
+      const before = [await state(), [...lines]];
       const subjects = ["rps/R1M1", "rps/R1M2", "go/R1M1", "rps", "go"];
       const own = "match_id" in NOTIFICATIONS[type] ? "rps/R1M1" : "rps";
       const others = subjects.filter((subject) => subject !== own).map(signed);
       const wrong = [undefined, "", "wrong", TOKEN, sha256Hex(TOKEN), signFor(TOKEN, own), ...others];
       for (const token of wrong) {
-        const refused = await message(type, NOTIFICATIONS[type], token);
-        expect(refused, `signed ${token}`).toMatchObject({ isError: true, payload: { error_code: "L004" } });
+        const rejected = await message(type, NOTIFICATIONS[type], token);
+        expect(rejected, `signed ${token}`).toMatchObject({ isError: true, payload: { error_code: "L004" } });
       }
-      expect([await state(), said]).toEqual(before);
+      expect([await state(), lines]).toEqual(before);
       expect(await message(type, NOTIFICATIONS[type], signed(own))).toMatchObject({ isError: false, type: "ACK" });
     },
   );
 });
 
 describe("the rate limit", () => {
-  it("holds a stranger whatever token it makes up, and not who signs as the manager does", async () => {
+  it("applies to callers with an invalid token, and not to callers with the signature of the manager", async () => {
     const { post } = await startRegistered({ limitLoopback: true });
     const call = async (authToken: string) => {
-      const said = newEnvelope("ROUND_START", MANAGER, NOTIFICATIONS.ROUND_START, { authToken });
-      const response = await post("league_message", said);
+      const message = newEnvelope("ROUND_START", MANAGER, NOTIFICATIONS.ROUND_START, { authToken });
+      const response = await post("league_message", message);
       return { status: response.status, text: await response.text() };
     };
     const made = ["made up", signed("go"), signed("rps/R1M1"), sha256Hex(TOKEN), signFor("x", "rps")];
@@ -246,16 +246,16 @@ describe("the rate limit", () => {
   });
 });
 
-it("a player is ready when it is registered, and no sooner", async () => {
+it("GET /ready answers 503 until the player is registered", async () => {
   const statuses: number[] = [];
-  const look = async (url: string) => void statuses.push((await fetch(`${url}/ready`)).status);
-  const { port } = await startRegistered({ meanwhile: look });
-  await look(`http://127.0.0.1:${port}`);
+  const readStatus = async (url: string) => void statuses.push((await fetch(`${url}/ready`)).status);
+  const { port } = await startRegistered({ beforeAnswer: readStatus });
+  await readStatus(`http://127.0.0.1:${port}`);
   expect(statuses).toEqual([503, 200]);
 });
 
 describe("a player that is stopped", () => {
-  it("breaks off what it is asked, and gives no answer that would count", async () => {
+  it("breaks the connection of an open MOVE_REQUEST instead of answering it", async () => {
     const { stop, message, state } = await startRegistered();
     await message("GAME_INVITE", invite(), signed("rps/R1M1"));
     const moving = message("MOVE_REQUEST", moveRequest(1, 3_600), signed("rps/R1M1")).catch(() => "broken off");

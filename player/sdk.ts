@@ -1,7 +1,7 @@
 /**
- * What a bot sees and what it may be: the public types of the package `agent-league`.
- * A bot file is one `export default`: a function from a turn to an action, an object with `choose`, or a function without
- * parameters, or a class, that makes such an object anew for each match.
+ * The public types of the package `agent-league`, for authors of bots.
+ * The default export of a bot file is a function from a turn to an action, or an object with `choose`, or a class or a function
+ * without parameters that creates such an object for each match.
  */
 import type { ActionOf, GameId, ViewOf } from "#shared/games/registry.ts";
 import type { Random } from "#shared/lib/rng.ts";
@@ -9,40 +9,41 @@ import type { GameResult } from "#shared/protocol/messages.ts";
 
 export type { GameId, GameResult, Random };
 
-/** One turn of one match, as its player sees it. */
+/** One turn of a match. */
 export interface Turn<G extends GameId = GameId> {
   readonly game: G;
   readonly role: string;
-  /** What this role may know of the state. */
+  /** The part of the state that this role may know. */
   readonly view: ViewOf<G>;
-  /** Every legal action, listed when first read. */
+  /** All legal actions. They are computed on first access. */
   readonly legal: readonly ActionOf<G>[];
-  /** The session's version; the same tick is never asked for two different actions. */
+  /** The version of the session. For each tick at most one action is played. */
   readonly tick: number;
-  /** This player's earlier turns of the match, oldest first; what was refused in this one is not among them. */
+  /** The earlier turns of this player in the match, oldest first, without rejected actions. */
   readonly history: readonly { readonly tick: number; readonly view: ViewOf<G>; readonly action: unknown }[];
   readonly clock: { readonly deadline: Date; remainingMs(): number };
-  /** Seeded by the match: the same league with the same seed draws the same numbers; a turn that is asked again draws others. */
+  /** Random numbers. A league with the same seed draws the same numbers. A repeated request after a rejected action draws others. */
   readonly random: Random;
-  /** Aborted when the time for this turn is over. */
+  /** Aborted when the time limit of this turn or the match is over. */
   readonly signal: AbortSignal;
   /** Writes a line to the player's terminal and log. */
   log(message: string): void;
 }
 
-/** What a bot is told when a match begins. */
+/** The facts of a match, passed to a bot when the match begins. */
 export interface MatchInfo {
   readonly leagueId: string;
   readonly matchId: string;
-  /** Higher when a match is played again after a fault of the league's own. */
+  /** The number of the attempt at this match, from 1. It is higher if the league has the match played again. */
   readonly epoch: number;
   readonly game: string;
   readonly options: unknown;
   readonly role: string;
-  /** Role to player id. */
+  /** Player ids by role. */
   readonly roles: Readonly<Record<string, string>>;
 }
 
+/** A bot with state. `start` and `end` are called at the beginning and the end of its match; errors that they throw are only shown. */
 export interface BotObject<G extends GameId = GameId> {
   start?(info: MatchInfo): void | Promise<void>;
   choose(turn: Turn<G>): unknown;

@@ -22,10 +22,13 @@ import { PlayerOptions } from "./options.ts";
 import { registerPlayer } from "./registration.ts";
 import { tokenNotice } from "./token-notice.ts";
 
-/** Starts a player: its endpoint first, so that it can be called as soon as it is registered. */
+/**
+ * Starts a player. Resolves when its endpoint listens; registration continues in the background, and its StartError ends the process.
+ * Throws StartError if the bot does not load or no port is free.
+ */
 export async function startPlayer(given: z.input<typeof PlayerOptions>, self: AgentProcess): Promise<RunningAgent> {
   const options = PlayerOptions.parse(given);
-  if (isBotFile(options.bot)) endWithSupervisor(); // the code of a user may never return control
+  if (isBotFile(options.bot)) endWithSupervisor(); // the code of a bot file may block the event loop forever
   const manual = options.bot === "manual" ? createManualBot() : null;
   const bot: LoadedBot = manual?.bot ?? (await loadBot(options.bot, self.clock));
   const player = new Player(bot, (line) => self.warn(line), self.clock);
@@ -71,7 +74,7 @@ export async function startPlayer(given: z.input<typeof PlayerOptions>, self: Ag
       stopping.abort();
       await mcp.close();
       await server.close();
-      // After the server: an aborted turn must not be answered with an error, because the player would be charged for it.
+      // The server is closed first: the referee would count an error in answer to an aborted turn as a fault of the player.
       player.close();
       await peers.close();
       await bot.close?.();
@@ -100,7 +103,7 @@ function playerEndpoint({ player, manual, identity, notifications }: Parts, self
   return mcpEndpoint(
     {
       serverInfo: { name: "player", version: VERSION },
-      instructions: `This server is one player of a league of games. ${manual ? "You make its moves: call get_my_state to see the open move requests, answer each with make_move before its deadline, then call get_my_state again." : "Its bot makes the moves: get_my_state shows its matches, and make_move is refused."}`,
+      instructions: `This server is one player of a league of games. ${manual ? "You make its moves: call get_my_state to see the open move requests, answer each with make_move before its deadline, then call get_my_state again." : "Its bot makes the moves: get_my_state shows its matches, and make_move is rejected."}`,
       tools: toolsOf(operations, (about) => flat("player:", idIn(player, about) ?? identity.id), self.clock, self.ids),
       resources: [],
       templates: [],

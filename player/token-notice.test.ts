@@ -16,27 +16,27 @@ const INVITE: Rejected = {
 test.each([
   ["a message about a round of its league", ROUND],
   ["an invitation that names the player", INVITE],
-])("%s that is signed with another token is reported once", (_, message) => {
+])("reports %s that is signed with another token, once", (_, message) => {
   const notice = tokenNotice(() => SELF);
   expect(notice(message, OTHER)).toBe(
-    "messages to P01 are not signed with its token any more, and are rejected. If the operator has reset the token, write the new one into data/tokens/player-Ann and restart this player",
+    "messages to P01 are no longer signed with its token and are rejected. If the operator has reset the token, write the new one into data/tokens/player-Ann and restart this player",
   );
   expect([notice(message, OTHER), notice(INVITE, OTHER)]).toEqual([null, null]);
 });
 
 test.each<[string, Rejected, { authToken: string | null }]>([
   ["a message without a signature", ROUND, { authToken: null }],
-  ["a message with a text that is no signature", ROUND, { authToken: "made up" }],
-  ["the manager's question for an earlier player of the endpoint", { ...ROUND, round_id: 0 }, OTHER],
+  ["a message with a text that is not a signature", ROUND, { authToken: "made up" }],
+  ["a message of the manager to an earlier player of the endpoint", { ...ROUND, round_id: 0 }, OTHER],
   ["a message about another league", { ...ROUND, league_id: "go" }, OTHER],
   ["an invitation that names another player", { ...INVITE, your_role: "player_1" }, OTHER],
   ["an invitation without its role", { ...INVITE, your_role: "toString" }, OTHER],
   ["a message about a match", { league_id: "rps", match_id: "R2M1" }, OTHER],
-])("%s is not reported", (_, message, caller) => {
+])("does not report %s", (_, message, caller) => {
   expect(tokenNotice(() => SELF)(message, caller)).toBeNull();
 });
 
-it("is silent until the player is registered", () => {
+it("reports nothing until the player is registered", () => {
   let self: typeof SELF | null = null;
   const notice = tokenNotice(() => self);
   expect(notice(ROUND, OTHER)).toBeNull();

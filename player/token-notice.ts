@@ -10,7 +10,7 @@ export interface Rejected {
   readonly roles?: Readonly<Record<string, string>>;
 }
 
-/** What a player knows of itself once it is registered. */
+/** The facts of a registered player. */
 export interface Registered {
   readonly playerId: string;
   readonly leagueIds: readonly string[];
@@ -18,19 +18,20 @@ export interface Registered {
 }
 
 /**
- * Returns the line that tells the user, once, that the operator may have replaced the player's token. The player learns it only from messages that
- * are signed with another token. `self` is null until the player is registered.
+ * Creates a function that is called with each rejected message. It returns a line for the terminal, once, when a message shows that the
+ * operator may have replaced the player's token, and otherwise null. Messages that are signed with another token are the only sign of this.
+ * `self` returns null until the player is registered.
  */
 export function tokenNotice(
   self: () => Registered | null,
 ): (message: Rejected, caller: Pick<Caller, "authToken">) => string | null {
-  let isTold = false;
+  let isReported = false;
   return (message, { authToken }) => {
     const registered = self();
-    if (isTold || registered === null || !isToken(authToken ?? "") || !isMeantFor(registered, message)) return null;
-    isTold = true;
+    if (isReported || registered === null || !isToken(authToken ?? "") || !isMeantFor(registered, message)) return null;
+    isReported = true;
     return (
-      `messages to ${registered.playerId} are not signed with its token any more, and are rejected. If the operator has reset the token, ` +
+      `messages to ${registered.playerId} are no longer signed with its token and are rejected. If the operator has reset the token, ` +
       `write the new one into ${registered.tokenFile} and restart this player`
     );
   };
@@ -38,8 +39,8 @@ export function tokenNotice(
 
 /**
  * Whether a message is meant for this player and not for one that used its endpoint before: an invitation that names it, or a message about a round of
- * its leagues, which the manager sends to the endpoints of registered players alone. With round_id 0 the manager asks for an earlier player of
- * the endpoint (PROTOCOL.md, section 3). Matches that have begun keep the token of their invitation.
+ * its leagues, which the manager sends only to the endpoints of registered players. Messages with round_id 0 are for an earlier player of the
+ * endpoint (PROTOCOL.md, section 3). Matches that have begun keep the token of their invitation.
  */
 function isMeantFor({ playerId, leagueIds }: Registered, message: Rejected): boolean {
   const { league_id, match_id, round_id, your_role = "", roles = {} } = message;

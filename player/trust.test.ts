@@ -5,23 +5,23 @@ import { acceptNothing, acceptSigned, accepts, acceptThisMachine, type Trust } f
 
 const TOKEN = "the player's own token";
 const signature = signFor(sha256Hex(TOKEN), "rps/R1M1");
-const [HERE, ELSEWHERE] = ["127.0.0.1", "192.0.2.1"];
+const [LOCAL, REMOTE] = ["127.0.0.1", "192.0.2.1"];
 
 test.each<[string, Trust, readonly string[]]>([
-  ["without a token, when it is about to register, accepts nothing", acceptNothing, []],
+  ["that is about to register accepts nothing", acceptNothing, []],
   [
-    "with a token accepts what is signed with it, wherever it comes from",
+    "with a token accepts messages that are signed with it, from any machine",
     acceptSigned(TOKEN),
-    ["signed here", "signed elsewhere"],
+    ["signed, local", "signed, remote"],
   ],
-  ["without any secret accepts this machine alone", acceptThisMachine, ["unsigned here", "signed here"]],
+  ["without a secret accepts messages from this machine only", acceptThisMachine, ["unsigned, local", "signed, local"]],
 ])("a player %s", (_, trust, expected) => {
   const callers = {
-    "unsigned here": { authToken: "x", remoteAddress: HERE },
-    "unsigned elsewhere": { authToken: "x", remoteAddress: ELSEWHERE },
-    "signed here": { authToken: signature, remoteAddress: HERE },
-    "signed elsewhere": { authToken: signature, remoteAddress: ELSEWHERE },
-    "without a token elsewhere": { authToken: null, remoteAddress: ELSEWHERE },
+    "unsigned, local": { authToken: "x", remoteAddress: LOCAL },
+    "unsigned, remote": { authToken: "x", remoteAddress: REMOTE },
+    "signed, local": { authToken: signature, remoteAddress: LOCAL },
+    "signed, remote": { authToken: signature, remoteAddress: REMOTE },
+    "without a token, remote": { authToken: null, remoteAddress: REMOTE },
   };
   const accepted = Object.entries(callers).flatMap(([name, caller]) =>
     accepts(trust, "rps/R1M1", caller) ? [name] : [],

@@ -3,7 +3,7 @@ import { signatureCheck } from "#shared/protocol/signing.ts";
 import type { Caller } from "#shared/rpc/mcp/operations.ts";
 
 /**
- * Decides which messages a player accepts (PROTOCOL.md, section 3). A message about a match must also carry the token of the match's
+ * Decides which messages a player accepts (PROTOCOL.md, section 3). A message about a match must also carry the token of its
  * invitation (matches/player.ts).
  */
 export interface Trust {
@@ -16,14 +16,15 @@ export interface Trust {
 /** A player that is about to register and has no token yet accepts no message. */
 export const acceptNothing: Trust = { isSigned: () => false, acceptsUnsignedLocally: false };
 
-/** A player without any secret cannot check signatures: it accepts the programs of its own machine. */
+/** A player without a secret cannot check signatures. It accepts messages from programs on its own machine. */
 export const acceptThisMachine: Trust = { isSigned: () => false, acceptsUnsignedLocally: true };
 
-/** A player with a token, or with a secret that the league's config also has, accepts what is signed with it. */
+/** A player with a token, or with a secret that is also in the league's config, accepts messages that are signed with it. */
 export const acceptSigned = (token: string): Trust => ({
   isSigned: signatureCheck(token),
   acceptsUnsignedLocally: false,
 });
 
+/** Whether a player accepts a message about `subject` from this caller. */
 export const accepts = (trust: Trust, subject: string, caller: Pick<Caller, "authToken" | "remoteAddress">): boolean =>
   trust.isSigned(subject, caller.authToken ?? "") || (trust.acceptsUnsignedLocally && isLoopback(caller.remoteAddress));

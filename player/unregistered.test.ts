@@ -13,7 +13,8 @@ import { bodyOf, from, gameResult, invitation, moveRequest, replyIn } from "./te
 
 /** A player that does not register itself; a league lists it by its endpoint. */
 interface Unregistered {
-  readonly said: readonly string[];
+  /** The lines on its terminal. */
+  readonly lines: readonly string[];
   post(...envelopes: readonly Envelope[]): Promise<Response>;
   /** Sends one message; resolves with the player's answer. */
   send(envelope: Envelope): Promise<Envelope>;
@@ -30,10 +31,10 @@ afterEach(async () => {
 });
 
 async function startUnregistered(more: { secretFile?: string; limitLoopback?: boolean } = {}): Promise<Unregistered> {
-  const said: string[] = [];
+  const lines: string[] = [];
   const ready = Promise.withResolvers<string>();
   const self = silentProcess("player", {
-    say: (line) => void said.push(line),
+    say: (line) => void lines.push(line),
     report: (report: { type: string; url?: string }) => ready.resolve(report.url ?? ""),
   });
   const place = { host: "127.0.0.1", ports: [0], manager: null, dataFolder: folder };
@@ -43,15 +44,15 @@ async function startUnregistered(more: { secretFile?: string; limitLoopback?: bo
     const body = JSON.stringify(bodyOf(...envelopes));
     return fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
   };
-  return { said, post, send: async (envelope) => replyIn(await (await post(envelope)).text()) };
+  return { lines, post, send: async (envelope) => replyIn(await (await post(envelope)).text()) };
 }
 
-const REFEREE = "the token that the manager minted for this match";
+const REFEREE = "the token that the manager created for this match";
 const ATTACKER = "a token that the attacker made up";
 const CHOICE = /rock|paper|scissors/;
 
 describe("a player without a secret", () => {
-  it("keeps its choice from an attacker that floods it with invitations, refused or accepted", async () => {
+  it("hides its choice from an attacker that floods it with accepted and declined invitations", async () => {
     const player = await startUnregistered();
     await player.send(from(REFEREE, "GAME_INVITE", invitation()));
     const choice = await player.send(from(REFEREE, "MOVE_REQUEST", moveRequest()));
@@ -85,7 +86,7 @@ describe("a player without a secret", () => {
     expect(answers.map(({ sender }) => sender)).toEqual(["player:P01", "player:P09", "player:P01"]);
   });
 
-  it("plays a match to whose name an attacker has invited it before under a higher epoch", async () => {
+  it("plays a match after an attacker has sent an invitation of the same name with a higher epoch", async () => {
     const player = await startUnregistered();
     await player.send(from(ATTACKER, "GAME_INVITE", invitation({ epoch: 1_000_000 })));
     const accepted = await player.send(from(REFEREE, "GAME_INVITE", invitation()));
@@ -94,7 +95,7 @@ describe("a player without a secret", () => {
     expect(move.payload).toMatchObject({ tick: 0, move: expect.stringMatching(CHOICE) });
   });
 
-  it("plays a match that an attacker tries to begin anew and to end", async () => {
+  it("continues a match that an attacker tries to restart and to end", async () => {
     const player = await startUnregistered();
     await player.send(from(REFEREE, "GAME_INVITE", invitation()));
     await player.send(from(ATTACKER, "GAME_INVITE", invitation({ epoch: 9 })));
@@ -104,7 +105,7 @@ describe("a player without a secret", () => {
     expect(move).toMatchObject({ type: "MOVE_RESPONSE", payload: { tick: 0 } });
   });
 
-  it("plays the league of the next run, whose matches have the same names and other tokens", async () => {
+  it("plays the league of the next run, whose matches have the same ids and other tokens", async () => {
     const player = await startUnregistered();
     await player.send(from(REFEREE, "GAME_INVITE", invitation()));
     await player.send(from(REFEREE, "GAME_RESULT", gameResult()));
@@ -115,19 +116,19 @@ describe("a player without a secret", () => {
     expect(move.payload).toMatchObject({ move: expect.stringMatching(CHOICE) });
   });
 
-  it("declines with the player id of the invitation, so that the referee accepts the answer and reads the reason", async () => {
+  it("declines with the player id of the invitation as sender", async () => {
     const player = await startUnregistered();
     const declined = await player.send(from(REFEREE, "GAME_INVITE", invitation({ game: "no such game" })));
     expect(declined).toMatchObject({ type: "GAME_INVITE_RESPONSE", sender: "player:P01", payload: { accept: false } });
   });
 
-  it("declines an invitation without a token, since every caller could ask for its moves", async () => {
+  it("rejects an invitation without a token, because any caller could request its moves", async () => {
     const player = await startUnregistered();
-    const declined = await player.send(from("", "GAME_INVITE", invitation()));
-    expect(declined).toMatchObject({ type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
+    const rejected = await player.send(from("", "GAME_INVITE", invitation()));
+    expect(rejected).toMatchObject({ type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
   });
 
-  it("limits callers that bring the token of no match, and not the referee of a match", async () => {
+  it("limits the rate of callers without the token of a match, and not of the referee of a match", async () => {
     const player = await startUnregistered({ limitLoopback: true });
     await player.send(from(REFEREE, "GAME_INVITE", invitation()));
     const statuses: number[] = [];
@@ -139,14 +140,14 @@ describe("a player without a secret", () => {
 });
 
 describe("a player with a secret file", () => {
-  it("creates the secret, prints its file name, and accepts only what is signed with it, from this machine too", async () => {
+  it("creates the secret, prints its file name and accepts only signed messages, from this machine as well", async () => {
     const secretFile = join(folder, "listed.secret");
     const player = await startUnregistered({ secretFile });
     const secret = readFileSync(secretFile, "utf8").trim();
     expect([isToken(secret), statSync(secretFile).mode & 0o777]).toEqual([true, 0o600]);
-    expect(player.said.filter((line) => line.includes(secretFile))).toHaveLength(1);
-    // What is said is also logged.
-    expect(player.said.filter((line) => line.includes(secret))).toEqual([]);
+    expect(player.lines.filter((line) => line.includes(secretFile))).toHaveLength(1);
+    // Lines on the terminal are also written to the log.
+    expect(player.lines.filter((line) => line.includes(secret))).toEqual([]);
     const unsigned = await player.send(from(REFEREE, "GAME_INVITE", invitation()));
     expect(unsigned).toMatchObject({ type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
     const signature = signFor(sha256Hex(secret), "rps/R1M1");
@@ -157,7 +158,7 @@ describe("a player with a secret file", () => {
     expect(signedAgain.payload).toMatchObject({ accept: true });
   });
 
-  it("refuses a file that holds no secret, and names it", async () => {
+  it("rejects a file that does not contain a secret and names it", async () => {
     const secretFile = join(import.meta.dirname, "../package.json");
     await expect(startUnregistered({ secretFile })).rejects.toThrow(`${secretFile}: a secret has 43 characters`);
   });

@@ -6,18 +6,18 @@ import { createRandom } from "#shared/lib/rng.ts";
 import { builtInBots, loadBot } from "../loaders/load-bot.ts";
 import type { BotObject, Turn } from "../sdk.ts";
 
-/** A turn as a player makes it of a view that came over the wire. */
+/** Returns a turn with the view of a role, serialized and parsed as on the wire. */
 function turnOf(game: Game, state: unknown, role: Role, tick: number): Turn {
   const view = JSON.parse(JSON.stringify(game.viewState(state, role)));
   const random = createRandom(`${game.id} ${role} ${tick}`);
   const turn = { game: game.id, role, view, legal: [...game.legalActions(view, role)], tick, random };
   const history = (): never => {
-    throw new Error("no history is kept for a built-in bot");
+    throw new Error("a built-in bot must not read turn.history");
   };
   return Object.defineProperty(turn, "history", { get: history }) as unknown as Turn;
 }
 
-/** Plays every role of a game with one bot to the end; what it chose must be legal. */
+/** Plays a game to its end with one bot in every role. Returns the outcome; throws if the bot chooses an illegal action. */
 async function playOut(game: Game, create: () => BotObject): Promise<unknown> {
   const bots = new Map(game.roles.map((role) => [role, create()]));
   let state = game.initialState({ options: game.options.parse({}), seed: "built-in" });
@@ -33,8 +33,8 @@ async function playOut(game: Game, create: () => BotObject): Promise<unknown> {
 
 describe.each(builtInBots)("%s", (name) => {
   test.each(gameIds)("plays every role of %s to the end", async (id) => {
-    const { create, looksBack } = await loadBot(name, systemClock);
-    expect(looksBack).toBe(false);
+    const { create, readsHistory } = await loadBot(name, systemClock);
+    expect(readsHistory).toBe(false);
     expect(await playOut(games[id], create)).not.toBeNull();
   });
 });

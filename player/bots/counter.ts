@@ -1,14 +1,14 @@
 import { findGame } from "#shared/games/registry.ts";
 import type { Bot, Turn } from "../sdk.ts";
 
-/** Chess moves looked at per turn: a limit by nodes, not by time, so that a seed repeats a run. */
+/** Chess moves evaluated per turn. The limit is a number and not a time, so that a run can be repeated with its seed. */
 const CANDIDATES = 3;
 const BEATEN_BY: Readonly<Record<string, string>> = { rock: "paper", paper: "scissors", scissors: "rock" };
 
 /**
- * Expects the other to repeat what it chose most often in this match, and chooses what wins against that.
- * In chess it moves where the other is left the fewest replies, of a few moves drawn at random; in games without sealed choices
- * any legal action.
+ * Expects the opponent to repeat its most frequent choice of this match, and chooses an action that wins against it.
+ * In chess it compares a few random moves and plays the one that leaves the opponent the fewest replies. In other games without
+ * sealed choices it plays a random legal action.
  */
 export default ((turn) => {
   if (turn.game === "chess.v1") return fewestReplies(turn as Turn<"chess.v1">);
@@ -18,12 +18,12 @@ export default ((turn) => {
   return turn.random.pick<unknown>(winningNumbers(turn as Turn<"even_odd.v1">, expected));
 }) satisfies Bot;
 
-/** What the other role chose in the rounds that are over. */
+/** The choices of the other role in the completed rounds. */
 function otherChoices(view: unknown, role: string): readonly unknown[] {
   const { previous_rounds, series } = view as { previous_rounds?: unknown; series?: { previous_rounds?: unknown } };
   const rounds = (series?.previous_rounds ?? previous_rounds ?? []) as { choices: Record<string, unknown> }[];
   return rounds.flatMap(({ choices }) =>
-    Object.entries(choices).flatMap(([who, choice]) => (who === role ? [] : [choice])),
+    Object.entries(choices).flatMap(([player, choice]) => (player === role ? [] : [choice])),
   );
 }
 
@@ -33,7 +33,7 @@ function mostFrequent(choices: readonly unknown[]): unknown {
   return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
 }
 
-/** The numbers that give the sum our parity; all of them in the variant where the number is drawn. */
+/** The numbers that give the sum our parity; all numbers if no number does, as in the variant with a drawn number. */
 function winningNumbers({ legal, role }: Turn<"even_odd.v1">, expected: unknown): readonly unknown[] {
   const parity = role === "ODD" ? 1 : 0;
   const winning = legal.filter((choice) => (Number(choice) + Number(expected)) % 2 === parity);

@@ -1,4 +1,4 @@
 import type { Bot } from "../sdk.ts";
 
-/** Goes through the legal actions in order, one further at each tick: predictable, for others to exploit. */
+/** Plays the legal actions in order, the next one at each tick: a predictable opponent for other bots. */
 export default (({ legal, tick }) => legal[tick % legal.length]) satisfies Bot;

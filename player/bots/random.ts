@@ -1,4 +1,4 @@
 import type { Bot } from "../sdk.ts";
 
-/** Any legal action, each as likely as the others. */
+/** Plays a random legal action; all are equally likely. */
 export default (({ legal, random }) => random.pick<unknown>(legal)) satisfies Bot;

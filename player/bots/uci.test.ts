@@ -8,7 +8,7 @@ import type { LoadedBot } from "../loaded-bot.ts";
 import type { Turn } from "../sdk.ts";
 import { uciBot } from "./uci.ts";
 
-/** An engine that speaks UCI and always plays the first of the moves it is given for the position. */
+/** A UCI engine that answers e2e4 when white is to move and e7e5 when black is. */
 const ENGINE = `
 import { createInterface } from "node:readline";
 const say = (line) => console.log(line);
@@ -42,7 +42,7 @@ const turn = (view: { readonly fen: string }, signal = new AbortController().sig
   ({ game: "chess.v1", view, signal }) as unknown as Turn;
 
 describe("uci:COMMAND", () => {
-  test("plays chess only, asking the engine for each position; searches wait for each other", async () => {
+  test("plays chess only, asks the engine for each position and runs one search at a time", async () => {
     bot = await uciBot(engine(ENGINE), systemClock);
     expect(bot.games).toEqual(["chess.v1"]);
     const player = bot.create();
@@ -52,24 +52,24 @@ describe("uci:COMMAND", () => {
     expect(await Promise.all(both)).toEqual(["e2e4", "e7e5"]);
   });
 
-  test("nodes limit the search, so that a seed repeats a run", async () => {
+  test("#nodes=N limits the nodes of a search, so that a run can be repeated with its seed", async () => {
     const command = engine(ENGINE.replace('"bestmove "', '"bestmove " + line.replaceAll(" ", "_") + " " '));
     bot = await uciBot(`${command}#nodes=77`, systemClock);
     expect(await bot.create().choose(turn(start))).toBe("go_nodes_77");
   });
 
-  test("a command that is no engine is told with its name", async () => {
+  test("reports a command that does not exist with its name", async () => {
     await expect(uciBot("no-such-engine-at-all", systemClock)).rejects.toThrow(
       /^there is no engine "no-such-engine-at-all": install it/,
     );
   });
 
-  /** Replaces what the engine does with `go`, the first time that any process of it gets one. */
-  const atFirst = (what: string): string =>
+  /** The command of an engine that answers its first `go`, in whichever process, by running `code` instead. */
+  const withFirstSearch = (code: string): string =>
     engine(
       ENGINE.replace(
         'if (line.startsWith("go"))',
-        `if (line.startsWith("go") && begins()) { ${what} } else $&`,
+        `if (line.startsWith("go") && begins()) { ${code} } else $&`,
       ).replace(
         "const say",
         `import { existsSync, writeFileSync } from "node:fs";
@@ -79,36 +79,36 @@ const say`,
       ),
     );
 
-  test("an engine that dies fails the search, and is started again for the next one", async () => {
-    bot = await uciBot(atFirst("process.exit(3);"), systemClock);
+  test("an engine that exits fails its search and is started again for the next one", async () => {
+    bot = await uciBot(withFirstSearch("process.exit(3);"), systemClock);
     const player = bot.create();
     const both = await Promise.allSettled([player.choose(turn(start)), player.choose(turn(start))]);
-    const died = expect.objectContaining({ message: expect.stringContaining("ended with code 3") });
+    const exited = expect.objectContaining({ message: expect.stringContaining("ended with code 3") });
     expect(both).toEqual([
-      { status: "rejected", reason: died },
+      { status: "rejected", reason: exited },
       { status: "fulfilled", value: "e2e4" },
     ]);
   });
 
-  /** Three searches; the turns of the first two are over once the first has begun. */
-  async function searched(engine: LoadedBot): Promise<unknown[]> {
+  /** Runs three searches and ends the turns of the first two when the first search has begun. Returns moves or error messages. */
+  async function searchThree(engine: LoadedBot): Promise<unknown[]> {
     const player = engine.create();
     const over = new AbortController();
     const turns = [turn(start, over.signal), turn(start, over.signal), turn(start)];
-    const searches = Promise.allSettled(turns.map((one) => player.choose(one)));
+    const searches = Promise.allSettled(turns.map((turn) => player.choose(turn)));
     await vi.waitFor(() => expect(existsSync(join(folder, "begun"))).toBe(true), { timeout: 10_000 });
     over.abort();
     return (await searches).map((one) => (one.status === "fulfilled" ? one.value : one.reason.message));
   }
-  const SKIPPED = "the turn was over before the engine came to it";
+  const SKIPPED = "the turn ended before its search began";
 
-  test("a search whose turn is over is stopped, and one that has not begun is left out", async () => {
-    bot = await uciBot(atFirst('onStop = () => say("bestmove d2d4");'), systemClock);
-    expect(await searched(bot)).toEqual(["d2d4", SKIPPED, "e2e4"]);
+  test("stops the search of a turn that is over and skips a search that has not begun", async () => {
+    bot = await uciBot(withFirstSearch('onStop = () => say("bestmove d2d4");'), systemClock);
+    expect(await searchThree(bot)).toEqual(["d2d4", SKIPPED, "e2e4"]);
   });
 
-  test("an engine that does not stop when it is told to is ended, and the next search has another", async () => {
-    bot = await uciBot(atFirst(""), systemClock);
-    expect(await searched(bot)).toEqual([expect.stringContaining("did not stop"), SKIPPED, "e2e4"]);
+  test("an engine that does not obey `stop` is terminated, and the next search starts another process", async () => {
+    bot = await uciBot(withFirstSearch(""), systemClock);
+    expect(await searchThree(bot)).toEqual([expect.stringContaining("did not stop"), SKIPPED, "e2e4"]);
   });
 });

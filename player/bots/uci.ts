@@ -8,17 +8,17 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import type { Turn } from "../sdk.ts";
 
-/** What the Universal Chess Interface is for. */
+/** The games of the Universal Chess Interface (UCI). */
 export const UCI_GAMES: readonly GameId[] = ["chess.v1"];
 
 const HANDSHAKE_MS = 10_000;
-/** How long an engine may go on with a search that it was told to stop. */
+/** The time that an engine has to end a search after `stop`. */
 const STOP_MS = 1_000;
 
 /**
- * A chess engine that speaks UCI as a bot: `uci:COMMAND`, with `#nodes=N` at the end for another limit. One process serves all
- * matches, one search at a time; one that ended is started again here and not with the whole player, since a position that an engine
- * dies of should cost the match that it is from and no other. StartError when the command does not answer `uciok`.
+ * Starts a UCI chess engine as a bot. `spec` is the shell command, with `#nodes=N` at the end for another search limit. One process
+ * serves all matches, one search at a time. If the process has ended, the next search starts another one, so that a position that
+ * crashes the engine costs only its own match. Throws StartError if the command does not answer `uciok`.
  */
 export async function uciBot(spec: string, clock: Clock): Promise<LoadedBot> {
   const [, wanted = spec, nodes] = /^(.*?)(?:#nodes=(\d+))?$/.exec(spec) ?? [];
@@ -29,7 +29,7 @@ export async function uciBot(spec: string, clock: Clock): Promise<LoadedBot> {
   let queue: Promise<unknown> = Promise.resolve();
   const search = ({ view, signal }: Turn<"chess.v1">): Promise<string> => {
     const searched = queue.then(async () => {
-      if (signal.aborted) throw new Error("the turn was over before the engine came to it");
+      if (signal.aborted) throw new Error("the turn ended before its search began");
       closing.signal.throwIfAborted();
       if (!engine.isUp()) engine = await openEngine(command, closing.signal, clock);
       return engine.bestMove(view.fen, limit, signal);
@@ -41,7 +41,7 @@ export async function uciBot(spec: string, clock: Clock): Promise<LoadedBot> {
     name: `uci:${wanted}`,
     games: UCI_GAMES,
     file: null,
-    looksBack: false,
+    readsHistory: false,
     create: () => ({ choose: (turn) => search(turn as Turn<"chess.v1">) }),
     close: async () => closing.abort(),
   };
@@ -49,11 +49,11 @@ export async function uciBot(spec: string, clock: Clock): Promise<LoadedBot> {
 
 interface Engine {
   isUp(): boolean;
-  /** The best move found when the search is over or `signal` has been aborted; an engine that then goes on searching is ended. */
+  /** Resolves with the best move when the search is over or `signal` is aborted. Terminates an engine that ignores `stop`. */
   bestMove(fen: string, nodes: number, signal: AbortSignal): Promise<string>;
 }
 
-/** What a shell answers that finds no such command. */
+/** The exit code of a shell that does not find the command. */
 const NOT_FOUND = 127;
 
 function endOf(command: string, code: number | null, signal: string | null): string {
@@ -61,10 +61,10 @@ function endOf(command: string, code: number | null, signal: string | null): str
   return `engine "${command}" ended ${signal === null ? `with code ${code}` : `by ${signal}`}`;
 }
 
-/** Runs until `closing` is aborted or it ends by itself. */
+/** Starts an engine process, which runs until `closing` is aborted. Throws StartError if it does not answer `uciok`. */
 async function openEngine(command: string, closing: AbortSignal, clock: Clock): Promise<Engine> {
   const engine = spawn(command, { shell: true, stdio: ["pipe", "pipe", "ignore"] });
-  let failed: string | null = null;
+  let failure: string | null = null;
   let waiting: {
     readonly wanted: RegExp;
     readonly resolve: (line: string) => void;
@@ -72,15 +72,15 @@ async function openEngine(command: string, closing: AbortSignal, clock: Clock): 
   } | null = null;
   const quit = (): void => end(engine);
   closing.addEventListener("abort", quit);
-  const fail = (why: string): void => {
+  const fail = (reason: string): void => {
     closing.removeEventListener("abort", quit);
-    failed ??= why;
-    waiting?.reject(new Error(failed));
+    failure ??= reason;
+    waiting?.reject(new Error(failure));
     waiting = null;
   };
   engine.on("error", (error) => fail(`engine "${command}" does not start: ${error.message}`));
   engine.on("exit", (code, signal) => fail(endOf(command, code, signal)));
-  engine.stdin.on("error", () => {}); // its exit tells why
+  engine.stdin.on("error", () => {}); // the exit event reports the cause
   createInterface({ input: engine.stdout }).on("line", (line) => {
     if (!waiting?.wanted.test(line)) return;
     waiting.resolve(line);
@@ -88,13 +88,13 @@ async function openEngine(command: string, closing: AbortSignal, clock: Clock): 
   });
   const ask = (text: string, wanted: RegExp): Promise<string> =>
     new Promise((resolve, reject) => {
-      if (failed) return reject(new Error(failed));
+      if (failure) return reject(new Error(failure));
       waiting = { wanted, resolve, reject };
       engine.stdin.write(`${text}\n`);
     });
 
-  const late = `engine "${command}" did not answer uciok in ${HANDSHAKE_MS} ms`;
-  const cancelLimit = clock.after(HANDSHAKE_MS, () => fail(late));
+  const timeout = `engine "${command}" did not answer uciok in ${HANDSHAKE_MS} ms`;
+  const cancelLimit = clock.after(HANDSHAKE_MS, () => fail(timeout));
   try {
     await ask("uci", /^uciok\b/);
   } catch (thrown) {
@@ -104,16 +104,16 @@ async function openEngine(command: string, closing: AbortSignal, clock: Clock): 
     cancelLimit();
   }
   return {
-    isUp: () => failed === null,
+    isUp: () => failure === null,
     async bestMove(fen, nodes, signal) {
       let cancelStop: Cancel | undefined;
-      const giveUp = (): void => {
+      const terminate = (): void => {
         quit();
         fail(`engine "${command}" did not stop in ${STOP_MS} ms`);
       };
       const stop = (): void => {
         engine.stdin.write("stop\n");
-        cancelStop = clock.after(STOP_MS, giveUp);
+        cancelStop = clock.after(STOP_MS, terminate);
       };
       signal.addEventListener("abort", stop);
       try {

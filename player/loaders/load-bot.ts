@@ -12,18 +12,18 @@ import { watchingLoad } from "./slow-load.ts";
 
 const botsFolder = fileURLToPath(new URL("../bots/", import.meta.url));
 
-/** The names of the built-in bots: one file each in `player/bots`. */
+/** The names of the built-in bots. Each is a file in `player/bots`. */
 export const builtInBots: readonly string[] = readdirSync(botsFolder)
   .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && file !== "uci.ts")
   .map((file) => file.slice(0, -3))
   .sort();
 
-/** Whether a bot is meant as a file of one's own. */
+/** Whether the text that selects a bot is the path of a file. */
 export const isBotFile = (spec: string): boolean => /\.[cm]?[jt]s$/.test(spec);
 
 /**
- * Loads a bot by its built-in name, from a `.ts` or `.js` file, or `uci:COMMAND`.
- * StartError (exit code 3) when there is none, or with file and line when the file does not load.
+ * Loads a bot. `spec` is the name of a built-in bot, a `.ts` or `.js` file, or `uci:COMMAND`.
+ * Throws StartError (exit code 3) if there is no such bot, or, with file and line, if the file does not load.
  */
 export async function loadBot(spec: string, clock: Clock): Promise<LoadedBot> {
   if (spec.startsWith("uci:")) return uciBot(spec.slice(4), clock);
@@ -47,28 +47,29 @@ async function fromFile(path: string, name: string, file: string | null): Promis
   } catch (thrown) {
     throw new StartError(`${name} does not load: ${whereThrown(thrown, path)}`, EXIT.config);
   }
-  return { name, file, looksBack: file !== null, create: creatorOf(exported, name) };
+  return { name, file, readsHistory: file !== null, create: creatorOf(exported, name) };
 }
 
-/** The forms of a bot (sdk.ts) as one: a function that makes the object of a match. */
+/** Returns a function that creates the object of a match, for each form of a bot (sdk.ts). Throws StartError for other exports. */
 function creatorOf(exported: unknown, name: string): () => BotObject {
   if (isBotObject(exported)) return () => exported;
-  const wrong = (what: string): StartError => new StartError(`${name}: ${what}`, EXIT.config);
+  const invalid = (fault: string): StartError => new StartError(`${name}: ${fault}`, EXIT.config);
   if (typeof exported !== "function") {
-    throw wrong("its default export must be a function from a turn to an action, or an object with choose");
+    throw invalid("its default export must be a function from a turn to an action, or an object with choose");
   }
   if (isClass(exported)) {
-    if (!isBotObject(made(() => new exported()))) throw wrong("its default export is a class without a method choose");
+    if (!isBotObject(resultOf(() => new exported())))
+      throw invalid("its default export is a class without a method choose");
     return () => new exported();
   }
-  const object: unknown = exported.length === 0 ? made(() => exported()) : null;
+  const object: unknown = exported.length === 0 ? resultOf(() => exported()) : null;
   if (isBotObject(object)) return exported as () => BotObject;
-  if (hasMethods(object)) throw wrong("what its default export makes has methods, but no choose");
+  if (hasMethods(object)) throw invalid("its default export returns an object with methods, but without choose");
   return () => ({ choose: exported as BotObject["choose"] });
 }
 
-/** What a bot's maker makes; one that throws will do so in a match, and is told there. */
-function made(make: () => unknown): unknown {
+/** Returns the result of the exported function, or null if it throws: an error of the bot is reported in its first match. */
+function resultOf(make: () => unknown): unknown {
   try {
     return make();
   } catch {
@@ -79,24 +80,26 @@ function made(make: () => unknown): unknown {
 const isClass = (exported: object): exported is new () => BotObject => /^class\b/.test(String(exported));
 
 const hasMethods = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && Object.values(value).some((one) => typeof one === "function");
+  typeof value === "object" && value !== null && Object.values(value).some((member) => typeof member === "function");
 
 const isBotObject = (value: unknown): value is BotObject =>
   typeof value === "object" && value !== null && typeof (value as BotObject).choose === "function";
 
-/** `file:line:column: message` of what a bot threw; for syntax errors the place is in the stack's head. */
+/** The text `file:line:column: name: message` for a value that a bot threw. The position is left out if it is not known. */
 export function whereThrown(thrown: unknown, file: string): string {
   if (!(thrown instanceof Error)) return `${file}: threw ${String(thrown)}`;
   const stack = stripVTControlCharacters(thrown.stack ?? "");
-  const place = placeIn(stack, file) ?? (thrown instanceof SyntaxError ? placeIn(checked(file), file) : null);
-  return `${file}${place ?? ""}: ${thrown.name}: ${thrown.message.split("\n", 1)[0]}`;
+  const position =
+    positionIn(stack, file) ?? (thrown instanceof SyntaxError ? positionIn(syntaxCheck(file), file) : null);
+  return `${file}${position ?? ""}: ${thrown.name}: ${thrown.message.split("\n", 1)[0]}`;
 }
 
-/** `:line` or `:line:column` where a text names a file. */
-function placeIn(text: string, file: string): string | null {
+/** The `:line` or `:line:column` that follows the first mention of a file in a text. */
+function positionIn(text: string, file: string): string | null {
   const escaped = file.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   return new RegExp(`${escaped}(:\\d+(?::\\d+)?)`).exec(text)?.[1] ?? null;
 }
 
-/** What Node says of a file's syntax: an error of its own loader does not know the line. */
-const checked = (file: string): string => spawnSync(process.execPath, ["--check", file], { encoding: "utf8" }).stderr;
+/** The output of `node --check`. The syntax errors of the module loader do not contain the line. */
+const syntaxCheck = (file: string): string =>
+  spawnSync(process.execPath, ["--check", file], { encoding: "utf8" }).stderr;

@@ -8,7 +8,7 @@ test.each([
   [{ number: 3, move: "3" }, "3"],
   [{ number: 3, move: { number: 3 } }, { number: 3 }],
   [{ move: "e4" }, "e4"],
-])("make_move %j is the move %j", (args, move) => {
+])("the arguments %j are parsed as the move %j", (args, move) => {
   expect(MakeMove.parse(args)).toEqual({ move });
 });
 
@@ -18,6 +18,6 @@ test.each([
   [{ number: 3, move: { number: 4 } }, /differs from number/],
   [{}, /give {number} from 1 to 5 or {move}/],
   [{ number: 6 }, /5/],
-])("make_move %j is refused", (args, why) => {
-  expect(MakeMove.safeParse(args).error?.issues[0]?.message).toMatch(why);
+])("the arguments %j are rejected", (args, reason) => {
+  expect(MakeMove.safeParse(args).error?.issues[0]?.message).toMatch(reason);
 });

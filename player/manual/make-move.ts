@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parsedJson } from "#shared/lib/text.ts";
 
-/** The arguments of make_move: the documented `number`, or a `move` of any game. */
+/** The arguments of make_move: a `number` in even/odd, or a `move` in any game. */
 export const MakeMove = z
   .object({
     number: z.int().min(1).max(5).optional().describe("the move in even/odd"),
@@ -26,7 +26,7 @@ export const MakeMove = z
   })
   .transform(({ number, move, match_id }) => ({ move: move ?? number, match_id }));
 
-/** The number that a move of even/odd names: 3, "3" and {"number": 3} are one move. */
+/** The number in a move of even/odd: 3, "3" and {"number": 3} are the same move. Other moves are returned unchanged. */
 function numberIn(move: unknown): unknown {
   const plain = typeof move === "string" ? parsedJson(move.trim()) : move;
   return typeof plain === "object" && plain !== null && "number" in plain ? plain.number : plain;

@@ -13,8 +13,8 @@ import { manualOperations } from "./manual-operations.ts";
 
 const TOKEN = "its match token";
 
-/** A player run by hand that was invited to some matches, and what it is asked. */
-async function byHand(...matches: readonly string[]) {
+/** A player run by hand that has accepted invitations to these matches, with functions that ask it and list its open requests. */
+async function manualPlayer(...matches: readonly string[]) {
   const manual = createManualBot();
   const player = new Player(manual.bot, () => {}, systemClock);
   for (const match_id of matches) {
@@ -33,42 +33,42 @@ async function byHand(...matches: readonly string[]) {
       },
       TOKEN,
     );
-  const asked = () => manual.asked().map((one) => (one as { match_id: string }).match_id);
-  return { manual, player, ask, asked };
+  const openMatches = () => manual.asked().map((request) => (request as { match_id: string }).match_id);
+  return { manual, player, ask, openMatches };
 }
 
-test("a request whose time is over is asked no more, and takes no move that comes too late", async () => {
-  const { manual, ask, asked } = await byHand("M1", "M2");
+test("a request whose time is over is no longer listed and accepts no move: G004", async () => {
+  const { manual, ask, openMatches } = await manualPlayer("M1", "M2");
   const [late, other] = [ask("M1", 0.01), ask("M2", 60)];
-  expect(asked()).toEqual(["M1", "M2"]);
+  expect(openMatches()).toEqual(["M1", "M2"]);
   expect(await late).toEqual({ failed: "no move was made in time" });
-  expect(asked()).toEqual(["M2"]);
+  expect(openMatches()).toEqual(["M2"]);
   expect(manual.makeMove("rock", "M1")).toMatchObject({ ok: false, error: { error_code: "G004" } });
   expect(manual.makeMove("rock", null)).toMatchObject({ ok: true });
   expect(await other).toEqual({ move: "rock" });
 });
 
-test("a move without a match answers the oldest request, one after the other", async () => {
-  const { manual, ask, asked } = await byHand("M1", "M2");
+test("a move without a match_id answers the oldest open request", async () => {
+  const { manual, ask, openMatches } = await manualPlayer("M1", "M2");
   const moves = [ask("M1", 60), ask("M2", 60)];
   expect(manual.makeMove("rock", null)).toMatchObject({ ok: true });
-  expect(asked()).toEqual(["M2"]);
+  expect(openMatches()).toEqual(["M2"]);
   expect(manual.makeMove("paper", null)).toMatchObject({ ok: true });
   expect(await Promise.all(moves)).toEqual([{ move: "rock" }, { move: "paper" }]);
   expect(manual.makeMove("paper", null)).toMatchObject({ ok: false, error: { error_code: "G004" } });
 });
 
-test("an illegal move is refused, and the request waits on", async () => {
-  const { manual, ask, asked } = await byHand("M1");
+test("an illegal move is rejected and the request stays open", async () => {
+  const { manual, ask, openMatches } = await manualPlayer("M1");
   const move = ask("M1", 60);
   expect(manual.makeMove("lizard", null)).toMatchObject({ ok: false, error: { error_code: "G001" } });
-  expect(asked()).toEqual(["M1"]);
+  expect(openMatches()).toEqual(["M1"]);
   expect(manual.makeMove("rock", null)).toMatchObject({ ok: true });
   expect(await move).toEqual({ move: "rock" });
 });
 
-test("from another machine nobody sees what is asked nor moves, but for whoever brings the player's token", async () => {
-  const { manual, player, ask } = await byHand("M1");
+test("a remote caller needs the player's token to see open requests and to move", async () => {
+  const { manual, player, ask } = await manualPlayer("M1");
   const move = ask("M1", 60);
   const token = "t".repeat(43);
   const identity = { token, name: "P" };
@@ -80,7 +80,7 @@ test("from another machine nobody sees what is asked nor moves, but for whoever 
     systemIds,
   );
   const call = async (remoteAddress: string, name: string, args: object) => {
-    const tool = tools.find((one) => one.name === name);
+    const tool = tools.find((tool) => tool.name === name);
     return JSON.stringify(await tool?.call(args, { bearer: null, remoteAddress }));
   };
   for (const auth_token of [undefined, "wrong", sha256Hex(token)]) {
@@ -93,34 +93,34 @@ test("from another machine nobody sees what is asked nor moves, but for whoever 
   expect(await move).toEqual({ move: "rock" });
 });
 
-/** What a person reads when asked in match R1M1 of league l. */
-function asked(turn: Pick<Turn, "game" | "role" | "view" | "legal">): string {
+/** The lines on the terminal for a request in match R1M1 of league l. */
+function linesOf(turn: Pick<Turn, "game" | "role" | "view" | "legal">): string {
   const lines: string[] = [];
   const object = createManualBot().bot.create();
   object.start?.({ leagueId: "l", matchId: "R1M1" } as MatchInfo);
   const clock = { deadline: new Date(), remainingMs: () => 19_400 };
-  const rest = { tick: 0, history: [], clock, signal: new AbortController().signal };
-  void object.choose({ ...turn, ...rest, log: (line: string) => lines.push(line) } as unknown as Turn);
+  const others = { tick: 0, history: [], clock, signal: new AbortController().signal };
+  void object.choose({ ...turn, ...others, log: (line: string) => lines.push(line) } as unknown as Turn);
   return lines.join("\n");
 }
 
-test("a person who is asked reads which match, how long, what is legal and how to answer", () => {
+test("the terminal shows match, time limit, legal moves, view and tool of a request", () => {
   const view = { phase: "commit" } as never;
-  const told = asked({ game: "rps.v1", role: "player_1", view, legal: ["rock", "paper", "scissors"] as never });
+  const lines = linesOf({ game: "rps.v1", role: "player_1", view, legal: ["rock", "paper", "scissors"] as never });
   const ask = "your move as player_1 in l/R1M1 (rps.v1), within 20 s: call make_move.";
-  expect(told).toBe(`${ask} Legal moves: rock, paper, scissors. {"phase":"commit"}`);
+  expect(lines).toBe(`${ask} Legal moves: rock, paper, scissors. {"phase":"commit"}`);
 });
 
-test("of very many legal moves the first are named, and how many more there are", () => {
+test("the terminal shows 30 legal moves and the number of the others", () => {
   const fen = "7k/8/8/3Q4/8/2N2N2/8/K5R1 w - - 0 1";
   const state = chess.initialState({ options: chess.options.parse({ fen }), seed: "" });
   const legal = chess.legalActions(state, "white");
   expect(legal.length).toBeGreaterThan(40);
-  const told = asked({
+  const lines = linesOf({
     game: "chess.v1",
     role: "white",
     view: chess.viewState(state, "white") as never,
     legal: legal as never,
   });
-  expect(told).toContain(`${legal.slice(0, 30).join(", ")}, and ${legal.length - 30} more. {"fen":`);
+  expect(lines).toContain(`${legal.slice(0, 30).join(", ")}, and ${legal.length - 30} more. {"fen":`);
 });

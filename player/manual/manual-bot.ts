@@ -8,57 +8,58 @@ import type { Answer } from "#shared/rpc/mcp/operations.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import type { MatchInfo, Turn } from "../sdk.ts";
 
-interface Waiting {
+/** A request that make_move has not answered yet. */
+interface OpenRequest {
   readonly info: MatchInfo | null;
   readonly turn: Turn;
   readonly answer: (move: unknown) => void;
 }
 
-/** A player run by hand: what it is asked waits until make_move answers it or its time is over. */
+/** The bot of a player run by hand. A request is open until make_move answers it or its time is over. */
 export interface ManualBot {
   readonly bot: LoadedBot;
-  /** Answers the request of a match, the oldest one when none is named. An illegal move is refused here, and the request waits on. */
+  /** Answers the open request of a match, or the oldest one if `matchId` is null. Rejects an illegal move (G001) and leaves its request open. */
   makeMove(move: unknown, matchId: string | null): Answer;
-  /** What is asked now, oldest first. */
+  /** The open requests, oldest first. */
   asked(): readonly object[];
 }
 
 const isNamed = (info: MatchInfo | null, name: string): boolean =>
   info !== null && (info.matchId === name || matchRef(info.leagueId, info.matchId) === name);
 
-const namesOf = (waiting: readonly Waiting[]): string =>
-  waiting.flatMap(({ info }) => (info ? [matchRef(info.leagueId, info.matchId)] : [])).join(", ");
+const namesOf = (requests: readonly OpenRequest[]): string =>
+  requests.flatMap(({ info }) => (info ? [matchRef(info.leagueId, info.matchId)] : [])).join(", ");
 
-/** Moves that a line lists; get_my_state has them all. */
-const MOST_NAMED = 30;
+/** The number of legal moves in a line on the terminal; get_my_state lists all of them. */
+const MAX_LISTED = 30;
 
-/** What a person needs to know to move. */
-function asksFor({ info, turn }: Waiting): string {
+/** The line on the terminal for a request. */
+function lineFor({ info, turn }: OpenRequest): string {
   const where = info ? matchRef(info.leagueId, info.matchId) : turn.game;
   const seconds = Math.ceil(turn.clock.remainingMs() / 1000);
   const { legal }: { legal: readonly unknown[] } = turn;
-  const more = legal.length > MOST_NAMED ? `, and ${legal.length - MOST_NAMED} more` : "";
+  const more = legal.length > MAX_LISTED ? `, and ${legal.length - MAX_LISTED} more` : "";
   const game = findGame(turn.game);
-  const named = legal.slice(0, MOST_NAMED).map((one) => wordOf(one, game));
+  const named = legal.slice(0, MAX_LISTED).map((move) => wordOf(move, game));
   const moves = `${listName(game)}: ${named.join(", ")}${more}`;
   const ask = `your move as ${turn.role} in ${where} (${turn.game}), within ${seconds} s: call make_move`;
   return `${ask}. ${moves}. ${JSON.stringify(turn.view)}`;
 }
 
 export function createManualBot(): ManualBot {
-  const waiting: Waiting[] = [];
-  const forget = (one: Waiting): void => {
-    const place = waiting.indexOf(one);
-    if (place >= 0) waiting.splice(place, 1);
+  const requests: OpenRequest[] = [];
+  const remove = (request: OpenRequest): void => {
+    const index = requests.indexOf(request);
+    if (index >= 0) requests.splice(index, 1);
   };
 
   const choose = (info: MatchInfo | null, turn: Turn): Promise<unknown> =>
     new Promise((resolve, reject) => {
-      const one: Waiting = { info, turn, answer: resolve };
-      waiting.push(one);
-      turn.log(asksFor(one));
+      const request: OpenRequest = { info, turn, answer: resolve };
+      requests.push(request);
+      turn.log(lineFor(request));
       turn.signal.addEventListener("abort", () => {
-        forget(one);
+        remove(request);
         reject(new Error("no move was made in time"));
       });
     });
@@ -67,7 +68,7 @@ export function createManualBot(): ManualBot {
     bot: {
       name: "manual",
       file: null,
-      looksBack: false,
+      readsHistory: false,
       create() {
         let info: MatchInfo | null = null;
         return {
@@ -79,35 +80,35 @@ export function createManualBot(): ManualBot {
       },
     },
     makeMove(move, matchId) {
-      const meant = waiting.filter(({ info }) => matchId === null || isNamed(info, matchId));
-      const [one] = meant;
-      if (!one) {
-        const now = waiting.length === 0 ? "no move is asked of you now" : `asked are ${namesOf(waiting)}`;
+      const matching = requests.filter(({ info }) => matchId === null || isNamed(info, matchId));
+      const [request] = matching;
+      if (!request) {
+        const open = requests.length === 0 ? "there is no open request" : `open requests: ${namesOf(requests)}`;
         return err(
-          protocolError("G004", matchId === null ? now : `${matchId} asks no move of you now; ${now}`, {}, true),
+          protocolError("G004", matchId === null ? open : `${matchId} has no open request; ${open}`, {}, true),
         );
       }
-      if (matchId !== null && meant.length > 1) {
-        return err(protocolError("G004", `which one: ${namesOf(meant)}?`, {}, true));
+      if (matchId !== null && matching.length > 1) {
+        return err(protocolError("G004", `match_id is ambiguous; give one of: ${namesOf(matching)}`, {}, true));
       }
-      const { turn } = one;
+      const { turn } = request;
       const game = findGame(turn.game);
       const action = game ? readMove(game, turn.view, turn.role, move) : move;
       const legal: readonly unknown[] = turn.legal;
-      // Of a move that no list has to hold the referee says whether it is legal, and asks again.
+      // If the list of legal actions is only a sample, the referee decides whether another move is legal and may ask again.
       const isUnlisted = game?.info.listsSample === true && game.action.safeParse(action).success;
-      if (!isUnlisted && !legal.some((each) => isDeepStrictEqual(each, action))) {
-        const named = legal.map((one) => wordOf(one, game)).join(", ");
-        const why = whyUnread(game, turn.view, move);
-        const illegal = `Illegal move ${wordOf(move, game)}${why ? `: ${why}` : ""}`;
+      if (!isUnlisted && !legal.some((legalAction) => isDeepStrictEqual(legalAction, action))) {
+        const named = legal.map((legalAction) => wordOf(legalAction, game)).join(", ");
+        const reason = whyUnread(game, turn.view, move);
+        const illegal = `Illegal move ${wordOf(move, game)}${reason ? `: ${reason}` : ""}`;
         return err(protocolError("G001", `${illegal}. ${listName(game)}: ${named}`, {}, true));
       }
-      forget(one);
-      one.answer(action);
+      remove(request);
+      request.answer(action);
       return ok({ status: "SENT", game: turn.game, your_role: turn.role, tick: turn.tick, move: action });
     },
     asked: () =>
-      waiting.map(({ info, turn }) => ({
+      requests.map(({ info, turn }) => ({
         league_id: info?.leagueId,
         match_id: info?.matchId,
         game: turn.game,

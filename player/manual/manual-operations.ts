@@ -11,7 +11,7 @@ import type { NotificationLog } from "../notifications.ts";
 import { MakeMove } from "./make-move.ts";
 import type { ManualBot } from "./manual-bot.ts";
 
-/** The tools of a player run by hand (PROTOCOL.md, section 4). */
+/** The operations behind the tools of a player (PROTOCOL.md, section 4). `manual` is null if a bot makes the moves. */
 export function manualOperations(
   player: Player,
   manual: ManualBot | null,
@@ -21,7 +21,7 @@ export function manualOperations(
   const isOwner = ({ authToken }: Caller): boolean =>
     identity.token !== null && authToken !== null && equalSecrets(identity.token, authToken);
   /** Callers that may see the open requests and answer them: programs on the player's machine, and remote callers with its token. */
-  const isNear = (caller: Caller): boolean => isLoopback(caller.remoteAddress) || isOwner(caller);
+  const mayMove = (caller: Caller): boolean => isLoopback(caller.remoteAddress) || isOwner(caller);
   return [
     operation({
       request: "MAKE_MOVE",
@@ -31,7 +31,7 @@ export function manualOperations(
         name: "make_move",
         title: "Make a move",
         description:
-          "Answers the move request that is open, for a player run by hand (--bot manual). Call get_my_state first: it lists the open requests with their legal actions. An illegal move is refused and the request stays open.",
+          "Answers the move request that is open, for a player run by hand (--bot manual). Call get_my_state first: it lists the open requests with their legal actions. An illegal move is rejected and the request stays open.",
         plain: MakeMove,
         result: z.object({
           status: z.literal("SENT"),
@@ -44,7 +44,8 @@ export function manualOperations(
       },
       handle({ move, match_id }, caller) {
         if (!manual) return err(protocolError("G004", "this player's bot decides its own moves"));
-        if (!isNear(caller)) return err(protocolError("L004", "from another machine, bring this player's token"));
+        if (!mayMove(caller))
+          return err(protocolError("L004", "a caller on another machine needs this player's token"));
         return manual.makeMove(move, match_id ?? null);
       },
     }),
@@ -56,18 +57,21 @@ export function manualOperations(
         name: "get_my_state",
         title: "My state",
         description:
-          "Returns who this player is in the league (player_id, name, state, points), its matches, its last result and, for a player run by hand, the open move requests with the view of the game, the legal actions and the deadline. Answer them with make_move.",
+          "Returns the player's identity and state in the league (player_id, name, state, points), its matches, its last result and, for a player run by hand, the open move requests with the view of the game, the legal actions and the deadline. Answer them with make_move.",
         plain: z.object({}),
         result: z.looseObject({
           player_id: z.string().nullable().describe("null until the league manager or a referee has sent it"),
           name: z.string(),
           state: z.enum(agentStates).describe("its lifecycle state in the league, as of the last round"),
-          points: z.number().describe("of all its leagues together"),
+          points: z.number().describe("sum over all its leagues"),
           leagues: z.array(z.object({ league_id: z.string(), points: z.number(), rank: z.int().nullable() })),
           bot: z.string(),
           matches_begun: z.int(),
           matches_won: z.int(),
-          asked: z.array(z.looseObject({})).optional().describe("what make_move would answer, oldest first"),
+          asked: z
+            .array(z.looseObject({}))
+            .optional()
+            .describe("the open move requests, oldest first; make_move answers them"),
         }),
         annotations: { readOnlyHint: true },
       },
@@ -76,7 +80,7 @@ export function manualOperations(
           ...notifications.facts(),
           name: identity.name,
           ...player.state(isOwner(caller)),
-          ...(manual && isNear(caller) && { asked: manual.asked() }),
+          ...(manual && mayMove(caller) && { asked: manual.asked() }),
         }),
     }),
   ];

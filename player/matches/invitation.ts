@@ -6,9 +6,9 @@ export type Invitation = Pick<GameInvite, "epoch" | "seed_commitment" | "run_id"
 type Verdict = "begin" | "repeat" | "old_epoch";
 
 /**
- * Decides on an invitation. `accepted` are the invitations to a match of this name that the player has accepted, oldest first. A later
- * epoch may have another seed. The match of this name in another run has another seed, and its epochs begin at 1 again. Messages may
- * overtake each other, so an older epoch may arrive that the player has not accepted.
+ * Decides on an invitation. `accepted` lists the invitations to matches of the same name that the player has accepted, oldest first.
+ * A later epoch may have another seed. In another run the match of this name has another seed and its epochs start at 1. Messages may
+ * arrive out of order, so an invitation of an older epoch may arrive for the first time.
  */
 export function judgeInvitation(invite: Invitation, accepted: readonly Invitation[]): Verdict {
   const current = accepted.at(-1);
@@ -18,10 +18,10 @@ export function judgeInvitation(invite: Invitation, accepted: readonly Invitatio
   return isOlder || accepted.some((earlier) => isSame(invite, earlier)) ? "old_epoch" : "begin";
 }
 
-/** Earlier epochs of one match that are remembered. */
+/** The number of earlier epochs of a match that are remembered. */
 const MAX_EARLIER = 10;
 
-/** The invitations to remember with a match that begins; a match of another run inherits none. */
+/** The accepted invitations to remember after `invite` was accepted. Those of an earlier run are dropped. */
 export function acceptedWith(invite: Invitation, accepted: readonly Invitation[]): readonly Invitation[] {
   const current = accepted.at(-1);
   const { epoch, seed_commitment, run_id } = invite;
@@ -31,7 +31,7 @@ export function acceptedWith(invite: Invitation, accepted: readonly Invitation[]
   ];
 }
 
-/** Whether two invitations are known to be of one run: some referees do not name the run. */
+/** Whether two invitations are known to be of the same run. Some referees do not send `run_id`. */
 const isSameRun = (a: Invitation, b: Invitation): boolean =>
   a.seed_commitment === b.seed_commitment || (a.run_id != null && a.run_id === b.run_id);
 

@@ -5,7 +5,7 @@ import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messa
 import type { LoadedBot } from "../loaded-bot.ts";
 import type { BotObject, MatchInfo } from "../sdk.ts";
 import { acceptedWith, type Invitation } from "./invitation.ts";
-import { type TurnOf, turnOf } from "./turn.ts";
+import { type TurnContext, turnOf } from "./turn.ts";
 
 /** A match that the player has accepted. */
 export interface PlayedMatch {
@@ -14,23 +14,23 @@ export interface PlayedMatch {
   /** Invitations to this match in the order of their epochs; the last one is `invite`. */
   readonly accepted: readonly Invitation[];
   readonly bot: BotObject;
-  /** By tick. A turn that is asked again has neither an action nor an entry in the history until it is answered. */
+  /** The chosen actions by tick. A repeated request after a rejection removes the action and its history entry until the bot answers. */
   readonly actions: Map<number, unknown>;
   readonly history: { tick: number; view: unknown; action: unknown }[];
-  /** By tick: a repeated request gets the same answer, except when it carries the error of the earlier answer. */
+  /** The answers by tick. A repeated request gets the same answer unless it contains the error of the earlier answer. */
   readonly answers: Map<number, Promise<unknown>>;
-  /** How often the bot was asked for the action of the latest turn. */
+  /** How often the bot was asked for an action in the latest turn. */
   tries: { readonly tick: number; readonly count: number };
   /** The request that the bot has not answered yet. */
   open: MoveRequest | null;
   readonly end: AbortController;
-  readonly turns: TurnOf;
+  readonly turns: TurnContext;
 }
 
-/** A mistake of the bot that has no place in its code. */
+/** A fault of the bot without a position in its code. */
 export class NoAction extends Error {}
 
-/** Created once: creating an error with its stack for each match took 4 % of a player's CPU time in short matches. */
+/** Shared by all matches: an error with a stack for each match would cost 4 % of a player's CPU time in short matches. */
 const MATCH_OVER = new DOMException("the match is over", "AbortError");
 
 export function newMatch(
@@ -60,16 +60,16 @@ export function newMatch(
     tries: { tick: -1, count: 0 },
     open: null,
     end,
-    turns: { game, invite, history: history as TurnOf["history"], end: end.signal, log, clock },
+    turns: { game, invite, history: history as TurnContext["history"], end: end.signal, log, clock },
   };
 }
 
-/** Asks the bot for an action. Rejects with its error, or with NoAction if it returns none. */
-export async function chooseAction(match: PlayedMatch, request: MoveRequest, looksBack: boolean): Promise<unknown> {
+/** Asks the bot for an action and records it. Rejects with the error of the bot, or with NoAction if it returns undefined. */
+export async function chooseAction(match: PlayedMatch, request: MoveRequest, readsHistory: boolean): Promise<unknown> {
   const { tick, game_state: view } = request;
   const count = match.tries.tick === tick ? match.tries.count + 1 : 1;
   match.tries = { tick, count };
-  forget(match, tick);
+  removeAction(match, tick);
   match.open = request;
   let action: unknown;
   try {
@@ -78,14 +78,14 @@ export async function chooseAction(match: PlayedMatch, request: MoveRequest, loo
     if (match.open === request) match.open = null;
   }
   if (action === undefined) throw new NoAction("the bot returned nothing; it must return an action");
-  forget(match, tick); // an earlier try may have been answered in the meantime
+  removeAction(match, tick); // an earlier try may have recorded an action in the meantime
   match.actions.set(tick, action);
-  if (looksBack) match.history.push({ tick, view, action });
+  if (readsHistory) match.history.push({ tick, view, action });
   return action;
 }
 
-/** Removes the action of a turn that is asked again. */
-function forget({ actions, history }: PlayedMatch, tick: number): void {
+/** Removes the recorded action of a tick. */
+function removeAction({ actions, history }: PlayedMatch, tick: number): void {
   actions.delete(tick);
   if (history.at(-1)?.tick === tick) history.pop();
 }
@@ -94,10 +94,10 @@ function forget({ actions, history }: PlayedMatch, tick: number): void {
 export const isResultOf = ({ invite }: PlayedMatch, { epoch, seed }: GameResult): boolean =>
   (epoch == null || epoch >= invite.epoch) && sha256Hex(seed) === invite.seed_commitment;
 
-/** Aborts the turn that the bot may still be thinking about. */
+/** Aborts an open turn. */
 export const endMatch = ({ end }: PlayedMatch): void => end.abort(MATCH_OVER);
 
-/** A match as its player's owner sees it. Actions and the open request are hidden from others. */
+/** The state of a match for get_my_state. `showsActions` includes the actions and the open request, which only the owner of the player may see. */
 export const matchState = ({ info, actions, open }: PlayedMatch, showsActions: boolean): object => ({
   league_id: info.leagueId,
   match_id: info.matchId,

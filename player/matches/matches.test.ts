@@ -28,19 +28,19 @@ const result: GameResult = {
 };
 
 function playerOf(bot: BotObject) {
-  const said: string[] = [];
-  const loaded = { name: "bot", file: null, looksBack: false, create: () => bot };
-  const player = new Player(loaded, (line) => void said.push(line), systemClock);
-  return { player, said };
+  const lines: string[] = [];
+  const loaded = { name: "bot", file: null, readsHistory: false, create: () => bot };
+  const player = new Player(loaded, (line) => void lines.push(line), systemClock);
+  return { player, lines };
 }
 
-/** A player whose bot thinks until it is told that its time is over. */
-async function thinking() {
+/** A player whose bot does not choose until its signal is aborted. Resolves with the player and its pending answer. */
+async function startThinking() {
   const turns: Turn[] = [];
   const choose = (turn: Turn): Promise<never> => {
     turns.push(turn);
     return new Promise((_, reject) =>
-      turn.signal.addEventListener("abort", () => reject(new Error("told that it is over"))),
+      turn.signal.addEventListener("abort", () => reject(new Error("the signal was aborted"))),
     );
   };
   const { player } = playerOf({ choose });
@@ -50,25 +50,25 @@ async function thinking() {
   return { player, answer };
 }
 
-describe("a turn that is still open is over", () => {
-  const over = { failed: "told that it is over" };
+describe("an open turn is aborted", () => {
+  const aborted = { failed: "the signal was aborted" };
 
   test("when its match has ended", async () => {
-    const { player, answer } = await thinking();
+    const { player, answer } = await startThinking();
     expect(await player.finish(result, TOKEN)).toMatchObject({ matchId: "M1" });
-    expect(await answer).toEqual(over);
+    expect(await answer).toEqual(aborted);
   });
 
-  test("when its match begins anew under a newer epoch", async () => {
-    const { player, answer } = await thinking();
+  test("when its match begins again under a newer epoch", async () => {
+    const { player, answer } = await startThinking();
     expect(await player.invite({ ...invite, epoch: 2 }, TOKEN)).toEqual({ accept: true });
-    expect(await answer).toEqual(over);
+    expect(await answer).toEqual(aborted);
   });
 
   test("when the player stops", async () => {
-    const { player, answer } = await thinking();
+    const { player, answer } = await startThinking();
     player.close();
-    expect(await answer).toEqual(over);
+    expect(await answer).toEqual(aborted);
   });
 
   test("when its time has passed", async () => {
@@ -80,9 +80,9 @@ describe("a turn that is still open is over", () => {
   });
 });
 
-describe("a turn that is asked again", () => {
-  /** A bot with an answer for each time that it is asked. */
-  async function answering(...answers: (string | Error)[]) {
+describe("a repeated request", () => {
+  /** A player whose bot gives these answers one after the other; it throws those that are errors. */
+  async function playerAnswering(...answers: (string | Error)[]) {
     const choose = (): string => {
       const answer = answers.shift();
       if (typeof answer !== "string") throw answer;
@@ -93,8 +93,8 @@ describe("a turn that is asked again", () => {
     return player;
   }
 
-  test("is thought over when it comes with what was wrong, and what was said last is said again", async () => {
-    const player = await answering("lizard", "rock");
+  test("gets the same answer again, and another one if it contains the error of the answer", async () => {
+    const player = await playerAnswering("lizard", "rock");
     const moves = [
       await player.move(request, TOKEN),
       await player.move(request, TOKEN),
@@ -104,7 +104,7 @@ describe("a turn that is asked again", () => {
     expect(moves).toEqual(["lizard", "lizard", "rock", "rock"].map((move) => ({ move })));
   });
 
-  test("is shown to the player's owner alone, while the bot thinks", async () => {
+  test("is visible only to the owner of the player, until the bot has chosen", async () => {
     const thought = Promise.withResolvers<string>();
     const { player } = playerOf({ choose: () => thought.promise });
     await player.invite(invite, TOKEN);
@@ -117,14 +117,14 @@ describe("a turn that is asked again", () => {
     expect(JSON.stringify(player.state(true))).not.toContain("asked");
   });
 
-  test("is a failure that says so when the bot returned nothing", async () => {
+  test("is answered with the reason if the bot returned nothing", async () => {
     const { player } = playerOf({ choose: () => undefined });
     await player.invite(invite, TOKEN);
     expect(await player.move(request, TOKEN)).toEqual({ failed: "the bot returned nothing; it must return an action" });
   });
 
-  test("is thought over when the bot threw the first time", async () => {
-    const player = await answering(new Error("not yet"), "rock");
+  test("is answered by the bot again after an error that it threw", async () => {
+    const player = await playerAnswering(new Error("not yet"), "rock");
     expect([await player.move(request, TOKEN), await player.move(request, TOKEN)]).toEqual([
       { failed: "not yet" },
       { move: "rock" },
@@ -135,7 +135,7 @@ describe("a turn that is asked again", () => {
 describe("a match of another run under the same name", () => {
   const another = { ...invite, seed_commitment: sha256Hex("another"), your_role: "player_2", bot_seed: "another" };
 
-  test("is begun anew: it gets neither the role nor an answer of an unfinished one", async () => {
+  test("begins without the role and the answers of the unfinished match", async () => {
     const asked: string[] = [];
     const { player } = playerOf({ choose: ({ role }) => asked[asked.push(role) - 1] });
     await player.invite({ ...invite, epoch: 3 }, TOKEN);
@@ -145,7 +145,7 @@ describe("a match of another run under the same name", () => {
     expect(asked).toEqual(["player_1", "player_2"]);
   });
 
-  test("is not ended by a result whose seed is not that of its invitation", async () => {
+  test("is ended only by a result with the seed of its invitation", async () => {
     const { player } = playerOf({ choose: () => "rock" });
     await player.invite(another, TOKEN);
     expect(await player.finish(result, TOKEN)).toBeNull();
@@ -153,7 +153,7 @@ describe("a match of another run under the same name", () => {
   });
 });
 
-test("a request of a newer epoch than the player was invited to is answered after its invitation alone", async () => {
+test("a request of a newer epoch is answered only after the invitation of that epoch", async () => {
   const { player } = playerOf({ choose: () => "rock" });
   await player.invite(invite, TOKEN);
   expect(await player.move({ ...request, epoch: 2 }, TOKEN)).toBe("unknown_match");
@@ -161,31 +161,31 @@ test("a request of a newer epoch than the player was invited to is answered afte
   expect(await player.move({ ...request, epoch: 2 }, TOKEN)).toEqual({ move: "rock" });
 });
 
-test("a bot whose start or end throws plays on, and it is told", async () => {
-  const fail = (what: string) => (): never => {
-    throw new Error(what);
+test("errors in start and end of a bot are shown, and the match continues", async () => {
+  const fail = (message: string) => (): never => {
+    throw new Error(message);
   };
-  const { player, said } = playerOf({ start: fail("no start"), choose: () => "rock", end: fail("no end") });
+  const { player, lines } = playerOf({ start: fail("no start"), choose: () => "rock", end: fail("no end") });
   expect(await player.invite(invite, TOKEN)).toEqual({ accept: true });
   expect(await player.move(request, TOKEN)).toEqual({ move: "rock" });
   expect(await player.finish({ ...result, winner: "P01" }, TOKEN)).toMatchObject({ matchId: "M1" });
-  expect(said).toEqual(["no start", "no end"]);
+  expect(lines).toEqual(["no start", "no end"]);
   expect(player.state(false)).toMatchObject({ matches_begun: 1, matches_won: 1, playing: [] });
 });
 
-test("an invitation whose bot could not be made is accepted when it is repeated, and not taken for that of a match that is over", async () => {
+test("an invitation whose bot object could not be created is accepted when it is repeated", async () => {
   let made = 0;
   const create = (): BotObject => {
     if (++made === 1) throw new Error("no bot");
     return { choose: () => "rock" };
   };
-  const player = new Player({ name: "bot", file: null, looksBack: false, create }, () => {}, systemClock);
+  const player = new Player({ name: "bot", file: null, readsHistory: false, create }, () => {}, systemClock);
   await expect(player.invite(invite, TOKEN, "its message id")).rejects.toThrow("no bot");
   expect(await player.invite(invite, TOKEN, "its message id")).toEqual({ accept: true });
 });
 
-test("an invitation to a game that the bot does not play, or that nobody knows, is declined", async () => {
-  const engine = { name: "engine", file: null, looksBack: false, games: ["chess.v1"] as const };
+test("an invitation to a game that the bot does not play, or to an unknown game, is declined", async () => {
+  const engine = { name: "engine", file: null, readsHistory: false, games: ["chess.v1"] as const };
   const player = new Player({ ...engine, create: () => ({ choose: () => "e2e4" }) }, () => {}, systemClock);
   const answers = ["rps.v1", "go.v1", "chess.v1"].map((game) =>
     player.invite({ ...invite, game, match_id: game }, TOKEN),
@@ -194,17 +194,17 @@ test("an invitation to a game that the bot does not play, or that nobody knows, 
   expect(await player.move({ ...request, match_id: "rps.v1" }, TOKEN)).toBe("unknown_match");
 });
 
-test("of more than 10,000 matches that never ended the oldest goes, and no other", async () => {
+test("a player keeps 10,000 matches and then drops the oldest one", async () => {
   const { player } = playerOf({ choose: () => "rock" });
   for (let match = 0; match <= 10_000; match++) await player.invite({ ...invite, match_id: `M${match}` }, TOKEN);
   const asked = [0, 1, 10_000].map((match) => player.move({ ...request, match_id: `M${match}` }, TOKEN));
   expect(await Promise.all(asked)).toEqual(["unknown_match", { move: "rock" }, { move: "rock" }]);
 });
 
-describe("a message with another role than that of the invitation is rejected", () => {
+describe("another role than that of the invitation is rejected", () => {
   const asOther = { your_role: "player_2" };
 
-  test("as a move request, and the bot is not asked", async () => {
+  test("in a move request, and the bot is not asked", async () => {
     const asked: Turn[] = [];
     const { player } = playerOf({
       choose(turn: Turn) {
@@ -219,7 +219,7 @@ describe("a message with another role than that of the invitation is rejected", 
     expect(await player.move(request, TOKEN)).toEqual({ move: "rock" });
   });
 
-  test("as a repeated invitation, but a later epoch may have other roles", async () => {
+  test("in a repeated invitation, but not in one of a later epoch", async () => {
     const { player } = playerOf({ choose: ({ role }) => role });
     await player.invite(invite, TOKEN);
     expect(await player.invite({ ...invite, ...asOther }, TOKEN)).toBe("wrong_role");
@@ -227,7 +227,7 @@ describe("a message with another role than that of the invitation is rejected", 
     expect(await player.move({ ...request, ...asOther, epoch: 2 }, TOKEN)).toEqual({ move: "player_2" });
   });
 
-  test("as an invitation whose roles do not have it", async () => {
+  test("in an invitation whose roles do not contain it", async () => {
     const { player } = playerOf({ choose: () => "rock" });
     for (const your_role of ["player_3", "toString"])
       expect(await player.invite({ ...invite, your_role }, TOKEN)).toBe("wrong_role");

@@ -22,11 +22,11 @@ const invite: GameInvite = {
 
 const TOKEN = "its match token";
 
-/** Asks a bot three times; tells what history each turn showed, and what the player says of itself. */
-async function asked(bot: Pick<LoadedBot, "looksBack">) {
-  const seen: Turn["history"][] = [];
+/** Plays three turns with a bot. Resolves with the history that it saw in each turn and the state of the player. */
+async function playThreeTurns(bot: Pick<LoadedBot, "readsHistory">) {
+  const histories: Turn["history"][] = [];
   const choose = (turn: Turn): number => {
-    seen.push([...turn.history]);
+    histories.push([...turn.history]);
     return turn.tick + 1;
   };
   const player = new Player({ ...bot, name: "bot", file: null, create: () => ({ choose }) }, () => {}, systemClock);
@@ -35,18 +35,19 @@ async function asked(bot: Pick<LoadedBot, "looksBack">) {
     const { league_id, match_id, epoch, your_role } = invite;
     const game_state = { at: tick };
     const request = { league_id, match_id, epoch, your_role, tick, game_round: 1, game_state, time_limit_seconds: 5 };
-    // A repeated request is answered again, and is no turn of its own.
-    for (let time = 0; time < 2; time++) await player.move({ ...request, deadline: "2026-01-01T00:00:00Z" }, TOKEN);
+    // A repeated request is answered again and does not count as another turn.
+    for (let repetition = 0; repetition < 2; repetition++)
+      await player.move({ ...request, deadline: "2026-01-01T00:00:00Z" }, TOKEN);
   }
-  return { seen, state: player.state(true) };
+  return { histories, state: player.state(true) };
 }
 
-/** The turns that a match showed its bot. */
-async function shown(): Promise<Turn[]> {
+/** Plays a match of three turns. Resolves with the turns that the bot received. */
+async function playedTurns(): Promise<Turn[]> {
   const turns: Turn[] = [];
   const choose = (turn: Turn): number => turns.push(turn);
   const player = new Player(
-    { looksBack: false, name: "bot", file: null, create: () => ({ choose }) },
+    { readsHistory: false, name: "bot", file: null, create: () => ({ choose }) },
     () => {},
     systemClock,
   );
@@ -61,8 +62,8 @@ async function shown(): Promise<Turn[]> {
 }
 
 describe("a turn", () => {
-  test("can be copied whole by a bot that hands it on", async () => {
-    const [turn] = (await shown()) as [Turn];
+  test("can be copied with all its properties", async () => {
+    const [turn] = (await playedTurns()) as [Turn];
     const copy = { ...turn, role: "EVEN" };
     expect(copy).toMatchObject({ game: "even_odd.v1", role: "EVEN", tick: 0, legal: [1, 2, 3, 4, 5], history: [] });
     expect(copy.random).toBe(turn.random);
@@ -70,10 +71,10 @@ describe("a turn", () => {
     expect(copy.clock.remainingMs()).toBeGreaterThan(0);
   });
 
-  test("tells how much time is left by the monotonic clock, also when the machine's clock was set back", async () => {
+  test("measures the remaining time by the monotonic clock, so a change of the machine's clock has no effect", async () => {
     vi.useFakeTimers({ toFake: ["Date", "performance"] });
     try {
-      const [turn] = (await shown()) as [Turn];
+      const [turn] = (await playedTurns()) as [Turn];
       vi.advanceTimersByTime(2_000);
       vi.setSystemTime(Date.now() - 60_000);
       expect(turn.clock.remainingMs()).toBe(3_000);
@@ -82,14 +83,14 @@ describe("a turn", () => {
     }
   });
 
-  test("draws other numbers than the next, and the same ones again", async () => {
+  test("draws other random numbers than the next turn and the same ones in a repeated match", async () => {
     const drawn = (turns: readonly Turn[]) => turns.map(({ random }) => random.next());
-    const once = drawn(await shown());
+    const once = drawn(await playedTurns());
     expect(new Set(once).size).toBe(3);
-    expect(drawn(await shown())).toEqual(once);
+    expect(drawn(await playedTurns())).toEqual(once);
   });
 
-  test("has no getters made for it alone, which would keep its request in memory until the next full collection", async () => {
+  test("shares its getters with all turns: V8 would keep its request in memory until the next full collection", async () => {
     setFlagsFromString("--allow-natives-syntax");
     const hasFastProperties: (value: object) => boolean = runInThisContext("(value) => %HasFastProperties(value)");
     const isFast = {
@@ -98,7 +99,7 @@ describe("a turn", () => {
           return 1;
         },
       }),
-      turns: (await shown()).map(hasFastProperties),
+      turns: (await playedTurns()).map(hasFastProperties),
     };
     setFlagsFromString("--no-allow-natives-syntax");
     expect(isFast).toEqual({ withGetter: false, turns: [true, true, true] });
@@ -107,27 +108,27 @@ describe("a turn", () => {
 
 const turns = [0, 2, 4].map((tick) => ({ tick, view: { at: tick }, action: tick + 1 }));
 
-describe("a bot's earlier turns", () => {
-  test("are shown to one that may look back, oldest first, each once", async () => {
-    const { seen } = await asked({ looksBack: true });
-    expect(seen).toEqual([[], turns.slice(0, 1), turns.slice(0, 2)]);
+describe("the history of a turn", () => {
+  test("contains the earlier turns, oldest first, each once", async () => {
+    const { histories } = await playThreeTurns({ readsHistory: true });
+    expect(histories).toEqual([[], turns.slice(0, 1), turns.slice(0, 2)]);
   });
 
-  test("are not kept for one that does not; its actions are told all the same", async () => {
-    const { seen, state } = await asked({ looksBack: false });
-    expect(seen).toEqual([[], [], []]);
+  test("is empty for a bot that does not read it, and the state of the player has its actions", async () => {
+    const { histories, state } = await playThreeTurns({ readsHistory: false });
+    expect(histories).toEqual([[], [], []]);
     expect(state).toMatchObject({ playing: [{ match_id: "M1", actions: [1, 3, 5] }] });
   });
 });
 
-describe("a turn that is asked again, since its answer was refused", () => {
+describe("a turn whose answer was rejected", () => {
   const { league_id, match_id, epoch, your_role } = invite;
   const ask = { league_id, match_id, epoch, your_role, tick: 2, game_round: 1, game_state: {}, time_limit_seconds: 5 };
   const request = { ...ask, deadline: "2026-01-01T00:00:00Z" };
   const error = { error_code: "G001", error_name: "INVALID_MOVE", message: "no", retryable: true, context: {} };
 
-  /** Plays tick 0, then tick 2 in three tries: what each turn drew and was shown. */
-  async function tried() {
+  /** Plays tick 0, tick 2 in three tries, and tick 4. Resolves with the number drawn and the history of each try. */
+  async function playTries() {
     const drawn: number[] = [];
     const histories: Turn["history"][] = [];
     const choose = (turn: Turn): number => {
@@ -135,7 +136,7 @@ describe("a turn that is asked again, since its answer was refused", () => {
       return drawn[drawn.push(turn.random.next()) - 1] ?? 0;
     };
     const player = new Player(
-      { looksBack: true, name: "bot", file: null, create: () => ({ choose }) },
+      { readsHistory: true, name: "bot", file: null, create: () => ({ choose }) },
       () => {},
       systemClock,
     );
@@ -148,14 +149,14 @@ describe("a turn that is asked again, since its answer was refused", () => {
     return { drawn, histories, state: player.state(true) };
   }
 
-  test("draws other numbers in each try, and the same ones in the next run", async () => {
-    const { drawn } = await tried();
+  test("draws other random numbers in each try and the same ones in a repeated match", async () => {
+    const { drawn } = await playTries();
     expect(new Set(drawn).size).toBe(5);
-    expect((await tried()).drawn).toEqual(drawn);
+    expect((await playTries()).drawn).toEqual(drawn);
   });
 
-  test("shows earlier turns alone, and is told once, with its last answer", async () => {
-    const { drawn, histories, state } = await tried();
+  test("has only earlier turns in its history, and is in the history once, with its last answer", async () => {
+    const { drawn, histories, state } = await playTries();
     const [first, , , last, after] = drawn;
     const earlier = [expect.objectContaining({ tick: 0, action: first })];
     expect(histories).toEqual([

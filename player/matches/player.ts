@@ -10,21 +10,22 @@ import type { MatchInfo } from "../sdk.ts";
 import { judgeInvitation } from "./invitation.ts";
 import { chooseAction, endMatch, isResultOf, matchState, NoAction, newMatch, type PlayedMatch } from "./match.ts";
 
-/** Matches held at once. The oldest is dropped at the limit, because a referee may never report the end of a match. */
+/** The limit of open matches. At the limit the oldest one is dropped, because a referee may never report the end of a match. */
 const MAX_MATCHES = 10_000;
-/** Message ids of accepted invitations that are remembered at once. */
+/** The number of message ids of accepted invitations that are remembered. */
 const MAX_ENVELOPES = 10_000;
 
 type InviteAnswer = { accept: true } | { accept: false; reason: string } | "wrong_role";
 type MoveAnswer = { move: unknown } | { failed: string } | "unknown_match" | "old_epoch" | "wrong_role";
 
 /**
- * A player's matches: its bot is asked for an action at most once for each tick. A match is known by its name and by the token of its invitation:
- * a message with another token is about another match, so a caller can neither read nor disturb a match that it did not invite to.
+ * The matches of a player. The bot is asked for an action at most once for each tick, unless its action is rejected. A match is identified by its name
+ * and the token of its invitation: a message with another token is about another match, so a caller can neither read nor disturb a
+ * match to which it has not invited the player.
  */
 export class Player {
   readonly #bot: LoadedBot;
-  readonly #say: (line: string) => void;
+  readonly #showLine: (line: string) => void;
   readonly #clock: Clock;
   readonly #matches = new Map<string, PlayedMatch>();
   /** Message ids of accepted invitations. */
@@ -33,13 +34,16 @@ export class Player {
   #won = 0;
   #lastResult: GameResult | null = null;
 
-  constructor(bot: LoadedBot, say: (line: string) => void, clock: Clock) {
+  constructor(bot: LoadedBot, showLine: (line: string) => void, clock: Clock) {
     this.#bot = bot;
-    this.#say = say;
+    this.#showLine = showLine;
     this.#clock = clock;
   }
 
-  /** `messageId` is that of the invitation's envelope: the same envelope begins no second match. */
+  /**
+   * Accepts or declines an invitation; "wrong_role" if the invitation does not have the role or the match has another one.
+   * `messageId` is that of the invitation's envelope: an envelope that is received again begins no second match.
+   */
   async invite(invite: GameInvite, token: string, messageId: string | null = null): Promise<InviteAnswer> {
     const bot = this.#bot;
     const game = findGame(invite.game);
@@ -51,7 +55,7 @@ export class Player {
     const known = this.#matches.get(key);
     const accepted = known?.accepted ?? [];
     const verdict = judgeInvitation(invite, accepted);
-    if (verdict === "old_epoch") return { accept: false, reason: "the match goes on under a newer epoch" };
+    if (verdict === "old_epoch") return { accept: false, reason: "the match continues under a newer epoch" };
     if (verdict === "repeat") {
       if (invite.your_role !== known?.info.role) return "wrong_role";
       this.#remember(messageId);
@@ -60,34 +64,34 @@ export class Player {
     if (messageId !== null && this.#envelopes.has(messageId)) return { accept: false, reason: "this match is over" };
     drop(this.#matches, key);
     if (this.#matches.size >= MAX_MATCHES) drop(this.#matches, this.#matches.keys().next().value ?? "");
-    const playing = newMatch(invite, game, accepted, { bot, log: this.#say, clock: this.#clock });
-    this.#matches.set(key, playing);
+    const match = newMatch(invite, game, accepted, { bot, log: this.#showLine, clock: this.#clock });
+    this.#matches.set(key, match);
     this.#remember(messageId);
     this.#begun++;
-    await this.#guard(() => playing.bot.start?.(playing.info));
+    await this.#runHook(() => match.bot.start?.(match.info));
     return { accept: true };
   }
 
   /**
-   * The bot's action; `unknown_match` when this process has accepted no invitation to it with this token, `wrong_role` when it was invited in
-   * another role.
+   * Resolves with the bot's action, with `failed` and a reason if it chose none, with "unknown_match" if the player has accepted no
+   * invitation to the match with this token and epoch, "old_epoch" if the match has a newer epoch, or "wrong_role" if it has another role.
    */
   async move(request: MoveRequest, token: string): Promise<MoveAnswer> {
-    const playing = this.#matches.get(keyOf(request, token));
+    const match = this.#matches.get(keyOf(request, token));
     const { epoch = null } = request;
     // The player has no invitation of a newer epoch yet. The referee invites it again after this answer.
-    if (!playing || (epoch !== null && epoch > playing.invite.epoch)) return "unknown_match";
-    if (epoch !== null && epoch < playing.invite.epoch) return "old_epoch";
-    if (request.your_role !== playing.info.role) return "wrong_role";
-    let answer = request.error == null ? playing.answers.get(request.tick) : undefined;
+    if (!match || (epoch !== null && epoch > match.invite.epoch)) return "unknown_match";
+    if (epoch !== null && epoch < match.invite.epoch) return "old_epoch";
+    if (request.your_role !== match.info.role) return "wrong_role";
+    let answer = request.error == null ? match.answers.get(request.tick) : undefined;
     if (!answer) {
-      answer = chooseAction(playing, request, this.#bot.looksBack);
-      playing.answers.set(request.tick, answer);
+      answer = chooseAction(match, request, this.#bot.readsHistory);
+      match.answers.set(request.tick, answer);
     }
     try {
       return { move: await answer };
     } catch (thrown) {
-      playing.answers.delete(request.tick);
+      match.answers.delete(request.tick);
       return { failed: this.#faultOf(thrown) };
     }
   }
@@ -95,37 +99,38 @@ export class Player {
   /** Ends a match. Resolves with the match, or null if this process does not play the match of the result. */
   async finish(result: GameResult, token: string): Promise<MatchInfo | null> {
     const key = keyOf(result, token);
-    const playing = this.#matches.get(key);
-    if (!playing || !isResultOf(playing, result)) return null;
+    const match = this.#matches.get(key);
+    if (!match || !isResultOf(match, result)) return null;
     drop(this.#matches, key);
     this.#lastResult = result;
-    if (winningRoles(playing.info, result).includes(playing.info.role)) this.#won++;
-    await this.#guard(() => playing.bot.end?.(result));
-    return playing.info;
+    if (winningRoles(match.info, result).includes(match.info.role)) this.#won++;
+    await this.#runHook(() => match.bot.end?.(result));
+    return match.info;
   }
 
-  /** Whether a match of this name (`league_id/match_id`) is under way whose invitation came with this token. */
+  /** Whether the player plays a match of this name (`league_id/match_id`) whose invitation had this token. */
   isPlaying(ref: string, token: string): boolean {
     return this.#matches.has(keyOfRef(ref, token));
   }
 
-  /** This player's id in such a match. */
+  /** The id of the player in that match; null if it does not play it. */
   idIn(ref: string, token: string): string | null {
     const { roles, role } = this.#matches.get(keyOfRef(ref, token))?.info ?? {};
     return (role !== undefined && roles?.[role]) || null;
   }
 
-  /** The player's matches and results. Its actions and the open requests hold hidden choices and views, so only its owner may see them. */
+  /** The matches and results of the player. Actions and open requests contain hidden choices and views, so only the owner may see them. */
   state(showsActions: boolean): object {
     return {
       bot: this.#bot.name,
       matches_begun: this.#begun,
       matches_won: this.#won,
       last_result: this.#lastResult,
-      playing: [...this.#matches.values()].map((one) => matchState(one, showsActions)),
+      playing: [...this.#matches.values()].map((match) => matchState(match, showsActions)),
     };
   }
 
+  /** Aborts all open turns and drops all matches. */
   close(): void {
     for (const key of [...this.#matches.keys()]) drop(this.#matches, key);
   }
@@ -138,21 +143,21 @@ export class Player {
   }
 
   /** Runs a hook of the bot. Its errors are shown to the user and do not end the match. */
-  async #guard(hook: () => unknown): Promise<void> {
+  async #runHook(hook: () => unknown): Promise<void> {
     try {
       await hook();
     } catch (thrown) {
-      this.#say(this.#explain(thrown));
+      this.#showLine(this.#explain(thrown));
     }
   }
 
-  /** Shows the user why the bot has chosen no action. Returns the reason that the referee may know. */
+  /** Shows why the bot has chosen no action. Returns the reason for the referee, without details of a bot file. */
   #faultOf(thrown: unknown): string {
     if (thrown instanceof NoAction) {
-      this.#say(`${this.#bot.name}: ${thrown.message}`);
+      this.#showLine(`${this.#bot.name}: ${thrown.message}`);
       return thrown.message;
     }
-    this.#say(this.#explain(thrown));
+    this.#showLine(this.#explain(thrown));
     return this.#bot.file ? "the bot threw an error" : messageOf(thrown);
   }
 

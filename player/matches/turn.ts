@@ -5,8 +5,8 @@ import { createRandom, type Random } from "#shared/lib/rng.ts";
 import type { GameInvite, MoveRequest } from "#shared/protocol/messages.ts";
 import type { Turn } from "../sdk.ts";
 
-/** What the turns of one match have in common. */
-export interface TurnOf {
+/** The values that all turns of a match share. */
+export interface TurnContext {
   readonly game: Game;
   readonly invite: GameInvite;
   readonly history: Turn["history"];
@@ -16,8 +16,8 @@ export interface TurnOf {
   readonly clock: Clock;
 }
 
-/** A turn as its bot sees it, at its nth try. What takes time to make (`legal`, `random`, `signal`) is made when it is first read. */
-export const turnOf = (match: TurnOf, request: MoveRequest, nth: number): Turn =>
+/** The turn for the nth try of a request. `legal`, `random` and `signal` are computed on first access, because they take time. */
+export const turnOf = (match: TurnContext, request: MoveRequest, nth: number): Turn =>
   new PlayedTurn(match, request, nth) as unknown as Turn;
 
 class PlayedTurn {
@@ -28,18 +28,18 @@ class PlayedTurn {
   readonly history: Turn["history"];
   readonly clock: Turn["clock"];
   readonly log: Turn["log"];
-  readonly #match: TurnOf;
+  readonly #match: TurnContext;
   readonly #request: MoveRequest;
   readonly #nth: number;
   #legal: readonly unknown[] | undefined;
   #random: Random | undefined;
   #signal: AbortSignal | undefined;
 
-  constructor(match: TurnOf, request: MoveRequest, nth: number) {
+  constructor(match: TurnContext, request: MoveRequest, nth: number) {
     const limitMs = request.time_limit_seconds * 1000;
     const { clock } = match;
     const deadline = new Date(clock.now() + limitMs);
-    // Not computed from `deadline`, because the machine's clock may be set in the meantime.
+    // Not computed from `deadline`, because the machine's clock may be changed in the meantime.
     const endsAt = clock.monotonic() + limitMs;
     this.game = match.invite.game as GameId;
     this.role = match.invite.your_role;
@@ -55,8 +55,8 @@ class PlayedTurn {
   }
 
   /**
-   * Own properties, so that a bot may copy a turn, but getters that all turns share: V8 puts those of an object literal in old memory,
-   * where they keep what they close over, the whole request, until the next full collection.
+   * These are own properties, so that a bot can copy a turn, with getters that all turns share. V8 would put the getters of an object
+   * literal into old memory, where their closure keeps the whole request until the next full collection.
    */
   static readonly #lazy: PropertyDescriptorMap & ThisType<PlayedTurn> = {
     legal: {
@@ -69,7 +69,7 @@ class PlayedTurn {
         return this.#legal;
       },
     },
-    // Drawn from match seed, role and tick alone, so that a player that was restarted draws the same; but what was refused is not drawn again.
+    // The seed depends only on match seed, role, tick and try, so that a restarted player draws the same numbers, and another try others.
     random: {
       enumerable: true,
       get() {

@@ -1,4 +1,4 @@
-/** Messages to a player about a match of rock-paper-scissors, as a referee or an attacker sends them. */
+/** Messages to a player for a match of rock-paper-scissors. */
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
@@ -6,7 +6,8 @@ import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 
 const MATCH = { league_id: "rps", match_id: "R1M1" };
 
-interface About {
+/** The fields of a message that a test may set. */
+interface Fields {
   readonly match_id?: string;
   readonly epoch?: number;
   readonly game?: string;
@@ -15,29 +16,30 @@ interface About {
   readonly your_role?: string;
 }
 
-export function invitation({ seed = "seed", game = "rps.v1", ...about }: About = {}): GameInvite {
+export function invitation({ seed = "seed", game = "rps.v1", ...fields }: Fields = {}): GameInvite {
   const roles = { player_1: "P01", player_2: "P02" };
   const match = { ...MATCH, round_id: 1, epoch: 1, game, options: { best_of: 3 }, your_role: "player_1", roles };
-  return { ...match, ...about, seed_commitment: sha256Hex(seed), bot_seed: seed };
+  return { ...match, ...fields, seed_commitment: sha256Hex(seed), bot_seed: seed };
 }
 
-export function moveRequest({ seed: _, game: __, ...about }: About = {}): MoveRequest {
+export function moveRequest({ seed: _, game: __, ...fields }: Fields = {}): MoveRequest {
   const request = { ...MATCH, epoch: 1, tick: 0, your_role: "player_1", game_state: { phase: "choosing" } };
   const deadline = new Date(Date.now() + 5_000).toISOString();
-  return { ...request, legal_actions: ["rock", "paper", "scissors"], time_limit_seconds: 5, deadline, ...about };
+  return { ...request, legal_actions: ["rock", "paper", "scissors"], time_limit_seconds: 5, deadline, ...fields };
 }
 
-export function gameResult({ seed = "seed", game: _, your_role: __, ...about }: About = {}): GameResult {
+export function gameResult({ seed = "seed", game: _, your_role: __, ...fields }: Fields = {}): GameResult {
   const points = { final_scores: { P01: 2, P02: 0 }, match_points: { P01: 3, P02: 0 } };
   const ended = { winner: "P01", termination: "normal", reason: "won", log_head: "h" } as const;
-  return { ...MATCH, epoch: 1, ...ended, ...points, seed, ...about };
+  return { ...MATCH, epoch: 1, ...ended, ...points, seed, ...fields };
 }
 
-type Sent = "GAME_INVITE" | "MOVE_REQUEST" | "GAME_RESULT";
-export const from = (authToken: string, type: Sent, payload: object): Envelope =>
+type SentType = "GAME_INVITE" | "MOVE_REQUEST" | "GAME_RESULT";
+/** A message of a referee with this token. */
+export const from = (authToken: string, type: SentType, payload: object): Envelope =>
   newEnvelope(type, "referee:REF01", payload, { authToken });
 
-/** The body of a POST with one message, or a batch of several. */
+/** The JSON-RPC body of one message, or the batch of several. */
 export function bodyOf(...envelopes: readonly Envelope[]): object {
   const calls = envelopes.map((envelope, id) => ({
     ...{ jsonrpc: "2.0", id, method: "tools/call" },
@@ -46,7 +48,7 @@ export function bodyOf(...envelopes: readonly Envelope[]): object {
   return calls.length === 1 ? (calls[0] as object) : calls;
 }
 
-/** The envelope in the answer to one message. */
+/** Returns the envelope in the text of an HTTP response to one message. */
 export function replyIn(text: string): Envelope {
   const { result } = JSON.parse(text) as { result: { content: [{ text: string }] } };
   return JSON.parse(result.content[0].text) as Envelope;
