@@ -139,7 +139,7 @@ subcommand("export", "Write the logs, matches and seeds of a league into a folde
   .argument("[folder]", "folder of a run, or a data folder, whose newest run is exported", DATA_FOLDER)
   .addOption(new Option("--format <format>", "format of the export").choices(["json"]).default("json"))
   .option("--out <folder>", "folder to write", "league-export")
-  .option("--sign <keyfile>", "sign it with this Ed25519 private key in PEM form (default: not signed)")
+  .option("--sign <keyfile>", "sign it with this Ed25519 private key in PEM format (default: not signed)")
   .action(async (folder: string, options) =>
     exitWith((await import("./commands/export.ts")).exportRun(folder, options)),
   );
@@ -149,7 +149,7 @@ subcommand("verify", "Check an export: replay every match and recompute the stan
   "npm run league -- verify league-export --key league.pub",
 ])
   .argument("<folder>", "folder that league export wrote")
-  .option("--key <keyfile>", "require a signature by this Ed25519 key in PEM form")
+  .option("--key <keyfile>", "require a signature by this Ed25519 key in PEM format")
   .option("--json", "print one JSON document on stdout")
   .action(async (folder: string, options) => exitWith((await import("./commands/export.ts")).verify(folder, options)));
 

@@ -16,7 +16,7 @@ beforeAll(() => {
 });
 afterAll(() => exports.remove());
 
-it("an export replaces an earlier one, also an incomplete one", () => {
+it("writeExport replaces an earlier export, even an incomplete one", () => {
   const folder = join(exports.newFolder(), "export");
   const digest = writeExport(folder, FILES);
   expect(JSON.parse(readFileSync(join(folder, MANIFEST), "utf8")).digest).toBe(digest);
@@ -26,22 +26,22 @@ it("an export replaces an earlier one, also an incomplete one", () => {
   expect(filesIn(folder).toSorted()).toEqual([RUN_FILE, MANIFEST].toSorted());
 });
 
-it("an export is not written into a folder with other files", () => {
+it("writeExport rejects a folder that contains other files", () => {
   const folder = join(exports.newFolder(), "export");
   writeExport(folder, FILES);
   writeFileSync(join(folder, "homework.txt"), "mine");
-  expect(() => writeExport(folder, FILES)).toThrow(`${folder} holds homework.txt, which is no part of an export`);
+  expect(() => writeExport(folder, FILES)).toThrow(`${folder} contains homework.txt, which is not part of an export`);
   expect(filesIn(folder)).toHaveLength(5);
 });
 
-it("a folder with the manifest of another program is not an export", () => {
+it("writeExport rejects a folder with the manifest of another program", () => {
   const folder = exports.newFolder();
   writeFileSync(join(folder, MANIFEST), '{"name":"a web application","icons":[]}');
-  expect(() => writeExport(folder, FILES)).toThrow(`holds ${MANIFEST}, which is no part`);
+  expect(() => writeExport(folder, FILES)).toThrow(`contains ${MANIFEST}, which is not part`);
   expect(filesIn(folder)).toEqual([MANIFEST]);
 });
 
-it("an export into a folder with a link to another folder deletes nothing there", () => {
+it("writeExport does not delete files through a link to another folder", () => {
   const other = exports.newFolder();
   writeFileSync(join(other, "thesis.txt"), "mine");
   const folder = join(exports.newFolder(), "export");
@@ -50,11 +50,11 @@ it("an export into a folder with a link to another folder deletes nothing there"
   manifest.files["dir/thesis.txt"] = "";
   writeFileSync(join(folder, MANIFEST), canonical(manifest));
   symlinkSync(other, join(folder, "dir"));
-  expect(() => writeExport(folder, FILES)).toThrow(`${folder} holds dir, which is no part of an export`);
+  expect(() => writeExport(folder, FILES)).toThrow(`${folder} contains dir, which is not part of an export`);
   expect(filesIn(other)).toEqual(["thesis.txt"]);
 });
 
-it("links are listed and not followed, also those to a folder above", () => {
+it("contentsOf lists links and does not follow them, even links to a parent folder", () => {
   const folder = exports.newFolder();
   mkdirSync(join(folder, "matches"));
   writeFileSync(join(folder, "matches", "R1M1.json"), "{}");

@@ -4,21 +4,21 @@ import { WireFault } from "#shared/protocol/messages.ts";
 import { POINTS } from "#shared/session/verdict.ts";
 import type { League, Match } from "../../league-manager/league/league.ts";
 
-// The order of the fields is that in which they are exported. An export with another order is not sound.
+// Fields are exported in the order of these schemas. An export with another order is not sound.
 
-/** The limit of players of a league. The file is untrusted, and the schedule grows with the square of its players. */
+/** The maximum number of players of a league. An export is untrusted input, and the schedule grows with the square of this number. */
 export const MAX_PLAYERS = 1_000;
 
 const isMatchPoints = (points: number): boolean => Object.values<number>(POINTS).includes(points);
 
-/** A match with everything that a replay needs. */
+/** A match with all data that a replay needs. */
 export const ExportedMatch = z.strictObject({
   league_id: z.string(),
   match_id: z.string(),
   round_id: z.int(),
   game: z.string(),
   options: z.unknown(),
-  /** Role to player id. */
+  /** Player ids by role. */
   roles: z.record(z.string(), z.string()),
   referee_id: z.string().nullable(),
   epoch: z.int(),
@@ -29,9 +29,9 @@ export const ExportedMatch = z.strictObject({
   reason: z.string(),
   faults: z.array(WireFault),
   log_head: z.string(),
-  /** The seed of the match under its epoch. */
+  /** The seed of the match in this epoch. */
   seed: z.string(),
-  /** The entries of the session log as they were stored, one text each; empty for a match that was not played. */
+  /** The stored texts of the entries of the session log; empty for a match that was not played. */
   log: z.array(z.string()),
 });
 export type ExportedMatch = z.infer<typeof ExportedMatch>;
@@ -49,16 +49,16 @@ const played = {
 };
 const player = { player_id: z.string(), display_name: z.string() };
 const run = {
-  /** The seed of the run; null until every league is completed, because the seeds of later matches follow from it. */
+  /** The seed of the run. It is null until every league is completed, because the seeds of later matches are derived from it. */
   seed: z.string().nullable(),
   seed_commitment: z.string(),
 };
 
-/** A league of an export without a league log, as earlier versions wrote it. */
+/** A league in the format of earlier versions, which exported no league log. */
 export const UnloggedLeague = z.strictObject({ ...league, players: z.array(z.strictObject(player)), ...played });
 export type UnloggedLeague = z.infer<typeof UnloggedLeague>;
 
-/** v1: a match has one seed for all its epochs; v2: one for each. The seeds follow from that of the run. */
+/** In v1 a match has one seed for all its epochs, in v2 one seed for each epoch. All seeds are derived from the seed of the run. */
 export const UnloggedRun = z.strictObject({
   format: z.enum(["agent-league.export.v1", "agent-league.export.v2"]),
   ...run,
@@ -70,12 +70,12 @@ export type UnloggedRun = z.infer<typeof UnloggedRun>;
 export const LoggedLeague = z.strictObject({
   ...league,
   ...played,
-  /** In the order of entry. The name is committed with the salt; null for a name that is erased. */
+  /** The players in the order of their entry. The salt belongs to the commitment of the name; it is null if the name is erased. */
   players: z.array(z.strictObject({ ...player, salt: z.string().nullable() })),
-  /** The seed of the league; null until it is completed. */
+  /** The seed of the league; null until the league is completed. */
   seed: z.string().nullable(),
   seed_commitment: z.string(),
-  /** The hash of the last event of its log. */
+  /** The hash of the last event of the league's log. */
   log_head: z.string(),
 });
 export type LoggedLeague = z.infer<typeof LoggedLeague>;
@@ -85,7 +85,7 @@ export const LoggedRun = z.strictObject({
   run_id: z.string(),
   ...run,
   leagues: z.array(LoggedLeague),
-  /** The players of the leagues, with the hash of the last event of their logs. */
+  /** The players of the leagues, each with the hash of the last event of its log. */
   agents: z.array(z.strictObject({ agent_id: z.string(), log_head: z.string() })),
 });
 export type LoggedRun = z.infer<typeof LoggedRun>;
@@ -93,6 +93,6 @@ export type LoggedRun = z.infer<typeof LoggedRun>;
 export const ExportedRun = z.discriminatedUnion("format", [UnloggedRun, LoggedRun]);
 export type ExportedRun = z.infer<typeof ExportedRun>;
 
-/** The matches of a league that are exported, in their order. */
+/** Returns the matches of a league that are exported, in the order of the export. */
 export const completedMatches = ({ rounds }: League): readonly Match[] =>
   rounds.flatMap(({ matches }) => matches.filter(({ status }) => status === "completed"));

@@ -12,10 +12,10 @@ import { verifyExport } from "./verify/verify.ts";
 
 let exports: TestExports;
 let files: ReadonlyMap<string, string>;
-/** Key files: two private keys, and the public key of the first. */
-let key: string;
-let publicKey: string;
-let otherKey: string;
+/** The files of two private keys, and of the public key of the first. */
+let keyFile: string;
+let publicKeyFile: string;
+let otherKeyFile: string;
 
 const newKeyFile = (): string => {
   const file = join(exports.newFolder(), "key.pem");
@@ -29,38 +29,38 @@ beforeAll(async () => {
   const folder = await exports.exported(plainRun);
   const names = filesIn(folder).filter((name) => name !== MANIFEST);
   files = new Map(names.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
-  [key, otherKey] = [newKeyFile(), newKeyFile()];
-  publicKey = join(exports.newFolder(), "key.pub");
-  writeFileSync(publicKey, publicKeyIn(key).export({ type: "spki", format: "pem" }));
+  [keyFile, otherKeyFile] = [newKeyFile(), newKeyFile()];
+  publicKeyFile = join(exports.newFolder(), "key.pub");
+  writeFileSync(publicKeyFile, publicKeyIn(keyFile).export({ type: "spki", format: "pem" }));
 });
 afterAll(() => exports.remove());
 
 function signedExport(): string {
   const folder = join(exports.newFolder(), "export");
-  writeExport(folder, files, signer(key));
+  writeExport(folder, files, signer(keyFile));
   return folder;
 }
 
 describe("a signed export", () => {
-  it("is verified with the public key or the private key, and names the key without one", () => {
+  it("is verified with the public or the private key; without a key, the fingerprint is reported as unchecked", () => {
     const folder = signedExport();
-    const fingerprint = fingerprintOf(publicKeyIn(publicKey));
+    const fingerprint = fingerprintOf(publicKeyIn(publicKeyFile));
     expect(fingerprint).toMatch(/^SHA256:[0-9a-f]{64}$/);
-    for (const file of [publicKey, key]) {
+    for (const file of [publicKeyFile, keyFile]) {
       const checked = { verdict: "verified", signature: { fingerprint, isChecked: true } };
       expect(verifyExport(folder, publicKeyIn(file))).toMatchObject(checked);
     }
     expect(verifyExport(folder)).toMatchObject({ verdict: "verified", signature: { fingerprint, isChecked: false } });
   });
 
-  it("is not sound if the key is not the expected one", () => {
-    const { verdict, faults, signature } = verifyExport(signedExport(), publicKeyIn(otherKey));
-    const message = `was made with another key than the expected one: ${fingerprintOf(publicKeyIn(key))}`;
+  it("is not sound if another key than the expected one signed it", () => {
+    const { verdict, faults, signature } = verifyExport(signedExport(), publicKeyIn(otherKeyFile));
+    const message = `was made with a key that is not the expected one: ${fingerprintOf(publicKeyIn(keyFile))}`;
     expect({ verdict, faults }).toEqual({ verdict: "not sound", faults: [{ file: SIGNATURE, message }] });
-    expect(signature).toEqual({ fingerprint: fingerprintOf(publicKeyIn(key)), isChecked: false });
+    expect(signature).toEqual({ fingerprint: fingerprintOf(publicKeyIn(keyFile)), isChecked: false });
   });
 
-  it("is not sound if a file is changed, even if the manifest is consistent with it", () => {
+  it("is not sound if a file is changed, even if the manifest is adjusted", () => {
     const folder = signedExport();
     forgeFile(folder, matchFile("rps", "R1M1"), (match) => (match.reason = "luck"));
     const { faults, signature } = verifyExport(folder);
@@ -84,17 +84,20 @@ describe("a signed export", () => {
   });
 
   it.each<[string, (signature: Json) => void]>([
-    ["the private key", (signature) => (signature.public_key = readFileSync(key, "utf8"))],
-    ["another text of the key", (signature) => (signature.public_key = `a comment\n${signature.public_key}`)],
-    ["another text of the signature", (signature) => (signature.signature = ` ${signature.signature}`)],
-  ])("is not sound with %s in it", (_, change) => {
+    [
+      "the private key in place of the public key",
+      (signature) => (signature.public_key = readFileSync(keyFile, "utf8")),
+    ],
+    ["a comment before its public key", (signature) => (signature.public_key = `a comment\n${signature.public_key}`)],
+    ["a space before its signature", (signature) => (signature.signature = ` ${signature.signature}`)],
+  ])("is not sound with %s", (_, change) => {
     const folder = signedExport();
     forgeFile(folder, SIGNATURE, change);
     const message = "is not a signature of the digest in manifest.json: the export was changed after it was signed";
     expect(verifyExport(folder)).toMatchObject({ signature: null, faults: [{ file: SIGNATURE, message }] });
   });
 
-  it("is replaced by an unsigned one without leaving its signature behind", () => {
+  it("loses its signature file when an unsigned export replaces it", () => {
     const folder = signedExport();
     writeExport(folder, files);
     expect(filesIn(folder)).not.toContain(SIGNATURE);
@@ -106,22 +109,24 @@ it("an export without a signature is not sound when a key is expected", () => {
   const folder = signedExport();
   rmSync(join(folder, SIGNATURE));
   const message = "is missing: the export is not signed";
-  expect(verifyExport(folder, publicKeyIn(key)).faults).toEqual([{ file: SIGNATURE, message }]);
+  expect(verifyExport(folder, publicKeyIn(keyFile)).faults).toEqual([{ file: SIGNATURE, message }]);
 });
 
 describe("a key file", () => {
   it.each(["", "no key", "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n"])(
-    "must be an Ed25519 key: %j",
+    "that is not an Ed25519 key is rejected: %j",
     (text) => {
       const file = join(exports.newFolder(), "bad.pem");
       writeFileSync(file, text);
       expect(() => signer(file)).toThrow(StartError);
-      expect(() => signer(file)).toThrow(`${file} holds no Ed25519 private key in PEM form; make one with: openssl`);
-      expect(() => publicKeyIn(file)).toThrow(`${file} holds no Ed25519 key in PEM form`);
+      expect(() => signer(file)).toThrow(
+        `${file} does not contain an Ed25519 private key in PEM format; create one with: openssl`,
+      );
+      expect(() => publicKeyIn(file)).toThrow(`${file} does not contain an Ed25519 key in PEM format`);
     },
   );
 
-  it("must be readable; the usage error names it", () => {
+  it("that cannot be read is a usage error that names the file", () => {
     const missing = join(exports.newFolder(), "nosuch");
     const folder = exports.newFolder();
     for (const read of [signer, publicKeyIn]) {
@@ -131,23 +136,23 @@ describe("a key file", () => {
     }
   });
 
-  it("must be of Ed25519, not of another kind", () => {
+  it("with an RSA key is rejected", () => {
     const file = join(exports.newFolder(), "rsa.pem");
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
     writeFileSync(file, privateKey.export({ type: "pkcs8", format: "pem" }));
-    expect(() => signer(file)).toThrow("holds no Ed25519 private key");
+    expect(() => signer(file)).toThrow("does not contain an Ed25519 private key");
   });
 
-  it("must be private for a signature", () => {
-    expect(() => signer(publicKey)).toThrow("holds no Ed25519 private key");
+  it("with a public key is rejected for signing", () => {
+    expect(() => signer(publicKeyFile)).toThrow("does not contain an Ed25519 private key");
   });
 });
 
-it("nothing is written when the export cannot be signed", () => {
+it("writeExport writes nothing if the export cannot be signed", () => {
   const folder = join(exports.newFolder(), "export");
-  const failing = (): string => {
+  const failingSigner = (): string => {
     throw new Error("no key");
   };
-  expect(() => writeExport(folder, files, failing)).toThrow("no key");
+  expect(() => writeExport(folder, files, failingSigner)).toThrow("no key");
   expect(filesIn(folder)).toEqual([]);
 });

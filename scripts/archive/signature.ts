@@ -5,12 +5,12 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { EXIT, fileReason, StartError } from "#shared/runtime/process/exit.ts";
 import { canonical } from "./files.ts";
 
-/** The file that stands beside the manifest of a signed export. */
+/** The content of the signature file of a signed export. */
 export const Signature = z.strictObject({
   algorithm: z.literal("ed25519"),
-  /** SPKI, PEM. */
+  /** The public key as SPKI in PEM format. */
   public_key: z.string().max(1_000),
-  /** Base64, of the text of `signedText`. */
+  /** The signature of `signedText` in Base64. */
   signature: z.string().max(1_000),
 });
 export type Signature = z.infer<typeof Signature>;
@@ -20,9 +20,12 @@ const signedText = (digest: string): Buffer => Buffer.from(`agent-league.export\
 
 const pemOf = (key: KeyObject): string => key.export({ type: "spki", format: "pem" }).toString();
 
-/** The text of the signature file for a digest, by the private key of a PEM file. Throws StartError if the file is no such key. */
+/**
+ * Reads a private key from a PEM file. Returns a function that signs a digest and returns the text of the signature file. Throws StartError if the file
+ * does not contain an Ed25519 private key.
+ */
 export function signer(keyFile: string): (digest: string) => string {
-  const key = readKey(keyFile, createPrivateKey, "an Ed25519 private key");
+  const key = readKey(keyFile, createPrivateKey, "Ed25519 private key");
   const public_key = pemOf(createPublicKey(key));
   return (digest) => {
     const signature = sign(null, signedText(digest), key).toString("base64");
@@ -30,18 +33,18 @@ export function signer(keyFile: string): (digest: string) => string {
   };
 }
 
-/** The public key of a PEM file that holds it or its private key. Throws StartError if the file holds neither. */
-export const publicKeyIn = (keyFile: string): KeyObject => readKey(keyFile, createPublicKey, "an Ed25519 key");
+/** Reads a public key from a PEM file that contains it or its private key. Throws StartError if the file contains neither. */
+export const publicKeyIn = (keyFile: string): KeyObject => readKey(keyFile, createPublicKey, "Ed25519 key");
 
-function readKey(keyFile: string, parse: (pem: string) => KeyObject, what: string): KeyObject {
+function readKey(keyFile: string, parse: (pem: string) => KeyObject, kind: string): KeyObject {
   const pem = textOf(keyFile);
-  const key = parsed(() => parse(pem));
+  const key = ed25519Key(() => parse(pem));
   if (key) return key;
-  const hint = "make one with: openssl genpkey -algorithm ed25519 -out KEYFILE";
-  throw new StartError(`${keyFile} holds no ${what.replace(/^an? /, "")} in PEM form; ${hint}`, EXIT.usage);
+  const hint = "create one with: openssl genpkey -algorithm ed25519 -out KEYFILE";
+  throw new StartError(`${keyFile} does not contain an ${kind} in PEM format; ${hint}`, EXIT.usage);
 }
 
-/** The text of a file that a flag names. Throws StartError if the file cannot be read. */
+/** Reads a file that an option names. Throws StartError if the file cannot be read. */
 function textOf(keyFile: string): string {
   try {
     return readFileSync(keyFile, "utf8");
@@ -50,8 +53,8 @@ function textOf(keyFile: string): string {
   }
 }
 
-/** An Ed25519 key; null if there is none or it is of another kind. */
-function parsed(parse: () => KeyObject): KeyObject | null {
+/** Returns the result of `parse`; null if it throws or the key is not an Ed25519 key. */
+function ed25519Key(parse: () => KeyObject): KeyObject | null {
   try {
     const key = parse();
     return key.asymmetricKeyType === "ed25519" ? key : null;
@@ -60,16 +63,16 @@ function parsed(parse: () => KeyObject): KeyObject | null {
   }
 }
 
-/** A short name of a public key: the SHA-256 of its DER form. */
+/** Returns the fingerprint of a public key: `SHA256:` and the SHA-256 of its DER form in hexadecimal digits. */
 export const fingerprintOf = (key: KeyObject): string =>
   `SHA256:${sha256Hex(key.export({ type: "spki", format: "der" }))}`;
 
 /**
- * The key that made a valid signature of this digest; null if the signature is not valid. Only the form that `signer` writes is valid. Node.js reads
- * other texts as the same key or signature, for example the private key.
+ * Returns the key that made a valid signature of this digest; null if the signature is not valid. Only the form that `signer` writes is valid, because
+ * Node.js accepts other texts for the same key or signature, for example the private key.
  */
 export function signingKey({ public_key, signature }: Signature, digest: string): KeyObject | null {
-  const key = parsed(() => createPublicKey(public_key));
+  const key = ed25519Key(() => createPublicKey(public_key));
   const bytes = Buffer.from(signature, "base64");
   if (!key || pemOf(key) !== public_key || bytes.toString("base64") !== signature) return null;
   return verify(null, signedText(digest), key, bytes) ? key : null;

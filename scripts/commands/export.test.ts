@@ -75,7 +75,10 @@ it("a key file that holds no key is named, and nothing is exported", async () =>
   writeFileSync(key, "no key");
   const out = join(test.folder, "out");
   const { code, stderr } = await league(["export", test.folder, "--out", out, "--sign", key]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining(`${key} holds no Ed25519 private key in PEM form`)]);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining(`${key} does not contain an Ed25519 private key in PEM format`),
+  ]);
   expect(existsSync(out)).toBe(false);
 });
 

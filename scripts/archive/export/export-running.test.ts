@@ -16,28 +16,29 @@ afterAll(() => exports.remove());
 const MOMENTS = ["before a player enters", "before a match is recorded"] as const;
 type Moment = (typeof MOMENTS)[number];
 
-/** The store of a completed league, and copies of the store from earlier moments. */
-let completed: string;
+/** The file of the store of a completed league. */
+let completedStore: string;
+/** Copies of the store that were made before the league was completed. */
 const copies = new Map<Moment, string>();
 
 beforeAll(async () => {
-  completed = await writeStore(exports.newFolder(), ["rps"], async (run) => {
-    const enter = (name: string, port: number) => run.execute(player(name, { port, salt: saltOf(name) }));
+  completedStore = await writeStore(exports.newFolder(), ["rps"], async (run) => {
+    const register = (name: string, port: number) => run.execute(player(name, { port, salt: saltOf(name) }));
     await run.execute(referee("referee", { port: 9000 }));
-    await enter("Ann", 9001);
-    await enter("Bob", 9002);
-    copy("before a player enters", run.file);
-    await enter("Cid", 9003);
+    await register("Ann", 9001);
+    await register("Bob", 9002);
+    copyStore("before a player enters", run.file);
+    await register("Cid", 9003);
     await run.execute(startLeague("rps"));
     await run.round("rps");
-    copy("before a match is recorded", run.file);
+    copyStore("before a match is recorded", run.file);
     await run.round("rps");
     await run.round("rps");
     await run.complete("rps");
   });
 });
 
-function copy(moment: Moment, storeFile: string): void {
+function copyStore(moment: Moment, storeFile: string): void {
   const file = join(exports.newFolder(), "copy.sqlite");
   const db = new DatabaseSync(storeFile);
   db.prepare("VACUUM INTO ?").run(file);
@@ -45,10 +46,10 @@ function copy(moment: Moment, storeFile: string): void {
   copies.set(moment, file);
 }
 
-/** Commits the missing rows of the completed league on a second connection. */
+/** Copies the rows that a store lacks from the store of the completed league, in one transaction on a second connection. */
 function commitMissing(storeFile: string): void {
   const db = new DatabaseSync(storeFile);
-  db.prepare("ATTACH ? AS later").run(completed);
+  db.prepare("ATTACH ? AS later").run(completedStore);
   db.exec("BEGIN");
   for (const table of ["streams", "log", "profiles", "tokens", "session_logs"])
     db.exec(`INSERT INTO main.${table} SELECT * FROM later.${table} EXCEPT SELECT * FROM main.${table}`);
@@ -58,15 +59,21 @@ function commitMissing(storeFile: string): void {
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Exports a copy of the store. The missing rows are committed after this read of the export. Also returns the number of reads. */
-async function exportedWith(moment: Moment, read: number | null): Promise<Export & { readonly reads: number }> {
+/**
+ * Exports a copy of the store, and commits the missing rows after the read with the index `commitAfter`; never if it is null. Also returns the
+ * number of reads.
+ */
+async function exportWithCommit(
+  moment: Moment,
+  commitAfter: number | null,
+): Promise<Export & { readonly reads: number }> {
   const file = join(exports.newFolder(), "league-manager.sqlite");
   copyFileSync(copies.get(moment) as string, file);
   const { all } = StatementSync.prototype;
   let reads = 0;
   vi.spyOn(StatementSync.prototype, "all").mockImplementation(function (this: StatementSync, ...parameters) {
     const rows = all.apply(this, parameters);
-    if (reads++ === read) commitMissing(file);
+    if (reads++ === commitAfter) commitMissing(file);
     return rows;
   });
   const exported = await exportOf(file);
@@ -74,12 +81,12 @@ async function exportedWith(moment: Moment, read: number | null): Promise<Export
   return { ...exported, reads };
 }
 
-describe("the export of a league whose manager is running", () => {
-  it.each(MOMENTS)("is of one moment although the manager commits between its reads: %s", async (moment) => {
-    const { files, reads } = await exportedWith(moment, null);
+describe("exportOf of a running manager's store", () => {
+  it.each(MOMENTS)("returns one consistent moment if the manager commits between two reads: %s", async (moment) => {
+    const { files, reads } = await exportWithCommit(moment, null);
     expect(reads).toBeGreaterThan(5);
     for (let read = 0; read < reads; read++)
-      expect((await exportedWith(moment, read)).files, `commit after read ${read}`).toEqual(files);
+      expect((await exportWithCommit(moment, read)).files, `commit after read ${read}`).toEqual(files);
     const folder = join(exports.newFolder(), "export");
     writeExport(folder, files);
     expect(verifyExport(folder)).toMatchObject({ verdict: "verified except", faults: [] });

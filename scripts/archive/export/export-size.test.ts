@@ -11,15 +11,15 @@ import { findStore } from "./find-store.ts";
 const root = mkdtempSync(join(tmpdir(), "export-size-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Methods that search an array from its beginning: one search for each match makes the total work quadratic. */
+/** Methods that search an array from its beginning. One search for each match makes the total work quadratic. */
 const SEARCHES = ["find", "findIndex", "filter", "some", "every", "includes", "indexOf"] as const;
 
-/** How many elements array searches look at while `run` runs. */
-async function searched(run: () => unknown): Promise<number> {
+/** Returns the total length of the arrays that are searched while `run` runs. */
+async function countSearched(run: () => unknown): Promise<number> {
   const prototype = Array.prototype as unknown as Record<string, (...args: unknown[]) => unknown>;
-  const own = SEARCHES.map((name) => [name, prototype[name]] as const);
+  const originals = SEARCHES.map((name) => [name, prototype[name]] as const);
   let count = 0;
-  for (const [name, search] of own) {
+  for (const [name, search] of originals) {
     prototype[name] = function (this: readonly unknown[], ...args: unknown[]): unknown {
       count += this.length;
       return search?.apply(this, args);
@@ -28,26 +28,26 @@ async function searched(run: () => unknown): Promise<number> {
   try {
     await run();
   } finally {
-    for (const [name, search] of own) if (search) prototype[name] = search;
+    for (const [name, search] of originals) if (search) prototype[name] = search;
   }
   return count;
 }
 
-/** Elements that are searched for each match of a run, by step. */
+/** Returns the number of searched elements per match of a run, by step. */
 async function searchedPerMatch(playerCount: number): Promise<Readonly<Record<string, number>>> {
   const folder = join(root, String(playerCount));
   const out = join(folder, "export");
   const matches = await writeSyntheticRun(folder, playerCount);
   let files: ReadonlyMap<string, string> = new Map();
   const counts = {
-    exported: await searched(async () => {
+    export: await countSearched(async () => {
       files = (await exportOf(findStore(folder))).files;
     }),
-    written: await searched(() => writeExport(out, files)),
-    replaced: await searched(() => writeExport(out, files)),
-    verified: await searched(() => expect(verifyExport(out)).toMatchObject({ faults: [], matches })),
-    // An export that has lost its logs has a fault in each match.
-    blamed: await searched(() => {
+    write: await countSearched(() => writeExport(out, files)),
+    replace: await countSearched(() => writeExport(out, files)),
+    verify: await countSearched(() => expect(verifyExport(out)).toMatchObject({ faults: [], matches })),
+    // Without its logs, an export has a fault in each match.
+    verifyWithoutLogs: await countSearched(() => {
       for (const name of files.keys()) if (name !== "league.json") rmSync(join(out, name));
       expect(verifyExport(out).faults.length).toBeGreaterThanOrEqual(matches);
     }),
@@ -55,14 +55,14 @@ async function searchedPerMatch(playerCount: number): Promise<Readonly<Record<st
   return Object.fromEntries(Object.entries(counts).map(([step, count]) => [step, count / matches]));
 }
 
-test("export, its replacement and verify do the same work for each match, however many there are", async () => {
-  const few = await searchedPerMatch(12);
-  const many = await searchedPerMatch(32);
-  const grown = Object.entries(many).filter(([step, count]) => count > 1.5 * (few[step] ?? 0) + 1);
-  expect(grown).toEqual([]);
+test("the work per match of export, replacement and verify does not grow with the number of matches", async () => {
+  const ofFewPlayers = await searchedPerMatch(12);
+  const ofManyPlayers = await searchedPerMatch(32);
+  const growing = Object.entries(ofManyPlayers).filter(([step, count]) => count > 1.5 * (ofFewPlayers[step] ?? 0) + 1);
+  expect(growing).toEqual([]);
 });
 
-test("an export of more than 99 players is sound: its players are in the order in which the manager drew them up", async () => {
+test("verify accepts an export of more than 99 players, whose ids differ in length", async () => {
   const folder = join(root, "hundred");
   const matches = await writeSyntheticRun(folder, 101);
   writeExport(join(folder, "export"), (await exportOf(findStore(folder))).files);

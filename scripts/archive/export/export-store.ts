@@ -21,15 +21,18 @@ type Files = Map<string, string>;
 
 /** The content of an export. */
 export interface Export {
-  /** By name. */
+  /** The texts of the files, by file name. */
   readonly files: ReadonlyMap<string, string>;
-  /** How many matches are completed. */
+  /** The number of completed matches. */
   readonly matches: number;
-  /** How many matches are still to be played, by league. Leagues that are over are missing. */
+  /** The number of matches still to be played, by league id. Completed leagues have no entry. */
   readonly unplayed: ReadonlyMap<string, number>;
 }
 
-/** The export of a manager's store at one moment, also while the manager runs. Throws StartError if the store cannot be read. */
+/**
+ * Returns the content of an export of a manager's store. All reads are in one transaction, so that the export is consistent while the manager runs.
+ * Throws StartError if the store cannot be read.
+ */
 export const exportOf = (storeFile: string): Promise<Export> =>
   readingStore(storeFile, () => {
     const db = openStore(storeFile);
@@ -68,21 +71,21 @@ function exportFrom(store: ManagerStore): Export {
     files.set(agentLogFile(agent_id), linesOf(events.map(({ body }) => body)));
     return { agent_id, log_head: headOf(events) };
   });
-  const isOver = leagues.every(({ league }) => league.status === "completed");
+  const areAllCompleted = leagues.every(({ league }) => league.status === "completed");
   const run: LoggedRun = {
     format: "agent-league.export.v3",
     run_id: runId,
-    seed: isOver ? seed : null,
+    seed: areAllCompleted ? seed : null,
     seed_commitment: sha256Hex(seed),
     leagues: leagues.map(({ league, logHead }) => exportedLeague(league, logHead, profiles, seed)),
     agents,
   };
   files.set(RUN_FILE, canonical(LoggedRun.parse(run)));
-  const open = leagues.filter(({ league }) => league.status !== "completed");
+  const unfinished = leagues.filter(({ league }) => league.status !== "completed");
   return {
     files,
     matches: leagues.reduce((sum, { league }) => sum + league.completedCount, 0),
-    unplayed: new Map(open.map(({ league }) => [league.leagueId, league.matchCount - league.completedCount])),
+    unplayed: new Map(unfinished.map(({ league }) => [league.leagueId, league.matchCount - league.completedCount])),
   };
 }
 

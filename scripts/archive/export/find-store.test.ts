@@ -9,30 +9,30 @@ const exports = testExports();
 afterAll(() => exports.remove());
 
 const HOUR_S = 3_600;
-/** Dates a file so many hours after 1970. */
-const date = (file: string, hours: number): void => utimesSync(file, hours * HOUR_S, hours * HOUR_S);
-const unstarted = (folder: string): Promise<string> => writeStore(folder, ["rps"], async () => {});
+/** Sets the modification time of a file to a number of hours after 1970. */
+const setTime = (file: string, hours: number): void => utimesSync(file, hours * HOUR_S, hours * HOUR_S);
+const writeUnstarted = (folder: string): Promise<string> => writeStore(folder, ["rps"], async () => {});
 
-it("the newest run with a started league is taken, although a manager that ended at once has left a newer store", async () => {
+it("findStore returns the newest run with a started league, even if a manager that ended immediately left a newer store", async () => {
   const data = exports.newFolder();
   const older = await plainRun(join(data, "runs", "2026-01-01"));
   const newer = await plainRun(join(data, "runs", "2026-01-02"));
-  for (const [index, file] of [older, newer, await unstarted(data)].entries()) date(file, index + 1);
+  for (const [index, file] of [older, newer, await writeUnstarted(data)].entries()) setTime(file, index + 1);
   expect(findStore(data)).toBe(newer);
 });
 
-it("a store without a started league is taken if there is no other", async () => {
+it("findStore returns the newest store if no store has a started league", async () => {
   const data = exports.newFolder();
-  const [served, run] = [await unstarted(data), await unstarted(join(data, "runs", "2026-01-01"))];
-  date(served, 1);
-  date(run, 2);
-  expect(findStore(data)).toBe(run);
+  const [servedStore, runStore] = [await writeUnstarted(data), await writeUnstarted(join(data, "runs", "2026-01-01"))];
+  setTime(servedStore, 1);
+  setTime(runStore, 2);
+  expect(findStore(data)).toBe(runStore);
 });
 
-it("a newer store that cannot be read is taken, so that its fault is reported", async () => {
+it("findStore returns a newer store that cannot be read, so that the export reports its fault", async () => {
   const data = exports.newFolder();
-  date(await plainRun(data), 1);
-  const damaged = await unstarted(join(data, "runs", "2026-01-01"));
+  setTime(await plainRun(data), 1);
+  const damaged = await writeUnstarted(join(data, "runs", "2026-01-01"));
   writeFileSync(damaged, "no database");
   expect(findStore(data)).toBe(damaged);
 });

@@ -6,20 +6,21 @@ import { MANAGER_SCHEMA } from "../../../league-manager/store/schema.ts";
 import { hasFailed } from "../../run/run-folder.ts";
 
 /**
- * The store of the manager in a folder: of the run or served league that is kept there, or of the newest run in a data folder. A store in which
- * no league has started is taken only if there is no other: a manager that ends at once leaves one. Throws StartError if there is none.
+ * Returns the file of the manager's store in the folder of a run or of `league serve`; in a data folder, the newest store of these and of the runs in
+ * it. A store in which no league has started is returned only if no other store has a started league, because a manager that fails at its start
+ * leaves such a store. Throws StartError if there is no store.
  */
 export function findStore(folder: string): string {
   const candidates = [folder, ...runsIn(join(folder, "runs")).filter((run) => !hasFailed(run))];
-  const stores = candidates.map((one) => join(one, "league-manager.sqlite")).filter(existsSync);
-  const newest = stores.toSorted((a, b) => writtenAt(b) - writtenAt(a));
+  const stores = candidates.map((candidate) => join(candidate, "league-manager.sqlite")).filter(existsSync);
+  const newest = stores.toSorted((a, b) => changedAtMs(b) - changedAtMs(a));
   const found = newest.find((store) => newest.length === 1 || hasStartedLeague(store)) ?? newest[0];
   if (!found)
-    throw new StartError(`no league in ${folder}: give a folder of data/runs, or the data folder itself`, EXIT.failed);
+    throw new StartError(`no league in ${folder}: name a folder of data/runs, or the data folder itself`, EXIT.failed);
   return found;
 }
 
-/** Whether a league of a store has started. True for a store that cannot be read: the reason is reported when it is exported. */
+/** Whether a league of a store has started. True for a store that cannot be read, so that the export reports the reason. */
 function hasStartedLeague(store: string): boolean {
   try {
     const db = openSqlite(store, MANAGER_SCHEMA);
@@ -33,10 +34,11 @@ function hasStartedLeague(store: string): boolean {
   }
 }
 
-/** When a store or its write-ahead log was last written, in milliseconds. */
-const writtenAt = (store: string): number =>
+/** The time of the last change of a store or its write-ahead log, in milliseconds since 1970. */
+const changedAtMs = (store: string): number =>
   Math.max(...[store, `${store}-wal`].filter(existsSync).map((file) => statSync(file).mtimeMs));
 
+/** The folders of the runs in a folder, newest first. */
 const runsIn = (folder: string): readonly string[] =>
   existsSync(folder) && statSync(folder).isDirectory()
     ? readdirSync(folder)

@@ -16,16 +16,16 @@ import { exportOf } from "./export-store.ts";
 const exports = testExports();
 afterAll(() => exports.remove());
 
-/** Writes a snapshot into a store in which P01 and P02 have each other's results. */
+/** Writes a snapshot into a store. In the snapshot the results of P01 and P02 are swapped. */
 function forgeSnapshot(storeFile: string): void {
   const db = new DatabaseSync(storeFile);
   const stream = leagueStream("rps");
   const store = managerStore(db, noWriter);
   const events = store.log.read(stream);
   const league = foldLeague(events.map(({ body }) => parseLeagueEvent(body))) as League;
-  const swapped = { P01: "P02", P02: "P01" } as const;
+  const swappedIds = { P01: "P02", P02: "P01" } as const;
   const { rounds, ...snapshot } = leagueSnapshot(league);
-  const head = snapshot.head.replace(/P0[12]/g, (id) => swapped[id as "P01"]);
+  const head = snapshot.head.replace(/P0[12]/g, (id) => swappedIds[id as "P01"]);
   const restored = restoreLeague(head, (roundId) => rounds.get(roundId) ?? null);
   expect(restored).toMatchObject({ version: events.length });
   expect(restored).not.toEqual(league);
@@ -34,13 +34,13 @@ function forgeSnapshot(storeFile: string): void {
   db.close();
 }
 
-it("an export is made from the logs; a forged snapshot in the store does not change it", async () => {
+it("exportOf reads the logs and ignores a forged snapshot in the store", async () => {
   const storeFile = await plainRun(exports.newFolder());
   const { files } = await exportOf(storeFile);
   forgeSnapshot(storeFile);
   const folder = join(exports.newFolder(), "export");
-  const forged = await exportOf(storeFile);
-  expect(forged.files).toEqual(files);
-  writeExport(folder, forged.files);
+  const afterForgery = await exportOf(storeFile);
+  expect(afterForgery.files).toEqual(files);
+  writeExport(folder, afterForgery.files);
   expect(verifyExport(folder)).toMatchObject({ verdict: "verified", faults: [] });
 });

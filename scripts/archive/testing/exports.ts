@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { exportOf } from "../export/export-store.ts";
 import { contentsOf, writeExport } from "../files.ts";
 
-/** The files below a folder, by their paths from it. */
+/** Lists the files below a folder, as paths relative to it. */
 export const filesIn = (folder: string): readonly string[] => contentsOf(folder).files;
 
-/** A folder for the exports of one test file. */
+/** A temporary folder with the exports of one test file. */
 export interface TestExports {
-  /** Exports the store that `fill` writes. Returns the folder of the export. */
+  /** Exports the store whose file `fill` writes and returns. Resolves with the folder of the export. */
   exported(fill: (folder: string) => Promise<string>): Promise<string>;
-  /** A copy of an export. */
+  /** Copies an export into a new folder, and returns this folder. */
   copyOf(folder: string): string;
-  /** A copy of an export after a change of its files. */
+  /** Copies an export, changes the copy, and returns its folder. */
   changed(folder: string, change: (folder: string) => void): string;
   newFolder(): string;
   remove(): void;

@@ -19,18 +19,18 @@ import {
 } from "../files.ts";
 import { filesIn } from "./exports.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: forged files have any content
+// biome-ignore lint/suspicious/noExplicitAny: forged files may have any content
 export type Json = any;
 
-/** The content of an export, of which the first league is forged. */
+/** The content of an export whose first league a test changes. */
 export interface Forgery {
   readonly run: Json;
   readonly league: Json;
   /** The events of the league. */
   readonly events: Json[];
-  /** The events of each player. */
+  /** The events of each player, by player id. */
   readonly agents: Readonly<Record<string, Json[]>>;
-  /** The matches of the league by id. A match that is deleted loses its file. */
+  /** The matches of the league, by match id. The file of a deleted match is deleted. */
   readonly matches: Record<string, Json>;
 }
 
@@ -69,24 +69,24 @@ export function forgeRun(folder: string, change: (forgery: Forgery) => void): vo
   });
   league.standings = foldStandings(players, results);
   writeFileSync(join(folder, RUN_FILE), canonical(run));
-  restamp(folder);
+  rewriteManifest(folder);
 }
 
-/** The first event of a type, of any match or of the given one. */
+/** Returns the first event of a type in the log of the league; of the given match, if there is one. */
 export const eventOf = ({ events }: Forgery, type: string, matchId?: string): Json =>
   events.find((event) => event.type === type && (matchId === undefined || event.match_id === matchId));
-/** The index of that event. */
+/** Returns the index of the event that `eventOf` returns. */
 export const indexOf = (forgery: Forgery, type: string, matchId?: string): number =>
   forgery.events.indexOf(eventOf(forgery, type, matchId));
 
-/** The events of a player. */
-export const stepsOf = ({ agents }: Forgery, playerId: string): Json[] => agents[playerId] ?? [];
+/** Returns the events of a player's log. */
+export const playerEvents = ({ agents }: Forgery, playerId: string): Json[] => agents[playerId] ?? [];
 
-/** The first timeout of a player. */
-export const timeoutIn = (forgery: Forgery, playerId: string): Json =>
-  stepsOf(forgery, playerId).find(({ type }) => type === "timed_out");
+/** Returns the first `timed_out` event of a player. */
+export const firstTimeoutOf = (forgery: Forgery, playerId: string): Json =>
+  playerEvents(forgery, playerId).find(({ type }) => type === "timed_out");
 
-/** The result of a match that a player forfeits because it is shut down. */
+/** Returns the result of a match that a player forfeits because it is shut down. */
 function forfeitedResult({ league, matches }: Forgery, matchId: string, playerId: string): object {
   const { game } = league;
   const roles = findGame(game)?.roles ?? [];
@@ -97,29 +97,31 @@ function forfeitedResult({ league, matches }: Forgery, matchId: string, playerId
   };
 }
 
-/** R1M1 as a forfeit of P03 without a session log, in its file and in the log of the league. */
+/** Makes R1M1 a forfeit of P03 without a session log, in its file and in the log of the league. */
 export function forfeitR1M1(forgery: Forgery): void {
   const result = forfeitedResult(forgery, "R1M1", "P03");
   Object.assign(forgery.matches.R1M1, result, { log: [] });
   Object.assign(eventOf(forgery, "match_completed", "R1M1"), result);
 }
 
-/** Turns a match that was played into the forfeit of a player that is shut down at a version of its log. */
-export function forfeit(forgery: Forgery, matchId: string, playerId: string, version: number): void {
+/** Makes a match that was played a forfeit of a player that is shut down at the given version of its log. */
+export function forfeitMatch(forgery: Forgery, matchId: string, playerId: string, version: number): void {
   const { events, matches } = forgery;
   const match = matches[matchId];
   const summary = forfeitedResult(forgery, matchId, playerId);
   Object.assign(match, summary, { referee_id: null, log: [] });
-  const others = events.filter(({ match_id }) => match_id !== matchId);
-  const opened = others.findIndex(({ type, round_id }) => type === "round_opened" && round_id === match.round_id);
-  const { v, at, absent } = others[opened];
+  const otherEvents = events.filter(({ match_id }) => match_id !== matchId);
+  const openedAt = otherEvents.findIndex(
+    ({ type, round_id }) => type === "round_opened" && round_id === match.round_id,
+  );
+  const { v, at, absent } = otherEvents[openedAt];
   absent.push({ player_id: playerId, agent_version: version });
-  const about = { match_id: matchId, epoch: match.epoch, referee_id: null };
-  others.splice(opened + 1, 0, { v, at, type: "match_completed", ...about, ...summary });
-  events.splice(0, events.length, ...others);
+  const matchFields = { match_id: matchId, epoch: match.epoch, referee_id: null };
+  otherEvents.splice(openedAt + 1, 0, { v, at, type: "match_completed", ...matchFields, ...summary });
+  events.splice(0, events.length, ...otherEvents);
 }
 
-/** Changes the session log of a match, and its hash in the match and in the log of the league. */
+/** Changes the texts of a match's session log, and adjusts its hash in the match and in the log of the league. */
 export function forgeSessionLog({ events, matches }: Forgery, matchId: string, change: (text: string) => string): void {
   const match = matches[matchId];
   match.log = match.log.map(change);
@@ -128,38 +130,38 @@ export function forgeSessionLog({ events, matches }: Forgery, matchId: string, c
   completed.log_head = match.log_head;
 }
 
-/** Gives the forfeit of a player another reason, in the log of the league and in the match. */
-export function withForfeit({ events, matches }: Forgery, matchId: string, reason: string, detail: string): void {
+/** Sets the reason of a forfeit and the detail of its first fault, in the log of the league and in the match. */
+export function setForfeitReason({ events, matches }: Forgery, matchId: string, reason: string, detail: string): void {
   const completed = events.find(({ type, match_id }) => type === "match_completed" && match_id === matchId);
-  for (const one of [completed, matches[matchId]]) {
-    one.reason = reason;
-    one.faults[0].detail = detail;
+  for (const result of [completed, matches[matchId]]) {
+    result.reason = reason;
+    result.faults[0].detail = detail;
   }
 }
 
-/** Writes the events of a log. Returns the hash of the last one. */
+/** Writes the events of a log. Returns the hash of the last event. */
 function writeLog(folder: string, file: string, events: readonly Json[]): string {
   const texts = events.map((event) => JSON.stringify(asStored(event)));
   writeFileSync(join(folder, file), linesOf(texts));
   return texts.reduce(chainHash, GENESIS);
 }
 
-/** An event with its fields in the order in which the manager stores them; unchanged if it is not an event. */
+/** Returns an event with its fields in the order in which the manager stores them; other values are returned unchanged. */
 function asStored(event: Json): Json {
   const [league, agent] = [LeagueEvent.safeParse(event), AgentEvent.safeParse(event)];
   return (league.success && league.data) || (agent.success && agent.data) || event;
 }
 
-/** Changes a JSON file of an export and nothing else but the manifest. */
+/** Changes one JSON file of an export, and adjusts the manifest. */
 export function forgeFile(folder: string, file: string, change: (value: Json) => void): void {
   const value = JSON.parse(read(folder, file));
   change(value);
   writeFileSync(join(folder, file), canonical(value));
-  restamp(folder);
+  rewriteManifest(folder);
 }
 
-/** Makes the manifest consistent with the files. */
-export function restamp(folder: string): void {
+/** Writes a manifest that is consistent with the files. */
+export function rewriteManifest(folder: string): void {
   const names = filesIn(folder).filter((name) => name !== MANIFEST && name !== SIGNATURE);
   const files = new Map(names.map((name) => [name, read(folder, name)]));
   writeFileSync(join(folder, MANIFEST), canonical(manifestOf(files)));

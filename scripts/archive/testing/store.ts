@@ -25,30 +25,31 @@ import { MANAGER_SCHEMA } from "../../../league-manager/store/schema.ts";
 
 export const RUN_SEED = "the seed of the run";
 
-/** The salt of a player's name. */
+/** Returns the salt of a player's name in these stores. */
 export const saltOf = (name: string): string => tokenOf(`salt ${name}`);
 
-/** A manager's store that is filled by the manager's own commands. */
+/** A manager's store that is filled by the commands of the manager. */
 export interface TestRun {
   /** The file of the store. */
   readonly file: string;
   league(leagueId: string): League;
-  /** Gives a command, which must be accepted. */
+  /** Executes a command. Throws if it is rejected. */
   execute(command: Decide<unknown>): Promise<void>;
-  /** Registers players P01, P02, … of these names and REF01, and starts the leagues. */
+  /** Registers players with these names as P01, P02, … and a referee as REF01, and starts the leagues. */
   start(...names: readonly string[]): Promise<void>;
-  /** Plays a match to the end by these commands of its session. */
+  /** Plays a match to its end with these commands of its session. */
   play(leagueId: string, matchId: string, commands?: readonly Command[]): Promise<void>;
-  /** Aborts a match until it is completed. The last abort has the session log of these commands, or none. */
+  /** Aborts a match until the abort is final. The final result has the session log of the commands `last`, or no log. */
   abort(leagueId: string, matchId: string, last?: readonly Command[]): Promise<void>;
-  /** Opens the current round and plays it: `commandsOf` gives the commands of each match, null to leave it. */
+  /** Opens the current round and plays it. `commandsOf` returns the commands of each match; null leaves the match unplayed. */
   round(leagueId: string, commandsOf?: (match: Match) => readonly Command[] | null): Promise<void>;
+  /** Adds a match to a round, as the operator can. */
   schedule(leagueId: string, roundId: number, players: readonly string[]): Promise<void>;
   remove(playerId: string): Promise<void>;
   complete(leagueId: string): Promise<void>;
 }
 
-/** Writes a store with leagues of rock, paper, scissors into a folder; `fill` gives the commands. Returns the file of the store. */
+/** Writes a store with leagues of rock, paper, scissors into a folder; `fill` executes the commands. Resolves with the file of the store. */
 export async function writeStore(
   folder: string,
   leagueIds: readonly string[],
@@ -133,11 +134,11 @@ function testRun(file: string, ledger: Ledger, leagueIds: readonly string[]): Te
   return run;
 }
 
-/** The commands of a match that this player loses because it does not answer, and that the other wins. */
+/** Returns the commands of a match that a player forfeits because it does not answer; the commands of a normal match if it does not play in it. */
 export const lostBy = (playerId: string, { players }: Match): readonly Command[] =>
   players.includes(playerId) ? forfeitBy(`player_${players.indexOf(playerId) + 1}`) : WON;
 
-/** Two completed leagues of three players, in which every match was played. */
+/** Writes two completed leagues of three players in which every match was played. */
 export const plainRun = (folder: string): Promise<string> =>
   writeStore(folder, ["rps", "second"], async (run) => {
     await run.start("Ann", "Bob", "Cid");
@@ -148,8 +149,8 @@ export const plainRun = (folder: string): Promise<string> =>
   });
 
 /**
- * A completed league of five players. P05 does not answer in its first three matches, so that its last one is forfeited. Its players are in the order
- * of their ids.
+ * Writes a completed league of five players. P05 does not answer in its first three matches, so that it is shut down and forfeits its last match. The
+ * players entered in the order of their ids.
  */
 export const timedOutRun = (folder: string): Promise<string> =>
   writeStore(folder, ["rps"], async (run) => {
@@ -158,7 +159,7 @@ export const timedOutRun = (folder: string): Promise<string> =>
     await run.complete("rps");
   });
 
-/** A completed league of three players with a match that is aborted, one that the operator adds, and one that a removed player forfeits. */
+/** Writes a completed league of three players with an aborted match, a match that the operator added, and a forfeit of a removed player. */
 export const eventfulRun = (folder: string): Promise<string> =>
   writeStore(folder, ["rps"], async (run) => {
     await run.start("Ann", "Bob", "Cid");

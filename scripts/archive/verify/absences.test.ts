@@ -1,20 +1,20 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { agentLogFile, leagueLogFile } from "../files.ts";
-import { type Attempt, expectFault, forged } from "../testing/attempts.ts";
+import { type Attempt, expectFault, verifyForged } from "../testing/attempts.ts";
 import { testExports } from "../testing/exports.ts";
-import { type Forgery, type Json, timeoutIn, withForfeit } from "../testing/forgery.ts";
+import { type Forgery, firstTimeoutOf, type Json, setForfeitReason } from "../testing/forgery.ts";
 import { lostBy, timedOutRun, writeStore } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
 const exports = testExports();
 afterAll(() => exports.remove());
-/** Five players; P05 is shut down by timeouts, and forfeits R5M2. */
+/** An export in which P05 is shut down after timeouts and forfeits R5M2. */
 const timedOut = await exports.exported(timedOutRun);
 
 const LOG = leagueLogFile("rps");
 
-it("verify accepts the forfeits of a player that was shut down by timeouts", () => {
-  expect(forged(exports, timedOut, () => {})).toMatchObject({
+it("verify accepts the forfeits of a player that is shut down after timeouts", () => {
+  expect(verifyForged(exports, timedOut, () => {})).toMatchObject({
     verdict: "verified",
     faults: [],
     withoutLog: ["rps/R5M2"],
@@ -41,15 +41,15 @@ describe("verify rejects an absence if", () => {
     ...[
       ["a timeout is invented", "R5M1"],
       ["the forfeit itself is counted as a timeout", "R5M2"],
-    ].map(([what = "", match_id]): Attempt => {
-      const message = `rps/${match_id} under epoch 1 is no match that it lost because it did not answer`;
-      return [what, (forgery) => Object.assign(timeoutIn(forgery, "P05"), { match_id }), P05, new RegExp(message)];
+    ].map(([name = "", match_id]): Attempt => {
+      const message = `rps/${match_id} under epoch 1 is not a match that it lost because it did not answer`;
+      return [name, (forgery) => Object.assign(firstTimeoutOf(forgery, "P05"), { match_id }), P05, new RegExp(message)];
     }),
     [
       "it names the operator, but timeouts shut the player down",
       (forgery) => {
         absentAt(forgery).removed = true;
-        withForfeit(forgery, "R5M2", "removed_by_operator", "the operator removed the player");
+        setForfeitReason(forgery, "R5M2", "removed_by_operator", "the operator removed the player");
       },
       LOG,
       /^P05 is absent from round 5 of rps: timeouts shut it down, and the operator did not remove it$/,
@@ -72,12 +72,12 @@ describe("verify rejects an absence if", () => {
         forgery.matches.R5M2.faults[0].detail = "another detail";
       },
       LOG,
-      /is not the match_completed that the rules of the league give after round_opened/,
+      /is not the match_completed that the league's rules require after round_opened/,
     ],
     [
       "a timeout is counted twice",
       (forgery) => {
-        // The match between becomes one that P05 lost for another reason.
+        // The match of the second timeout gets another fault, so that its own timeout is not missed.
         const timeouts = forgery.agents.P05?.filter(({ type }) => type === "timed_out") ?? [];
         const { match_id } = timeouts[1];
         const completed = forgery.events.find(
@@ -90,11 +90,11 @@ describe("verify rejects an absence if", () => {
       /is counted twice$/,
     ],
   ])("%s", (_, change, file, message) => {
-    expectFault(forged(exports, timedOut, change), file, message);
+    expectFault(verifyForged(exports, timedOut, change), file, message);
   });
 });
 
-it("verify counts timeouts of several leagues, which shut a player down for all of them", async () => {
+it("verify accepts the shutdown of a player in all leagues after timeouts in several of them", async () => {
   const folder = await exports.exported((folder) =>
     writeStore(folder, ["rps", "second"], async (run) => {
       await run.start("Ann", "Bob", "Cid", "Dee");

@@ -5,9 +5,9 @@ import type { Source } from "./source.ts";
 import { checkTimeouts } from "./timeouts.ts";
 
 /**
- * Checks why players were absent from rounds. A player is shut down by the operator or by three timeouts in a row, each of which is a completed
- * match with that fault. It is then absent from all later rounds of its league. The log of the league may name the operator only if the log of the
- * player does. Logs of earlier versions do not name the operator.
+ * Checks that the log of each absent player contains the cause of its absence. A player is shut down by the operator or by three timeouts in a row, and
+ * is then absent from all later rounds of its league. Each timeout must be a completed match with this fault. The log of a league may name the
+ * operator as the cause only if the log of the player does; logs of earlier versions do not name the operator.
  */
 export function checkAbsences(source: Source, agents: ReadonlyMap<string, AgentLog>, logs: readonly LeagueLog[]): void {
   for (const log of logs) {

@@ -6,24 +6,24 @@ import type { LoggedRun } from "../format.ts";
 import { readLog } from "./log-file.ts";
 import type { Source } from "./source.ts";
 
-/** One event of an agent's log with the agent after it. */
+/** One event of an agent's log and the state of the agent after it. */
 interface AgentStep {
   readonly event: AgentEvent;
   readonly after: Agent | null;
-  /** The event that shut the agent down; null if it is not shut down. */
+  /** The event that shut the agent down; null if the agent is not shut down. */
   readonly cause: AgentEvent | null;
 }
 
-/** The log of a player, without events if one of them cannot follow. The step at index `n` leads to version `n + 1`. */
+/** The log of a player. `steps` is empty if an event does not follow from the events before it. The step at index `n` leads to version `n + 1`. */
 export interface AgentLog {
   readonly file: string;
   readonly steps: readonly AgentStep[];
 }
 
-/** A profile is not part of an agent's log. */
+/** The profile is not part of an agent's log, and no check needs it. */
 const NO_PROFILE: Profile = { name: "", salt: "", endpoint: "", tokenHash: "" };
 
-/** Reads the log of a player: every event, which must follow from the events before it. */
+/** Reads the log of a player. Blames the file if an event does not follow from the events before it. */
 export function readAgentLog(source: Source, { agent_id, log_head }: LoggedRun["agents"][number]): AgentLog {
   const file = agentLogFile(agent_id);
   const steps: AgentStep[] = [];

@@ -2,20 +2,20 @@ import { afterAll, describe, expect, it } from "vitest";
 import { MAX_ABORTS } from "../../../league-manager/league/report.ts";
 import { seedOfMatch } from "../../../league-manager/league/seeds.ts";
 import { leagueLogFile } from "../files.ts";
-import { type Attempt, expectFault, forged } from "../testing/attempts.ts";
+import { type Attempt, expectFault, verifyForged } from "../testing/attempts.ts";
 import { testExports } from "../testing/exports.ts";
-import { eventOf, type Forgery, forfeit, forfeitR1M1, indexOf } from "../testing/forgery.ts";
+import { eventOf, type Forgery, forfeitMatch, forfeitR1M1, indexOf } from "../testing/forgery.ts";
 import { plainRun } from "../testing/store.ts";
 
 const exports = testExports();
 afterAll(() => exports.remove());
-/** Three players; every match is played. */
+/** An export of three players in which every match was played. */
 const plain = await exports.exported(plainRun);
 
 const LOG = leagueLogFile("rps");
 
-/** R1M1 as released for this reason in its first `MAX_ABORTS` assignments, before the one in which it was played. */
-const releasedTooOften = (reason: "aborted" | "overdue") => (forgery: Forgery) => {
+/** Adds `MAX_ABORTS` assignments of R1M1 that were released for this reason before the assignment in which it was played. */
+const releaseTooOften = (reason: "aborted" | "overdue") => (forgery: Forgery) => {
   const { events, matches } = forgery;
   const assigned = eventOf(forgery, "match_assigned", "R1M1");
   const released = { ...assigned, type: "match_released", reason, detail: "not ended in time" };
@@ -40,25 +40,25 @@ const ATTEMPTS: readonly Attempt[] = [
   ],
   [
     "a player is absent that was not shut down",
-    (forgery) => forfeit(forgery, "R1M1", "P03", 2),
+    (forgery) => forfeitMatch(forgery, "R1M1", "P03", 2),
     LOG,
     /P03 is absent from round 1 of rps, but neither timeouts nor the operator had shut it down/,
   ],
   [
     "a match is aborted without a log",
     (forgery) => {
-      const nothing = { winner: null, final_scores: {}, match_points: {}, faults: [], log_head: "" };
-      Object.assign(forgery.matches.R1M1, nothing, { termination: "aborted", reason: "full", log: [] });
+      const noResult = { winner: null, final_scores: {}, match_points: {}, faults: [], log_head: "" };
+      Object.assign(forgery.matches.R1M1, noResult, { termination: "aborted", reason: "full", log: [] });
       const { v, at, match_id, epoch, referee_id } = eventOf(forgery, "match_completed", "R1M1");
       const aborted = { v, at, type: "match_aborted", match_id, epoch, referee_id, reason: "full", log_head: "" };
       forgery.events.splice(indexOf(forgery, "match_completed", "R1M1"), 1, aborted);
     },
     LOG,
-    /R1M1 is aborted for good before it was aborted 2 times/,
+    /the abort of R1M1 is final, but it was not aborted 2 times before/,
   ],
   ...(["aborted", "overdue"] as const).map((reason): Attempt => {
-    const message = `R1M1 is released as ${reason}, but this abort had to be final$`;
-    return [`a match is ${reason} three times and played again`, releasedTooOften(reason), LOG, new RegExp(message)];
+    const message = `R1M1 is released as ${reason}, but this abort must be final$`;
+    return [`a match is ${reason} three times and played again`, releaseTooOften(reason), LOG, new RegExp(message)];
   }),
   [
     "a match is added after the end of the log",
@@ -90,7 +90,7 @@ const ATTEMPTS: readonly Attempt[] = [
     "a pairing is changed",
     (forgery) => eventOf(forgery, "round_paired").pairings[0].players.reverse(),
     LOG,
-    /is not the round_paired that the rules of the league give after started$/,
+    /is not the round_paired that the league's rules require after started$/,
   ],
   [
     "a round is paired that the format does not have",
@@ -100,37 +100,37 @@ const ATTEMPTS: readonly Attempt[] = [
       forgery.events.splice(last + 1, 0, { v, at, type, round_id: 4, pairings: [], byes: ["P01", "P02", "P03"] });
     },
     LOG,
-    /a round that the format of the league does not have$/,
+    /the format of the league does not have this round$/,
   ],
 ];
 
 describe("verify rejects the log of a league in which", () => {
   it.each(ATTEMPTS)("%s", (_, change, file, message) => {
-    expectFault(forged(exports, plain, change), file, message);
+    expectFault(verifyForged(exports, plain, change), file, message);
   });
 });
 
 it("verify accepts an unchanged export", () => {
-  expect(forged(exports, plain, () => {})).toMatchObject({ verdict: "verified", faults: [] });
+  expect(verifyForged(exports, plain, () => {})).toMatchObject({ verdict: "verified", faults: [] });
 });
 
 describe("verify accepts with an exception", () => {
   it("a match that the operator added", () => {
-    const { verdict, exceptions } = forged(exports, plain, (forgery) => {
+    const { verdict, exceptions } = verifyForged(exports, plain, (forgery) => {
       const { events, matches, league } = forgery;
       const { v, at } = events[0];
       const added = { v, at, type: "match_scheduled", match_id: "R3M2", round_id: 3, players: ["P01", "P02"] };
       events.splice(indexOf(forgery, "match_assigned", "R3M1"), 0, added);
       const end = events.pop();
-      const about = { v, at, match_id: "R3M2", referee_id: "REF01" };
-      const abort = { ...about, type: "match_released", reason: "aborted", detail: "full" };
-      for (const epoch of [1, 2]) events.push({ ...about, type: "match_assigned", epoch }, { ...abort, epoch });
-      events.push({ ...about, type: "match_assigned", epoch: 3 });
-      events.push({ ...about, type: "match_aborted", epoch: 3, reason: "full", log_head: "" }, end);
-      const nothing = { winner: null, final_scores: {}, match_points: {}, faults: [], log: [], log_head: "" };
+      const matchFields = { v, at, match_id: "R3M2", referee_id: "REF01" };
+      const abort = { ...matchFields, type: "match_released", reason: "aborted", detail: "full" };
+      for (const epoch of [1, 2]) events.push({ ...matchFields, type: "match_assigned", epoch }, { ...abort, epoch });
+      events.push({ ...matchFields, type: "match_assigned", epoch: 3 });
+      events.push({ ...matchFields, type: "match_aborted", epoch: 3, reason: "full", log_head: "" }, end);
+      const noResult = { winner: null, final_scores: {}, match_points: {}, faults: [], log: [], log_head: "" };
       const roles = { player_1: "P01", player_2: "P02" };
       const seed = seedOfMatch(league.seed, "rps", "R3M2", 3);
-      matches.R3M2 = { ...matches.R3M1, ...nothing, match_id: "R3M2", roles, epoch: 3, seed };
+      matches.R3M2 = { ...matches.R3M1, ...noResult, match_id: "R3M2", roles, epoch: 3, seed };
       Object.assign(matches.R3M2, { termination: "aborted", reason: "full" });
       league.matches.push("R3M2");
     });
@@ -141,8 +141,8 @@ describe("verify accepts with an exception", () => {
     ]);
   });
 
-  it("a log that ends at an earlier moment, because only the published digest disproves it", () => {
-    const { verdict, unplayed, exceptions } = forged(exports, plain, (forgery) => {
+  it("a truncated log, which only the published digest disproves", () => {
+    const { verdict, unplayed, exceptions } = verifyForged(exports, plain, (forgery) => {
       const { events, matches, league, run } = forgery;
       events.splice(indexOf(forgery, "match_completed", "R3M1"));
       delete matches.R3M1;

@@ -10,52 +10,52 @@ import type { Findings } from "./findings.ts";
 
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 
-/** The check of a league's course. It takes the events one by one, because the leagues between them are not kept. */
+/** The check of a league's events. It receives the events one by one, so that the states between them need no memory. */
 interface CourseCheck {
-  /** Takes the next event. `before` is the league before it. */
+  /** Checks the next event. `before` is the state of the league before it. */
   step(before: League | null, event: LeagueEvent): void;
-  /** There are no more events. */
+  /** Blames the required events that are missing at the end of the log. */
   end(): void;
 }
 
-/** An event that has to follow, and the event that it follows from. */
+/** An event that the rules require, and the type of the event that it follows from. */
 interface Expected {
   readonly event: NewLeagueEvent;
   readonly cause: LeagueEvent["type"];
 }
 
 /**
- * Checks that a league took the course that its format determines. The fold checks that each event can follow those before it. This check adds that
- * the manager had to decide the pairings, the forfeits and the final aborts as it did.
+ * Checks that the pairings, forfeits and final aborts of a league are those that its format and rules require. The fold of the log checks only
+ * that each event may follow the events before it.
  */
 export function checkCourse(findings: Findings, file: string): CourseCheck {
-  /** By the index of the event that it should be. */
+  /** The required events by their index in the log. */
   const expected = new Map<number, Expected[]>();
   let count = 0;
   const blameMissing = (index: number, { event, cause }: Expected): void =>
-    findings.blame(file, `event ${index} is not the ${event.type} that the rules of the league give after ${cause}`);
+    findings.blame(file, `event ${index} is not the ${event.type} that the league's rules require after ${cause}`);
   return {
     step(before, event) {
       const index = count++;
       for (const [offset, following] of decidedWith(before, event).entries()) {
-        const others = expected.get(index + offset) ?? [];
-        expected.set(index + offset, [...others, { event: following, cause: event.type }]);
+        const earlier = expected.get(index + offset) ?? [];
+        expected.set(index + offset, [...earlier, { event: following, cause: event.type }]);
       }
       const [fulfilled = [], missing = []] = fulfilledBy(event, expected.get(index) ?? []);
       expected.delete(index);
-      for (const one of missing) blameMissing(index, one);
+      for (const item of missing) blameMissing(index, item);
       checkEvent(findings, file, { index, before, event, isExplained: fulfilled.length > 0 });
     },
     end() {
-      for (const [index, missing] of expected) for (const one of missing) blameMissing(index, one);
+      for (const [index, missing] of expected) for (const item of missing) blameMissing(index, item);
     },
   };
 }
 
-/** The expected events that equal this one, and those that do not. */
+/** Divides the required events into those that this event fulfils and those that it does not. */
 function fulfilledBy(event: LeagueEvent, expected: readonly Expected[]): readonly (readonly Expected[])[] {
-  const isThis = (one: Expected): boolean => isDeepStrictEqual(decidable(event), decidable(one.event));
-  return [expected.filter(isThis), expected.filter((one) => !isThis(one))];
+  const isFulfilled = (item: Expected): boolean => isDeepStrictEqual(decidable(event), decidable(item.event));
+  return [expected.filter(isFulfilled), expected.filter((item) => !isFulfilled(item))];
 }
 
 interface Step {
@@ -69,29 +69,32 @@ interface Step {
 function checkEvent({ blame, except }: Findings, file: string, { index, before, event, isExplained }: Step): void {
   // The manager completes a league after the announcements of all its rounds.
   for (const roundId of event.type === "completed" && before ? unannouncedIn(before) : [])
-    blame(file, `event ${index}: the league is completed, but round ${roundId} was not announced before that`);
+    blame(file, `event ${index}: the league is completed before round ${roundId} is announced`);
   if (event.type === "round_paired" && !isExplained)
-    blame(file, `event ${index}: a round that the format of the league does not have`);
+    blame(file, `event ${index}: the format of the league does not have this round`);
   if (event.type === "match_completed" && event.referee_id === null && !isExplained)
     blame(
       file,
       `event ${index}: ${event.match_id} is forfeited, but its players were not shut down when its round was opened`,
     );
   if (event.type === "match_aborted" && before && !isFinalAbort(before, event))
-    blame(file, `event ${index}: ${event.match_id} is aborted for good before it was aborted ${MAX_ABORTS - 1} times`);
+    blame(
+      file,
+      `event ${index}: the abort of ${event.match_id} is final, but it was not aborted ${MAX_ABORTS - 1} times before`,
+    );
   if (event.type === "match_released" && before && isAbort(event) && isFinalAbort(before, event))
-    blame(file, `event ${index}: ${event.match_id} is released as ${event.reason}, but this abort had to be final`);
+    blame(file, `event ${index}: ${event.match_id} is released as ${event.reason}, but this abort must be final`);
   if (event.type === "match_scheduled" && before)
     except(file, `${matchRef(before.leagueId, event.match_id)} was added by the operator`);
 }
 
-/** The events that the manager decides together with this one, which is the first of them. */
+/** Returns the events of the decision that this event begins, with this event; none if it begins no decision. */
 function decidedWith(before: League | null, event: LeagueEvent): readonly NewLeagueEvent[] {
   if (before === null) return [];
   if (event.type === "started") return eventsOf(decideLeague(before, { type: "start" }));
   if (event.type !== "round_opened") return [];
   const shutDown = new Map(event.absent.map(({ player_id, agent_version }) => [player_id, agent_version]));
-  const removed = new Set(event.absent.flatMap((one) => (one.removed ? [one.player_id] : [])));
+  const removed = new Set(event.absent.flatMap(({ player_id, removed }) => (removed ? [player_id] : [])));
   return eventsOf(decideLeague(before, { type: "open_round", roundId: event.round_id, shutDown, removed }));
 }
 
@@ -101,7 +104,7 @@ const unannouncedIn = ({ rounds }: League): readonly number[] =>
 const eventsOf = (decided: ReturnType<typeof decideLeague>): readonly NewLeagueEvent[] =>
   decided.ok ? decided.value : [];
 
-/** The fields of an event that a decision determines. */
+/** Returns the fields of an event that a decision determines. */
 function decidable(event: LeagueEvent | NewLeagueEvent): object {
   const { v: _, at: __, ...fields } = event as LeagueEvent;
   return fields;
@@ -110,6 +113,6 @@ function decidable(event: LeagueEvent | NewLeagueEvent): object {
 /** Whether a release counts as an abort of the match. */
 const isAbort = ({ reason }: EventOf<"match_released">): boolean => reason === "aborted" || reason === "overdue";
 
-/** Whether the next abort of a match is its last one, after which it is not played again. */
+/** Whether the next abort of a match is final: the match is not played again. */
 const isFinalAbort = (league: League, { match_id }: EventOf<"match_aborted" | "match_released">): boolean =>
   (matchOf(league, match_id)?.aborts ?? 0) + 1 >= MAX_ABORTS;

@@ -8,8 +8,8 @@ import { verifyExport } from "./verify.ts";
 const exports = testExports();
 afterAll(() => exports.remove());
 
-/** A completed league of two players, whose match is first released for these reasons. */
-const releasedRun = (reasons: readonly ("overdue" | "unreachable" | "refused")[]) => (folder: string) =>
+/** Writes a completed league of two players whose match was released for each of these reasons before it was played. */
+const runWithReleases = (reasons: readonly ("overdue" | "unreachable" | "refused")[]) => (folder: string) =>
   writeStore(folder, ["rps"], async (run) => {
     await run.start("Ann", "Bob");
     await run.round("rps", () => null);
@@ -23,14 +23,14 @@ const releasedRun = (reasons: readonly ("overdue" | "unreachable" | "refused")[]
   });
 
 describe("discarded assignments", () => {
-  it("are counted when they are few", async () => {
-    const folder = await exports.exported(releasedRun(["unreachable", "refused", "overdue", "refused"]));
+  it("are counted without an exception up to the limit", async () => {
+    const folder = await exports.exported(runWithReleases(["unreachable", "refused", "overdue", "refused"]));
     expect(verifyExport(folder)).toMatchObject({ verdict: "verified", discarded: 4 });
   });
 
-  it("are an exception when more than three of a match were released because the referee was unreachable or rejected them", async () => {
-    const folder = await exports.exported(releasedRun(["unreachable", "refused", "overdue", "refused", "refused"]));
-    const message = "rps/R1M1 was given to a referee 6 times: 5 attempts were discarded";
+  it("are an exception if the referee was unreachable or rejected the match more than three times", async () => {
+    const folder = await exports.exported(runWithReleases(["unreachable", "refused", "overdue", "refused", "refused"]));
+    const message = "rps/R1M1 was assigned 6 times: 5 assignments were discarded";
     const exceptions = [{ file: leagueLogFile("rps"), message }];
     expect(verifyExport(folder)).toMatchObject({ verdict: "verified except", discarded: 5, exceptions });
   });

@@ -4,10 +4,9 @@ import type { Findings } from "./findings.ts";
 import type { LeagueLog } from "./league-log.ts";
 
 /**
- * Returns how many assignments of a league were discarded: the match was taken from its referee and played under a new epoch, with another seed.
- * A match of which more than `MAX_ABORTS` assignments were released because the referee was unreachable or rejected them is an exception, because
- * the manager has no limit for them: the operator could have repeated the match until it had the wanted result. `checkCourse` checks the limit of
- * aborts.
+ * Returns the number of discarded assignments of a league. A discarded assignment is repeated in a new epoch with another seed. A match is an exception
+ * if more than `MAX_ABORTS` of its assignments were released because the referee was unreachable or rejected them: the manager does not limit these
+ * releases, so the operator could have repeated the match until its result was the wanted one. `checkCourse` checks the limit of aborts.
  */
 export function checkDiscarded({ except }: Findings, { file, events, league }: LeagueLog): number {
   const released = new Map<string, { all: number; unlimited: number }>();
@@ -20,7 +19,7 @@ export function checkDiscarded({ except }: Findings, { file, events, league }: L
   for (const [matchId, { all, unlimited }] of released) {
     if (unlimited <= MAX_ABORTS || !league) continue;
     const name = matchRef(league.leagueId, matchId);
-    except(file, `${name} was given to a referee ${all + 1} times: ${all} attempts were discarded`);
+    except(file, `${name} was assigned ${all + 1} times: ${all} assignments were discarded`);
   }
   return [...released.values()].reduce((sum, { all }) => sum + all, 0);
 }

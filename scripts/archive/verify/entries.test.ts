@@ -2,16 +2,16 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { agentLogFile, leagueLogFile, matchFile, RUN_FILE } from "../files.ts";
-import { type Attempt, expectFault, forged, messagesOf } from "../testing/attempts.ts";
+import { type Attempt, expectFault, messagesOf, verifyForged } from "../testing/attempts.ts";
 import { testExports } from "../testing/exports.ts";
-import { type Forgery, forgeFile, forgeSessionLog, type Json, restamp } from "../testing/forgery.ts";
+import { type Forgery, forgeFile, forgeSessionLog, type Json, rewriteManifest } from "../testing/forgery.ts";
 import { plainRun, timedOutRun } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
 const exports = testExports();
 afterAll(() => exports.remove());
 const plain = await exports.exported(plainRun);
-/** P05 does not answer. */
+/** An export in which P05 does not answer. */
 const timedOut = await exports.exported(timedOutRun);
 
 const LOG = leagueLogFile("rps");
@@ -42,21 +42,21 @@ describe("verify rejects an export in which", () => {
       "the announcement of a round is missing",
       (forgery) => forgery.events.splice(firstAnnouncement(forgery), 1),
       LOG,
-      /^event \d+: the league is completed, but round 1 was not announced before that$/,
+      /^event \d+: the league is completed before round 1 is announced$/,
     ],
     [
       "a round is announced after the league is completed",
       (forgery) => forgery.events.push(...forgery.events.splice(firstAnnouncement(forgery), 1)),
       LOG,
-      /^event \d+: the league is completed, but round 1 was not announced before that$/,
+      /^event \d+: the league is completed before round 1 is announced$/,
     ],
   ])("%s", (_, change, file, message) => {
-    expectFault(forged(exports, plain, change), file, message);
+    expectFault(verifyForged(exports, plain, change), file, message);
   });
 });
 
-it("verify accepts a match whose log names other participants, with an exception", () => {
-  const { verdict, faults, exceptions } = forged(exports, plain, (forgery) =>
+it("verify reports an exception for a match whose log names other participants", () => {
+  const { verdict, faults, exceptions } = verifyForged(exports, plain, (forgery) =>
     forgeSessionLog(forgery, "R1M1", (text) => text.replaceAll("@rps/R1M1", "@second/R1M1")),
   );
   const message = "the log of rps/R1M1 does not name its players";
@@ -67,15 +67,15 @@ it("verify accepts a match whose log names other participants, with an exception
   });
 });
 
-it("verify accepts a session log that another referee has written with other spaces", () => {
-  const { verdict, faults } = forged(exports, plain, (forgery) =>
+it("verify accepts a session log that is written with other spaces, as by referees of other programs", () => {
+  const { verdict, faults } = verifyForged(exports, plain, (forgery) =>
     forgeSessionLog(forgery, "R1M1", (text) => text.replace(",", ", ")),
   );
   expect({ verdict, faults }).toEqual({ verdict: "verified", faults: [] });
 });
 
-it("verify accepts times that go back, because the clock of a machine can be set back", () => {
-  const { verdict, faults, exceptions } = forged(
+it("verify accepts decreasing times, because the clock of a machine can be set back", () => {
+  const { verdict, faults, exceptions } = verifyForged(
     exports,
     plain,
     ({ events }) => (events[3].at = "2030-01-01T00:00:00.000Z"),
@@ -85,15 +85,15 @@ it("verify accepts times that go back, because the clock of a machine can be set
 
 it.each<[string, (text: string) => string]>([
   ["other spaces", (text) => text.replace("{", "{ ")],
-  ["a field twice", (text) => text.replace("{", '{"v":2,')],
+  ["a duplicate field", (text) => text.replace("{", '{"v":2,')],
   ["its fields in another order", (text) => text.replace(/^{"v":1,("at":".*?"),/, '{$1,"v":1,')],
-])("an event with %s is a fault of its log", (_, change) => {
+])("verify rejects an event with %s", (_, change) => {
   for (const file of [LOG, agentLogFile("P01")]) {
     const folder = exports.copyOf(plain);
     const text = readFileSync(join(folder, file), "utf8");
     writeFileSync(join(folder, file), change(text));
-    restamp(folder);
-    const message = "event 0 is not written as the manager writes it";
+    rewriteManifest(folder);
+    const message = "event 0 does not have the form in which the manager writes it";
     expect(verifyExport(folder).faults).toContainEqual({ file, message });
   }
 });
@@ -109,10 +109,10 @@ it.each<[string, string, (value: Json) => void]>([
   ],
   ["a fault with an unknown field", P05_LOST, ({ faults }) => (faults[0].note = "a message")],
   ["a fault with another order of fields", P05_LOST, ({ faults }) => (faults[0] = reversed(faults[0]))],
-])("%s is a fault of its file", (_, file, change) => {
+])("verify rejects %s", (_, file, change) => {
   const folder = exports.copyOf(timedOut);
   forgeFile(folder, file, change);
   expect(messagesOf(verifyExport(folder), file)).toEqual([
-    expect.stringContaining("is not written as export writes it"),
+    expect.stringContaining("does not have the form in which export writes it"),
   ]);
 });

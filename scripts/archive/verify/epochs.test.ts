@@ -12,8 +12,8 @@ import { verifyExport } from "./verify.ts";
 
 const RECORDED = { payload: { status: "RECORDED" } };
 
-/** A league whose only match was aborted once. */
-async function playedTwice(
+/** Starts a league whose only match is aborted once and assigned again. Returns the orders of both assignments. */
+async function repeatedMatch(
   test: TestContext,
 ): Promise<{ league: ScriptedLeague; orders: readonly [StartGame, StartGame] }> {
   const league = await startScriptedLeague(test, { referees: 2 });
@@ -26,8 +26,8 @@ async function playedTwice(
   return { league, orders: [first, second] };
 }
 
-/** The folder of a finished league's export. */
-async function exported(league: ScriptedLeague): Promise<string> {
+/** Waits for the end of a league and exports it. Resolves with the folder of the export. */
+async function exportCompleted(league: ScriptedLeague): Promise<string> {
   await league.over();
   const folder = join(league.dataFolder, "export");
   writeExport(folder, (await exportOf(findStore(league.dataFolder))).files);
@@ -35,25 +35,25 @@ async function exported(league: ScriptedLeague): Promise<string> {
 }
 
 describe("a match that is played again", () => {
-  it("has a new seed, which its log, its export and verify agree on", async (test) => {
-    const { league, orders } = await playedTwice(test);
+  it("has a new seed in its order, its log and its export, and verify checks it", async (test) => {
+    const { league, orders } = await repeatedMatch(test);
     const [first, second] = orders;
     expect(second.seed).not.toBe(first.seed);
     const result = played(second);
     expect(JSON.parse(result.log[0] ?? "").seed_commitment).toBe(sha256Hex(second.seed));
     expect(await league.report("REF02", result)).toMatchObject(RECORDED);
-    const folder = await exported(league);
+    const folder = await exportCompleted(league);
     expect(verifyExport(folder)).toMatchObject({ faults: [], matches: 1 });
-    // A result that claims to be of epoch 1 is detected.
+    // In epoch 1 the match had another seed.
     forgeFile(folder, matchFile("rps", "R1M1"), (match) => (match.epoch = 1));
     expect(verifyExport(folder).faults).toContainEqual({
       file: matchFile("rps", "R1M1"),
-      message: "its seed is not the one that the seed of the league gives",
+      message: "its seed does not follow from the seed of the league",
     });
   });
 
-  it("is not recorded with a log that uses the seed of the earlier epoch", async (test) => {
-    const { league, orders } = await playedTwice(test);
+  it("is not recorded if its log uses the seed of the earlier epoch", async (test) => {
+    const { league, orders } = await repeatedMatch(test);
     const [first, second] = orders;
     expect(await league.report("REF02", played({ ...second, seed: first.seed }))).toMatchObject({
       isError: true,

@@ -12,8 +12,8 @@ import { verifyExport } from "./verify.ts";
 const exports = testExports();
 afterAll(() => exports.remove());
 
-describe("verify accepts with exceptions", () => {
-  it("facts that are asserted only by the operator or a referee", async () => {
+describe("verify reports exceptions and no faults for", () => {
+  it("facts that only the operator or a referee asserts", async () => {
     const { verdict, faults, exceptions, matches, withoutLog } = verifyExport(await exports.exported(eventfulRun));
     expect({ verdict, faults, matches, withoutLog }).toEqual({
       ...{ verdict: "verified except", faults: [], matches: 2 },
@@ -26,7 +26,7 @@ describe("verify accepts with exceptions", () => {
     ]);
   });
 
-  it("a running league, whose export has no seeds that are still secret, and counts the matches to be played", async () => {
+  it("a running league, whose export omits the secret seeds and counts the matches still to be played", async () => {
     const folder = await exports.exported((folder) =>
       writeStore(folder, ["rps", "second"], async (run) => {
         await run.start("Ann", "Bob", "Cid");
@@ -41,14 +41,14 @@ describe("verify accepts with exceptions", () => {
     });
     expect(verifyExport(folder).unplayed).toEqual(new Map([["rps", 2]]));
     const { seed, leagues } = JSON.parse(readFileSync(join(folder, RUN_FILE), "utf8"));
-    expect([seed, ...leagues.map((one: Json) => one.seed)]).toEqual([null, null, leagueSeed(RUN_SEED, "second")]);
+    expect([seed, ...leagues.map((league: Json) => league.seed)]).toEqual([null, null, leagueSeed(RUN_SEED, "second")]);
     for (const file of filesIn(folder)) {
       const text = readFileSync(join(folder, file), "utf8");
       for (const secret of [RUN_SEED, leagueSeed(RUN_SEED, "rps")]) expect(text, file).not.toContain(secret);
     }
   });
 
-  it("the seeds of a league that is not completed", async () => {
+  it("the missing seeds of a league that is not completed", async () => {
     const folder = await exports.exported(plainRun);
     forgeRun(folder, ({ run, league, events }) => {
       events.pop();
@@ -61,7 +61,7 @@ describe("verify accepts with exceptions", () => {
     });
   });
 
-  it("a match that its referee aborted while it was played, and replays it", async () => {
+  it("a match that its referee aborted during play, and replays its log", async () => {
     const folder = await exports.exported((folder) =>
       writeStore(folder, ["rps"], async (run) => {
         await run.start("Ann", "Bob");

@@ -1,16 +1,18 @@
-/** A fault or an exception of an export, and the file that has it. */
+/** A fault or an exception of a file of an export. */
 export interface Finding {
   readonly file: string;
   readonly message: string;
 }
 
-/** The results of the checks of one export. */
+/** Collects the results of the checks of one export. */
 export interface Findings {
   /** Contradictions and violations of rules. An export with faults is not sound. */
   readonly faults: readonly Finding[];
-  /** Facts that are asserted only by the operator or a referee; nothing in the export proves them. */
+  /** Facts that only the operator or a referee asserts, without proof in the export. */
   readonly exceptions: readonly Finding[];
+  /** Adds a fault, unless the file already has a fault with this message. */
   blame(file: string, message: string): void;
+  /** Adds an exception. */
   except(file: string, message: string): void;
   isBlamed(file: string): boolean;
 }
@@ -18,7 +20,7 @@ export interface Findings {
 export function createFindings(): Findings {
   const faults: Finding[] = [];
   const exceptions: Finding[] = [];
-  /** The messages of each file: the same message is kept once. */
+  /** The messages of the faults, by file. */
   const blamed = new Map<string, Set<string>>();
   return {
     faults,

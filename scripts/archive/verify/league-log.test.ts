@@ -9,19 +9,20 @@ import { verifyExport } from "./verify.ts";
 
 const exports = testExports();
 afterAll(() => exports.remove());
-const sound = await exports.exported(plainRun);
+const soundExport = await exports.exported(plainRun);
 
-const faultsAfter = (change: (folder: string) => void) => verifyExport(exports.changed(sound, change)).faults;
+const faultsAfter = (change: (folder: string) => void) => verifyExport(exports.changed(soundExport, change)).faults;
 
 describe("verify rejects a log in which", () => {
-  it("the hashes do not end in the head of the league file", () => {
+  it("the last hash is not the log_head of the league file", () => {
     const faults = faultsAfter((folder) =>
       forgeFile(folder, RUN_FILE, (run) => (run.leagues[0].log_head = sha256Hex(""))),
     );
     expect(faults).toEqual([
       {
         file: leagueLogFile("rps"),
-        message: "its events do not lead to the log_head in league.json: one was changed, added or removed",
+        message:
+          "the hash of its last event is not the log_head in league.json: an event was changed, added or removed",
       },
     ]);
   });
@@ -33,12 +34,12 @@ describe("verify rejects a log in which", () => {
     expect(faults).toEqual([{ file: agentLogFile("P01"), message: "event 0: registers P09" }]);
   });
 
-  it("more players enter than a league can have, and does not read further", () => {
+  it("more players enter than the limit, and stops at the first of them", () => {
     const faults = faultsAfter((folder) =>
       forgeRun(folder, ({ events, league }) => {
-        const entered = events.find(({ type }) => type === "player_entered");
+        const firstEntry = events.find(({ type }) => type === "player_entered");
         const ids = Array.from({ length: MAX_PLAYERS }, (_, index) => `Q${index}`);
-        events.splice(1, 0, ...ids.map((player_id) => ({ ...entered, player_id })));
+        events.splice(1, 0, ...ids.map((player_id) => ({ ...firstEntry, player_id })));
         for (const player_id of ids) league.players.unshift({ player_id, display_name: player_id, salt: null });
       }),
     );

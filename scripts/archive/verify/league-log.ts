@@ -7,16 +7,16 @@ import { checkCourse } from "./course.ts";
 import { readLog } from "./log-file.ts";
 import type { Source } from "./source.ts";
 
-/** The log of a league. The leagues between its events are not kept, because those of a large league need gigabytes. */
+/** The log of a league. The states between its events are not kept, because those of a large league need gigabytes. */
 export interface LeagueLog {
   readonly file: string;
-  /** Empty if one of them cannot follow. */
+  /** The events; empty if an event does not follow from the events before it. */
   readonly events: readonly LeagueEvent[];
-  /** The fold of all events; null if one of them cannot follow. */
+  /** The fold of all events; null if an event does not follow from the events before it. */
   readonly league: League | null;
 }
 
-/** Reads the log of a league: every event, which must follow from the events before it, and its course. */
+/** Reads the log of a league. Blames the file if an event does not follow from the events before it or breaks the rules of `checkCourse`. */
 export function readLeagueLog(source: Source, { league_id, log_head }: LoggedLeague): LeagueLog {
   const file = leagueLogFile(league_id);
   const course = checkCourse(source.findings, file);

@@ -1,13 +1,13 @@
 import { afterAll, describe, it } from "vitest";
 import { RUN_FILE } from "../files.ts";
-import { type Attempt, expectFault, forged } from "../testing/attempts.ts";
+import { type Attempt, expectFault, verifyForged } from "../testing/attempts.ts";
 import { testExports } from "../testing/exports.ts";
 import { eventOf } from "../testing/forgery.ts";
 import { plainRun } from "../testing/store.ts";
 
 const exports = testExports();
 afterAll(() => exports.remove());
-/** Three players; every match is played. */
+/** An export of three players in which every match was played. */
 const plain = await exports.exported(plainRun);
 
 const ATTEMPTS: readonly Attempt[] = [
@@ -45,12 +45,12 @@ const ATTEMPTS: readonly Attempt[] = [
     RUN_FILE,
     /^rps: its roles are not those of/,
   ],
-  ["the run is another", ({ run }) => (run.run_id = "other"), RUN_FILE, /^rps: its log is of another run$/],
+  ["the run has another id", ({ run }) => (run.run_id = "other"), RUN_FILE, /^rps: its log belongs to another run$/],
   [
     "the seed of the league is changed",
     ({ league }) => (league.seed = "other"),
     RUN_FILE,
-    /^rps: its seed is not the one whose hash is its seed_commitment$/,
+    /^rps: the hash of its seed is not its seed_commitment$/,
   ],
   [
     "the seed of a completed league is missing",
@@ -62,6 +62,6 @@ const ATTEMPTS: readonly Attempt[] = [
 
 describe("verify rejects a league in which", () => {
   it.each(ATTEMPTS)("%s", (_, change, file, message) => {
-    expectFault(forged(exports, plain, change), file, message);
+    expectFault(verifyForged(exports, plain, change), file, message);
   });
 });

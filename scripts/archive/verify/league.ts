@@ -14,7 +14,7 @@ import type { LeagueLog } from "./league-log.ts";
 import { type CheckedLeague, type CheckedMatch, checkMatches } from "./match.ts";
 import type { Source } from "./source.ts";
 
-/** Checks a league against its log: every field of the league and of its matches follows from the log, and the log obeys the format. */
+/** Checks a league with its log: each field of the league and of its matches must follow from the log. */
 export function checkLogged(source: Source, run: LoggedRun, exported: LoggedLeague, log: LeagueLog): CheckedLeague {
   const { findings } = source;
   const matches = checkMatches(source, exported, RUN_FILE);
@@ -22,7 +22,7 @@ export function checkLogged(source: Source, run: LoggedRun, exported: LoggedLeag
   if (!league) return { matches, unplayed: null, discarded: 0 };
   for (const message of leagueFaults(run, exported, league))
     findings.blame(RUN_FILE, `${exported.league_id}: ${message}`);
-  for (const one of matches) checkResult(findings, exported, league, one);
+  for (const checked of matches) checkResult(findings, exported, league, checked);
   if (exported.seed === null && exported.status !== "completed" && matches.length > 0)
     findings.except(RUN_FILE, `the seeds of ${exported.league_id} cannot be checked before it is completed`);
   const discarded = checkDiscarded(findings, log);
@@ -30,7 +30,7 @@ export function checkLogged(source: Source, run: LoggedRun, exported: LoggedLeag
   return { matches, unplayed, discarded };
 }
 
-/** The faults of a league's fields: each must follow from its log. */
+/** Returns the faults of a league's fields, which must follow from its log. */
 function leagueFaults(run: LoggedRun, exported: LoggedLeague, league: League): readonly string[] {
   const expected = {
     league_id: league.leagueId,
@@ -43,11 +43,11 @@ function leagueFaults(run: LoggedRun, exported: LoggedLeague, league: League): r
   };
   const { league_id, game, options, status, seed_commitment, matches } = exported;
   const players = exported.players.map(({ player_id }) => player_id);
-  const given = { league_id, game, options, status, seed_commitment, matches, players };
+  const actual = { league_id, game, options, status, seed_commitment, matches, players };
   const faults = Object.entries(expected).flatMap(([field, value]) =>
-    isDeepStrictEqual(given[field as keyof typeof given], value) ? [] : [`its field ${field} differs from its log`],
+    isDeepStrictEqual(actual[field as keyof typeof actual], value) ? [] : [`its field ${field} differs from its log`],
   );
-  if (league.runId !== run.run_id) faults.push("its log is of another run");
+  if (league.runId !== run.run_id) faults.push("its log belongs to another run");
   if (!isDeepStrictEqual(findGame(league.game)?.roles, league.roles))
     faults.push(`its roles are not those of ${league.game}`);
   return [...faults, ...seedFaults(run, exported)];
@@ -56,9 +56,9 @@ function leagueFaults(run: LoggedRun, exported: LoggedLeague, league: League): r
 function seedFaults(run: LoggedRun, { league_id, status, seed, seed_commitment }: LoggedLeague): readonly string[] {
   if (seed === null) return status === "completed" ? ["it is completed, but its seed is missing"] : [];
   const faults: string[] = [];
-  if (sha256Hex(seed) !== seed_commitment) faults.push("its seed is not the one whose hash is its seed_commitment");
+  if (sha256Hex(seed) !== seed_commitment) faults.push("the hash of its seed is not its seed_commitment");
   if (run.seed !== null && seed !== leagueSeed(run.seed, league_id))
-    faults.push("its seed is not the one that the seed of the run gives");
+    faults.push("its seed does not follow from the seed of the run");
   return faults;
 }
 
@@ -66,7 +66,7 @@ function seedFaults(run: LoggedRun, { league_id, status, seed, seed_commitment }
 function checkResult(findings: Findings, exported: LoggedLeague, league: League, { file, match }: CheckedMatch): void {
   const logged = matchOf(league, match.match_id);
   if (!logged?.outcome) {
-    findings.blame(file, "the log of the league has no result of it");
+    findings.blame(file, "the log of the league has no result of this match");
     return;
   }
   const expected = {
@@ -77,16 +77,16 @@ function checkResult(findings: Findings, exported: LoggedLeague, league: League,
     ...summaryOf(logged),
   };
   for (const [field, value] of Object.entries(expected)) {
-    const given = match[field as keyof typeof expected];
-    if (isDeepStrictEqual(given, value)) continue;
-    const shown = `${field} is ${JSON.stringify(given)}, but the log of the league has ${JSON.stringify(value)}`;
-    findings.blame(file, shown);
+    const actual = match[field as keyof typeof expected];
+    if (isDeepStrictEqual(actual, value)) continue;
+    const message = `${field} is ${JSON.stringify(actual)}, but the log of the league has ${JSON.stringify(value)}`;
+    findings.blame(file, message);
   }
   if (
     exported.seed !== null &&
     match.seed !== seedOfMatch(exported.seed, league.leagueId, match.match_id, match.epoch)
   ) {
-    findings.blame(file, "its seed is not the one that the seed of the league gives");
+    findings.blame(file, "its seed does not follow from the seed of the league");
   }
   if (match.log.length > 0) {
     const isAborted = logged.outcome.termination === "aborted";
@@ -95,7 +95,7 @@ function checkResult(findings: Findings, exported: LoggedLeague, league: League,
   }
   const { termination } = logged.outcome;
   const isAborted = termination === "aborted" && logged.logHead === "";
-  // The manager itself records only forfeits of players that are shut down. `checkCourse` checks that it had to.
+  // Without a referee the manager records only forfeits of players that are shut down. `checkCourse` checks these forfeits.
   const isForfeit = termination === "forfeit" && logged.refereeId === null;
   if (isAborted) findings.except(file, `${matchRef(league.leagueId, match.match_id)} was aborted without a log`);
   else if (!isForfeit) findings.blame(file, "a result without its log");

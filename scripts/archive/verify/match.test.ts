@@ -1,13 +1,13 @@
 import { afterAll, describe, it } from "vitest";
 import { matchFile } from "../files.ts";
-import { type Attempt, expectFault, forged } from "../testing/attempts.ts";
+import { type Attempt, expectFault, verifyForged } from "../testing/attempts.ts";
 import { testExports } from "../testing/exports.ts";
 import { eventOf, forfeitR1M1 } from "../testing/forgery.ts";
 import { plainRun } from "../testing/store.ts";
 
 const exports = testExports();
 afterAll(() => exports.remove());
-/** Three players; every match is played. */
+/** An export of three players in which every match was played. */
 const plain = await exports.exported(plainRun);
 
 const R1M1 = matchFile("rps", "R1M1");
@@ -15,13 +15,13 @@ const R1M1 = matchFile("rps", "R1M1");
 const ATTEMPTS: readonly Attempt[] = [
   ["a match is a forfeit without a log", forfeitR1M1, R1M1, /^a result without its log$/],
   [
-    "a match is added in its file, but not in the log",
+    "a match is added that the log does not contain",
     ({ matches, league }) => {
       matches.R3M2 = { ...matches.R3M1, match_id: "R3M2" };
       league.matches.push("R3M2");
     },
     matchFile("rps", "R3M2"),
-    /^the log of the league has no result of it$/,
+    /^the log of the league has no result of this match$/,
   ],
   [
     "the referee of a match is changed in its file",
@@ -39,7 +39,7 @@ const ATTEMPTS: readonly Attempt[] = [
     "the seed of a match is changed",
     ({ matches }) => (matches.R1M1.seed = "other"),
     R1M1,
-    /^its seed is not the one that the seed of the league gives$/,
+    /^its seed does not follow from the seed of the league$/,
   ],
   [
     "the winner is changed in the file of the match",
@@ -67,6 +67,6 @@ const ATTEMPTS: readonly Attempt[] = [
 
 describe("verify rejects the result of a match in which", () => {
   it.each(ATTEMPTS)("%s", (_, change, file, message) => {
-    expectFault(forged(exports, plain, change), file, message);
+    expectFault(verifyForged(exports, plain, change), file, message);
   });
 });

@@ -11,9 +11,9 @@ type ExportedLeague = UnloggedLeague | LoggedLeague;
 /** The result of the check of one league. */
 export interface CheckedLeague {
   readonly matches: readonly CheckedMatch[];
-  /** How many matches are still to be played; null if the league is over. */
+  /** The number of matches still to be played; null if the league is completed. */
   readonly unplayed: number | null;
-  /** How many assignments were discarded; 0 for a league without a log. */
+  /** The number of discarded assignments; 0 for a league without a log. */
   readonly discarded: number;
 }
 
@@ -54,14 +54,14 @@ function faultsIn(
 ): readonly string[] {
   const faults: string[] = [];
   const isSame = match.league_id === league.league_id && match.match_id === matchId && match.game === league.game;
-  if (!isSame) faults.push(`is about another match: ${matchRef(match.league_id, match.match_id)} of ${match.game}`);
-  if (!isDeepStrictEqual(match.options, league.options)) faults.push("its options are not the league's");
-  const others = Object.values(match.roles).filter((id) => !playerIds.has(id));
-  for (const id of others) faults.push(`${id} is no player of ${league.league_id}`);
+  if (!isSame) faults.push(`contains another match: ${matchRef(match.league_id, match.match_id)} of ${match.game}`);
+  if (!isDeepStrictEqual(match.options, league.options)) faults.push("its options are not those of the league");
+  const unknownIds = Object.values(match.roles).filter((id) => !playerIds.has(id));
+  for (const id of unknownIds) faults.push(`${id} is not a player of ${league.league_id}`);
   return match.log.length > 0 ? [...faults, ...faultsOfMatch(match)] : faults;
 }
 
-/** Whether the first entry of a log that has no faults names the players of the match. Other referees may name them otherwise. */
+/** Whether the first entry of a sound log names the players of the match. Referees of other programs may name participants differently. */
 function namesItsPlayers(match: ExportedMatch): boolean {
   const first = parseEntry(match.log[0] ?? "");
   return first.type === "created" && isDeepStrictEqual({ ...first.participants }, participantsOf(match));

@@ -2,18 +2,18 @@ import { afterAll, describe, it } from "vitest";
 import { systemIds } from "#shared/lib/ids.ts";
 import { nameCommitment } from "../../../league-manager/agents/decide.ts";
 import { agentLogFile, RUN_FILE } from "../files.ts";
-import { type Attempt, expectFault, forged } from "../testing/attempts.ts";
+import { type Attempt, expectFault, verifyForged } from "../testing/attempts.ts";
 import { testExports } from "../testing/exports.ts";
 import type { Forgery } from "../testing/forgery.ts";
 import { plainRun } from "../testing/store.ts";
 
 const exports = testExports();
 afterAll(() => exports.remove());
-/** Two leagues of P01, P02 and P03. */
+/** An export of two leagues of P01, P02 and P03. */
 const plain = await exports.exported(plainRun);
 
-/** Gives P01 another name in the first league and in its registration. */
-const renamed =
+/** Renames P01 in the first league and in its registration. */
+const rename =
   (name: string, salt = systemIds.token()) =>
   ({ league, events, agents }: Forgery): void => {
     Object.assign(league.players[0], { display_name: name, salt });
@@ -24,59 +24,59 @@ const renamed =
 
 const ATTEMPTS: readonly Attempt[] = [
   [
-    "it is changed in one league of several",
-    renamed("Zoe"),
+    "it is changed in one of two leagues",
+    rename("Zoe"),
     RUN_FILE,
-    /^the name of P01 in second has another salt than in an earlier league$/,
+    /^the name of P01 in second has a salt that differs from that in an earlier league$/,
   ],
   [
-    "it is changed in a league, but not in the registration",
+    "it is changed only in a league",
     (forgery) => {
       const registered = { ...forgery.agents.P01?.[0] };
-      renamed("Zoe")(forgery);
+      rename("Zoe")(forgery);
       Object.assign(forgery.agents.P01?.[0], registered);
     },
     agentLogFile("P01"),
-    /^its name is not the one with which it entered rps$/,
+    /^its name is not the name with which it entered rps$/,
   ],
   [
-    "it is changed in the registration alone",
+    "it is changed only in the registration",
     ({ agents }) => Object.assign(agents.P01?.[0], { name_commitment: nameCommitment({ name: "Zoe", salt: "" }) }),
     agentLogFile("P01"),
-    /^its name is not the one with which it entered second$/,
+    /^its name is not the name with which it entered second$/,
   ],
   [
     "it has control characters",
-    renamed("Zoe\u001b[2J"),
+    rename("Zoe\u001b[2J"),
     RUN_FILE,
     /^the name of P01 in rps is not a name that a player can register with$/,
   ],
   [
     "it is too long",
-    renamed("Z".repeat(101)),
+    rename("Z".repeat(101)),
     RUN_FILE,
     /^the name of P01 in rps is not a name that a player can register with$/,
   ],
   [
     "it has spaces around it",
-    renamed(" Zoe"),
+    rename(" Zoe"),
     RUN_FILE,
     /^the name of P01 in rps is not a name that a player can register with$/,
   ],
   [
-    "its beginning is in the salt",
-    renamed("Zoe", `${systemIds.token()}\nAnn`),
+    "the salt contains the beginning of the name",
+    rename("Zoe", `${systemIds.token()}\nAnn`),
     RUN_FILE,
-    /^the name of P01 in rps has a salt that the manager does not make$/,
+    /^the name of P01 in rps has a salt that is not a token$/,
   ],
   [
-    "it is swapped with that of another player, with the salts",
+    "it is swapped with the name of another player, together with the salt",
     ({ league }) => {
       const [a, b] = league.players;
       league.players = [{ ...b, player_id: a.player_id }, { ...a, player_id: b.player_id }, league.players[2]];
     },
     RUN_FILE,
-    /^the name of P01 in rps is not the one with which it entered the league: the hash differs$/,
+    /^the name of P01 in rps is not the name with which the player entered: the hash differs$/,
   ],
   [
     "it is changed and has no salt",
@@ -88,6 +88,6 @@ const ATTEMPTS: readonly Attempt[] = [
 
 describe("verify rejects an export with the name of a player if", () => {
   it.each(ATTEMPTS)("%s", (_, change, file, message) => {
-    expectFault(forged(exports, plain, change), file, message);
+    expectFault(verifyForged(exports, plain, change), file, message);
   });
 });

@@ -7,7 +7,7 @@ import type { AgentLog } from "./agent-log.ts";
 import type { Findings } from "./findings.ts";
 import type { LeagueLog } from "./league-log.ts";
 
-/** Checks every name against the commitments in its player's registration and in its entries into leagues. */
+/** Checks each name against the commitments in the registration of its player and in the player's entries into leagues. */
 export function checkNames(
   findings: Findings,
   run: LoggedRun,
@@ -26,24 +26,24 @@ export function checkNames(
         else findings.blame(RUN_FILE, `${label} has no salt and cannot be checked`);
       } else {
         if (!isDisplayName(name)) findings.blame(RUN_FILE, `${label} is not a name that a player can register with`);
-        if (!isToken(salt)) findings.blame(RUN_FILE, `${label} has a salt that the manager does not make`);
+        if (!isToken(salt)) findings.blame(RUN_FILE, `${label} has a salt that is not a token`);
         if (nameCommitment({ name, salt }) !== commitment)
-          findings.blame(RUN_FILE, `${label} is not the one with which it entered the league: the hash differs`);
+          findings.blame(RUN_FILE, `${label} is not the name with which the player entered: the hash differs`);
       }
       const agent = agents.get(player_id);
       if (agent && agent.steps.length > 0 && registeredName(agent) !== commitment)
-        findings.blame(agent.file, `its name is not the one with which it entered ${league_id}`);
+        findings.blame(agent.file, `its name is not the name with which it entered ${league_id}`);
       if (salts.has(player_id) && salts.get(player_id) !== salt)
-        findings.blame(RUN_FILE, `${label} has another salt than in an earlier league`);
+        findings.blame(RUN_FILE, `${label} has a salt that differs from that in an earlier league`);
       salts.set(player_id, salt);
     }
   }
 }
 
-/** Registration removes spaces around a name. */
+/** Whether a player can register with a name. A registration removes spaces around a name. */
 const isDisplayName = (name: string): boolean => DisplayName.safeParse(name).data === name;
 
-/** A player keeps its name until it is forgotten, which happens to no player of a league. */
+/** Returns the commitment of the name of the last registration. Players of a league are never forgotten, so they keep this name. */
 function registeredName({ steps }: AgentLog): string | null {
   const registered = steps.findLast(({ event }) => event.type === "registered")?.event;
   return registered?.type === "registered" ? registered.name_commitment : null;

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { testExports } from "../testing/exports.ts";
-import { forgeRun, withForfeit } from "../testing/forgery.ts";
+import { forgeRun, setForfeitReason } from "../testing/forgery.ts";
 import { eventfulRun } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
@@ -8,7 +8,7 @@ const exports = testExports();
 afterAll(() => exports.remove());
 
 describe("a player that the operator removed", () => {
-  it("is named as removed in the log of the league and in its forfeits", async () => {
+  it("is marked as removed in the log of the league and in its forfeits", async () => {
     const folder = await exports.exported(eventfulRun);
     forgeRun(folder, ({ events, matches }) => {
       expect(events.findLast(({ type }) => type === "round_opened").absent).toMatchObject([
@@ -21,11 +21,11 @@ describe("a player that the operator removed", () => {
     });
   });
 
-  it("may be named as shut down, as by earlier versions", async () => {
+  it("may be marked as shut down, as in exports of earlier versions", async () => {
     const folder = await exports.exported(eventfulRun);
     forgeRun(folder, (forgery) => {
       delete forgery.events.findLast(({ type }) => type === "round_opened").absent[0].removed;
-      withForfeit(forgery, "R3M1", "shut_down", "the player is shut down");
+      setForfeitReason(forgery, "R3M1", "shut_down", "the player is shut down");
     });
     const { verdict, faults } = verifyExport(folder);
     expect({ verdict, faults }).toEqual({ verdict: "verified except", faults: [] });

@@ -9,17 +9,19 @@ import { isDeeperThan } from "#shared/lib/text.ts";
 import { canonical, contentsOf, digestOf, MANIFEST, Manifest, SIGNATURE } from "../files.ts";
 import type { Findings } from "./findings.ts";
 
-/** The files of an export to check. They are untrusted input. */
+/** The files of the export that is checked. They are untrusted input. */
 export interface Source {
+  /** The texts of the files, by file name. */
   readonly texts: ReadonlyMap<string, string>;
-  /** The SHA-256 of the bytes of each file: its text has other characters for bytes that are not UTF-8. */
+  /** The SHA-256 of the bytes of each file, by file name. Decoding replaces bytes that are not UTF-8, so the text cannot be hashed instead. */
   readonly hashes: ReadonlyMap<string, string>;
   readonly findings: Findings;
 }
 
-/** The most characters of a text in Node.js. */
+/** The maximum length of a string in Node.js. */
 const MAX_FILE_BYTES = constants.MAX_STRING_LENGTH;
 
+/** Reads all files of an export. Blames links and files that are too large. */
 export function openSource(folder: string, findings: Findings): Source {
   const { files, others } = contentsOf(folder);
   for (const name of others) findings.blame(name, "is a link or another special entry, not a file");
@@ -42,30 +44,30 @@ export function checkBytes(source: Source): string {
   const { texts, hashes, findings } = source;
   const manifest = readDocument(source, MANIFEST, Manifest);
   if (!manifest) return "";
-  const found = new Set([...texts.keys()].filter((name) => name !== MANIFEST && name !== SIGNATURE));
-  for (const name of new Set([...Object.keys(manifest.files), ...found])) {
-    if (!found.has(name)) blameMissing(source, name);
+  const existing = new Set([...texts.keys()].filter((name) => name !== MANIFEST && name !== SIGNATURE));
+  for (const name of new Set([...Object.keys(manifest.files), ...existing])) {
+    if (!existing.has(name)) blameMissing(source, name);
     else if (!Object.hasOwn(manifest.files, name)) findings.blame(name, "is not listed in manifest.json");
     else if (manifest.files[name] !== hashes.get(name))
-      findings.blame(name, "was changed after the export: its SHA-256 is not the one in manifest.json");
+      findings.blame(name, "was changed after the export: its SHA-256 differs from that in manifest.json");
   }
   if (digestOf(manifest.files) !== manifest.digest)
-    findings.blame(MANIFEST, "its digest is not that of the files that it lists");
+    findings.blame(MANIFEST, "its digest does not match the files that it lists");
   return manifest.digest;
 }
 
-/** Blames a file that has no text: it is missing, or it has been blamed because it cannot be read. */
+/** Blames a file without a text as missing, unless it has been blamed because it cannot be read. */
 function blameMissing({ findings }: Source, file: string): void {
   if (!findings.isBlamed(file)) findings.blame(file, "is missing");
 }
 
-/** Exports have less nesting. Comparing values that are nested by thousands exceeds the stack. */
+/** The maximum depth of JSON values. Exports are nested less deeply, and a comparison of deeply nested values overflows the stack. */
 const MAX_NESTING = 100;
 
 const OTHER_FORM =
-  "is not written as export writes it: other spaces or line breaks, other fields or another order of them";
+  "does not have the form in which export writes it: spaces, line breaks, fields or their order differ";
 
-/** The parsed content of a JSON file; null if the file is missing or does not match the schema. */
+/** Parses a JSON file. Returns null and blames the file if it is missing or does not match the schema. */
 export function readDocument<T>(source: Source, file: string, schema: z.ZodType<T>): T | null {
   const { texts, findings } = source;
   const text = texts.get(file);
@@ -85,14 +87,14 @@ export function readDocument<T>(source: Source, file: string, schema: z.ZodType<
   return null;
 }
 
-/** Parses untrusted JSON. Throws if it is nested too deeply. */
+/** Parses untrusted JSON. Throws if it is invalid or nested too deeply. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   if (isDeeperThan(MAX_NESTING, value)) throw new Error(TOO_DEEP);
   return value;
 }
 
-/** The lines of a file of an export; none if it is missing. */
+/** Returns the lines of a file; none if it is missing, which is blamed. */
 export function readLines(source: Source, file: string): readonly string[] {
   const { texts, findings } = source;
   const text = texts.get(file);

@@ -14,7 +14,7 @@ import type { Source } from "./source.ts";
 /** The exception of an export without a league log. */
 export const NO_LEAGUE_LOG = "no league log: pairings, epochs, referees and names were not checked";
 
-/** Checks a league of an export of an earlier version: its matches, their seeds, and that a completed league has all of them. */
+/** Checks a league of an export of an earlier version: its matches, their seeds, and that a completed league has every scheduled match. */
 export function checkUnlogged(source: Source, run: UnloggedRun, league: UnloggedLeague): CheckedLeague {
   const { findings } = source;
   const matches = checkMatches(source, league, RUN_FILE);
@@ -22,14 +22,14 @@ export function checkUnlogged(source: Source, run: UnloggedRun, league: Unlogged
   for (const { file, match } of matches) {
     const { seed } = run;
     if (seed !== null && match.seed !== matchSeed({ seed, seedRule }, league.league_id, match.match_id, match.epoch))
-      findings.blame(file, "its seed is not the one that the seed of the run gives");
+      findings.blame(file, "its seed does not follow from the seed of the run");
     if (match.log.length > 0) continue;
     const fault = faultWithoutLog(match);
     if (fault !== null) findings.blame(file, fault);
     else findings.except(file, `${matchRef(match.league_id, match.match_id)} has no log (${match.termination})`);
   }
   for (const message of leagueFaults(league)) findings.blame(RUN_FILE, `${league.league_id}: ${message}`);
-  checkPlaces(source, league, matches);
+  checkRounds(source, league, matches);
   const played = matches.map(({ match }) => match);
   if (league.status === "completed") {
     for (const missing of missingFrom(league, played))
@@ -43,13 +43,13 @@ export function checkUnlogged(source: Source, run: UnloggedRun, league: Unlogged
 const STATUSES: readonly string[] = ["open", "running", "completed"] satisfies readonly League["status"][];
 
 function leagueFaults({ status, players }: UnloggedLeague): readonly string[] {
-  const twice = [...Map.groupBy(players, ({ player_id }) => player_id)].filter(([, same]) => same.length > 1);
-  const faults = twice.map(([playerId]) => `lists the player ${playerId} twice`);
-  return STATUSES.includes(status) ? faults : [...faults, `${JSON.stringify(status)} is no status of a league`];
+  const duplicates = [...Map.groupBy(players, ({ player_id }) => player_id)].filter(([, same]) => same.length > 1);
+  const faults = duplicates.map(([playerId]) => `lists the player ${playerId} twice`);
+  return STATUSES.includes(status) ? faults : [...faults, `${JSON.stringify(status)} is not a status of a league`];
 }
 
-/** Each match must belong to a scheduled round. The operator may have added matches to a round. */
-function checkPlaces({ findings }: Source, league: UnloggedLeague, matches: readonly CheckedMatch[]): void {
+/** Checks that each match belongs to a scheduled round. A match that the operator added to a round is an exception. */
+function checkRounds({ findings }: Source, league: UnloggedLeague, matches: readonly CheckedMatch[]): void {
   const schedule = scheduleOf(league);
   if (schedule.length === 0) return;
   const scheduled = new Set(schedule.map(({ match_id }) => match_id));
@@ -80,7 +80,7 @@ interface ScheduledMatch {
   readonly roles: Readonly<Record<string, string>>;
 }
 
-/** The matches of the round robin of a league's players, without those that the operator added. */
+/** Returns the round-robin matches of a league's players, without matches that the operator added; none if there are too many players. */
 function scheduleOf({ game, players }: UnloggedLeague): readonly ScheduledMatch[] {
   const roles = findGame(game)?.roles ?? [];
   const ids = [...new Set(players.map(({ player_id }) => player_id))];
@@ -90,7 +90,7 @@ function scheduleOf({ game, players }: UnloggedLeague): readonly ScheduledMatch[
   );
 }
 
-/** The scheduled matches that a completed league lacks. */
+/** Returns the ids of the scheduled matches that are missing in a completed league. */
 function missingFrom(league: UnloggedLeague, played: readonly ExportedMatch[]): readonly string[] {
   const byId = new Map(played.toReversed().map((match) => [match.match_id, match]));
   return scheduleOf(league).flatMap(({ match_id, round_id, roles }) => {

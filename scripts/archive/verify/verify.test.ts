@@ -17,7 +17,7 @@ const faultsAfter = (change: (folder: string) => void) => verifyExport(exports.c
 const RPS = matchFile("rps", "R1M1");
 
 describe("verify accepts", () => {
-  it("an unchanged export: it replays every match and recomputes the standings", () => {
+  it("an unchanged export, replays its matches and recomputes its standings", () => {
     const verified = verifyExport(sound);
     expect(verified).toMatchObject({ verdict: "verified", faults: [], exceptions: [], matches: 6, withoutLog: [] });
     expect([...verified.standings].map(([id, rows]) => [id, rows.length])).toEqual([
@@ -27,7 +27,7 @@ describe("verify accepts", () => {
     expect(verified.unplayed).toEqual(new Map());
   });
 
-  it("an export with the log of each league and player, the names with their salts, and the seeds of completed leagues", () => {
+  it("an export that contains the logs of leagues and players, salted names and the seeds of completed leagues", () => {
     const run = JSON.parse(readFileSync(join(sound, RUN_FILE), "utf8"));
     expect(filesIn(sound)).toEqual(
       expect.arrayContaining([
@@ -47,7 +47,7 @@ describe("verify accepts", () => {
     });
   });
 
-  it("forfeits after timeouts, and counts them as matches without a log", async () => {
+  it("forfeits after timeouts and counts them as matches without a log", async () => {
     const verified = verifyExport(await exports.exported(timedOutRun));
     expect(verified).toMatchObject({ verdict: "verified", exceptions: [], matches: 9, withoutLog: ["rps/R5M2"] });
   });
@@ -56,12 +56,12 @@ describe("verify accepts", () => {
 describe("verify rejects an export in which", () => {
   it.each<[string, (match: Json) => void, RegExp]>([
     [
-      "roles",
+      "roles that differ from the league's log",
       (match) => (match.roles = { player_1: "P03", player_2: "P02" }),
       /^roles is .*, but the log of the league has/,
     ],
-    ["log", (match) => (match.log = []), /^a result without its log$/],
-  ])("a match has other %s", (_, change, message) => {
+    ["no log", (match) => (match.log = []), /^a result without its log$/],
+  ])("a match has %s", (_, change, message) => {
     const faults = faultsAfter((folder) => forgeFile(folder, RPS, change));
     expect(faults).toContainEqual({ file: RPS, message: expect.stringMatching(message) });
   });
@@ -72,7 +72,7 @@ describe("verify rejects an export in which", () => {
     );
     expect(faults).toContainEqual({
       file: RUN_FILE,
-      message: "rps: its seed is not the one that the seed of the run gives",
+      message: "rps: its seed does not follow from the seed of the run",
     });
   });
 
@@ -80,12 +80,12 @@ describe("verify rejects an export in which", () => {
     [
       "other standings",
       (run: Json) => run.leagues[0].standings[0].points++,
-      "the standings of rps are not those that its matches give",
+      "the standings of rps do not follow from its matches",
     ],
     [
       "another seed of the run",
       (run: Json) => (run.seed = "another"),
-      "the seed of the run is not the one whose hash is its seed_commitment",
+      "the hash of the run's seed is not its seed_commitment",
     ],
     [
       "no seed of the run",
@@ -94,11 +94,7 @@ describe("verify rejects an export in which", () => {
     ],
     ["a league twice", (run: Json) => run.leagues.push(run.leagues[0]), "lists a league twice"],
     ["a match twice", (run: Json) => run.leagues[0].matches.push("R1M1"), "lists rps/R1M1 twice"],
-    [
-      "another order of agents",
-      (run: Json) => run.agents.reverse(),
-      "its list of agents is not that of the players of its leagues",
-    ],
+    ["another order of agents", (run: Json) => run.agents.reverse(), "its agents are not the players of its leagues"],
     [
       "another status",
       (run: Json) => (run.leagues[0].status = "running"),

@@ -18,31 +18,32 @@ import { checkUnlogged, NO_LEAGUE_LOG } from "./unlogged.ts";
 
 export type Verdict = "verified" | "verified except" | "not sound";
 
+/** The result of `verifyExport`. */
 export interface Verified {
   readonly verdict: Verdict;
   /** Contradictions and violations of rules. */
   readonly faults: readonly Finding[];
-  /** Facts that are asserted only by the operator or a referee; nothing in the export proves them. */
+  /** Facts that only the operator or a referee asserts, without proof in the export. */
   readonly exceptions: readonly Finding[];
-  /** How many matches were replayed. */
+  /** The number of replayed matches. */
   readonly matches: number;
-  /** The matches without a session log, as LEAGUE/MATCH. */
+  /** The names of the matches without a session log, such as `rps/R1M1`. */
   readonly withoutLog: readonly string[];
   readonly digest: string;
-  /** The key of a valid signature, and whether it is the one that was expected; null for an export without a valid signature. */
+  /** The key of a valid signature, and whether it was compared with the expected key; null for an export without a valid signature. */
   readonly signature: { readonly fingerprint: string; readonly isChecked: boolean } | null;
-  /** By league, recomputed from the matches. */
+  /** The standings by league id, recomputed from the matches. */
   readonly standings: ReadonlyMap<string, readonly Standing[]>;
-  /** How many matches were still to be played, by league. Leagues that were over are missing. */
+  /** The number of matches still to be played, by league id. Completed leagues have no entry. */
   readonly unplayed: ReadonlyMap<string, number>;
-  /** How many assignments were discarded: the match was taken from its referee and got a new epoch. */
+  /** The number of discarded assignments: the match was taken from its referee and got a new epoch. */
   readonly discarded: number;
 }
 
 /**
- * Checks an export by its files: every byte against the manifest, every session log by replay (chain, seed, commitment, each action by the rules),
- * every result against its log, every seed against its league's, the course of each league against its format, and the standings. `key` is the
- * public key that must have signed the export.
+ * Checks an export without other data: every byte against the manifest, every session log by replay (chain, seed, commitment, rules of the game),
+ * every result against its log, every seed against the seed of its league, the events of each league against its format, and the standings. If `key`
+ * is given, the export must be signed with it.
  */
 export function verifyExport(folder: string, key: KeyObject | null = null): Verified {
   const findings = createFindings();
@@ -53,14 +54,14 @@ export function verifyExport(folder: string, key: KeyObject | null = null): Veri
   const run = readDocument(source, RUN_FILE, ExportedRun);
   const leagues = run ? checkRun(source, run) : new Map<string, CheckedLeague>();
   const standings = new Map(run?.leagues.map((league) => [league.league_id, checkStandings(source, league, leagues)]));
-  const all = [...leagues.values()].flatMap(({ matches }) => matches);
-  if (run) checkNoOthers(source, run, all);
-  if (run && all.length === 0) findings.except(RUN_FILE, "nothing to verify: no match is completed");
-  const unlogged = all.filter(({ match }) => match.log.length === 0);
+  const checked = [...leagues.values()].flatMap(({ matches }) => matches);
+  if (run) checkUnlistedFiles(source, run, checked);
+  if (run && checked.length === 0) findings.except(RUN_FILE, "nothing to verify: no match is completed");
+  const unlogged = checked.filter(({ match }) => match.log.length === 0);
   return {
     verdict: faults.length > 0 ? "not sound" : exceptions.length > 0 ? "verified except" : "verified",
     ...{ faults, exceptions, digest, signature, standings },
-    matches: all.length - unlogged.length,
+    matches: checked.length - unlogged.length,
     withoutLog: unlogged.map(({ match }) => matchRef(match.league_id, match.match_id)),
     discarded: [...leagues.values()].reduce((sum, { discarded }) => sum + discarded, 0),
     unplayed: new Map(
@@ -85,7 +86,7 @@ function checkSignature(source: Source, digest: string, key: KeyObject | null): 
   if (!signedBy) return null;
   const fingerprint = fingerprintOf(signedBy);
   const isChecked = key?.equals(signedBy) ?? false;
-  if (key && !isChecked) findings.blame(SIGNATURE, `was made with another key than the expected one: ${fingerprint}`);
+  if (key && !isChecked) findings.blame(SIGNATURE, `was made with a key that is not the expected one: ${fingerprint}`);
   return { fingerprint, isChecked };
 }
 
@@ -96,7 +97,7 @@ function checkRun(source: Source, run: ExportedRun): ReadonlyMap<string, Checked
   if (run.seed === null && run.leagues.every(({ status }) => status === "completed"))
     findings.blame(RUN_FILE, "every league is completed, but the seed of the run is missing");
   if (run.seed !== null && sha256Hex(run.seed) !== run.seed_commitment)
-    findings.blame(RUN_FILE, "the seed of the run is not the one whose hash is its seed_commitment");
+    findings.blame(RUN_FILE, "the hash of the run's seed is not its seed_commitment");
   if (run.format === "agent-league.export.v3") return checkLoggedRun(source, run);
   findings.except(RUN_FILE, NO_LEAGUE_LOG);
   return new Map(run.leagues.map((league) => [league.league_id, checkUnlogged(source, run, league)]));
@@ -110,7 +111,7 @@ function checkLoggedRun(source: Source, run: LoggedRun): ReadonlyMap<string, Che
   const playerIds = new Set(run.leagues.flatMap(({ players }) => players.map(({ player_id }) => player_id)));
   const agentIds = run.agents.map(({ agent_id }) => agent_id);
   if (!isDeepStrictEqual(agentIds, [...playerIds]))
-    source.findings.blame(RUN_FILE, "its list of agents is not that of the players of its leagues");
+    source.findings.blame(RUN_FILE, "its agents are not the players of its leagues");
   return new Map(
     run.leagues.map((league, index) => [
       league.league_id,
@@ -131,12 +132,12 @@ function checkStandings(
   const names = players.map(({ player_id, display_name }) => ({ player_id, display_name }));
   const recomputed = foldStandings(names, results);
   if (!isDeepStrictEqual(standings, recomputed))
-    findings.blame(RUN_FILE, `the standings of ${league_id} are not those that its matches give`);
+    findings.blame(RUN_FILE, `the standings of ${league_id} do not follow from its matches`);
   return recomputed;
 }
 
-/** An export contains only the files that follow from its league file. */
-function checkNoOthers({ texts, findings }: Source, run: ExportedRun, matches: readonly CheckedMatch[]): void {
+/** Blames the files that the league file does not list. */
+function checkUnlistedFiles({ texts, findings }: Source, run: ExportedRun, matches: readonly CheckedMatch[]): void {
   const known = new Set([RUN_FILE, MANIFEST, SIGNATURE, ...matches.map(({ file }) => file)]);
   if (run.format === "agent-league.export.v3") {
     for (const { league_id } of run.leagues) known.add(leagueLogFile(league_id));
