@@ -77,6 +77,48 @@ subcommand("serve", "Run a league manager and referees for players that join.", 
   )
   .action(async (config: string, options) => exitWith((await import("./commands/serve.ts")).serve(config, options)));
 
+const operator = subcommand("operator", "Act on a running league as its operator.", [
+  "npm run league -- operator start rps              # play with the players that are registered now",
+  "npm run league -- operator remove P03",
+  "npm run league -- operator start connect-four --data data-class",
+]);
+/** A command of the operator. It reads the operator token from the data folder of the manager. */
+const operatorCommand = (usage: string, description: string): Command =>
+  withUsageExit(operator.command(usage))
+    .description(description)
+    .option("--data <folder>", "data folder of the manager, as its config says", DATA_FOLDER)
+    .option(
+      "--manager <url>",
+      `the league manager's endpoint (default: that of the league served from the folder, else ${MANAGER_ENDPOINT})`,
+      endpointOption,
+    );
+
+operatorCommand("start", "Close the registration of leagues and play them with the players that are registered.")
+  .argument("<league...>", "ids of the leagues")
+  .action(async (leagues: string[], options) =>
+    exitWith((await import("./commands/operator.ts")).startLeagues(leagues, options)),
+  );
+
+operatorCommand("schedule", "Add a match to the current or a later round of a running league.")
+  .argument("<player...>", "player ids, one for each role of the game")
+  .addOption(new Option("--round <n>", "number of the round").argParser(countOption).makeOptionMandatory())
+  .option("--league <id>", "the league (default: the one running league that all these players are in)")
+  .action(async (players: string[], options) =>
+    exitWith((await import("./commands/operator.ts")).scheduleMatch(players, options)),
+  );
+
+operatorCommand("remove", "Remove a player from open leagues and forfeit its matches of later rounds.")
+  .argument("<player>", "id of the player, e.g. P03")
+  .action(async (player: string, options) =>
+    exitWith((await import("./commands/operator.ts")).removePlayer(player, options)),
+  );
+
+operatorCommand("reset-token", "Print a new token for a player that has lost its own.")
+  .argument("<player>", "id of the player, e.g. P03")
+  .action(async (player: string, options) =>
+    exitWith((await import("./commands/operator.ts")).resetToken(player, options)),
+  );
+
 subcommand("join", "Join a league with one player.", [
   "npm run league -- join random --name Ann",
   "npm run league -- join ./my-bot.ts --name Ann --manager http://192.168.1.7:8000/mcp",

@@ -1,9 +1,9 @@
+import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Interfaces } from "#shared/rpc/http/network-interfaces.ts";
 import { Config } from "#shared/runtime/config/config.ts";
-import { DEFAULT_CONFIG } from "#shared/runtime/defaults.ts";
 import { RPS } from "../testing/test-league.ts";
-import { addressLines, joinCommand, managerUrls, serveCommand } from "./manager-addresses.ts";
+import { addressLines, joinCommand, managerUrls, startHint } from "./manager-addresses.ts";
 
 const configOf = (manager: object): Config => Config.parse({ leagues: RPS, manager });
 const LAN: Interfaces = {
@@ -27,14 +27,14 @@ describe("the join command", () => {
   });
 });
 
-describe("the command that serves a league again", () => {
+describe("the command that starts the leagues", () => {
   it.each([
-    [DEFAULT_CONFIG, {}, "npm run league -- serve --players 2"],
-    ["config/mine.json", { lan: true }, "npm run league -- serve config/mine.json --lan --players 2"],
-    [DEFAULT_CONFIG, { joinCode: "oak", seed: "7" }, "npm run league -- serve --join-code oak --seed 7 --players 2"],
-    ["it's mine.json", {}, "npm run league -- serve 'it'\\''s mine.json' --players 2"],
-  ])("has the config %s and the options %j", (file, options, command) => {
-    expect(serveCommand(file, options)).toBe(command);
+    ["data", "npm run league -- operator start rps"],
+    ["data-class", "npm run league -- operator start rps --data data-class"],
+    ["it's mine", "npm run league -- operator start rps --data 'it'\\''s mine'"],
+  ])("names the leagues and the data folder %s", (folder, command) => {
+    const config = { ...configOf({}), data: resolve(folder) };
+    expect(startHint(config)).toContain(`  ${command}`);
   });
 });
 

@@ -1,8 +1,9 @@
+import { relative } from "node:path";
 import { isLoopback } from "#shared/protocol/addresses.ts";
 import { isWildcard, urlsOf } from "#shared/rpc/http/machine-addresses.ts";
 import type { Interfaces } from "#shared/rpc/http/network-interfaces.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
-import { DEFAULT_CONFIG, PORT_RANGES } from "#shared/runtime/defaults.ts";
+import { DATA_FOLDER, PORT_RANGES } from "#shared/runtime/defaults.ts";
 
 /** The manager's URLs for other machines, without `/mcp`: the one that the config names, else one for each address that it listens on. */
 export const managerUrls = ({ manager }: Config, interfaces: Interfaces): readonly string[] =>
@@ -35,28 +36,13 @@ export function addressLines(config: Config, interfaces: Interfaces): readonly s
   ];
 }
 
-/** Options of `league serve` that its command repeats. */
-interface ServeOptions {
-  readonly seed?: string;
-  readonly lan?: boolean;
-  readonly joinCode?: string;
-}
-
-/** The command that serves the same league again and starts it when two players have joined. */
-export function serveCommand(configFile: string, { seed, lan, joinCode }: ServeOptions): string {
-  const words = [
-    ...(configFile === DEFAULT_CONFIG ? [] : [configFile]),
-    ...(lan ? ["--lan"] : []),
-    ...(joinCode === undefined ? [] : ["--join-code", joinCode]),
-    ...(seed === undefined ? [] : ["--seed", seed]),
-  ];
+/** The lines printed if no number of players starts the leagues: the command with which the operator starts them. */
+export function startHint({ leagues, data }: Config): readonly string[] {
+  const folder = relative(process.cwd(), data);
+  const words = [...leagues.map(({ league_id }) => league_id), ...(folder === DATA_FOLDER ? [] : ["--data", folder])];
   const quoted = words.map((word) => (/^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`));
-  return ["npm run league -- serve", ...quoted, "--players 2"].join(" ");
+  return [
+    "No number of players is set, so no league starts yet. When all players have joined, enter in another terminal:",
+    `  npm run league -- operator start ${quoted.join(" ")}`,
+  ];
 }
-
-/** What the operator does next if no number of players starts the leagues. */
-export const startHint = (configFile: string, options: ServeOptions): readonly string[] => [
-  "No number of players is set, so no league starts yet. When you know the number, press Ctrl-C and enter, with your number:",
-  `  ${serveCommand(configFile, options)}`,
-  "Players that have joined stay registered.",
-];

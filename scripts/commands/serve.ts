@@ -85,7 +85,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     const code = isOpenToNetwork(config) ? await qrCode(page, process.stderr) : [];
     if (code.length > 0) progress.line(code.join("\n"));
     progress.line(`The operator token is in ${join(config.data, "operator-token")}`);
-    if (isStartedByOperator(config, flags)) for (const line of startHint(configFile, flags)) progress.line(line);
+    if (isStartedByOperator(config, flags)) for (const line of startHint(config)) progress.line(line);
   };
   start().catch((thrown) => {
     progress.line(String(thrown));

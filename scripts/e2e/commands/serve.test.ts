@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { agentsIn, cleanUp, eventually, type Running, start } from "../../testing/processes.ts";
+import { agentsIn, cleanUp, eventually, league, type Running, start } from "../../testing/processes.ts";
 import { RPS, type TestLeague, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
@@ -40,19 +40,20 @@ describe("league serve, and players that join", () => {
     await eventually("nothing to be left running", () => agentsIn(test.folder).length === 0);
   }, 40_000);
 
-  it("without a number of players it prints the command that sets one; the players stay registered", async () => {
+  it("prints the command that starts its leagues if no number of players does", async () => {
     const test = await testLeague([], RPS);
-    const first = serve(test);
-    await first.line(/^A player joins with: npm run league -- join random /);
-    await first.line(/^No number of players is set/);
-    await first.line(/^ {2}npm run league -- serve .*\.json --players 2$/);
+    const served = serve(test);
+    await served.line(/^A player joins with: npm run league -- join random /);
+    await served.line(/^No number of players is set/);
+    const printed = await served.line(/^ {2}npm run league -- operator start rps --data /);
     await joins(test, "Ann", test.port + 10).line(/registered as P01/);
     await joins(test, "Bob", test.port + 11).line(/registered as P02/);
-    first.signal("SIGINT");
-    const { stdout, stderr } = await first.ended;
-    const [, command = ""] = /^ {2}npm run league -- (serve .*)$/m.exec(stderr) ?? [];
-    expect(stdout + stderr).not.toContain("curl");
-    await start("scripts/league.ts", command.split(" ")).line(/^rps: completed$/);
+    const { code, stdout } = await league(printed.trim().split(" ").slice(4));
+    expect([code, stdout]).toEqual([0, "rps has started\n"]);
+    await served.line(/^rps: completed$/);
+    served.signal("SIGINT");
+    const ended = await served.ended;
+    expect(ended.stdout + ended.stderr).not.toContain("curl");
   }, 40_000);
 
   it("keeps its config from a second one on its folder, which is refused", async () => {

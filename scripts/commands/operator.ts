@@ -1,0 +1,99 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { z } from "zod";
+import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
+import { inOneLine } from "#shared/lib/text.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import type { MessageType } from "#shared/protocol/messages.ts";
+import { createPeers } from "#shared/rpc/peer/peer.ts";
+import type { Config } from "#shared/runtime/config/config.ts";
+import { MANAGER_ENDPOINT } from "#shared/runtime/defaults.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { Removed, Scheduled, Started, TokenReset } from "../../league-manager/api/tool-schemas.ts";
+import { jsonIn } from "../codenames/atomic-file.ts";
+import { managerUrlOf } from "../run/agents.ts";
+
+const TIMEOUT_MS = 10_000;
+const TOKEN_FILE = "operator-token";
+
+/** The data folder of a manager, and its endpoint if it is not the one of the league that is served from that folder. */
+export interface OperatorFlags {
+  readonly data: string;
+  readonly manager?: string;
+}
+
+/** `league operator start`: starts leagues with the players that are registered. The first rejection ends the command. */
+export async function startLeagues(leagues: readonly string[], flags: OperatorFlags): Promise<number> {
+  for (const league_id of leagues) {
+    await request("START_LEAGUE", { league_id }, Started, flags);
+    print(`${league_id} has started`);
+  }
+  return EXIT.ok;
+}
+
+/** `league operator schedule`: adds a match of these players, one for each role, to a round of a running league. */
+export async function scheduleMatch(
+  players: readonly string[],
+  flags: OperatorFlags & { readonly round: number; readonly league?: string },
+): Promise<number> {
+  const match = { players, round_id: flags.round, ...(flags.league !== undefined && { league_id: flags.league }) };
+  const { league_id, match_id } = await request("SCHEDULE_MATCH", match, Scheduled, flags);
+  print(`${league_id} ${match_id} is scheduled for round ${flags.round}`);
+  return EXIT.ok;
+}
+
+/** `league operator remove`: removes a player from open leagues and forfeits its matches of later rounds. */
+export async function removePlayer(player_id: string, flags: OperatorFlags): Promise<number> {
+  await request("REMOVE_PLAYER", { player_id }, Removed, flags);
+  print(`${player_id} is removed`);
+  return EXIT.ok;
+}
+
+/** `league operator reset-token`: prints a new token for a player that has lost its own. */
+export async function resetToken(player_id: string, flags: OperatorFlags): Promise<number> {
+  const { auth_token } = await request("RESET_TOKEN", { player_id }, TokenReset, flags);
+  print(`The new token of ${player_id} is ${auth_token}`);
+  print("Write it into the file tokens/player-NAME in the data folder of the player, and start the player again.");
+  return EXIT.ok;
+}
+
+const print = (line: string): void => void process.stdout.write(`${inOneLine(line)}\n`);
+
+/** Sends a request with the operator token; returns the payload of the reply. StartError: no token, no answer, or a rejection. */
+async function request<Reply extends z.ZodType>(
+  type: MessageType,
+  payload: object,
+  replySchema: Reply,
+  flags: OperatorFlags,
+): Promise<z.infer<Reply>> {
+  const bearer = tokenIn(flags.data);
+  const endpoint = flags.manager ?? servedAt(flags.data);
+  const envelope = newEnvelope(type, "league_manager:operator", payload, {
+    messageId: systemIds.uuid(),
+    at: systemClock.iso(),
+  });
+  const peers = createPeers({ clock: systemClock });
+  try {
+    const reply = await peers.message(endpoint, envelope, { timeoutMs: TIMEOUT_MS, bearer });
+    if (!reply.ok) throw new StartError(`${endpoint}: no answer (${reply.error.detail}). Is the manager running?`);
+    if (reply.value.type === "LEAGUE_ERROR") throw new StartError(inOneLine(String(reply.value.payload.message)));
+    return replySchema.parse(reply.value.payload);
+  } finally {
+    await peers.close();
+  }
+}
+
+function tokenIn(data: string): string {
+  const file = join(resolve(data), TOKEN_FILE);
+  if (!existsSync(file)) {
+    throw new StartError(`${file}: no such file; --data names the data folder of the manager`, EXIT.usage);
+  }
+  return readFileSync(file, "utf8").trim();
+}
+
+/** The endpoint of the league that `league serve` serves from a data folder, else the default one. */
+function servedAt(data: string): string {
+  const served = jsonIn(join(resolve(data), "serve.json")) as Config | null;
+  return served === null ? MANAGER_ENDPOINT : managerUrlOf(served);
+}

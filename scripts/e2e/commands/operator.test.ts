@@ -1,0 +1,69 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { cleanUp, league, newFolder, start } from "../../testing/processes.ts";
+import { RPS, testLeague } from "../../testing/test-league.ts";
+
+afterEach(cleanUp);
+
+/** A manual player does not move, so its match stays open, and its league too. */
+const PLAYERS = [
+  { name: "Ann", bot: "manual" },
+  { name: "Bob", bot: "random" },
+  { name: "Cas", bot: "random" },
+];
+
+describe("league operator", () => {
+  it("removes a player, starts a league, adds a match and resets a token", async () => {
+    const test = await testLeague([], RPS);
+    const data = join(test.folder, "data");
+    const operator = (...words: string[]) => league(["operator", ...words, "--data", data]);
+    const served = start("scripts/league.ts", ["serve", test.file]);
+    await served.line(/takes registrations at /);
+    for (const [index, { name, bot }] of PLAYERS.entries()) {
+      const port = String(test.port + 10 + index);
+      const place = ["--name", name, "--port", port, "--data", join(test.folder, name)];
+      const manager = ["--manager", `http://127.0.0.1:${test.port}/mcp`];
+      const player = start("scripts/league.ts", ["join", bot, ...place, ...manager]);
+      await player.line(/registered as P0/);
+    }
+
+    expect(await operator("remove", "P03")).toMatchObject({ code: 0, stdout: "P03 is removed\n" });
+    expect(await operator("start", "rps")).toMatchObject({ code: 0, stdout: "rps has started\n" });
+    expect(await operator("schedule", "P01", "P02", "--round", "2", "--league", "rps")).toMatchObject({
+      code: 0,
+      stdout: "rps R2M1 is scheduled for round 2\n",
+    });
+    const reset = await operator("reset-token", "P02");
+    expect(reset.stdout).toMatch(/^The new token of P02 is [\w-]{43}\nWrite it into the file tokens\/player-NAME /);
+    expect(await operator("start", "rps")).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^.+\n$/),
+    });
+    expect(await operator("remove", "P09")).toMatchObject({ code: 1, stderr: expect.stringContaining("P09") });
+    served.signal("SIGINT");
+    await served.ended;
+    expect(await operator("start", "rps")).toMatchObject({
+      code: 1,
+      stderr: `http://127.0.0.1:${test.port}/mcp: no answer (connection refused). Is the manager running?\n`,
+    });
+  }, 60_000);
+
+  it("needs the operator token of the data folder", async () => {
+    const test = await testLeague([], RPS);
+    const empty = newFolder();
+    expect(await league(["operator", "start", "rps", "--data", empty])).toMatchObject({
+      code: 2,
+      stderr: `${join(empty, "operator-token")}: no such file; --data names the data folder of the manager\n`,
+    });
+    const served = start("scripts/league.ts", ["serve", test.file]);
+    await served.line(/takes registrations at /);
+    writeFileSync(join(empty, "operator-token"), "another-token-of-32-characters-xxxxxxxx");
+    const manager = ["--manager", `http://127.0.0.1:${test.port}/mcp`];
+    expect(await league(["operator", "start", "rps", "--data", empty, ...manager])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("the operator token is missing or wrong"),
+    });
+  }, 60_000);
+});
