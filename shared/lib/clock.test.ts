@@ -2,26 +2,26 @@ import { describe, expect, it } from "vitest";
 import { type Clock, isInstant, isIso, isoAt, systemClock, throwLater } from "./clock.ts";
 import { manualClock } from "./testing/clock.ts";
 
-/** A clock and how a test lets its time pass. */
+/** A clock under test and a function that advances its time. */
 interface Subject {
   readonly clock: Clock;
-  pass(ms: number): Promise<void>;
+  advance(ms: number): Promise<void>;
 }
 
 const subjects: Readonly<Record<string, () => Subject>> = {
   systemClock: () => ({
     clock: systemClock,
-    // Timers are due in the order of their moments, so a later one shows that the earlier ones have fired.
-    pass: (ms) => new Promise((resolve) => setTimeout(resolve, ms + 5)),
+    // Timers fire in the order of their due times: when this timer fires, all earlier ones have fired.
+    advance: (ms) => new Promise((resolve) => setTimeout(resolve, ms + 5)),
   }),
   manualClock: () => {
     const clock = manualClock();
-    return { clock, pass: clock.advance };
+    return { clock, advance: clock.advance };
   },
 };
 
 describe.each(Object.entries(subjects))("%s", (_, create) => {
-  it("gives the date as a number and as text", () => {
+  it("returns the date as a number and as ISO 8601 text", () => {
     const { clock } = create();
     const before = clock.now();
     const text = clock.iso();
@@ -30,60 +30,60 @@ describe.each(Object.entries(subjects))("%s", (_, create) => {
     expect(Date.parse(text)).toBeLessThanOrEqual(clock.now());
   });
 
-  it("monotonic advances by the time that passes", async () => {
-    const { clock, pass } = create();
-    const begun = clock.monotonic();
-    await pass(10);
-    expect(clock.monotonic() - begun).toBeGreaterThanOrEqual(9.9);
+  it("monotonic() advances by the elapsed time", async () => {
+    const { clock, advance } = create();
+    const start = clock.monotonic();
+    await advance(10);
+    expect(clock.monotonic() - start).toBeGreaterThanOrEqual(9.9);
   });
 
-  it("after calls once, in the order of the moments, and not when cancelled", async () => {
-    const { clock, pass } = create();
+  it("after() calls its callback once, in the order of due times, and not if it is cancelled", async () => {
+    const { clock, advance } = create();
     const calls: string[] = [];
     clock.after(20, () => calls.push("late"));
     clock.after(5, () => calls.push("early"));
     const cancel = clock.after(5, () => calls.push("cancelled"));
     cancel();
     expect(calls).toEqual([]);
-    await pass(20);
+    await advance(20);
     expect(calls).toEqual(["early", "late"]);
     cancel();
   });
 
-  it("every calls again and again until it is cancelled, also from its own call", async () => {
-    const { clock, pass } = create();
+  it("every() calls its callback repeatedly until it is cancelled, which the callback itself may do", async () => {
+    const { clock, advance } = create();
     let calls = 0;
     const cancel = clock.every(5, () => {
       calls++;
       if (calls === 3) cancel();
     });
-    await pass(100);
+    await advance(100);
     expect(calls).toBe(3);
   });
 
-  it("pause resolves true when the time has passed, false when its signal is aborted before or during it", async () => {
-    const { clock, pass } = create();
+  it("pause() resolves to true after the time, and to false if its signal is aborted before or during the pause", async () => {
+    const { clock, advance } = create();
     const [during, before] = [new AbortController(), AbortSignal.abort()];
     const passed = clock.pause(5);
     const aborted = clock.pause(1_000_000, during.signal);
-    const never = clock.pause(1_000_000, before);
+    const abortedBefore = clock.pause(1_000_000, before);
     during.abort();
     expect(await aborted).toBe(false);
-    expect(await never).toBe(false);
-    await pass(5);
+    expect(await abortedBefore).toBe(false);
+    await advance(5);
     expect(await passed).toBe(true);
   });
 
-  it("timeout gives a signal that is aborted with a TimeoutError when the time has passed", async () => {
-    const { clock, pass } = create();
+  it("timeout() returns a signal that is aborted with a TimeoutError after the time", async () => {
+    const { clock, advance } = create();
     const signal = clock.timeout(5);
     expect(signal.aborted).toBe(false);
-    await pass(10);
+    await advance(10);
     expect(signal.aborted).toBe(true);
     expect(signal.reason).toMatchObject({ name: "TimeoutError" });
   });
 
-  it("defer and nextTurn continue after the promises that are already resolved", async () => {
+  it("defer() and nextTurn() continue after promises that are already resolved", async () => {
     const { clock } = create();
     const order: string[] = [];
     clock.defer(() => order.push("deferred"));
@@ -94,7 +94,7 @@ describe.each(Object.entries(subjects))("%s", (_, create) => {
   });
 });
 
-it("throwLater throws in a later turn, not in its caller", () => {
+it("throwLater() throws in a later turn of the event loop, not in its caller", () => {
   const deferred: (() => void)[] = [];
   throwLater({ defer: (run) => void deferred.push(run) }, new Error("late"));
   expect(deferred).toHaveLength(1);
@@ -102,7 +102,7 @@ it("throwLater throws in a later turn, not in its caller", () => {
 });
 
 describe("manualClock", () => {
-  it("fires timers at their exact moments, those that timers set included", async () => {
+  it("fires timers at their exact due times, including timers that are set by timers", async () => {
     const clock = manualClock();
     const moments: number[] = [];
     clock.after(10, () => clock.after(15, () => moments.push(clock.monotonic())));
@@ -112,7 +112,7 @@ describe("manualClock", () => {
     expect(clock.monotonic()).toBe(30);
   });
 
-  it("lets the code that waits for one timer continue before the next timer fires", async () => {
+  it("runs the code that awaits a timer before the next timer fires", async () => {
     const clock = manualClock();
     const order: string[] = [];
     clock.after(2, () => order.push("second"));
@@ -125,7 +125,7 @@ describe("manualClock", () => {
     expect(order).toEqual(["after the first", "second"]);
   });
 
-  it("keeps durations and timers when its date is set", async () => {
+  it("does not change durations or timers when its date is set", async () => {
     const clock = manualClock(1_000);
     let fired = false;
     clock.after(10, () => (fired = true));
@@ -138,8 +138,10 @@ describe("manualClock", () => {
   });
 });
 
-describe("an instant as text", () => {
-  it.each([0, 951_782_400_000, 1_735_689_600_123])("is recognized: %d ms", (ms) => expect(isIso(isoAt(ms))).toBe(true));
+describe("an instant in ISO 8601", () => {
+  it.each([0, 951_782_400_000, 1_735_689_600_123])("isIso accepts the text that isoAt writes for %d ms", (ms) =>
+    expect(isIso(isoAt(ms))).toBe(true),
+  );
 
   it.each([
     "",
@@ -153,15 +155,15 @@ describe("an instant as text", () => {
     "2025-01-01T24:00:00.000Z",
     "2025-01-01T00:00:00.000Z ",
     "+010000-01-01T00:00:00.000Z",
-  ])("is only what `iso` writes: %j is not", (text) => expect(isIso(text)).toBe(false));
+  ])("isIso rejects %j, which isoAt does not write", (text) => expect(isIso(text)).toBe(false));
 
   it.each([isoAt(0), "2025-01-01T00:00Z", "2025-01-01T00:00:00.123456+05:30"])(
-    "of any precision and zone: %j",
+    "isInstant accepts %j, with any precision and time zone",
     (text) => expect(isInstant(text)).toBe(true),
   );
 
   it.each(["", "now", "2025-01-01", "2025-01-01T00:00:00", "2025-13-01T00:00:00Z", "2025-01-01T00:00:00Z "])(
-    "has a time and a zone: %j is not one",
+    "isInstant rejects %j, which is not a date with a time and a time zone",
     (text) => expect(isInstant(text)).toBe(false),
   );
 });

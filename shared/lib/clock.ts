@@ -1,21 +1,33 @@
-/** Cancels a timer. It does nothing when a one-shot timer has already fired. */
+/** Cancels a timer. Does nothing if a one-shot timer has already fired. */
 export type Cancel = () => void;
 
-/** Time is an argument: production passes `systemClock`, tests pass a `manualClock`, a simulation passes its own. */
+/**
+ * The source of time and timers. Production code is given `systemClock`, tests are given a `manualClock`, and
+ * simulations are given a clock of virtual time.
+ */
 export interface Clock {
-  /** Milliseconds since the epoch. May jump in both directions when the machine's clock is set: for dates, not for durations. */
+  /**
+   * Returns the milliseconds since the epoch. Use it for dates, not for durations: the value jumps when the machine's
+   * clock is set.
+   */
   now(): number;
-  /** Milliseconds since some moment of this process, which never go back: for durations. */
+  /**
+   * Returns the milliseconds since an arbitrary moment of this process. The value never decreases. Use it for
+   * durations.
+   */
   monotonic(): number;
-  /** `now()` as ISO 8601 UTC with milliseconds. */
+  /** Returns `now()` as ISO 8601 UTC text with milliseconds. */
   iso(): string;
-  /** Calls `run` once, `ms` from now. The timer does not keep the process running. */
+  /** Calls `run` once, after `ms`. The timer does not keep the process running. */
   after(ms: number, run: () => void): Cancel;
-  /** Calls `run` each `ms`, first after `ms`. The timer does not keep the process running. */
+  /** Calls `run` every `ms`, for the first time after `ms`. The timer does not keep the process running. */
   every(ms: number, run: () => void): Cancel;
-  /** Waits `ms` and keeps the process running meanwhile. Resolves true when the time has passed, false as soon as `signal` is aborted. */
+  /**
+   * Waits `ms` and keeps the process running meanwhile. Resolves to true after `ms`, and to false as soon as `signal`
+   * is aborted.
+   */
   pause(ms: number, signal?: AbortSignal): Promise<boolean>;
-  /** A signal that is aborted with a TimeoutError after `ms`. It does not keep the process running. */
+  /** Returns a signal that is aborted with a TimeoutError after `ms`. The timer does not keep the process running. */
   timeout(ms: number): AbortSignal;
   /** Calls `run` in the next turn of the event loop, after the input that has already arrived. */
   defer(run: () => void): void;
@@ -24,31 +36,34 @@ export interface Clock {
 }
 
 /**
- * Throws an error in the next turn of the event loop, where nothing catches it. It ends the process of an agent, and fails nothing that runs
- * now.
+ * Throws an error in the next turn of the event loop, where no caller catches it. The error ends an agent's process
+ * without failing the code that runs now.
  */
 export const throwLater = (clock: Pick<Clock, "defer">, error: unknown): void =>
   clock.defer(() => {
     throw error;
   });
 
-/** An instant of `Clock.now()` as ISO 8601 UTC with milliseconds. */
+/** Returns an instant of `Clock.now()` as ISO 8601 UTC text with milliseconds. */
 export const isoAt = (ms: number): string => new Date(ms).toISOString();
 
 const ISO = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
-/** Whether a text is an instant as `iso` writes it. Such texts compare as their instants do. 30 February is none. */
+/**
+ * Returns whether a text is a valid instant in the format of `Clock.iso`. Texts in this format sort in the order of
+ * their instants.
+ */
 export const isIso = (text: string): boolean =>
-  // Every month has 28 days; the conversion takes longer than the pattern.
+  // The conversion is slow. It is needed only for days after the 28th, which a month may not have.
   ISO.test(text) && (text.slice(8, 10) <= "28" || isoAt(Date.parse(text)) === text);
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Whether a text is an instant in ISO 8601, with any precision and time zone. */
+/** Returns whether a text is an instant in ISO 8601, with any precision and time zone. */
 export const isInstant = (text: string): boolean =>
   isIso(text) || (INSTANT.test(text) && !Number.isNaN(Date.parse(text)));
 
-/** `Clock.pause` of a clock whose timers `after` sets. */
+/** Returns an implementation of `Clock.pause` that sets its timers with `after`. */
 export const pauseBy =
   (after: Clock["after"]): Clock["pause"] =>
   (ms, signal) =>
@@ -64,7 +79,7 @@ export const pauseBy =
       else signal?.addEventListener("abort", aborted);
     });
 
-/** `Clock.timeout` of a clock whose timers `after` sets. */
+/** Returns an implementation of `Clock.timeout` that sets its timers with `after`. */
 export const timeoutBy =
   (after: Clock["after"]): Clock["timeout"] =>
   (ms) => {
@@ -76,7 +91,7 @@ export const timeoutBy =
 let lastMs = -1;
 let lastIso = "";
 
-/** The machine's clock. `iso` formats each millisecond once. */
+/** The clock of the machine. `iso` caches the text of the current millisecond. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -89,11 +104,11 @@ export const systemClock: Clock = {
     return lastIso;
   },
   after: (ms, run) => {
-    const timer = withoutHold(setTimeout(run, ms));
+    const timer = unreferenced(setTimeout(run, ms));
     return () => clearTimeout(timer);
   },
   every: (ms, run) => {
-    const timer = withoutHold(setInterval(run, ms));
+    const timer = unreferenced(setInterval(run, ms));
     return () => clearInterval(timer);
   },
   pause: pauseBy((ms, run) => {
@@ -105,8 +120,8 @@ export const systemClock: Clock = {
   nextTurn: () => new Promise((resolve) => setImmediate(resolve)),
 };
 
-/** A browser's timer is a number, which has no `unref` and holds no process. */
-function withoutHold(timer: NodeJS.Timeout): NodeJS.Timeout {
+/** Lets the process end while the timer is pending. In a browser a timer is a number, which has no `unref`. */
+function unreferenced(timer: NodeJS.Timeout): NodeJS.Timeout {
   timer.unref?.();
   return timer;
 }

@@ -1,9 +1,9 @@
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 
-/** SHA-256 of a UTF-8 string or of bytes, 64 lowercase hex characters. */
+/** Returns the SHA-256 of a UTF-8 string or of bytes as 64 lowercase hex characters. */
 export const sha256Hex = (text: string | Buffer): string => hash("sha256", text, "hex");
 
-/** HMAC-SHA256 with a UTF-8 key, base64url without padding (43 characters). */
+/** Returns the HMAC-SHA256 of a text with a UTF-8 key, as base64url without padding (43 characters). */
 export const hmacBase64Url = (key: string, text: string): string =>
   createHmac("sha256", key).update(text).digest("base64url");
 

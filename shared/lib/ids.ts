@@ -3,27 +3,29 @@ import { flat } from "./text.ts";
 
 /** Random tokens and ids. */
 export interface Ids {
-  /** A 256-bit secret, base64url. */
+  /** Returns a random 256-bit secret as base64url. */
   token(): string;
-  /** A UUID as a flat string (see text.ts). Nothing can be read from it: no time, league or match. */
+  /** Returns a random UUID as a flat string (see text.ts). It does not encode a time, a league or a match. */
   uuid(): string;
 }
 
-/** The randomness of the system. `toLowerCase` makes V8 copy the UUID. */
+/**
+ * Tokens and ids from the system's random number generator. `toLowerCase` makes V8 copy the UUID into a flat string.
+ */
 export const systemIds: Ids = {
   token: () => randomBytes(32).toString("base64url"),
   uuid: () => randomUUID().toLowerCase(),
 };
 
-/** Whether a text has the form of a token. Its randomness cannot be checked. */
+/** Returns whether a text has the form of a token. Its randomness cannot be checked. */
 export const isToken = (text: string): boolean => /^[\w-]{43}$/.test(text);
 
-/** Whether a text has the form of a session's id, and is not the name of a match. */
+/** Returns whether a text has the form of a session id, a UUID. Match references do not have this form. */
 export const isSessionId = (text: string): boolean => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
 
 /**
- * The same id for the same parts, in the form of a UUID of version 4: a message that is sent again carries the id that it had before.
- * The parts are stream, version and recipient.
+ * Returns the same id for the same parts (stream, version and recipient), in the form of a UUID of version 4. A message
+ * that is sent again therefore has the same id.
  */
 export function derivedMessageId(...parts: readonly string[]): string {
   const bytes = hash("sha256", JSON.stringify(parts), "buffer");
@@ -33,28 +35,31 @@ export function derivedMessageId(...parts: readonly string[]): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** A suffix that distinguishes runs that begin in the same second. */
+/** Returns a suffix of six hex characters that distinguishes runs that begin in the same second. */
 export const newRunSuffix = (): string => randomBytes(3).toString("hex");
 
 const numbered = (prefix: string, ordinal: number): string => `${prefix}${String(ordinal).padStart(2, "0")}`;
 
-/** `P01` for the first player. */
+/** Returns the id of a player: `P01` for ordinal 1. */
 export const playerId = (ordinal: number): string => numbered("P", ordinal);
 
-/** `REF01` for the first referee. */
+/** Returns the id of a referee: `REF01` for ordinal 1. */
 export const refereeId = (ordinal: number): string => numbered("REF", ordinal);
 
-/** One string that names a match: match ids are unique within a league only. */
+/** Returns a reference to a match that is unique across leagues. Match ids are unique only within a league. */
 export const matchRef = (leagueId: string, matchId: string): string => `${leagueId}/${matchId}`;
 
-/** A player as an agent of the session of one match: `P01@league/R1M1`. */
+/** Returns the agent id of a player in the session of a match: `P01@league/R1M1`. */
 export const matchAgentId = (playerId: string, leagueId: string, matchId: string): string =>
   flat(playerId, "@", leagueId, "/", matchId);
 
-/** The order of ids: by their prefix, then by their number, P99 before P100. It is the same on every machine. */
+/**
+ * Compares ids by their prefix and then by their number, so that P99 comes before P100. The order does not depend on
+ * the locale.
+ */
 export function compareIds(a: string, b: string): number {
-  const [, nameA = "", numberA = ""] = /^(.*?)(\d*)$/s.exec(a) ?? [];
-  const [, nameB = "", numberB = ""] = /^(.*?)(\d*)$/s.exec(b) ?? [];
-  if (nameA !== nameB) return nameA < nameB ? -1 : 1;
+  const [, prefixA = "", numberA = ""] = /^(.*?)(\d*)$/s.exec(a) ?? [];
+  const [, prefixB = "", numberB = ""] = /^(.*?)(\d*)$/s.exec(b) ?? [];
+  if (prefixA !== prefixB) return prefixA < prefixB ? -1 : 1;
   return Number(numberA) - Number(numberB) || (a < b ? -1 : a > b ? 1 : 0);
 }

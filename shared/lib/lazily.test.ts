@@ -1,39 +1,39 @@
 import { expect, test } from "vitest";
 import { lazily, memoized } from "./lazily.ts";
 
-/** A load whose first `times` attempts fail, and the number of attempts. */
-function failing(times: number) {
-  let begun = 0;
+/** Returns a lazy load whose first `failures` attempts fail, and a function that returns the number of attempts. */
+function failing(failures: number) {
+  let attempts = 0;
   const load = lazily(async () => {
-    if (begun++ < times) throw new Error(`failure ${begun}`);
-    return { loaded: begun };
+    if (attempts++ < failures) throw new Error(`failure ${attempts}`);
+    return { loaded: attempts };
   });
-  return { load, begun: () => begun };
+  return { load, attempts: () => attempts };
 }
 
-test("loads at the first call and returns the same value to all callers", async () => {
-  const { load, begun } = failing(0);
-  expect(begun()).toBe(0);
+test("lazily loads at the first call and returns the same value to all callers", async () => {
+  const { load, attempts } = failing(0);
+  expect(attempts()).toBe(0);
   const [one, two] = await Promise.all([load(), load()]);
-  expect([one, await load(), begun()]).toEqual([{ loaded: 1 }, two, 1]);
+  expect([one, await load(), attempts()]).toEqual([{ loaded: 1 }, two, 1]);
 });
 
-test("a failed load rejects for all waiting callers and is repeated at the next call", async () => {
-  const { load, begun } = failing(1);
+test("lazily rejects the promises of all waiting callers after a failed load, and loads again at the next call", async () => {
+  const { load, attempts } = failing(1);
   const outcomes = await Promise.allSettled([load(), load()]);
   const failed = { status: "rejected", reason: new Error("failure 1") };
-  expect([outcomes, begun()]).toEqual([[failed, failed], 1]);
+  expect([outcomes, attempts()]).toEqual([[failed, failed], 1]);
   expect(await load()).toEqual({ loaded: 2 });
   expect(await load()).toEqual({ loaded: 2 });
 });
 
-test("a value is made at the first call, and once for all calls", () => {
-  let made = 0;
+test("memoized creates its value at the first call and returns it to all callers", () => {
+  let calls = 0;
   const value = memoized(() => {
-    made++;
+    calls++;
     return undefined;
   });
-  expect(made).toBe(0);
+  expect(calls).toBe(0);
   expect([value(), value()]).toEqual([undefined, undefined]);
-  expect(made).toBe(1);
+  expect(calls).toBe(1);
 });

@@ -1,4 +1,7 @@
-/** Loads at the first call, once for all calls. A failed load is repeated at the next call. */
+/**
+ * Returns a function that loads at its first call and returns the same promise to all callers. After a failure the next
+ * call loads again.
+ */
 export function lazily<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | null = null;
   return () => {
@@ -10,11 +13,14 @@ export function lazily<T>(load: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Makes a value at the first call, for tables that few processes need. */
-export function memoized<T>(make: () => T): () => T {
-  let made: { readonly value: T } | null = null;
+/**
+ * Returns a function that creates a value at its first call and returns it from then on, for tables that few processes
+ * need.
+ */
+export function memoized<T>(create: () => T): () => T {
+  let created: { readonly value: T } | null = null;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    created ??= { value: create() };
+    return created.value;
   };
 }

@@ -16,17 +16,17 @@ test.each([
   ['{\n"a":1,}', "not JSON (position 8)"],
   ["\u001b[2J", "not JSON"],
   ["not JSON at position 7", "not JSON"],
-  ["stranger ".repeat(50), "not JSON"],
-])("a text that is not JSON is not quoted: %j", (text, message) => {
+  ["untrusted ".repeat(50), "not JSON"],
+])("messageOf does not quote a text that is not JSON: %j", (text, message) => {
   expect(messageOf(thrownBy(() => JSON.parse(text)))).toBe(message);
 });
 
-test("a value that exceeds the stack is nested too deeply", () => {
+test("messageOf reports a value that exhausts the call stack as nested too deeply", () => {
   const value = JSON.parse("[".repeat(200_000) + "]".repeat(200_000));
   expect(messageOf(thrownBy(() => JSON.stringify(value, null, 1)))).toBe(TOO_DEEP);
 });
 
-test("other messages stay as they are", () => {
+test("messageOf returns other messages unchanged", () => {
   expect([new Error("JSON"), new SyntaxError("no such flag"), new RangeError("too long"), 3].map(messageOf)).toEqual([
     "JSON",
     "no such flag",

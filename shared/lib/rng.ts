@@ -1,18 +1,21 @@
 import { hash } from "node:crypto";
 
-/** A seeded generator: the same seed gives the same numbers on every machine. */
+/** A seeded random number generator. The same seed gives the same numbers on every machine. */
 export interface Random {
-  /** A float in [0, 1). */
+  /** Returns a float in [0, 1). */
   next(): number;
-  /** An integer from `min` to `max`, both included. */
+  /** Returns an integer from `min` to `max`, both included. */
   int(min: number, max: number): number;
-  /** One item of a list that is not empty. */
+  /** Returns an item of the list. Throws a RangeError if the list is empty. */
   pick<T>(items: readonly T[]): T;
-  /** A shuffled copy. */
+  /** Returns a shuffled copy of the list. */
   shuffle<T>(items: readonly T[]): T[];
 }
 
-/** sfc32, seeded by SHA-256 of the seed string: statistically sound and fast, not for secrets. */
+/**
+ * Creates a generator (sfc32) that is seeded with the SHA-256 of a string. It is statistically sound and fast, but not
+ * cryptographically secure.
+ */
 export function createRandom(seed: string): Random {
   const bytes = hash("sha256", seed, "buffer");
   let a = bytes.readInt32LE(0);

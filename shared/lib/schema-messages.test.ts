@@ -22,19 +22,19 @@ const Sample = z.strictObject({
   id: z.uuid(),
   at: z.iso.datetime(),
   color: z.string().regex(/^#[\da-f]{6}$/),
-  own: z.string({ error: "a secret of 43 characters" }),
+  secret: z.string({ error: "a secret of 43 characters" }),
   checked: z.string().refine((text) => text === "yes"),
 });
-const sound = {
+const valid = {
   ...{ name: "Ann", port: 1, ratio: 1, step: 5, isOpen: true, kind: "agent", protocol: "league.v2", move: 1 },
   ...{ player: "x", seats: [{ kind: "human" }, { kind: "human" }], id: "8f14e45f-ceea-467f-a9b3-1f6f9a5b0f0e" },
-  ...{ at: "2026-01-31T12:00:00Z", color: "#ffffff", own: "x", checked: "yes" },
+  ...{ at: "2026-01-31T12:00:00Z", color: "#ffffff", secret: "x", checked: "yes" },
 };
 
 describe.each([
   ["a schema", Sample],
   ["a compiled schema", z.compile(Sample)],
-])("%s says what to write", (_, schema) => {
+])("fault messages of %s", (_, schema) => {
   test.each<[object, string]>([
     [{ name: undefined }, "name: is missing"],
     [{ name: 3 }, "name: must be text, not 3"],
@@ -58,22 +58,22 @@ describe.each([
     [{ id: "1" }, "id: must be a UUID"],
     [{ at: "today" }, "at: must be a date and time such as 2026-01-31T12:00:00Z"],
     [{ color: "red" }, "color: must have the form /^#[\\da-f]{6}$/"],
-    [{ own: 1 }, "own: a secret of 43 characters"],
+    [{ secret: 1 }, "secret: a secret of 43 characters"],
     [{ checked: "no" }, "checked: is not allowed"],
     [{ colour: 1 }, 'unknown field "colour". Did you mean "color"?'],
     [{ a: 1, b: 2 }, 'unknown fields "a", "b"'],
-  ])("%j: %s", (change, expected) => {
-    const parsed = schema.safeParse({ ...sound, ...change });
+  ])("describe a value with %j as %j", (change, expected) => {
+    const parsed = schema.safeParse({ ...valid, ...change });
     expect(parsed.error?.issues.map(faultLine)).toEqual([expected]);
   });
 });
 
 it.each([Sample, z.compile(Sample)])(
-  "the message of a thrown schema error is one line of words, not JSON",
+  "messageOf returns a thrown schema error as one line of plain text, not as JSON",
   (schema) => {
     const thrown = (() => {
       try {
-        return schema.parse({ ...sound, name: 3, port: 0 });
+        return schema.parse({ ...valid, name: 3, port: 0 });
       } catch (error) {
         return error;
       }
@@ -83,7 +83,7 @@ it.each([Sample, z.compile(Sample)])(
 );
 
 test.each([[["x"]], [[{ message: "m" }]], [[null]]])(
-  "the message of another library's error with issues %j stays as it is",
+  "messageOf returns the message of another library's error with issues %j unchanged",
   (issues) => {
     expect(messageOf(Object.assign(new Error("too cold"), { issues }))).toBe("too cold");
   },
@@ -95,6 +95,6 @@ test.each([
   ["CHESS.V1", "chess.v1"],
   ["poker", null],
   ["x", null],
-])("%s is taken for %s", (text, expected) => {
+])("the known word nearest to %j is %j", (text, expected) => {
   expect(nearest(text, ["rps.v1", "chess.v1", "kuhn_poker.v1"])).toBe(expected);
 });

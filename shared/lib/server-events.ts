@@ -1,6 +1,9 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 
-/** The events of a `text/event-stream` (WHATWG HTML, section 9.2). An event of more than `maxCharacters` throws. Lone ids are no events. */
+/**
+ * Parses the events of a `text/event-stream` (WHATWG HTML, section 9.2). Throws if an event has more than
+ * `maxCharacters` characters. An id without data is not an event.
+ */
 export async function* serverEvents(
   body: AsyncIterable<Uint8Array>,
   maxCharacters: number,
@@ -10,7 +13,7 @@ export async function* serverEvents(
   const parser = createParser({
     maxBufferSize: maxCharacters,
     onEvent: (event) => void events.push(event),
-    // Unknown fields and the like are left out, as the standard demands.
+    // Other faults, such as unknown fields, are ignored, as the standard requires.
     onError({ type }) {
       if (type === "max-buffer-size-exceeded") throw new Error(`an event of more than ${maxCharacters} characters`);
     },

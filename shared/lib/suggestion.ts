@@ -1,4 +1,7 @@
-/** The known word that a text probably means; null when none is near. */
+/**
+ * Returns the known word that is nearest to a text, or null if none is near. At most a third of the text's characters
+ * may differ.
+ */
 export function nearest(text: string, known: readonly string[]): string | null {
   const limit = Math.floor(text.length / 3);
   const near = known
@@ -7,7 +10,7 @@ export function nearest(text: string, known: readonly string[]): string | null {
   return near.toSorted((a, b) => a.distance - b.distance)[0]?.word ?? null;
 }
 
-/** `. Did you mean "rps.v1"?`, or nothing. */
+/** Returns `. Did you mean "rps.v1"?`, or an empty string if no known word is near. */
 export function didYouMean(text: unknown, known: readonly string[]): string {
   const word = typeof text === "string" && text.length <= MAX_LENGTH ? nearest(text, known) : null;
   return word === null ? "" : `. Did you mean ${JSON.stringify(word)}?`;
@@ -15,7 +18,10 @@ export function didYouMean(text: unknown, known: readonly string[]): string {
 
 const MAX_LENGTH = 60;
 
-/** Optimal string alignment: insertions, deletions, replacements and swaps of neighbours. */
+/**
+ * Returns the optimal string alignment distance: the number of insertions, deletions, replacements and swaps of
+ * neighbouring characters.
+ */
 function distanceOf(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)];
   const at = (row: number, column: number): number => rows[row]?.[column] ?? Number.POSITIVE_INFINITY;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { asText, escapeJson, escapeUnprintable, inOneLine, isDeeperThan, isName, jsonOf } from "./text.ts";
 
-describe("a name", () => {
-  test.each(["Ann", "Ö. Müller 3", "囲碁", "👩‍🚀", "a:b/c", "<b>"])("may be %j", (name) =>
+describe("isName", () => {
+  test.each(["Ann", "Ö. Müller 3", "囲碁", "👩‍🚀", "a:b/c", "<b>"])("accepts %j", (name) =>
     expect(isName(name)).toBe(true),
   );
   test.each([
@@ -22,21 +22,21 @@ describe("a name", () => {
     "An\ufeffn",
     "A\u00adnn",
     "\u3164",
-  ])("may not be %j", (name) => expect(isName(name)).toBe(false));
+  ])("rejects %j", (name) => expect(isName(name)).toBe(false));
 });
 
-test("untrusted text is put on one line, without control characters", () => {
+test("inOneLine replaces line breaks and control characters with spaces", () => {
   expect(inOneLine("won\nP99 registered\u001b[31m: x\u202E")).toBe("won P99 registered [31m: x ");
 });
 
-test("invisible characters are shown as escapes", () => {
+test("escapeUnprintable writes invisible characters as escapes", () => {
   expect(escapeUnprintable("A\u200bn\u{1b}n\n\u202e👩‍🚀")).toBe("A\\u{200b}n\\u{1b}n\\u{a}\\u{202e}👩‍🚀");
 });
 
-test("any untrusted value has a text, and none throws", () => {
-  const unwritable: Record<string, unknown> = {};
-  unwritable.self = unwritable;
-  expect(["a", 1, null, { toString: 1 }, undefined, unwritable].map(asText)).toEqual([
+test("asText and jsonOf return a text for any value and never throw", () => {
+  const circular: Record<string, unknown> = {};
+  circular.self = circular;
+  expect(["a", 1, null, { toString: 1 }, undefined, circular].map(asText)).toEqual([
     "a",
     "1",
     "null",
@@ -47,7 +47,7 @@ test("any untrusted value has a text, and none throws", () => {
   expect(jsonOf("a")).toBe('"a"');
 });
 
-test("the depth of a nested value is found without recursion", () => {
+test("isDeeperThan measures the depth of a nested value without recursion", () => {
   const nested = (levels: number): unknown => JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`);
   expect([1, "a", null, {}, [1], { a: [{}] }].map((value) => isDeeperThan(2, value))).toEqual(Array(6).fill(false));
   expect([nested(100), nested(101), nested(102), nested(200_000)].map((value) => isDeeperThan(100, value))).toEqual([
@@ -58,7 +58,7 @@ test("the depth of a nested value is found without recursion", () => {
   ]);
 });
 
-test("JSON text with escaped control characters and characters without width has the same value", () => {
+test("escapeJson escapes control characters and zero-width characters without changing the value", () => {
   const value = { name: "A\u200bn\u{9b}n\u202e👩‍🚀" };
   const text = escapeJson(JSON.stringify(value, null, 1));
   expect(text).toBe('{\n "name": "A\\u200bn\\u009bn\\u202e👩‍🚀"\n}');

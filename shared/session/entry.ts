@@ -17,14 +17,14 @@ export type FaultCause = (typeof faultCauses)[number];
 
 const Fault = z.object({
   role: z.string(),
-  /** G001 INVALID_MOVE or G002 TIMEOUT; absent for a resignation, which is no error. */
+  /** G001 INVALID_MOVE or G002 TIMEOUT; absent for a resignation, which is not an error. */
   code: z.enum(["G001", "G002"]).optional(),
   cause: z.enum(faultCauses),
   detail: z.string(),
-  /** What the player answered, cut to 2 kB, tokens removed. */
+  /** The player's answer, cut to 2 kB, with tokens removed. */
   raw: z.string().optional(),
 });
-/** Why a role failed its turn; the cause is for machines, the detail for people. */
+/** The reason why a role forfeits: `cause` for machines, `detail` for people. */
 export type Fault = Readonly<z.infer<typeof Fault>>;
 
 const tick = z.int().min(0);
@@ -37,7 +37,7 @@ const Entry = z.discriminatedUnion("type", [
     options: z.unknown(),
     /** Role to agent. */
     participants: z.record(z.string(), z.string()),
-    /** SHA-256 of the seed string; the seed itself is published when the session has ended. */
+    /** SHA-256 of the seed string. The seed itself is published when the session has ended. */
     seed_commitment: z.string(),
     at,
   }),
@@ -46,11 +46,14 @@ const Entry = z.discriminatedUnion("type", [
   z.object({ type: z.literal("aborted"), tick, reason: z.string(), at }),
   z.object({ type: z.literal("expired"), tick, at }),
 ]);
-/** What a session's log holds, in the order it happened. `at` is ISO 8601 UTC. */
+/** An entry of a session's log. `at` is ISO 8601 UTC. */
 export type Entry = Readonly<z.infer<typeof Entry>>;
 
-/** Parses the stored text of an entry. Throws a SyntaxError or a ZodError with a message in words if the text is not an entry. */
+/**
+ * Parses the stored text of an entry. Throws a SyntaxError if the text is not JSON, or a ZodError if it is not an
+ * entry.
+ */
 export const parseEntry = (body: string): Entry => Entry.parse(JSON.parse(body));
 
-/** An entry as it is appended to the session's stream. */
+/** Returns an entry as the event that is appended to the session's stream. */
 export const eventOf = (entry: Entry): NewEvent => ({ type: entry.type, body: JSON.stringify(entry) });

@@ -14,7 +14,7 @@ const AT = "2025-01-01T00:00:00.000Z";
 const SEED = "a seed";
 const players = { player_1: "P01", player_2: "P02" };
 
-/** A session by the rules, with the rows of its log. */
+/** Plays a session and returns it with the rows of its log. */
 function play(
   game: unknown,
   options: unknown,
@@ -29,8 +29,8 @@ function play(
 
 const late = (role: string) => ({ role, code: "G002", cause: "timeout", detail: "late" }) as const;
 
-describe("what a session means for a match", () => {
-  test("one that expired is told as aborted, the nearest end that the wire has a word for, without points", () => {
+describe("the outcome of a match", () => {
+  test("is `aborted` without points if the session expired, because the wire format has no expiry", () => {
     const { session, rows } = play(rps, {}, [act("player_1", "rock"), { type: "expire" }]);
     expect(outcomeOf(session, rows.at(-1)?.hash ?? "", players)).toMatchObject({
       winner: null,
@@ -40,7 +40,7 @@ describe("what a session means for a match", () => {
     });
   });
 
-  test("a team loses with the one of it that is at fault, and the other team wins whole", () => {
+  test("gives a win to every member of the other team if one member of a team is at fault", () => {
     const [losers, winners] = codenames.info.teams?.map(({ roles }) => roles) ?? [];
     const { session } = play(codenames, {}, [{ type: "forfeit", faults: [late(losers?.[1] ?? "")] }]);
     const points = (roles: readonly string[] | undefined, each: number) => roles?.map((role) => [role, each]) ?? [];
@@ -53,10 +53,10 @@ describe("what a session means for a match", () => {
   });
 });
 
-describe("a told match against its log", () => {
+describe("faultsOfMatch", () => {
   const won = [act("player_1", "rock"), act("player_2", "scissors")];
   const { session, rows } = play(rps, { best_of: 3 }, [...won, ...won]);
-  const told: ReportedMatch = {
+  const reported: ReportedMatch = {
     ...outcomeOf(session, rows.at(-1)?.hash ?? "", players),
     game: "rps.v1",
     options: { best_of: 3 },
@@ -65,22 +65,23 @@ describe("a told match against its log", () => {
     log: rows.map(({ body }) => body),
   };
 
-  test("holds as it was played", () => {
-    expect(faultsOfMatch(told)).toEqual([]);
+  test("finds no fault in a match that is reported as it was played", () => {
+    expect(faultsOfMatch(reported)).toEqual([]);
   });
 
-  test("is checked with one parse of each log entry", () => {
+  test("parses each log entry once", () => {
     const parse = vi.spyOn(JSON, "parse");
-    faultsOfMatch(told);
-    expect(parse.mock.calls.map(([text]) => text)).toEqual(told.log);
+    faultsOfMatch(reported);
+    expect(parse.mock.calls.map(([text]) => text)).toEqual(reported.log);
     parse.mockRestore();
   });
 
-  test("an entry that is not JSON, or an action that is illegal, is reported in words", () => {
-    const withEntry = (text: string): readonly string[] => faultsOfMatch({ ...told, log: [told.log[0] ?? "", text] });
+  test("describes an entry that is not JSON and an illegal action in plain text", () => {
+    const withEntry = (text: string): readonly string[] =>
+      faultsOfMatch({ ...reported, log: [reported.log[0] ?? "", text] });
     expect(withEntry("")).toEqual(["log entry 1: not JSON: the text ends too early"]);
     expect(withEntry("\u001b[2J")).toEqual(["log entry 1: not JSON"]);
-    expect(withEntry((told.log[1] ?? "").replace("rock", "lizard"))).toEqual([
+    expect(withEntry((reported.log[1] ?? "").replace("rock", "lizard"))).toEqual([
       "log entry 1: the log has an illegal action at tick 0",
     ]);
   });
@@ -89,27 +90,27 @@ describe("a told match against its log", () => {
     ["other spaces", (text) => text.replace(",", ", ")],
     ["its fields in another order", (text) => text.replace('{"type":"acted","tick":0,', '{"tick":0,"type":"acted",')],
     ["a time of another precision and zone", (text) => text.replace(AT, "2025-01-01T01:00:00+01:00")],
-  ])("may be written by another referee: an entry with %s", (_, change) => {
-    const text = told.log[1] ?? "";
+  ])("accepts an entry that another referee has written with %s", (_, change) => {
+    const text = reported.log[1] ?? "";
     expect(change(text)).not.toBe(text);
-    const log = told.log.with(1, change(text));
-    expect(faultsOfMatch({ ...told, log, log_head: log.reduce(chainHash, GENESIS) })).toEqual([]);
+    const log = reported.log.with(1, change(text));
+    expect(faultsOfMatch({ ...reported, log, log_head: log.reduce(chainHash, GENESIS) })).toEqual([]);
   });
 
   test.each(["yesterday", "", "2025-01-01", "2025-01-01T00:00:00", "2025-13-01T00:00:00.000Z"])(
-    "does not hold with an entry at %j",
+    "rejects an entry with the time %j",
     (at) => {
-      const log = told.log.with(1, (told.log[1] ?? "").replace(AT, at));
-      expect(faultsOfMatch({ ...told, log, log_head: log.reduce(chainHash, GENESIS) })).toEqual([
+      const log = reported.log.with(1, (reported.log[1] ?? "").replace(AT, at));
+      expect(faultsOfMatch({ ...reported, log, log_head: log.reduce(chainHash, GENESIS) })).toEqual([
         "log entry 1: its time is not ISO 8601 with a time zone",
       ]);
     },
   );
 
   test.each([[{ best_of: 2 }], [{}], [undefined], [{ best_of: 0 }], [{ best_of: "3" }]])(
-    "does not hold when %j was ordered, though all else follows from the log",
+    "rejects a match with the configured options %j if the log has other options",
     (options) => {
-      expect(faultsOfMatch({ ...told, options })).toEqual(["the log is of a match with other options"]);
+      expect(faultsOfMatch({ ...reported, options })).toEqual(["the log belongs to a match with other options"]);
     },
   );
 });

@@ -6,7 +6,7 @@ import { replayTexts } from "./replay.ts";
 import { optionsOfNew, type Session } from "./session.ts";
 import { verdictOf } from "./verdict.ts";
 
-/** What a finished session means for a league's match: players instead of roles. */
+/** The outcome of a match: the verdict of its session, by player instead of by role. */
 interface MatchOutcome {
   readonly winner: string | null;
   readonly final_scores: Readonly<Record<string, number>>;
@@ -14,11 +14,14 @@ interface MatchOutcome {
   readonly termination: "normal" | "forfeit" | "aborted";
   readonly reason: string;
   readonly faults: (Fault & { readonly player_id: string })[];
-  /** Hash of the last entry. */
+  /** The hash of the last log entry. */
   readonly log_head: string;
 }
 
-/** The outcome of a completed session. `head` is the hash of its last entry, `players` is role to player. Throws if the session is active. */
+/**
+ * Returns the outcome of a completed session. `head` is the hash of its last entry, `players` maps roles to players.
+ * Throws if the session is active.
+ */
 export function outcomeOf(session: Session, head: string, players: Readonly<Record<Role, string>>): MatchOutcome {
   const verdict = verdictOf(session);
   const byPlayer = <T>(values: Readonly<Record<Role, T>>): Record<string, T> =>
@@ -34,46 +37,49 @@ export function outcomeOf(session: Session, head: string, players: Readonly<Reco
   };
 }
 
-/** A reported result, with the log that must prove it. */
+/** A result as a referee reports it, with the log that must prove it. */
 export interface ReportedMatch extends Omit<MatchOutcome, "faults"> {
   readonly game: string;
-  /** As the league's config has them. */
+  /** The options in the league's config, before they are parsed. */
   readonly options: unknown;
   readonly seed: string;
   /** Role to player. */
   readonly roles: Readonly<Record<Role, string>>;
   readonly faults: readonly unknown[];
-  /** The entries' stored texts, in order. */
+  /** The stored texts of the entries, in order. */
   readonly log: readonly string[];
 }
 
-/** Replays a match's log by the rules, from the match's game, options and seed, and returns each field of the result that does not follow from it. */
-export function faultsOfMatch(told: ReportedMatch): readonly string[] {
-  const replayed = replayTexts(told.log, told.seed);
+/**
+ * Replays the log of a match with its seed. Returns a message for each field of the result that does not follow from
+ * the log; empty if the result is proven.
+ */
+export function faultsOfMatch(reported: ReportedMatch): readonly string[] {
+  const replayed = replayTexts(reported.log, reported.seed);
   if (!replayed.ok) return [`log entry ${replayed.error.seq}: ${replayed.error.message}`];
   const { session, head } = replayed.value;
-  if (session.status !== "completed") return ["the log does not lead to an end"];
+  if (session.status !== "completed") return ["the log does not reach the end of the match"];
   const { game } = session;
-  const options = game.options.safeParse(told.options ?? {});
+  const options = game.options.safeParse(reported.options ?? {});
   const expected = {
     game: game.id,
-    ...outcomeOf(session, head, told.roles),
+    ...outcomeOf(session, head, reported.roles),
   };
   const faults = Object.entries(expected).flatMap(([field, value]) =>
-    isDeepStrictEqual(value, told[field as keyof typeof expected]) || isLeftOut(told, field)
+    isDeepStrictEqual(value, reported[field as keyof typeof expected]) || isOmitted(reported, field)
       ? []
       : [
-          `${field} is ${JSON.stringify(told[field as keyof typeof expected])}, but the log gives ${JSON.stringify(value)}`,
+          `${field} is ${JSON.stringify(reported[field as keyof typeof expected])}, but the log gives ${JSON.stringify(value)}`,
         ],
   );
-  // A log that is older than a rule's version has the options as START_GAME gave them, a newer log also names the version.
-  const isAsOrdered =
+  // Logs of earlier versions have the options as START_GAME gave them. Later logs also record the version of a rule.
+  const hasConfiguredOptions =
     options.success &&
-    [options.data, optionsOfNew(game, options.data)].some((given) => isDeepStrictEqual(session.options, given));
-  return isAsOrdered ? faults : [...faults, "the log is of a match with other options"];
+    [options.data, optionsOfNew(game, options.data)].some((accepted) => isDeepStrictEqual(session.options, accepted));
+  return hasConfiguredOptions ? faults : [...faults, "the log belongs to a match with other options"];
 }
 
-/** Role to agent of the session of a match, as the referees of this project name them. */
+/** Returns the participants of a match's session (role to agent id), as the referees of this project name them. */
 export const participantsOf = ({
   league_id,
   match_id,
@@ -86,8 +92,10 @@ export const participantsOf = ({
 }): Readonly<Record<Role, string>> =>
   Object.fromEntries(Object.entries(roles).map(([role, player]) => [role, matchAgentId(player, league_id, match_id)]));
 
-/** An aborted match gives no points, so its points and scores may be left out. */
-const isLeftOut = (told: ReportedMatch, field: string): boolean =>
-  told.termination === "aborted" &&
+/**
+ * Returns whether a field is missing because an aborted match gives no points: its points and scores may be omitted.
+ */
+const isOmitted = (reported: ReportedMatch, field: string): boolean =>
+  reported.termination === "aborted" &&
   (field === "match_points" || field === "final_scores") &&
-  Object.keys(told[field]).length === 0;
+  Object.keys(reported[field]).length === 0;

@@ -7,12 +7,12 @@ const seeds = (seedRule: SeedRule): string[] =>
   [1, 2, 3].map((epoch) => matchSeed({ seed: "run seed", seedRule }, "rps", "R1M1", epoch));
 
 describe("the seed of a match", () => {
-  it("under epoch 1 is the HMAC of its name under the league's or the run's seed, and includes the epoch from epoch 2 on", () => {
+  it("is the HMAC of the match reference, which includes the epoch from epoch 2 on", () => {
     expect(seeds("per_league")).toEqual([hmac("rps/R1M1"), hmac("rps/R1M1/2"), hmac("rps/R1M1/3")]);
     expect(seeds("per_epoch")).toEqual([hmac("rps/R1M1"), hmac("rps/R1M1/2"), hmac("rps/R1M1/3")]);
   });
 
-  it("is the same under every epoch in a run that an older version began", () => {
+  it("is the same in every epoch under the rule `per_match` of older versions", () => {
     expect(seeds("per_match")).toEqual([hmac("rps/R1M1"), hmac("rps/R1M1"), hmac("rps/R1M1")]);
   });
 });

@@ -6,7 +6,7 @@ import { err, messageOf, ok, type Result } from "../lib/result.ts";
 import { type Entry, parseEntry } from "./entry.ts";
 import { evolve, evolveCreated, type Session } from "./session.ts";
 
-/** The first entry of a log that does not hold, and why. */
+/** The first invalid entry of a log. `seq` is its sequence number, which begins at 0. */
 interface ReplayFault {
   readonly seq: number;
   readonly message: string;
@@ -19,9 +19,9 @@ interface Replayed {
 }
 
 /**
- * Folds stored rows into their session.
- * Checks the chain (sequence, previous hash, hash of the stored text), the seed against its commitment and every action by the game's rules.
- * Returns the first fault with its place. Calls `onStep` with the session after each entry.
+ * Folds stored rows into their session. Checks the hash chain (sequence numbers, previous hashes, hashes of the stored
+ * texts), the commitment of the seed, and every action against the rules of the game. Calls `onStep` with the session
+ * after each entry. Returns the session, or the first fault with its sequence number.
  */
 export function replay(
   rows: readonly RecordedEvent[],
@@ -50,8 +50,9 @@ export function replay(
 }
 
 /**
- * Folds the texts of a log's entries, as a result message carries them, into their session, and computes the chain's head. Checks the seed and
- * the rules as `replay` does, and the times. Texts alone have no hashes to check: the caller compares the head.
+ * Folds the texts of a log's entries, as a result message carries them, into their session, and computes the hash of
+ * the last entry. Checks the seed and the rules as `replay` does, and the format of the times. The texts carry no
+ * hashes: the caller compares the computed hash with the reported one.
  */
 export function replayTexts(texts: readonly string[], seed: string): Result<Replayed, ReplayFault> {
   let session: Session | null = null;
@@ -69,14 +70,17 @@ export function replayTexts(texts: readonly string[], seed: string): Result<Repl
 
 const EMPTY = err({ seq: 0, message: "the log is empty" });
 
-/** The entry of a text. Other referees may write JSON and times in other ways than this program, but each entry has a time. */
+/** Parses an entry and checks its time. Other referees may format JSON and times differently from this program. */
 function timedEntry(text: string): Entry {
   const entry = parseEntry(text);
   if (!isInstant(entry.at)) throw new Error("its time is not ISO 8601 with a time zone");
   return entry;
 }
 
-/** The session after an entry of its log; `session` is null before the first. Throws if the entry cannot follow. */
+/**
+ * Returns the session after an entry of its log; `session` is null before the first entry. Throws if the entry cannot
+ * follow.
+ */
 const next = (session: Session | null, entry: Entry, seed: string): Session =>
   session === null ? begin(entry, seed) : evolve(session, entry);
 

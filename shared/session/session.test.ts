@@ -17,7 +17,7 @@ import {
 } from "./session.ts";
 import { verdictOf } from "./verdict.ts";
 
-/** Sequential: each takes one or two of what is left; who takes the last wins. */
+/** A sequential game: roles take one or two of the remaining stones; the role that takes the last stone wins. */
 const nim: Game<{ left: number }, { left: number; turn: string }, number, object> = {
   id: "nim.v1",
   roles: ["first", "second"],
@@ -29,7 +29,7 @@ const nim: Game<{ left: number }, { left: number; turn: string }, number, object
   legalActions: () => [1, 2],
   applyAction(state, role, action) {
     if (role !== state.turn || state.left === 0) return err({ message: "not to act" });
-    if (!(action === 1 || action === 2) || action > state.left) return err({ message: "take 1 or 2 of what is left" });
+    if (!(action === 1 || action === 2) || action > state.left) return err({ message: "take 1 or 2 stones" });
     return ok({ left: state.left - action, turn: role === "first" ? "second" : "first" });
   },
   isTerminal: (state) => state.left === 0,
@@ -47,10 +47,10 @@ interface DuelState {
   readonly choices: Choices;
 }
 const points = (state: DuelState, role: string) =>
-  state.rounds.filter((one) => one[role] === Math.max(...Object.values(one)));
+  state.rounds.filter((choices) => choices[role] === Math.max(...Object.values(choices)));
 const scoresOf = (state: DuelState) => ({ left: points(state, "left").length, right: points(state, "right").length });
 
-/** Simultaneous: both choose 0 to 9 in secret; the higher number scores, equal ones score for both; two rounds. */
+/** A simultaneous game of two rounds: the higher of two secret numbers scores; equal numbers score for both. */
 const duel: Game<object, DuelState, number, object> = {
   id: "duel.v1",
   roles: ["left", "right"],
@@ -100,12 +100,12 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** An entry as it comes back from the log. */
+/** Returns an entry as it is read back from the log. */
 const reread = <T extends Entry>(entry: T): T => JSON.parse(JSON.stringify(entry));
 
 const given = (game: Game, ...entries: Entry[]): Session => entries.reduce(evolve, create(setup(game)).next);
 
-/** Decides on a frozen session; the decision must be equal to the entry that is read back from the log. */
+/** Decides a command on a frozen session. Checks that the entry, read back from the log, leads to the same session. */
 function when(session: Session, command: Command): Result<Decision, Rejection> {
   const { game, ...rest } = session;
   const decision = decide({ ...deepFreeze(rest), game }, command, AT);
@@ -120,44 +120,44 @@ const entryOf = (decision: Result<Decision, Rejection>) => (decision.ok ? decisi
 const codeOf = (decision: Result<Decision, Rejection>) => (decision.ok ? "ok" : decision.error.code);
 
 describe("create", () => {
-  test("commits to the seed by its SHA-256 and does not tell it", () => {
+  test("commits to the seed with its SHA-256 and does not reveal it", () => {
     const { entry, next } = create(setup(nim));
-    const told = { session_id: "s1", game: "nim.v1", options: {}, participants: seatsOf(nim), at: AT };
+    const fields = { session_id: "s1", game: "nim.v1", options: {}, participants: seatsOf(nim), at: AT };
     const seed_commitment = createHash("sha256").update(SEED).digest("hex");
-    expect(entry).toEqual({ type: "created", ...told, seed_commitment });
+    expect(entry).toEqual({ type: "created", ...fields, seed_commitment });
     expect(next).toMatchObject({ id: "s1", tick: 0, status: "active", termination: null, reason: null });
     expect(JSON.stringify([entry, { ...next, game: null }])).not.toContain(SEED);
   });
 
-  test("the entry, read again, begins the same session", () => {
+  test("records an entry that begins the same session when it is read back", () => {
     const { entry, next } = create({ ...setup(nim), options: { left: 5 } });
     expect(entry.type === "created" && evolveCreated(nim, reread(entry), SEED)).toEqual(next);
     expect(next.state).toEqual({ left: 5, turn: "first" });
   });
 
-  test("options that the game does not take, and a role without an agent, are our own bugs", () => {
+  test("throws for options that the game rejects and for a role without an agent", () => {
     expect(() => create({ ...setup(nim), options: { left: "many" } })).toThrow();
     expect(() => create({ ...setup(nim), participants: { first: "agent-1" } })).toThrow();
   });
 });
 
-describe("acting in turn", () => {
-  test("leads to an entry that names role, agent, action and the tick it was taken at", () => {
+describe("an action", () => {
+  test("is recorded with its role, its agent and the tick at which it was taken", () => {
     expect(entryOf(when(given(nim), act("first", 2, 0)))).toEqual(acted(0, "first", 2));
     expect(entryOf(when(given(nim, acted(0, "first", 1)), act("second", 1, 1)))).toEqual(acted(1, "second", 1));
   });
 
-  test("the action that ends the game completes the session in the same entry", () => {
+  test("completes the session if it ends the game", () => {
     const decision = when(given(nim, acted(0, "first", 1)), act("second", 2, 1));
     const ended = { status: "completed", termination: "normal", reason: "took_last", tick: 2 };
     expect(decision.ok && decision.value.next).toMatchObject(ended);
   });
 
-  test("simultaneous roles act in any order to the same state", () => {
-    const there = given(duel, acted(0, "left", 3), acted(1, "right", 5));
-    const back = given(duel, acted(0, "right", 5), acted(1, "left", 3));
-    expect(there.state).toEqual(back.state);
-    expect([there.tick, there.turnTick]).toEqual([2, 2]);
+  test("leads to the same state in any order of simultaneous roles", () => {
+    const leftFirst = given(duel, acted(0, "left", 3), acted(1, "right", 5));
+    const rightFirst = given(duel, acted(0, "right", 5), acted(1, "left", 3));
+    expect(leftFirst.state).toEqual(rightFirst.state);
+    expect([leftFirst.tick, leftFirst.turnTick]).toEqual([2, 2]);
     expect(given(duel, acted(0, "left", 3))).toMatchObject({ tick: 1, turnTick: 0 });
   });
 });
@@ -166,120 +166,120 @@ describe("expected_tick", () => {
   const codesOf = (session: Session, role: string, expected: readonly (number | null)[]) =>
     expected.map((tick) => codeOf(when(session, act(role, 1, tick))));
 
-  test("sequential: must be the tick", () => {
+  test("must be the current tick in a sequential game", () => {
     const session = given(nim, acted(0, "first", 1));
     expect(codesOf(session, "second", [-1, 0, 1, 2])).toEqual(["CONFLICT", "CONFLICT", "ok", "CONFLICT"]);
   });
 
-  test("simultaneous: is ignored in the open turn, also after the other role has acted", () => {
+  test("is ignored in the open turn of a simultaneous game, even after the other role has acted", () => {
     expect(codesOf(given(duel, acted(0, "left", 1)), "right", [null, 0, 1, 2, 99])).toEqual(Array(5).fill("ok"));
   });
 
-  test("simultaneous: an answer to a turn that has closed is a conflict", () => {
+  test("is a conflict if it lies in a closed turn of a simultaneous game", () => {
     const session = given(duel, acted(0, "left", 1), acted(1, "right", 1));
     expect(codesOf(session, "left", [null, 0, 1, 2, 3])).toEqual(["ok", "CONFLICT", "CONFLICT", "ok", "ok"]);
   });
 });
 
-describe("rejections, in this order", () => {
-  const over: [string, Session][] = [
-    ["played out", given(nim, acted(0, "first", 2), acted(1, "second", 1))],
+describe("rejections of decide, in order of precedence", () => {
+  const completed: [string, Session][] = [
+    ["completed", given(nim, acted(0, "first", 2), acted(1, "second", 1))],
     ["forfeited", given(nim, forfeited(0, "first"))],
     ["aborted", given(nim, aborted(0))],
     ["expired", given(duel, expired(0))],
   ];
 
-  test.each(over)("1. SESSION_OVER: %s, before all other rejections; the message names an expiry", (how, session) => {
+  test.each(completed)("1. SESSION_OVER after the session was %s; the message names an expiry", (end, session) => {
     const commands: Command[] = [
-      act("nobody", 99, 99),
+      act("unknown", 99, 99),
       { type: "forfeit", faults: [fault("first")] },
       { type: "abort", reason: "late" },
       { type: "expire" },
     ];
-    const error = { code: "SESSION_OVER", message: `The session ${how === "expired" ? "has expired" : "is over"}` };
+    const error = { code: "SESSION_OVER", message: `The session ${end === "expired" ? "has expired" : "is over"}` };
     expect(commands.map((command) => when(session, command))).toEqual(Array(4).fill({ ok: false, error }));
   });
 
-  test("2. ALREADY_ACTED: in a simultaneous turn, before a wrong tick and an illegal action", () => {
+  test("2. ALREADY_ACTED in a simultaneous turn, before a wrong tick and an illegal action", () => {
     const session = given(duel, acted(0, "left", 1));
     expect(codeOf(when(session, act("left", 99, 99)))).toBe("ALREADY_ACTED");
     expect(codeOf(when(session, act("left", 2, 1)))).toBe("ALREADY_ACTED");
   });
 
-  test("3. CONFLICT: before the turn and an illegal action; so the second answer of a sequential turn is one", () => {
+  test("3. CONFLICT before NOT_YOUR_TURN and ILLEGAL_ACTION, so a second answer to a sequential turn is a CONFLICT", () => {
     const session = given(nim, acted(0, "first", 1));
     expect(codeOf(when(session, act("first", 99, 0)))).toBe("CONFLICT");
     expect(codeOf(when(session, act("first", 1, 0)))).toBe("CONFLICT");
   });
 
-  test("4. NOT_YOUR_TURN: before an illegal action; also for a role that the game does not have", () => {
+  test("4. NOT_YOUR_TURN before ILLEGAL_ACTION, including a role that the game does not have", () => {
     const session = given(nim, acted(0, "first", 1));
     expect(codeOf(when(session, act("first", 99, 1)))).toBe("NOT_YOUR_TURN");
-    expect(codeOf(when(session, act("nobody", 1, 1)))).toBe("NOT_YOUR_TURN");
+    expect(codeOf(when(session, act("unknown", 1, 1)))).toBe("NOT_YOUR_TURN");
   });
 
-  test("5. ILLEGAL_ACTION: in the game's own words", () => {
+  test("5. ILLEGAL_ACTION with the message of the game", () => {
     expect(entryOf(when(given(nim), act("first", 3, 0)))).toEqual({
       code: "ILLEGAL_ACTION",
-      message: "take 1 or 2 of what is left",
+      message: "take 1 or 2 stones",
     });
     expect(codeOf(when(given(duel, acted(0, "left", 1)), act("right", 10)))).toBe("ILLEGAL_ACTION");
   });
 });
 
-describe("ends by forfeit, abort and expiry", () => {
-  test("forfeit, abort and expire each lead to their entry at the session's tick", () => {
+describe("forfeit, abort and expire", () => {
+  test("record their entry at the current tick", () => {
     const session = given(nim, acted(0, "first", 1));
     expect(entryOf(when(session, { type: "forfeit", faults: [fault("second")] }))).toEqual(forfeited(1, "second"));
     expect(entryOf(when(session, { type: "abort", reason: "referee_lost" }))).toEqual(aborted(1));
     expect(entryOf(when(session, { type: "expire" }))).toEqual(expired(1));
   });
 
-  test("a forfeit without faults, or of a role that is not in the game, throws", () => {
+  test("throw for a forfeit without faults, or of a role that is not in the game", () => {
     expect(() => decide(given(nim), { type: "forfeit", faults: [] }, AT)).toThrow();
-    expect(() => decide(given(nim), { type: "forfeit", faults: [fault("nobody")] }, AT)).toThrow();
+    expect(() => decide(given(nim), { type: "forfeit", faults: [fault("unknown")] }, AT)).toThrow();
   });
 });
 
-describe("verdict (PROTOCOL.md, section 2)", () => {
-  const one = [acted(0, "left", 7), acted(1, "right", 1)];
+describe("the verdict (PROTOCOL.md, section 2)", () => {
+  const firstRound = [acted(0, "left", 7), acted(1, "right", 1)];
   const none = { left: 0, right: 0 };
   test.each([
     [
-      "a win is 3 and 0",
-      [...one, acted(2, "left", 7), acted(3, "right", 1)],
+      "gives 3 and 0 points for a win",
+      [...firstRound, acted(2, "left", 7), acted(3, "right", 1)],
       "left",
       { left: 3, right: 0 },
       { left: 2, right: 0 },
       "rounds_played",
     ],
     [
-      "a draw is 1 and 1",
-      [...one, acted(2, "left", 1), acted(3, "right", 7)],
+      "gives 1 point to each role for a draw",
+      [...firstRound, acted(2, "left", 1), acted(3, "right", 7)],
       null,
       { left: 1, right: 1 },
       { left: 1, right: 1 },
       "rounds_played",
     ],
     [
-      "a forfeit is 3 to the other, whatever the score",
-      [...one, forfeited(2, "left")],
+      "gives 3 points to the other role for a forfeit, whatever the score",
+      [...firstRound, forfeited(2, "left")],
       "right",
       { left: 0, right: 3 },
       { left: 1, right: 0 },
       "timeout",
     ],
     [
-      "before the first round closes the score is 0 to 0",
+      "has the score 0 to 0 before the first round closes",
       [acted(0, "left", 1), forfeited(1, "right")],
       "left",
       { left: 3, right: 0 },
       none,
       "timeout",
     ],
-    ["both at fault in one turn: 0 and 0", [forfeited(0, "left", "right")], null, none, none, "timeout,timeout"],
-    ["aborted: no points, also for who leads", [...one, aborted(2)], null, none, { left: 1, right: 0 }, "referee_lost"],
-    ["expired: no points", [expired(0)], null, none, none, "expired"],
+    ["gives no points if both roles forfeit", [forfeited(0, "left", "right")], null, none, none, "timeout,timeout"],
+    ["gives no points for an abort", [...firstRound, aborted(2)], null, none, { left: 1, right: 0 }, "referee_lost"],
+    ["gives no points for an expiry", [expired(0)], null, none, none, "expired"],
   ] as const)("%s", (_, entries, winner, matchPoints, scores, reason) => {
     const session = given(duel, ...entries);
     const verdict = verdictOf(session);
@@ -288,7 +288,7 @@ describe("verdict (PROTOCOL.md, section 2)", () => {
     expect(end && verdictOf(end)).toEqual(verdict);
   });
 
-  test("names how it ended; there is none while it goes on", () => {
+  test("names the termination, and does not exist while the session is active", () => {
     const terminations = [aborted(0), expired(0), forfeited(0, "left")].map(
       (entry) => verdictOf(given(duel, entry)).termination,
     );

@@ -13,7 +13,7 @@ export interface Session {
   /** Role to agent id. */
   readonly participants: Readonly<Record<Role, string>>;
   readonly seedCommitment: string;
-  /** The session's version: how many actions it has taken. */
+  /** The version of the session: the number of actions it has recorded. */
   readonly tick: number;
   /** The tick at which the open turn began; lower than `tick` while a simultaneous turn waits for its last choice. */
   readonly turnTick: number;
@@ -22,7 +22,7 @@ export interface Session {
   readonly termination: Termination | null;
   readonly outcome: Outcome | null;
   readonly faults: readonly Fault[];
-  /** Why it ended, snake_case; null while active. */
+  /** The reason for the end in snake_case; null while the session is active. */
   readonly reason: string | null;
 }
 
@@ -38,10 +38,10 @@ export const sessionRejectionCodes = [
   "ILLEGAL_ACTION",
 ] as const;
 
-/** Why a command was not accepted; nothing has changed. */
+/** Why a command was not accepted. The session is unchanged. */
 export interface Rejection<Code extends string = (typeof sessionRejectionCodes)[number]> {
   readonly code: Code;
-  /** For people. */
+  /** Text for people. */
   readonly message: string;
 }
 
@@ -49,16 +49,19 @@ export type Command =
   | {
       readonly type: "act";
       readonly role: Role;
-      /** Parsed by the game's action schema. */
+      /** The action as the game's action schema has parsed it. */
       readonly action: unknown;
-      /** Sequential games: must equal the tick. Simultaneous: must not lie in a closed turn. null for no check. */
+      /**
+       * The tick that the caller has seen; null for no check. In a sequential game it must equal the current tick, in a
+       * simultaneous game it must not lie in a closed turn.
+       */
       readonly expectedTick: number | null;
     }
   | { readonly type: "forfeit"; readonly faults: readonly Fault[] }
   | { readonly type: "abort"; readonly reason: string }
   | { readonly type: "expire" };
 
-/** What a command leads to: the entry to append and the session after it. */
+/** The result of an accepted command: the entry to append and the session after it. */
 export interface Decision {
   readonly entry: Entry;
   readonly next: Session;
@@ -73,10 +76,13 @@ export interface SessionSetup {
   readonly at: string;
 }
 
-/** Parsed options as a session that begins now records them. */
+/** Returns parsed options in the form in which a new session records them. */
 export const optionsOfNew = (game: Game, options: unknown): unknown => game.optionsOfNew?.(options) ?? options;
 
-/** A new session: options parsed by the game, every role filled. */
+/**
+ * Creates a session. Throws if the game rejects the options or if the participants are not exactly the roles of the
+ * game.
+ */
 export function create(setup: SessionSetup): Decision {
   const entry: Entry = {
     type: "created",
@@ -90,11 +96,11 @@ export function create(setup: SessionSetup): Decision {
   return { entry, next: evolveCreated(setup.game, entry, setup.seed) };
 }
 
-/** The session that a `created` entry and its seed begin. */
+/** Returns the session that a `created` entry and its seed begin. Throws as `create` does. */
 export function evolveCreated(game: Game, entry: Extract<Entry, { type: "created" }>, seed: string): Session {
-  const seated = Object.keys(entry.participants);
-  const fits = seated.length === game.roles.length && game.roles.every((role) => seated.includes(role));
-  follows(fits, `${game.id} is played by ${game.roles.join(" and ")}, not by ${seated.join(" and ")}`);
+  const filledRoles = Object.keys(entry.participants);
+  const isComplete = filledRoles.length === game.roles.length && game.roles.every((role) => filledRoles.includes(role));
+  follows(isComplete, `${game.id} is played by ${game.roles.join(" and ")}, not by ${filledRoles.join(" and ")}`);
   return {
     id: entry.session_id,
     game,
@@ -113,7 +119,8 @@ export function evolveCreated(game: Game, entry: Extract<Entry, { type: "created
 }
 
 /**
- * Decides a command against a session, purely. Where several rejections apply, the first of `sessionRejectionCodes` is given.
+ * Decides a command against a session. A pure function. Returns the entry to append with the session after it, or a
+ * rejection. If several rejections apply, it returns the first one in the order of `sessionRejectionCodes`.
  */
 export function decide(session: Session, command: Command, at: string): Result<Decision, Rejection> {
   if (session.status === "completed") {
@@ -161,9 +168,9 @@ function decideAct(
 const ended = (session: Session, entry: Entry): Result<Decision, Rejection> =>
   ok({ entry, next: evolve(session, entry) });
 
-/** The session after an entry that is already in the log; throws when the entry cannot follow. */
+/** Returns the session after an entry that is already in the log. Throws if the entry cannot follow. */
 export function evolve(session: Session, entry: Entry): Session {
-  follows(entry.type !== "created", "a session is created once");
+  follows(entry.type !== "created", "a session has one created entry");
   follows(session.status === "active", `${entry.type} after the session's end`);
   follows(entry.tick === session.tick, `${entry.type} at tick ${entry.tick}, session at ${session.tick}`);
   switch (entry.type) {
@@ -175,25 +182,28 @@ export function evolve(session: Session, entry: Entry): Session {
       return advance(session, applied.value, closesTurn);
     }
     case "forfeited": {
-      const known = entry.faults.every((fault) => session.game.roles.includes(fault.role));
-      follows(entry.faults.length > 0 && known, "a forfeit is of one or more roles of the game");
-      return { ...session, status: "completed", ...cutShort(entry) };
+      const areRolesKnown = entry.faults.every((fault) => session.game.roles.includes(fault.role));
+      follows(entry.faults.length > 0 && areRolesKnown, "a forfeit names one or more roles of the game");
+      return { ...session, status: "completed", ...endedEarly(entry) };
     }
     case "aborted":
     case "expired":
-      return { ...session, status: "completed", ...cutShort(entry) };
+      return { ...session, status: "completed", ...endedEarly(entry) };
   }
 }
 
-/** How a session ended, from its last state and its last entry, so that long lists need no replay; null while it is active. */
+/**
+ * Returns how a session ended, or null while it is active. Uses only its last state and its last entry, so that long
+ * lists of sessions need no replay.
+ */
 export function endingOf(game: Game, state: unknown, last: Entry): Ending | null {
-  if (last.type !== "created" && last.type !== "acted") return { game, state, outcome: null, ...cutShort(last) };
+  if (last.type !== "created" && last.type !== "acted") return { game, state, outcome: null, ...endedEarly(last) };
   const outcome = game.outcome(state);
   return outcome && { game, state, outcome, faults: [], termination: "normal", reason: outcome.reason };
 }
 
-/** The end of a session by forfeit, abort or expiry. */
-function cutShort(
+/** Returns the fields that describe an end by forfeit, abort or expiry. */
+function endedEarly(
   entry: Exclude<Entry, { type: "created" | "acted" }>,
 ): Pick<Session, "termination" | "reason" | "faults"> {
   switch (entry.type) {

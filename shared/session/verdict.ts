@@ -4,11 +4,11 @@ import type { Ending, Termination } from "./session.ts";
 /** League points of one match. */
 export const POINTS = { win: 3, draw: 1, loss: 0 } as const;
 
-/** What a finished session means for its roles. */
+/** The result of a completed session, by role. */
 export interface Verdict {
-  /** Several where a team wins; empty for a draw, or when no role wins. */
+  /** Several roles if a team wins; empty if no role wins. */
   readonly winners: readonly Role[];
-  /** The one role that wins; null when none does, or several do. */
+  /** The winning role; null if no role or several roles win. */
   readonly winner: Role | null;
   readonly scores: Readonly<Record<Role, number>>;
   readonly points: Readonly<Record<Role, number>>;
@@ -17,16 +17,16 @@ export interface Verdict {
 }
 
 /**
- * The verdict of a completed session. A forfeit gives 3 points to the role, or the team, without a fault; all at fault in
- * one turn is a loss for all; an aborted or expired session gives no points.
+ * Returns the verdict of a completed session. Throws if the session is active. After a forfeit each role whose team has
+ * no fault gets 3 points; if all are at fault in one turn, all lose. An aborted or expired session gives no points.
  */
 export function verdictOf(session: Ending): Verdict {
   const { game, termination, reason } = session;
   if (termination === null || reason === null) throw new Error("the session has not ended");
   const winners = winningRoles(session);
-  const drawn = termination === "normal" && winners.length === 0;
+  const isDraw = termination === "normal" && winners.length === 0;
   const points = perRole(game.roles, (role) =>
-    drawn ? POINTS.draw : winners.includes(role) ? POINTS.win : POINTS.loss,
+    isDraw ? POINTS.draw : winners.includes(role) ? POINTS.win : POINTS.loss,
   );
   return {
     winners,
@@ -38,7 +38,7 @@ export function verdictOf(session: Ending): Verdict {
   };
 }
 
-/** The fields of a verdict for boards and lists. */
+/** Returns the fields of a verdict that boards and lists show. */
 export function resultOf(session: Ending): Pick<Verdict, "winners" | "winner" | "reason" | "termination"> {
   const { winners, winner, reason, termination } = verdictOf(session);
   return { winners, winner, reason, termination };
@@ -52,7 +52,10 @@ function winningRoles({ game, termination, faults, outcome }: Ending): readonly 
   return (outcome && winnersOf(outcome)) ?? [];
 }
 
-/** The roles that win when the roles `atFault` forfeit: those whose team has no fault. Without teams each role plays for itself. */
+/**
+ * Returns the roles that win when the roles `atFault` forfeit: the members of each team without a fault. Without teams,
+ * each role forms a team.
+ */
 export function winningTeams(
   {
     roles,

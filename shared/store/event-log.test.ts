@@ -39,8 +39,8 @@ describe.each(stores)("the event log, %s", (_, medium, schema) => {
       .map(({ text }) => text);
   const conflict = (stream: string, expectedVersion: number, actualVersion: number) =>
     expect.objectContaining({ name: "VersionConflict", stream, expectedVersion, actualVersion });
-  const reasons = async (promises: readonly Promise<unknown>[]): Promise<unknown[]> =>
-    (await Promise.allSettled(promises)).map((one) => (one.status === "rejected" ? one.reason : "committed"));
+  const outcomes = async (promises: readonly Promise<unknown>[]): Promise<unknown[]> =>
+    (await Promise.allSettled(promises)).map((append) => (append.status === "rejected" ? append.reason : "committed"));
 
   beforeEach(() => {
     store = openLog(folder, schema + NOTE, medium);
@@ -48,7 +48,7 @@ describe.each(stores)("the event log, %s", (_, medium, schema) => {
   });
   afterEach(() => store.close());
 
-  test("append resolves with the recorded events once they are committed, and read returns the same", async () => {
+  test("append resolves with the recorded events after they are committed, and read returns the same events", async () => {
     const appended = append("s", 0, 2);
     expect(log.read("s")).toEqual([]);
     const recorded = await appended;
@@ -85,31 +85,31 @@ describe.each(stores)("the event log, %s", (_, medium, schema) => {
     await append("league/b", 1);
     expect(log.streams("league/")).toEqual(["league/b", "league/a", "league/é%_"]);
     expect(log.streams()).toHaveLength(6);
-    expect(log.streams("nothing")).toEqual([]);
+    expect(log.streams("unknown")).toEqual([]);
   });
 
-  test("several streams are appended to together", async () => {
+  test("one append can write to several streams", async () => {
     await append("a", 0);
     const recorded = await log.append([to("a", 1, 2), to("b", 0), to("c", 0, 3)]);
     expect(recorded.map(({ stream, seq }) => `${stream}${seq}`)).toEqual(["a1", "a2", "b0", "c0", "c1", "c2"]);
     expect(versions("a", "b", "c")).toEqual([3, 1, 3]);
   });
 
-  test("an append with another expected version is rejected, and leaves no trace in any stream", async () => {
+  test("an append with a wrong expected version is rejected and changes no stream", async () => {
     await append("a", 0, 2);
-    expect(await reasons([log.append([to("b", 0), to("a", 1)], [note("x")])])).toEqual([conflict("a", 1, 2)]);
-    expect(await reasons([append("a", 3), append("new", 1)])).toEqual([conflict("a", 3, 2), conflict("new", 1, 0)]);
+    expect(await outcomes([log.append([to("b", 0), to("a", 1)], [note("x")])])).toEqual([conflict("a", 1, 2)]);
+    expect(await outcomes([append("a", 3), append("new", 1)])).toEqual([conflict("a", 3, 2), conflict("new", 1, 0)]);
     expect([versions("a", "b", "new"), log.streams(), notes()]).toEqual([[2, 0, 0], ["a"], []]);
     await append("a", 2);
     await append("b", 0);
   });
 
-  test("of two appends with the same expected version the first is committed", async () => {
-    expect(await reasons([append("s", 0, 2), append("s", 0)])).toEqual(["committed", conflict("s", 0, 2)]);
+  test("only the first of two appends with the same expected version is committed", async () => {
+    expect(await outcomes([append("s", 0, 2), append("s", 0)])).toEqual(["committed", conflict("s", 0, 2)]);
     expect(log.read("s").map(({ seq }) => seq)).toEqual([0, 1]);
   });
 
-  test("a conflict with appends that are under way is reported after they are settled", async () => {
+  test("a conflict with a pending append is reported after that append is settled", async () => {
     const settled: string[] = [];
     const first = append("s", 0).then(() => settled.push("first"));
     const second = append("s", 0).catch((thrown) => settled.push(String(thrown instanceof VersionConflict)));
@@ -117,12 +117,12 @@ describe.each(stores)("the event log, %s", (_, medium, schema) => {
     expect(settled).toEqual(["first", "true"]);
   });
 
-  test("an append can be made on top of one that is under way", async () => {
+  test("an append can build on a pending append", async () => {
     const recorded = (await Promise.all([append("s", 0), append("s", 1, 2), append("s", 3)])).flat();
     expect(log.read("s")).toEqual(recorded);
   });
 
-  test("a failed append fails alone, with those on top of it; the stream continues after the committed events", async () => {
+  test("a failed append fails only the appends that build on it; the stream continues after the committed events", async () => {
     await append("s", 0);
     await log.append([], [note("taken")]);
     const group = [
@@ -136,7 +136,7 @@ describe.each(stores)("the event log, %s", (_, medium, schema) => {
     const failed = expect.objectContaining({
       message: expect.stringContaining("UNIQUE constraint failed: notes.text"),
     });
-    expect(await reasons(group)).toEqual([
+    expect(await outcomes(group)).toEqual([
       "committed",
       failed,
       conflict("s", 3, 2),
@@ -153,20 +153,20 @@ describe.each(stores)("the event log, %s", (_, medium, schema) => {
     expect(versions("s", "u")).toEqual([3, 1]);
   });
 
-  test("an append on the committed version is accepted after the append under way has failed", async () => {
+  test("an append that expects the committed version is accepted after a pending append has failed", async () => {
     await log.append([], [note("taken")]);
     const group = [log.append([to("s", 0, 2)], [note("taken")]), append("s", 0)];
-    expect(await reasons(group)).toEqual([expect.any(Error), "committed"]);
+    expect(await outcomes(group)).toEqual([expect.any(Error), "committed"]);
     expect(versions("s")).toEqual([1]);
   });
 
-  test("statements passed alongside are written after the events, in the same transaction", async () => {
+  test("statements of an append run after its events, in the same transaction", async () => {
     const named = { sql: "INSERT INTO notes (text) SELECT name FROM streams WHERE name = ?", parameters: ["s"] };
     await log.append([to("s", 0)], [named]);
     expect(notes()).toEqual(["s"]);
   });
 
-  test("appends of one turn of the event loop share one transaction, those of two turns do not", async () => {
+  test("appends in one turn of the event loop share a transaction; appends in different turns do not", async () => {
     const before = store.commits();
     const seen = await Promise.all(
       Array.from({ length: 40 }, (_, n) => append(`s${n % 4}`, Math.floor(n / 4)).then(() => versions("s0", "s3"))),
@@ -178,14 +178,14 @@ describe.each(stores)("the event log, %s", (_, medium, schema) => {
     if (before !== null) expect(store.commits()).toBe(before + 3);
   });
 
-  test("an append that names a stream twice, or has no events, is an error of its caller", async () => {
-    const errors = await reasons([log.append([to("a", 0), to("a", 1)]), log.append([to("a", 0, 0)])]);
+  test("an append that names a stream twice or has no events is rejected with a TypeError", async () => {
+    const errors = await outcomes([log.append([to("a", 0), to("a", 1)]), log.append([to("a", 0, 0)])]);
     expect(errors).toEqual([new TypeError("a stream is named twice"), new TypeError("an append has no events")]);
     expect(log.streams()).toEqual([]);
   });
 
   test("an append without streams commits its statements", async () => {
-    await log.append([], [note("alone")]);
-    expect([notes(), log.streams()]).toEqual([["alone"], []]);
+    await log.append([], [note("single")]);
+    expect([notes(), log.streams()]).toEqual([["single"], []]);
   });
 });

@@ -1,28 +1,29 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { isBroken, isBusy } from "./store-errors.ts";
 
-/** SQL with its positional parameters, as plain data: it can cross to another thread. */
+/** SQL with its positional parameters, as plain data that can be sent to another thread. */
 export interface Statement {
   readonly sql: string;
   readonly parameters: readonly SQLInputValue[];
 }
 
-/** Statements that are written together or not at all. */
+/** Statements that are committed together or not at all. */
 export type Unit = readonly Statement[];
 
-/** Why a unit is not on disk, as plain data. */
+/** Why a unit was not committed, as plain data. */
 interface Failure {
   readonly message: string;
-  /** Another process had the file locked. */
+  /** Whether another process had locked the file. */
   readonly isBusy: boolean;
 }
 
-/** The outcome of each unit of a group: null if it is on disk, else its failure. */
+/** The outcome of each unit of a group: null if it is committed, otherwise its failure. */
 export type Outcomes = readonly (Failure | null)[];
 
 /**
- * Commits groups of units on one connection, each group in one transaction. A unit that breaks a constraint is undone and
- * fails alone; a failed commit fails the whole group. `onBroken` is called when the file can no longer be written.
+ * Returns a function that commits a group of units in one transaction. A unit that breaks a constraint is rolled back
+ * and fails without the other units. A failed commit fails the whole group. Calls `onBroken` when the file can no
+ * longer be written.
  */
 export function groupCommit(
   db: DatabaseSync,
@@ -65,7 +66,7 @@ export function groupCommit(
       db.exec("RELEASE unit");
       return null;
     } catch (thrown) {
-      if (!db.isTransaction) throw thrown; // SQLite gave up the whole transaction (disk full, I/O error)
+      if (!db.isTransaction) throw thrown; // SQLite has rolled back the whole transaction (disk full, I/O error)
       db.exec("ROLLBACK TO unit");
       db.exec("RELEASE unit");
       return failureOf(thrown);

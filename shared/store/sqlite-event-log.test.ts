@@ -18,7 +18,7 @@ describe("the event log in a SQLite file, seen from another connection", () => {
   let file: string;
   let db: DatabaseSync;
   let log: EventLog;
-  /** Without recursive_triggers. */
+  /** A second connection, without recursive_triggers. */
   let other: DatabaseSync;
   let recorded: readonly RecordedEvent[];
   const append = (expectedVersion: number) => log.append([{ stream: "s", expectedVersion, events: events(1) }]);
@@ -58,7 +58,7 @@ describe("the event log in a SQLite file, seen from another connection", () => {
     "REPLACE INTO streams (number, name) VALUES (1, 'forged')",
     "REPLACE INTO streams (number, name) VALUES (2, 's')",
     "INSERT INTO streams (number, name) VALUES (1, 's') ON CONFLICT DO UPDATE SET name = 'forged'",
-  ])("nothing updates, deletes or replaces a row: %s", (sql) => {
+  ])("a row cannot be updated, deleted or replaced: %s", (sql) => {
     other.exec("PRAGMA foreign_keys = OFF");
     for (const connection of [other, db]) expect(() => connection.exec(sql)).toThrow(/append-only|follow/);
     expect([log.read("s"), log.streams()]).toEqual([recorded, ["s"]]);
@@ -68,18 +68,18 @@ describe("the event log in a SQLite file, seen from another connection", () => {
     ["a gap", (last: RecordedEvent) => [1, 3, last.hash]],
     ["a previous hash of another event", (last: RecordedEvent) => [1, 2, last.prev_hash]],
     ["a previous hash in capitals", (last: RecordedEvent) => [1, 2, last.hash.toUpperCase()]],
-    ["the genesis as previous hash of a later event", () => [1, 2, GENESIS]],
-    ["a first event with another previous hash than the genesis", (last: RecordedEvent) => [2, 0, last.hash]],
+    ["the genesis hash as previous hash of a later event", () => [1, 2, GENESIS]],
+    ["a first event whose previous hash is not the genesis hash", (last: RecordedEvent) => [2, 0, last.hash]],
     ["a negative sequence number", () => [1, -1, GENESIS]],
     ["a stream that does not exist", () => [3, 0, GENESIS]],
-  ] as const)("an event that does not follow the one before it is refused: %s", (_, place) => {
+  ] as const)("an event that does not follow the preceding event is rejected: %s", (_, position) => {
     other.exec("INSERT INTO streams (number, name) VALUES (2, 'new')");
     const insert = other.prepare(`INSERT INTO log (${columns}) VALUES (?, ?, 'counted', '{}', ?, 'h')`);
-    expect(() => insert.run(...place(recorded[1] as RecordedEvent))).toThrow(/follow|CHECK|FOREIGN KEY/);
+    expect(() => insert.run(...position(recorded[1] as RecordedEvent))).toThrow(/follow|CHECK|FOREIGN KEY/);
     expect(log.read("s")).toEqual(recorded);
   });
 
-  test("survives reopening, and continues after its last event", async () => {
+  test("the log is unchanged after reopening and continues after its last event", async () => {
     close();
     open();
     expect(log.read("s")).toEqual(recorded);
@@ -88,7 +88,7 @@ describe("the event log in a SQLite file, seen from another connection", () => {
     expect(() => db.exec("DELETE FROM log")).toThrow(/append-only/);
   });
 
-  test("an open transaction on the connection is waited for, and its rollback does not undo the append", async () => {
+  test("an append waits for an open transaction on the connection, whose rollback does not undo the append", async () => {
     db.exec("BEGIN");
     let isSettled = false;
     const pending = append(2).then(() => {
@@ -101,7 +101,7 @@ describe("the event log in a SQLite file, seen from another connection", () => {
     expect(other.prepare("SELECT count(*) AS n FROM log").get()).toEqual({ n: 3 });
   });
 
-  test("a file that is locked for too long fails the whole group without a trace; later appends are accepted", async () => {
+  test("a file that stays locked fails the whole group without an effect; later appends are accepted", async () => {
     db.exec("PRAGMA busy_timeout = 1");
     other.exec("BEGIN IMMEDIATE");
     const settled = await Promise.allSettled([append(2), append(3)]);
@@ -114,10 +114,10 @@ describe("the event log in a SQLite file, seen from another connection", () => {
     expect(log.read("s")).toHaveLength(3);
   });
 
-  test("an append on top of one that failed is a conflict, with the database's error as its cause", async () => {
+  test("an append that builds on a failed append is a conflict with the database error as its cause", async () => {
     const failing = { sql: "INSERT INTO streams (number, name) VALUES (9, 's')", parameters: [] };
-    const one = log.append([{ stream: "s", expectedVersion: 2, events: events(1) }], [failing]);
-    const [first, second] = await Promise.allSettled([one, append(3)]);
+    const failed = log.append([{ stream: "s", expectedVersion: 2, events: events(1) }], [failing]);
+    const [first, second] = await Promise.allSettled([failed, append(3)]);
     expect(first).toMatchObject({ reason: { message: expect.stringContaining("streams is append-only") } });
     expect(second).toMatchObject({
       reason: { actualVersion: 2, cause: { message: expect.stringContaining("does not follow") } },

@@ -7,8 +7,8 @@ import { createHeads, type Head, type StreamHeads } from "./stream-heads.ts";
 import type { Writer } from "./writer.ts";
 
 /**
- * The log names a stream by its number: the streams in use write to a few pages that lie side by side, where random names would
- * touch a page for each event.
+ * The log refers to a stream by its number, so that the streams in use write to a few adjacent pages. Random names
+ * would touch one page for each event.
  */
 export const EVENT_LOG_SCHEMA = `
   CREATE TABLE IF NOT EXISTS streams (
@@ -34,25 +34,28 @@ export const EVENT_LOG_SCHEMA = `
 
 const INSERT_STREAM = "INSERT INTO streams (number, name) VALUES (?, ?)";
 const INSERT_EVENT = "INSERT INTO log (stream, seq, type, body, prev_hash, hash) VALUES (?, ?, ?, ?, ?, ?)";
-/** How many streams' heads are kept in memory, a few hundred bytes each. */
-const HEADS_KEPT = 4_096;
+/** The number of stream heads in memory. A head takes a few hundred bytes. */
+const MAX_HEADS = 4_096;
 
-/** What the appends of one log share. */
+/** The state that all appends of one log share. */
 interface Appender {
   readonly writer: Writer;
   readonly heads: StreamHeads;
-  /** The number of a new stream. Numbers of creations that failed are not used again. */
+  /** Returns the number of a new stream. Numbers of streams whose creation failed are not used again. */
   readonly newNumber: () => number;
 }
 
-/** The event log in SQLite's tables: read from `db`, written by `writer` to the same database, which no other process may write. */
-export function sqliteEventLog(db: DatabaseSync, writer: Writer, { headsKept = HEADS_KEPT } = {}): EventLog {
+/**
+ * Opens the event log in the tables of a SQLite database. It reads from `db`. `writer` writes to the same database, to
+ * which no other process may write.
+ */
+export function sqliteEventLog(db: DatabaseSync, writer: Writer, { maxHeads = MAX_HEADS } = {}): EventLog {
   const selectEvents = db.prepare(
     `SELECT seq, type, body, prev_hash, hash FROM log
      WHERE stream = (SELECT number FROM streams WHERE name = ?) AND seq >= ? ORDER BY seq LIMIT ?`,
   );
   const selectStreams = db.prepare("SELECT name FROM streams WHERE substr(name, 1, length(?1)) = ?1 ORDER BY number");
-  const heads = createHeads(headReader(db), headsKept);
+  const heads = createHeads(headReader(db), maxHeads);
   const appender: Appender = { writer, heads, newNumber: streamNumbers(db) };
   return {
     append: (appends, alongside = []) => append(appender, appends, alongside),
@@ -62,7 +65,7 @@ export function sqliteEventLog(db: DatabaseSync, writer: Writer, { headsKept = H
   };
 }
 
-/** A function that reads the head of a stream. */
+/** Returns a function that reads the head of a stream from disk. */
 function headReader(db: DatabaseSync): (stream: string) => Head {
   const selectHead = db.prepare(
     `SELECT number, seq, hash FROM streams LEFT JOIN log ON log.stream = streams.number
@@ -73,12 +76,12 @@ function headReader(db: DatabaseSync): (stream: string) => Head {
     const { number = null, seq = null, hash = null } = row ?? {};
     return {
       ...{ stream, number, version: seq === null ? 0 : seq + 1, hash: hash ?? GENESIS },
-      ...{ underway: 0, settled: Promise.resolve() },
+      ...{ pendingAppends: 0, settled: Promise.resolve() },
     };
   };
 }
 
-/** A function that gives the numbers of new streams. It reads the last one in the table when it is first called. */
+/** Returns a function that assigns the numbers of new streams. Its first call reads the last number from the table. */
 function streamNumbers(db: DatabaseSync): () => number {
   let lastNumber: number | null = null;
   return () => {
@@ -94,15 +97,15 @@ async function append(
   alongside: readonly Statement[],
 ): Promise<readonly RecordedEvent[]> {
   assertAppends(appends);
-  let held = hold(heads, appends);
-  if (conflictIn(held, appends)) {
-    release(held);
-    // Appends that are under way may fail. After a rejection the caller can read what is committed and try again.
-    await Promise.allSettled(held.map(({ settled }) => settled));
-    held = hold(heads, appends);
-    const conflict = conflictIn(held, appends);
+  let pinned = pinHeads(heads, appends);
+  if (conflictIn(pinned, appends)) {
+    unpinHeads(pinned);
+    // Pending appends may fail. After a rejection the caller can read the committed events and try again.
+    await Promise.allSettled(pinned.map(({ settled }) => settled));
+    pinned = pinHeads(heads, appends);
+    const conflict = conflictIn(pinned, appends);
     if (conflict) {
-      release(held);
+      unpinHeads(pinned);
       throw conflict;
     }
   }
@@ -110,7 +113,7 @@ async function append(
   const statements: Statement[] = [];
   try {
     for (const [index, { events }] of appends.entries()) {
-      const head = held[index] as Head;
+      const head = pinned[index] as Head;
       if (head.number === null) {
         head.number = newNumber();
         statements.push({ sql: INSERT_STREAM, parameters: [head.number, head.stream] });
@@ -118,34 +121,37 @@ async function append(
       chain(head, head.number, events, recorded, statements);
     }
     const committed = writer.commit(alongside.length > 0 ? [...statements, ...alongside] : statements);
-    for (const head of held) head.settled = committed;
+    for (const head of pinned) head.settled = committed;
     await committed;
     return recorded;
   } catch (thrown) {
-    heads.drop(held);
+    heads.drop(pinned);
     const current = appends.map(({ stream }) => heads.of(stream));
     throw conflictIn(current, appends, { cause: thrown }) ?? thrown;
   } finally {
-    release(held);
+    unpinHeads(pinned);
   }
 }
 
-/** The heads of the streams of appends, which stay in memory until they are released. */
-function hold(heads: StreamHeads, appends: readonly StreamAppend[]): readonly Head[] {
-  const held: Head[] = [];
+/** Returns the heads of the streams that are appended to. They stay in memory until they are unpinned. */
+function pinHeads(heads: StreamHeads, appends: readonly StreamAppend[]): readonly Head[] {
+  const pinned: Head[] = [];
   for (const { stream } of appends) {
     const head = heads.of(stream);
-    head.underway++;
-    held.push(head);
+    head.pendingAppends++;
+    pinned.push(head);
   }
-  return held;
+  return pinned;
 }
 
-function release(held: readonly Head[]): void {
-  for (const head of held) head.underway--;
+function unpinHeads(pinned: readonly Head[]): void {
+  for (const head of pinned) head.pendingAppends--;
 }
 
-/** Chains events to the head of their stream, and adds the statements that write them. */
+/**
+ * Chains events to the head of their stream. Adds the recorded events to `recorded`, and the statements that insert
+ * them to `statements`.
+ */
 function chain(
   head: Head,
   number: number,
@@ -163,7 +169,10 @@ function chain(
   }
 }
 
-/** The first append that expects another version than its stream has; null if there is none. `heads` are those of the appends. */
+/**
+ * Returns a VersionConflict for the first append whose expected version differs from the version of its stream, or
+ * null. `heads` are the heads of the appends, in the same order.
+ */
 function conflictIn(
   heads: readonly Head[],
   appends: readonly StreamAppend[],

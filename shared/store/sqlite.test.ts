@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** Rows of node:sqlite have no prototype. */
 const plain = (rows: readonly object[]): object[] => rows.map((row) => ({ ...row }));
 
-test("openSqlite makes the folder and sets what the store relies on", () => {
+test("openSqlite creates the folder and sets the pragmas that the store relies on", () => {
   const file = join(folder, "a", "b", "data.sqlite");
   const db = openSqlite(file, "CREATE TABLE IF NOT EXISTS t (a)");
   const pragma = (name: string) => Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0];
@@ -29,7 +29,7 @@ test("openSqlite makes the folder and sets what the store relies on", () => {
   openSqlite(file, "CREATE TABLE IF NOT EXISTS t (a)").close();
 });
 
-test("reads in one transaction see no commit of another connection, and the transaction ends also when a read fails", () => {
+test("inReadTransaction hides commits of other connections, and ends its transaction even if a read throws", () => {
   const file = join(folder, "read.sqlite");
   const [db, other] = [openSqlite(file, "CREATE TABLE IF NOT EXISTS t (a)"), openSqlite(file, "")];
   const count = () => db.prepare("SELECT count(*) AS n FROM t").get()?.n;
@@ -41,10 +41,10 @@ test("reads in one transaction see no commit of another connection, and the tran
   expect(count()).toBe(1);
   expect(() => inReadTransaction(db, failing)).toThrow("unreadable");
   expect(db.isTransaction).toBe(false);
-  for (const one of [db, other]) one.close();
+  for (const connection of [db, other]) connection.close();
 });
 
-describe("appendOnly, for any table and key", () => {
+describe("a table with the triggers of appendOnly", () => {
   let db: DatabaseSync;
   beforeEach(() => {
     const schema =
@@ -63,12 +63,12 @@ describe("appendOnly, for any table and key", () => {
     "REPLACE INTO events VALUES ('a', 1, 'x')",
     "INSERT OR REPLACE INTO events VALUES ('b', 1, 'x')",
     "REPLACE INTO events (rowid, league, seq, body) VALUES (1, 'c', 1, 'x')",
-  ])("refuses %s", (sql) => {
+  ])("rejects %s", (sql) => {
     expect(() => db.exec(sql)).toThrow();
     expect(db.prepare("SELECT count(*) AS n FROM events WHERE body = 'kept'").get()?.n).toBe(3);
   });
 
-  test("takes new rows, alike in a part of the key", () => {
+  test("accepts new rows that share a part of their key", () => {
     db.exec("INSERT INTO events VALUES ('a', 3, 'new'), ('b', 2, 'new')");
     expect(db.prepare("SELECT count(*) AS n FROM events").get()?.n).toBe(5);
   });
@@ -95,7 +95,7 @@ describe("kyselyOver", () => {
   const names = async () =>
     (await kysely.selectFrom("players").select("name").orderBy("id").execute()).map((row) => row.name);
 
-  test("inserts and selects, null, text, whole and broken numbers as they are", async () => {
+  test("inserts and selects null, text and numbers unchanged", async () => {
     expect((await insert("A; DROP TABLE players --", 3)).insertId).toBe(1n);
     await insert("Zoë", null);
     const rows = await kysely.selectFrom("players").selectAll().orderBy("id").execute();
@@ -105,11 +105,11 @@ describe("kyselyOver", () => {
     ]);
   });
 
-  test("the same statement again takes its own parameters, also in one turn", async () => {
+  test("runs one statement with different parameters, even in one turn of the event loop", async () => {
     await Promise.all([insert("A", 1), insert("B", 2), insert("C", 3)]);
     const pointsOf = (name: string) =>
       kysely.selectFrom("players").select("points").where("name", "=", name).executeTakeFirst();
-    expect((await Promise.all(["C", "A", "nobody", "B"].map(pointsOf))).map((row) => row?.points)).toEqual([
+    expect((await Promise.all(["C", "A", "unknown", "B"].map(pointsOf))).map((row) => row?.points)).toEqual([
       3,
       1,
       undefined,
@@ -117,13 +117,13 @@ describe("kyselyOver", () => {
     ]);
   });
 
-  test("updates and deletes tell how many, returning gives the rows", async () => {
+  test("reports the number of updated rows, and returns deleted rows with `returning`", async () => {
     await insert("A", 1);
     await insert("B", 1);
     const updated = await kysely.updateTable("players").set({ points: 2 }).where("points", "=", 1).executeTakeFirst();
     expect(updated.numUpdatedRows).toBe(2n);
-    const gone = await kysely.deleteFrom("players").where("name", "=", "A").returning("name").execute();
-    expect(plain(gone)).toEqual([{ name: "A" }]);
+    const deleted = await kysely.deleteFrom("players").where("name", "=", "A").returning("name").execute();
+    expect(plain(deleted)).toEqual([{ name: "A" }]);
     expect(await names()).toEqual(["B"]);
   });
 
@@ -134,7 +134,7 @@ describe("kyselyOver", () => {
     expect(seen).toEqual(["A", "B", "C"]);
   });
 
-  test("a transaction is kept whole", async () => {
+  test("commits all statements of a transaction", async () => {
     await kysely.transaction().execute(async (inside) => {
       await insert("A", 1, inside);
       expect(db.isTransaction).toBe(true);
@@ -143,7 +143,7 @@ describe("kyselyOver", () => {
     expect([await names(), db.isTransaction]).toEqual([["A", "B"], false]);
   });
 
-  test("or undone whole, and the next one works", async () => {
+  test("rolls back all statements of a failed transaction, and accepts the next transaction", async () => {
     const failing = kysely.transaction().execute(async (inside) => {
       await insert("A", 1, inside);
       await insert("A", 2, inside);
@@ -154,7 +154,7 @@ describe("kyselyOver", () => {
     expect(await names()).toEqual(["B"]);
   });
 
-  test("what is not of the transaction waits until it is over", async () => {
+  test("runs other statements after an open transaction has ended", async () => {
     const order: string[] = [];
     const transaction = kysely.transaction().execute(async (inside) => {
       await insert("inside", 1, inside);
@@ -175,13 +175,15 @@ describe("kyselyOver", () => {
     ["undefined", undefined],
     ["a boolean", true],
     ["bytes", new Uint8Array(2)],
-  ])("%s as a parameter is refused, and nothing is written or found by it", async (_, value) => {
+  ])("rejects %s as a parameter, and neither writes nor finds a row", async (_, value) => {
     await insert("A", 1);
-    const odd = value as unknown as string;
+    const parameter = value as unknown as string;
     await expect(
-      kysely.updateTable("players").set({ points: 9, name: odd }).where("name", "=", odd).execute(),
+      kysely.updateTable("players").set({ points: 9, name: parameter }).where("name", "=", parameter).execute(),
     ).rejects.toThrow(TypeError);
-    await expect(kysely.selectFrom("players").selectAll().where("name", "=", odd).execute()).rejects.toThrow(TypeError);
+    await expect(kysely.selectFrom("players").selectAll().where("name", "=", parameter).execute()).rejects.toThrow(
+      TypeError,
+    );
     expect(await names()).toEqual(["A"]);
   });
 });

@@ -6,10 +6,12 @@ import type { Kysely } from "kysely";
 /** An open database. */
 export type Database = DatabaseSync;
 
-/** The format of the databases of this version. Increase it with every change of their tables that an earlier file would not fit. */
+/**
+ * The format of the databases of this version. Increase it when a change of the tables makes earlier files unusable.
+ */
 const FORMAT = 2;
 
-/** A database file was written by a version of this program that uses another format. */
+/** Thrown if a database file was written in a format that this version cannot read. */
 export class OtherFormat extends Error {
   readonly #fact: string;
   constructor(fact: string, advice = "use the version that wrote it, or choose a new data folder") {
@@ -17,15 +19,16 @@ export class OtherFormat extends Error {
     this.#fact = fact;
   }
 
-  /** The same error with other advice for the person at the terminal. */
-  advising(advice: string): OtherFormat {
+  /** Returns the same error with other advice for the operator. */
+  withAdvice(advice: string): OtherFormat {
     return new OtherFormat(this.#fact, advice);
   }
 }
 
 /**
- * Opens a SQLite file (`:memory:` for none) for one process: WAL, every commit synced to disk, foreign keys on, and
- * triggers that also see the delete inside an `INSERT OR REPLACE`. Throws OtherFormat for a file of another format.
+ * Opens a SQLite file, or a database in memory for `:memory:`, and creates the missing tables of `schema`. Every commit
+ * is synced to disk, foreign keys are enforced, and triggers also fire for the delete inside an `INSERT OR REPLACE`.
+ * Throws OtherFormat if the file has another format.
  */
 export function openSqlite(file: string, schema: string): DatabaseSync {
   if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true });
@@ -38,12 +41,12 @@ export function openSqlite(file: string, schema: string): DatabaseSync {
     PRAGMA recursive_triggers = ON;
     PRAGMA busy_timeout = 2000;
   `);
-  // One transaction, because each statement outside of one would wait for the disk.
+  // One transaction, because each statement outside a transaction would wait for the disk.
   db.exec(`BEGIN; ${schema}; ${isEmpty ? `PRAGMA user_version = ${FORMAT};` : ""} COMMIT;`);
   return db;
 }
 
-/** Runs reads in one transaction: they see none of the commits that other connections make between them. */
+/** Runs reads in one transaction, so that they do not see commits that other connections make between them. */
 export function inReadTransaction<T>(db: DatabaseSync, read: () => T): T {
   db.exec("BEGIN");
   try {
@@ -53,7 +56,10 @@ export function inReadTransaction<T>(db: DatabaseSync, read: () => T): T {
   }
 }
 
-/** The format number of a database; null for an empty one. Closes the database and throws OtherFormat if the format is not this version's. */
+/**
+ * Returns the format number of a database; null for an empty one. Closes the database and throws OtherFormat if it has
+ * another format than this version.
+ */
 function formatOf(db: DatabaseSync, file: string): number | null {
   const written = Number(db.prepare("PRAGMA user_version").get()?.user_version);
   // Format 1 was written without a number.
@@ -65,7 +71,7 @@ function formatOf(db: DatabaseSync, file: string): number | null {
   );
 }
 
-/** Throws OtherFormat as `openSqlite` does, and changes nothing. A file that does not exist has no other format. */
+/** Throws OtherFormat if an existing file has another format. Does not change the file. */
 export function checkFormat(file: string): void {
   if (!existsSync(file)) return;
   const db = new DatabaseSync(file);
@@ -74,8 +80,8 @@ export function checkFormat(file: string): void {
 }
 
 /**
- * Takes a database file for this process alone, until it lets go or ends, however it ends; null when another process has it. Two hosts on
- * one file would each believe their own memory.
+ * Locks a database file until `release` is called or the process ends in any way. Returns null if another process has
+ * the lock. Two hosts on one file would each rely on a state in memory that the other does not update.
  */
 export function takeFile(file: string): { release(): void } | null {
   mkdirSync(dirname(file), { recursive: true });
@@ -90,8 +96,8 @@ export function takeFile(file: string): { release(): void } | null {
 }
 
 /**
- * The first table of a file, by name, whose columns are not those that a schema gives it; null for none, and for a file that is not there yet.
- * Throws OtherFormat as `openSqlite` does.
+ * Returns the first table of a file, by name, whose columns differ from those that a schema gives it. Returns null if
+ * there is none or if the file does not exist. Throws OtherFormat if the file has another format.
  */
 export function foreignTable(file: string, schema: string): string | null {
   if (!existsSync(file)) return null;
@@ -109,32 +115,33 @@ export function foreignTable(file: string, schema: string): string | null {
       db.close();
     }
   };
-  const kept = columns(file, "");
-  for (const [table, wanted] of columns(":memory:", schema)) {
-    if (kept.has(table) && kept.get(table) !== wanted) return table;
+  const existing = columns(file, "");
+  for (const [table, expected] of columns(":memory:", schema)) {
+    if (existing.has(table) && existing.get(table) !== expected) return table;
   }
   return null;
 }
 
 /**
- * Triggers that make a table append-only for every connection: no UPDATE, no DELETE, and no REPLACE by its key or by
- * its rowid (where it has one), also from a connection without recursive triggers.
+ * Returns triggers that make a table append-only for every connection: no UPDATE, no DELETE, and no REPLACE by its key
+ * or by its rowid (if it has one), even from a connection without recursive triggers.
  */
 export function appendOnly(table: string, key: readonly string[]): string {
-  const same = key.map((column) => `${column} = NEW.${column}`).join(" AND ");
-  const refuse = `BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END;`;
+  const hasSameKey = key.map((column) => `${column} = NEW.${column}`).join(" AND ");
+  const reject = `BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END;`;
   return `
-    CREATE TRIGGER IF NOT EXISTS ${table}_no_update BEFORE UPDATE ON ${table} ${refuse}
-    CREATE TRIGGER IF NOT EXISTS ${table}_no_delete BEFORE DELETE ON ${table} ${refuse}
+    CREATE TRIGGER IF NOT EXISTS ${table}_no_update BEFORE UPDATE ON ${table} ${reject}
+    CREATE TRIGGER IF NOT EXISTS ${table}_no_delete BEFORE DELETE ON ${table} ${reject}
     CREATE TRIGGER IF NOT EXISTS ${table}_no_replace BEFORE INSERT ON ${table}
-      WHEN EXISTS (SELECT 1 FROM ${table} WHERE ${same}) OR EXISTS (SELECT 1 FROM ${table} WHERE rowid = NEW.rowid) ${refuse}
+      WHEN EXISTS (SELECT 1 FROM ${table} WHERE ${hasSameKey}) OR EXISTS (SELECT 1 FROM ${table} WHERE rowid = NEW.rowid) ${reject}
   `;
 }
 
 /**
- * Kysely over an open database: all queries that are not on the way of every match go through it, so that PostgreSQL can take them as
- * they are. It is loaded here and not with this file: that is a quarter of a second's work, and a referee that only plays matches needs none.
- * Parameters must be primitives: node:sqlite would take an object for named parameters and shift every column.
+ * Returns Kysely over an open database. All queries outside the path of a match use it, so that they can run on
+ * PostgreSQL unchanged. Kysely is imported here because that takes a quarter of a second, and a referee that only plays
+ * matches does not need it. Parameters must be primitives: node:sqlite would read an object as named parameters and
+ * shift the positional ones.
  */
 export async function kyselyOver<Tables>(db: DatabaseSync): Promise<Kysely<Tables>> {
   const { Kysely, SqliteDialect } = await import("kysely");

@@ -4,7 +4,7 @@ import { openSqlite } from "./sqlite.ts";
 import { isBroken } from "./store-errors.ts";
 import { localWriter } from "./writer.ts";
 
-test("a local writer reports that the file can no longer be written, and no lesser fault", async () => {
+test("a local writer reports a full database as broken, but not a violated constraint", async () => {
   const db = openSqlite(":memory:", "CREATE TABLE one (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT");
   const reported: string[] = [];
   const writer = localWriter(db, systemClock, ({ message }) => reported.push(message));
@@ -19,7 +19,7 @@ test("a local writer reports that the file can no longer be written, and no less
   db.close();
 });
 
-test("an extended result code of a broken file is recognized", () => {
+test("isBroken recognizes the extended result code of a corrupt file", () => {
   const db = openSqlite(
     ":memory:",
     `CREATE TABLE one (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;

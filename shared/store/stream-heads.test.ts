@@ -9,30 +9,30 @@ function heads(capacity: number) {
   const reads: string[] = [];
   const read = (stream: string): Head => {
     reads.push(stream);
-    return { stream, number: null, version: 0, hash: "", underway: 0, settled: Promise.resolve() };
+    return { stream, number: null, version: 0, hash: "", pendingAppends: 0, settled: Promise.resolve() };
   };
   return { ...createHeads(read, capacity), reads };
 }
 
-test("the heads that were read last are kept, and the others are read again", () => {
+test("the most recently read heads are kept, and evicted heads are read again", () => {
   const { of, reads } = heads(2);
   for (const stream of ["a", "b", "a", "c", "b", "a"]) of(stream);
   expect(reads).toEqual(["a", "b", "c", "a"]);
 });
 
-test("a head with an append under way is never evicted", () => {
+test("a head with a pending append is never evicted", () => {
   const { of, reads } = heads(2);
   const busy = of("busy");
-  busy.underway = 1;
+  busy.pendingAppends = 1;
   for (const stream of ["a", "b", "c", "d"]) of(stream);
   expect(of("busy")).toBe(busy);
-  busy.underway = 0;
+  busy.pendingAppends = 0;
   for (const stream of ["e", "f"]) of(stream);
   expect(of("busy")).not.toBe(busy);
   expect(reads.filter((stream) => stream === "busy")).toHaveLength(2);
 });
 
-test("a dropped head is read again, unless it has been already", () => {
+test("a dropped head is read again, and a head that was read since then stays", () => {
   const { of, drop } = heads(2);
   const failed = of("a");
   drop([failed]);
@@ -42,9 +42,9 @@ test("a dropped head is read again, unless it has been already", () => {
   expect(of("a")).toBe(fresh);
 });
 
-test("a log whose appends touch more streams than it keeps heads loses none that is under way", async () => {
+test("a log keeps the heads of pending appends, even beyond its capacity", async () => {
   const db = openSqlite(":memory:", EVENT_LOG_SCHEMA);
-  const log = sqliteEventLog(db, testWriter(db), { headsKept: 1 });
+  const log = sqliteEventLog(db, testWriter(db), { maxHeads: 1 });
   const streams = ["a", "b", "c"];
   const appendAll = (expectedVersion: number) =>
     log.append(streams.map((stream) => ({ stream, expectedVersion, events: events(2) })));

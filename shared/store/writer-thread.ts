@@ -2,6 +2,6 @@ import { parentPort, workerData } from "node:worker_threads";
 import { groupCommit, type Unit } from "./group-commit.ts";
 import { openSqlite } from "./sqlite.ts";
 
-/** The thread behind `threadWriter`: commits each group it is sent and answers with the outcomes. */
+/** The thread of `threadWriter`. It commits each group that it receives and answers with the outcomes. */
 const commit = groupCommit(openSqlite(workerData as string, ""));
 parentPort?.on("message", (group: readonly Unit[]) => parentPort?.postMessage(commit(group)));

@@ -18,20 +18,20 @@ describe.each(["local", "thread"] as const)("a writer, %s", (kind) => {
   function open() {
     const file = join(folder, `${kind}-${++files}.sqlite`);
     const db = openSqlite(file, SCHEMA);
-    const deaths: Error[] = [];
+    const failures: Error[] = [];
     const writer: Writer =
       kind === "local"
         ? localWriter(db, systemClock)
-        : threadWriter(file, (reason) => deaths.push(reason), systemClock);
+        : threadWriter(file, (reason) => failures.push(reason), systemClock);
     const numbers = () =>
       db
         .prepare("SELECT n FROM t ORDER BY n")
         .all()
         .map((row) => row.n);
-    return { writer, numbers, deaths };
+    return { writer, numbers, failures };
   }
 
-  test("a unit is written whole or not at all, and a refused one alone", async () => {
+  test("a unit that breaks a constraint is not written, and the other units of its group are", async () => {
     const { writer, numbers } = open();
     const settled = await Promise.allSettled([
       writer.commit(insert(1, 2)),
@@ -44,37 +44,37 @@ describe.each(["local", "thread"] as const)("a writer, %s", (kind) => {
     await writer.close();
   });
 
-  test("units handed in while others are being written come after them, in order", async () => {
+  test("units that are passed to commit during a write are written after it, in order", async () => {
     const { writer, numbers } = open();
     const order: number[] = [];
-    const hand = (n: number) => writer.commit(insert(n)).then(() => order.push(n));
-    const first = hand(1);
+    const commit = (n: number) => writer.commit(insert(n)).then(() => order.push(n));
+    const first = commit(1);
     await new Promise((resolve) => setImmediate(resolve));
-    await Promise.all([first, hand(2), hand(3)]);
+    await Promise.all([first, commit(2), commit(3)]);
     expect(order).toEqual([1, 2, 3]);
     expect(numbers()).toEqual([1, 2, 3]);
     await writer.close();
   });
 
-  test("close settles what was handed in", async () => {
+  test("close resolves after all pending units are written", async () => {
     const { writer, numbers } = open();
-    const handed = Promise.all([writer.commit(insert(1)), writer.commit(insert(2))]);
+    const committed = Promise.all([writer.commit(insert(1)), writer.commit(insert(2))]);
     await writer.close();
-    await handed;
+    await committed;
     expect(numbers()).toEqual([1, 2]);
   });
 });
 
-test("a thread that cannot open its file says so and refuses everything", async () => {
-  const death = Promise.withResolvers<Error>();
-  const writer = threadWriter(folder, death.resolve, systemClock);
-  await expect(writer.commit(insert(1))).rejects.toThrow("the writing thread died");
-  expect((await death.promise).cause).toMatchObject({ message: expect.stringMatching(/unable to open/) });
-  await expect(writer.commit(insert(2))).rejects.toThrow("the writing thread died");
+test("a writer whose thread cannot open the file reports the reason and rejects every commit", async () => {
+  const failure = Promise.withResolvers<Error>();
+  const writer = threadWriter(folder, failure.resolve, systemClock);
+  await expect(writer.commit(insert(1))).rejects.toThrow("the writer thread failed");
+  expect((await failure.promise).cause).toMatchObject({ message: expect.stringMatching(/unable to open/) });
+  await expect(writer.commit(insert(2))).rejects.toThrow("the writer thread failed");
   await writer.close();
 });
 
-test("a closed thread refuses what comes later", async () => {
+test("a closed writer rejects later commits", async () => {
   const file = join(folder, "closed.sqlite");
   openSqlite(file, SCHEMA).close();
   const writer = threadWriter(file, () => {}, systemClock);

@@ -4,23 +4,26 @@ import type { Clock } from "../lib/clock.ts";
 import { groupCommit, type Outcomes, type Unit } from "./group-commit.ts";
 import { StoreBusy } from "./store-errors.ts";
 
-/** Writes units to a database, many in one transaction. */
+/** Writes units to a database, many units in one transaction. */
 export interface Writer {
-  /** Resolves once the unit is on disk; rejects when the unit failed, and none of it is written then. After StoreBusy the caller may try again. */
+  /**
+   * Resolves after the unit is on disk. Rejects if the unit failed; no part of it is written then. After StoreBusy the
+   * caller may try again.
+   */
   commit(unit: Unit): Promise<void>;
-  /** Resolves when every unit handed in is settled and the writer has ended. */
+  /** Resolves when all pending units are settled and the writer has ended. */
   close(): Promise<void>;
 }
 
-/** The writer of a database that is only read: every commit rejects. */
+/** The writer of a database that is only read. It rejects every commit. */
 export const noWriter: Writer = {
   commit: () => Promise.reject(new Error("the database was opened for reading")),
   close: async () => {},
 };
 
 /**
- * A writer on this thread. It waits until no other code has a transaction open on the connection. `onBroken` is called when the file can no
- * longer be written.
+ * Creates a writer on this thread. It waits until no other code has a transaction open on the connection. Calls
+ * `onBroken` when the file can no longer be written.
  */
 export function localWriter(db: DatabaseSync, clock: Clock, onBroken?: (error: Error) => void): Writer {
   const commit = groupCommit(db, onBroken);
@@ -35,35 +38,38 @@ export function localWriter(db: DatabaseSync, clock: Clock, onBroken?: (error: E
 }
 
 /**
- * A writer of a file on a separate thread, so that this thread does not wait for the disk. The file must have its tables already.
- * `onDeath` is called when the thread has ended by an error; every later commit rejects.
+ * Creates a writer on a separate thread, so that this thread does not wait for the disk. The tables must exist already.
+ * Calls `onFailure` when the thread has ended with an error; then every commit rejects.
  */
-export function threadWriter(file: string, onDeath: (reason: Error) => void, clock: Clock): Writer {
+export function threadWriter(file: string, onFailure: (reason: Error) => void, clock: Clock): Writer {
   const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), { workerData: file });
-  let underway: PromiseWithResolvers<Outcomes> | null = null;
-  let died: Error | null = null;
-  worker.on("message", (outcomes: Outcomes) => underway?.resolve(outcomes));
+  let pendingGroup: PromiseWithResolvers<Outcomes> | null = null;
+  let failure: Error | null = null;
+  worker.on("message", (outcomes: Outcomes) => pendingGroup?.resolve(outcomes));
   worker.on("error", (thrown) => {
-    died = new Error("the writing thread died", { cause: thrown });
-    underway?.reject(died);
-    onDeath(died);
+    failure = new Error("the writer thread failed", { cause: thrown });
+    pendingGroup?.reject(failure);
+    onFailure(failure);
   });
   return inGroups(
     (group) => {
-      if (died) return Promise.reject(died);
-      underway = Promise.withResolvers();
+      if (failure) return Promise.reject(failure);
+      pendingGroup = Promise.withResolvers();
       worker.postMessage(group);
-      return underway.promise;
+      return pendingGroup.promise;
     },
     async () => {
-      died ??= new Error("the store is closed");
+      failure ??= new Error("the store is closed");
       await worker.terminate();
     },
     clock,
   );
 }
 
-/** Puts units into groups: all of one turn of the event loop, and all that come while a group is being written. */
+/**
+ * Creates a writer that groups units: all units of one turn of the event loop, and all units that arrive while a group
+ * is being written.
+ */
 function inGroups(
   write: (group: readonly Unit[]) => Promise<Outcomes>,
   end: () => Promise<void>,

@@ -49,7 +49,7 @@ function openStore(storeFile: string): ReturnType<typeof openSqlite> {
     return openSqlite(storeFile, MANAGER_SCHEMA);
   } catch (thrown) {
     if (!(thrown instanceof OtherFormat)) throw thrown;
-    throw thrown.advising("export it with the version that wrote it; this version can verify that export");
+    throw thrown.withAdvice("export it with the version that wrote it; this version can verify that export");
   }
 }
 

@@ -2,15 +2,17 @@ import { type Cancel, type Clock, isoAt, pauseBy, systemClock, timeoutBy } from 
 
 /** A clock that stands still until a test advances it. */
 export interface ManualClock extends Clock {
-  /** Lets `ms` pass: fires each timer at its moment, in order, and lets promises settle after each. */
+  /**
+   * Advances the time by `ms`: fires each timer at its due time, in order, and lets promises settle after each timer.
+   */
   advance(ms: number): Promise<void>;
-  /** Sets the date, as an operator sets a machine's clock; `monotonic` and timers are not affected. */
+  /** Sets the date, as an operator sets the clock of a machine. `monotonic` and timers are not affected. */
   setDate(now: number): void;
-  /** How many timers are set: zero when everything has been cancelled or has fired. */
+  /** Returns the number of pending timers. */
   timers(): number;
 }
 
-/** The clock of the machine, with a monotonic time that a test moves forward. Timers run as usual. */
+/** The clock of the machine with a monotonic time that a test can move forward. Timers run as usual. */
 interface ForwardClock extends Clock {
   forward(ms: number): void;
 }
@@ -32,7 +34,7 @@ interface Timer {
 }
 
 export function manualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
-  /** In the order in which they were set; a Map keeps it. */
+  /** Pending timers in the order in which they were set. */
   const timers = new Map<object, Timer>();
   let elapsed = 0;
   let epoch = startMs;
@@ -51,17 +53,17 @@ export function manualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   };
   const every = (ms: number, run: () => void): Cancel => {
     const key = {};
-    const again = (at: number): Cancel =>
+    const schedule = (at: number): Cancel =>
       set(key, at, () => {
         timers.delete(key);
-        again(at + Math.max(1, ms));
+        schedule(at + Math.max(1, ms));
         run();
       });
-    return again(elapsed + Math.max(1, ms));
+    return schedule(elapsed + Math.max(1, ms));
   };
   const next = (): Timer | undefined =>
     [...timers.values()].reduce<Timer | undefined>(
-      (first, one) => (first && first.at <= one.at ? first : one),
+      (first, timer) => (first && first.at <= timer.at ? first : timer),
       undefined,
     );
   const now = (): number => epoch + elapsed;

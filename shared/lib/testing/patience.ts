@@ -1,2 +1,5 @@
-/** The options of `vi.waitFor` in tests: much longer than any step takes on a busy machine. By default vitest gives up after one second. */
+/**
+ * The options of `vi.waitFor` in tests. The timeout is much longer than any step takes on a busy machine; the default
+ * is one second.
+ */
 export const PATIENCE = { timeout: 20_000, interval: 20 };

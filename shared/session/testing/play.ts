@@ -5,13 +5,13 @@ import { type Command, create, decide, type Session, type SessionSetup } from ".
 interface PlayedSession {
   readonly session: Session;
   readonly entries: readonly Entry[];
-  /** The entries' stored texts. */
+  /** The stored texts of the entries. */
   readonly log: string[];
   /** The hash of the last entry. */
   readonly head: string;
 }
 
-/** A session after these commands, all of them at `setup.at`. Throws when the session rejects one. */
+/** Plays commands in a new session, all of them at the time `setup.at`. Throws if the session rejects a command. */
 export function playSession(setup: SessionSetup, commands: readonly Command[]): PlayedSession {
   const created = create(setup);
   const entries = [created.entry];
@@ -26,5 +26,5 @@ export function playSession(setup: SessionSetup, commands: readonly Command[]): 
   return { session, entries, log, head: log.reduce(chainHash, GENESIS) };
 }
 
-/** An action of a role. */
+/** Returns the command for an action of a role, without an expected tick. */
 export const act = (role: string, action: unknown): Command => ({ type: "act", role, action, expectedTick: null });

@@ -12,7 +12,7 @@ import { testWriter } from "./writer.ts";
 export interface OpenedLog {
   readonly log: EventLog;
   readonly db: DatabaseSync;
-  /** The number of transactions committed to the file so far; null in memory. */
+  /** Returns the number of transactions committed to the file so far; null for a database in memory. */
   commits(): number | null;
   close(): void | Promise<void>;
 }
@@ -45,7 +45,7 @@ export function openLog(folder: string, schema: string, medium: Medium): OpenedL
   return { log: sqliteEventLog(db, writer), db, commits: () => commitsIn(file), close };
 }
 
-/** Commits in the write-ahead log: frames that carry the size of the database after them. */
+/** Counts the commits in the write-ahead log: the frames that carry the size of the database after the commit. */
 function commitsIn(file: string): number {
   const wal = readFileSync(`${file}-wal`);
   const frame = 24 + wal.readUInt32BE(8);
@@ -53,6 +53,6 @@ function commitsIn(file: string): number {
   return frames.filter((at) => wal.readUInt32BE(at + 4) !== 0).length;
 }
 
-/** Events of a type with numbered bodies. */
+/** Returns `count` events of a type with numbered bodies. */
 export const events = (count: number, type = "counted"): NewEvent[] =>
   Array.from({ length: count }, (_, n) => ({ type, body: JSON.stringify({ n, text: "é\n☃" }) }));

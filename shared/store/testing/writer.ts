@@ -2,5 +2,5 @@ import type { DatabaseSync } from "node:sqlite";
 import { systemClock } from "../../lib/clock.ts";
 import { localWriter, type Writer } from "../writer.ts";
 
-/** A writer on this thread, with the clock of the machine. */
+/** Creates a writer on this thread, with the clock of the machine. */
 export const testWriter = (db: DatabaseSync): Writer => localWriter(db, systemClock);
