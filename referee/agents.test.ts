@@ -5,7 +5,7 @@ import { testWriter } from "#shared/store/testing/writer.ts";
 import { agentDirectory } from "./agents.ts";
 import { SESSION_SCHEMA } from "./sessions/session-store.ts";
 
-/** The table as an earlier version of this format made it. */
+/** The table as earlier versions of this format created it. */
 const WITH_DEFAULT = `CREATE TABLE agents (
   agent_id TEXT PRIMARY KEY,
   token TEXT UNIQUE NOT NULL,
@@ -20,7 +20,7 @@ afterEach(() => {
 it.each([
   ["a new store", ""],
   ["a store whose table has a default", WITH_DEFAULT],
-])("an agent registers at the time of the clock, under the id and token that it is given, in %s", async (_, before) => {
+])("registers an agent with the time of the clock and the given id and token, in %s", async (_, before) => {
   const db = openSqlite(":memory:", before + SESSION_SCHEMA);
   ends.push(() => db.close());
   const clock = manualClock(Date.UTC(2031, 4, 5, 6, 7, 8));

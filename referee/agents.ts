@@ -4,20 +4,20 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import type { Writer } from "#shared/store/writer.ts";
 
-/** The agents that this host knows, by their tokens; of a token only its SHA-256 is kept. The seats of league matches are agents too. */
+/** The agents of this host, identified by their tokens. Only the SHA-256 of a token is stored. Each seat of a league match is an agent. */
 export interface AgentDirectory {
-  /** A new agent; its token is told here and never again. */
+  /** Creates an agent. Resolves with its id and its token, which cannot be read again. */
   register(): Promise<{ readonly agentId: string; readonly token: string }>;
-  /** Whose token this is; null when it is nobody's. */
+  /** The id of the agent with this token; null if there is none. */
   holderOf(token: string): string | null;
-  /** SHA-256 of an agent's token; null for an unknown agent. */
+  /** The SHA-256 of an agent's token; null for an unknown agent. */
   tokenHashOf(agentId: string): string | null;
   /** Clears the cache of token holders. Must be called after an agent's token has been replaced in the database. */
   forgetHolders(): void;
 }
 
 /** Size of the cache of token holders. A token that an open seat receives is new, so it cannot be in the cache. */
-const MAX_REMEMBERED = 10_000;
+const MAX_CACHED = 10_000;
 
 export function agentDirectory(db: DatabaseSync, writer: Writer, clock: Clock, ids: Ids): AgentDirectory {
   const byHash = db.prepare("SELECT agent_id FROM agents WHERE token = ?");
@@ -37,7 +37,7 @@ export function agentDirectory(db: DatabaseSync, writer: Writer, clock: Clock, i
       if (known !== undefined) return known;
       const found = byHash.get(hash)?.agent_id;
       if (typeof found !== "string") return null;
-      if (holders.size >= MAX_REMEMBERED) holders.clear();
+      if (holders.size >= MAX_CACHED) holders.clear();
       holders.set(hash, found);
       return found;
     },

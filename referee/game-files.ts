@@ -6,26 +6,27 @@ import { isSessionId, isToken } from "#shared/lib/ids.ts";
 
 /** The database files of the session hosts of one folder. They are only read, because other processes may use them. */
 interface GameFiles {
-  /** The file that holds a game with one of these session ids or Codenames tokens; null if there is none. */
+  /** The file that contains a game with one of these session ids or Codenames tokens; null if there is none. */
   fileOf(names: readonly string[]): string | null;
 }
 
-const MAX_KNOWN = 1_000;
+const MAX_CACHED = 1_000;
 
+/** The game files of a folder. */
 export function gameFiles(folder: string): GameFiles {
-  /** File by session id or token. A game never moves to another file. */
-  const known = new Map<string, string>();
+  /** The files by session id or token. A game never moves to another file. */
+  const cache = new Map<string, string>();
   const find = (name: string): string | null => {
     const files = readdirSync(folder).filter((file) => file.endsWith(".sqlite"));
-    return files.map((file) => join(folder, file)).find((file) => holds(file, name)) ?? null;
+    return files.map((file) => join(folder, file)).find((file) => contains(file, name)) ?? null;
   };
   return {
     fileOf(names) {
       for (const name of names) {
-        const file = known.get(name) ?? (isSessionId(name) || isToken(name) ? find(name) : null);
+        const file = cache.get(name) ?? (isSessionId(name) || isToken(name) ? find(name) : null);
         if (file === null) continue;
-        if (known.size >= MAX_KNOWN) known.clear();
-        known.set(name, file);
+        if (cache.size >= MAX_CACHED) cache.clear();
+        cache.set(name, file);
         return file;
       }
       return null;
@@ -33,8 +34,8 @@ export function gameFiles(folder: string): GameFiles {
   };
 }
 
-/** A file without these tables, or one that cannot be read, holds no game. */
-function holds(file: string, name: string): boolean {
+/** Whether a file contains a game. False if the file has no such table or cannot be read. */
+function contains(file: string, name: string): boolean {
   let db: DatabaseSync | null = null;
   try {
     db = new DatabaseSync(file, { readOnly: true, timeout: 500 });

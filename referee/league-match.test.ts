@@ -15,20 +15,21 @@ import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startReferee } from "./service.ts";
 
 const TOKEN = "the referee's own token";
-/** Ports of its own for each test: referee, manager, two players. */
+/** The port of the referee, new for each test. The manager and the two players have the next ones. */
 let port = 0;
 const at = (offset: number): string => `http://127.0.0.1:${port + offset}/mcp`;
 let dataFolder = "";
 let referee: RunningAgent;
 let servers: Server[] = [];
-let asked: string[] = [];
-/** Lets the player answer that the test holds back. */
-let release = Promise.withResolvers<void>();
+/** The messages that the manager and the players have received. */
+let received: string[] = [];
+/** P02 answers its move request when this is resolved. */
+let mayAnswer = Promise.withResolvers<void>();
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON from the wire
 type Wire = any;
 
-/** An agent on bare node:http that answers each envelope with what `answer` makes of it. */
+/** Starts an agent on plain node:http that answers each envelope with the result of `answer`. */
 function agent(offset: number, answer: (message: Wire) => object | Promise<object>): Promise<void> {
   const server = createServer(async (request, response) => {
     let text = "";
@@ -44,7 +45,7 @@ function agent(offset: number, answer: (message: Wire) => object | Promise<objec
 
 const player = (offset: number, moving: () => Promise<void>) =>
   agent(offset, async ({ type, payload: { match_id, tick } }) => {
-    asked.push(`${offset} ${type}`);
+    received.push(`${offset} ${type}`);
     const self = offset === 2 ? "player:P01" : "player:P02";
     if (type === "GAME_INVITE") return newEnvelope("GAME_INVITE_RESPONSE", self, { match_id, accept: true });
     if (type !== "MOVE_REQUEST") return newEnvelope("ACK", self, {});
@@ -54,19 +55,19 @@ const player = (offset: number, moving: () => Promise<void>) =>
 
 beforeEach(async () => {
   [port = 0] = await freePorts(4);
-  asked = [];
+  received = [];
   servers = [];
-  release = Promise.withResolvers();
+  mayAnswer = Promise.withResolvers();
   dataFolder = mkdtempSync(join(tmpdir(), "agent-test-"));
   await agent(1, ({ type, payload }) => {
-    asked.push(`manager ${type} ${payload.winner ?? ""}`.trim());
+    received.push(`manager ${type} ${payload.winner ?? ""}`.trim());
     if (type === "MATCH_RESULT")
       return newEnvelope("MATCH_RESULT_RESPONSE", "league_manager:LM01", { status: "RECORDED" });
     const accepted = { status: "ACCEPTED", referee_id: "REF01", auth_token: TOKEN, league_ids: ["rps"], matches: [] };
     return newEnvelope("REFEREE_REGISTER_RESPONSE", "league_manager:LM01", accepted);
   });
   await player(2, async () => {});
-  await player(3, () => release.promise);
+  await player(3, () => mayAnswer.promise);
   const place = { name: "R", host: "127.0.0.1", ports: [port], manager: at(1), dataFolder };
   referee = await startReferee(place, silentProcess("referee"));
   await vi.waitFor(async () => expect((await fetch(at(0).replace("/mcp", "/ready"))).status).toBe(200), {
@@ -75,7 +76,7 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
-  release.resolve();
+  mayAnswer.resolve();
   await referee.stop();
   for (const server of servers) server.close().closeAllConnections();
   rmSync(dataFolder, { recursive: true, force: true });
@@ -106,7 +107,7 @@ const order = (more: object = {}) => ({
   ...more,
 });
 const signature = signFor(sha256Hex(TOKEN), "rps/R1M1");
-/** Starts the match and waits until P01 has chosen and P02 is being asked. */
+/** Starts the match. Resolves when P01 has chosen and the request to P02 is open. */
 async function startHalfTurn(): Promise<Wire> {
   const started = await message("START_GAME", order(), signature);
   await vi.waitFor(async () => {
@@ -118,7 +119,7 @@ async function startHalfTurn(): Promise<Wire> {
 }
 
 describe("start_game", () => {
-  it("is refused without the manager's signature for this very match", async () => {
+  it("is rejected without the manager's signature for this match", async () => {
     const others = [
       undefined,
       "",
@@ -128,28 +129,28 @@ describe("start_game", () => {
       signFor(sha256Hex(TOKEN), "rps/R1M2"),
     ];
     for (const token of others) {
-      const refused = await message("START_GAME", order(), token);
-      expect(refused).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
+      const rejected = await message("START_GAME", order(), token);
+      expect(rejected).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
     }
     const plain = await tool("start_game", order());
     expect(plain).toMatchObject({ isError: true, error_code: "L004" });
     expect(await tool("get_game_state", { match_id: "R1M1" })).toMatchObject({ isError: true, error_code: "G003" });
-    expect(asked.filter((line) => line.includes("GAME_INVITE"))).toEqual([]);
+    expect(received.filter((line) => line.includes("GAME_INVITE"))).toEqual([]);
   });
 
-  it("of two players is refused for a game of four", async () => {
+  it("with two players is rejected for a game of four", async () => {
     const players = { player1_id: "P01", player1_endpoint: at(2), player2_id: "P02", player2_endpoint: at(3) };
     const match = { league_id: "rps", match_id: "R1M1", seed: "seed", game: "codenames.v1" };
     const orders = [{ ...match, ...players }, order({ game: "codenames.v1" })];
-    for (const one of orders) {
-      const refused = await tool("start_game", { ...one, auth_token: signature });
-      expect(refused).toMatchObject({ isError: true, error_code: "G003" });
-      expect(refused.message).toMatch(/^codenames\.v1 is played by red_spymaster and red_team and blue_spymaster and/);
+    for (const startGame of orders) {
+      const rejected = await tool("start_game", { ...startGame, auth_token: signature });
+      expect(rejected).toMatchObject({ isError: true, error_code: "G003" });
+      expect(rejected.message).toMatch(/^codenames\.v1 is played by red_spymaster and red_team and blue_spymaster and/);
     }
-    expect(asked.filter((line) => line.includes("GAME_INVITE"))).toEqual([]);
+    expect(received.filter((line) => line.includes("GAME_INVITE"))).toEqual([]);
   });
 
-  it("begins one session, however often it is said", async () => {
+  it("starts one session, however often it is repeated", async () => {
     const answers = await Promise.all([1, 2, 3].map(() => message("START_GAME", order(), signature)));
     const plain = await tool("start_game", { ...order(), auth_token: signature });
     const ids = [...answers.map(({ payload }) => payload.session_id), plain.session_id];
@@ -158,30 +159,30 @@ describe("start_game", () => {
       payload: { status: "ACCEPTED", match_id: "R1M1" },
     });
     expect(new Set(ids).size).toBe(1);
-    release.resolve();
-    await vi.waitFor(() => expect(asked).toContain("manager MATCH_RESULT P01"), PATIENCE);
-    expect(asked.filter((line) => line.endsWith("GAME_INVITE")).sort()).toEqual(["2 GAME_INVITE", "3 GAME_INVITE"]);
-    expect(asked.filter((line) => line.startsWith("manager MATCH_RESULT"))).toHaveLength(1);
+    mayAnswer.resolve();
+    await vi.waitFor(() => expect(received).toContain("manager MATCH_RESULT P01"), PATIENCE);
+    expect(received.filter((line) => line.endsWith("GAME_INVITE")).sort()).toEqual(["2 GAME_INVITE", "3 GAME_INVITE"]);
+    expect(received.filter((line) => line.startsWith("manager MATCH_RESULT"))).toHaveLength(1);
   });
 });
 
-describe("a match being played", () => {
-  it("validate_move says whether a move would be legal and plays nothing", async () => {
+describe("a match under way", () => {
+  it("answers validate_move with whether a move is legal, and does not play it", async () => {
     await startHalfTurn();
     const ask = (move: unknown) => tool("validate_move", { player_id: "P02", move });
     expect(await ask("paper")).toMatchObject({ valid: true, reason: null });
     expect(await ask("banana")).toMatchObject({ valid: false, reason: expect.any(String) });
-    // P01 has chosen, P02 has not: the answers must not tell them apart.
+    // P01 has chosen and P02 has not. The answers must not differ.
     for (const move of ["paper", "banana", 3]) {
       const { valid, reason } = await ask(move);
       expect(await tool("validate_move", { player_id: "P01", move })).toMatchObject({ valid, reason });
     }
     expect(await tool("validate_move", { player_id: "P09", move: "rock" })).toMatchObject({ error_code: "G003" });
-    const seen = await tool("get_game_state", { match_id: "rps/R1M1" });
-    expect(seen.state.choices).toEqual({ player_1: null, player_2: null });
+    const gameState = await tool("get_game_state", { match_id: "rps/R1M1" });
+    expect(gameState.state.choices).toEqual({ player_1: null, player_2: null });
   });
 
-  it("is watched through the tools of games, but neither joined nor played there", async () => {
+  it("can be watched with the tools of games, but not joined or played", async () => {
     const { session_id: game_id } = (await startHalfTurn()).payload;
     const play = async (name: string, args: object) => {
       const { result } = await call("tools/call", { name, arguments: { game_id, ...args } });
@@ -194,16 +195,16 @@ describe("a match being played", () => {
       state: { choices: { player_1: null } },
       players: { player_1: { kind: "agent", name: "P01" } },
     });
-    const refusal = { isError: true, text: expect.stringContaining("answer its MOVE_REQUEST") };
-    expect(await play("finishTurn", { seat_token, move: "rock" })).toMatchObject(refusal);
+    const rejection = { isError: true, text: expect.stringContaining("answer its MOVE_REQUEST") };
+    expect(await play("finishTurn", { seat_token, move: "rock" })).toMatchObject(rejection);
     expect(await play("joinGame", {})).toMatchObject({ isError: true, text: `No game ${game_id} here` });
     expect(await play("finishTurn", { move: "rock" })).toMatchObject({ isError: true });
     const waited = play("waitForNextTurn", { seat_token: "token-of-P01", timeout_s: 30 });
-    release.resolve();
+    mayAnswer.resolve();
     expect(await waited).toMatchObject({ next: "game_over", result: { winner: "player_1" } });
   });
 
-  it("shows a choice that is still sealed to nobody but its own player", async () => {
+  it("shows a sealed choice only to the player that made it", async () => {
     await startHalfTurn();
     const spectator = await tool("get_game_state", { match_id: "R1M1" });
     expect(spectator).toMatchObject({ status: "active", state: { choices: { player_1: null, player_2: null } } });
@@ -222,19 +223,19 @@ describe("a match being played", () => {
 });
 
 describe("a result", () => {
-  it("is sent to the players, with the seed, after the manager has recorded it, if the order has no run_id", async () => {
+  it("is sent to the players only after the manager has recorded it if the order has no run_id", async () => {
     await message("START_GAME", order(), signature);
-    release.resolve();
-    await vi.waitFor(() => expect(asked.filter((line) => line.endsWith("GAME_RESULT"))).toHaveLength(2), PATIENCE);
-    expect(asked.findIndex((line) => line.startsWith("manager MATCH_RESULT"))).toBeGreaterThan(0);
-    expect(asked.findIndex((line) => line.startsWith("manager MATCH_RESULT"))).toBeLessThan(
-      asked.findIndex((line) => line.endsWith("GAME_RESULT")),
+    mayAnswer.resolve();
+    await vi.waitFor(() => expect(received.filter((line) => line.endsWith("GAME_RESULT"))).toHaveLength(2), PATIENCE);
+    expect(received.findIndex((line) => line.startsWith("manager MATCH_RESULT"))).toBeGreaterThan(0);
+    expect(received.findIndex((line) => line.startsWith("manager MATCH_RESULT"))).toBeLessThan(
+      received.findIndex((line) => line.endsWith("GAME_RESULT")),
     );
   });
 });
 
 describe.each(Object.keys(clients))("an official MCP client at %s", (revision) => {
-  it("lists and calls the referee's tools, and is told when a match it watches goes on", async () => {
+  it("lists and calls the tools of the referee and receives updates of a subscribed match", async () => {
     await startHalfTurn();
     const client = await clients[revision]?.(at(0));
     if (!client) throw new Error("no client");
@@ -254,7 +255,7 @@ describe.each(Object.keys(clients))("an official MCP client at %s", (revision) =
       ]);
       expect(await client.read("game://state/R1M1")).toMatchObject(sealed);
       await client.subscribe(["game://state/R1M1", "game://state/rps/R1M1"]);
-      release.resolve();
+      mayAnswer.resolve();
       await vi.waitFor(
         () => expect([...client.updated].sort()).toEqual(["game://state/R1M1", "game://state/rps/R1M1"]),
         PATIENCE,
@@ -273,7 +274,7 @@ describe("a league match over REST", () => {
     return (await fetch(at(0).replace("/mcp", path), init)).json();
   }
 
-  it("is read by its players with their match tokens, each with its own eyes; only the driver acts", async () => {
+  it("is shown to each player as its own view, and actions over REST are rejected", async () => {
     await startHalfTurn();
     const { sessions } = await rest("/sessions", "P02");
     expect(sessions).toMatchObject([{ template: "rps.v1", status: "active", tick: 1, your_role: "player_2" }]);
@@ -283,9 +284,9 @@ describe("a league match over REST", () => {
     expect(await rest(`${path}/state`, "P01")).toMatchObject({ state: { choices: { player_1: "rock" } } });
     expect(await rest(`${path}/log`, "P02")).toEqual({ actions: [] });
     expect((await rest(`${path}/log`, "P01")).actions).toMatchObject([{ role: "player_1", action: "rock", tick: 0 }]);
-    const refused = await rest(`${path}/actions`, "P02", { action: "paper" });
-    expect(refused).toMatchObject({ error: { code: "FORBIDDEN", message: expect.stringContaining("MOVE_REQUEST") } });
-    release.resolve();
+    const rejected = await rest(`${path}/actions`, "P02", { action: "paper" });
+    expect(rejected).toMatchObject({ error: { code: "FORBIDDEN", message: expect.stringContaining("MOVE_REQUEST") } });
+    mayAnswer.resolve();
     await vi.waitFor(
       async () => expect(await rest(`${path}/state`, "P02")).toMatchObject({ status: "completed" }),
       PATIENCE,

@@ -19,7 +19,9 @@ import { startReferee } from "./service.ts";
 
 const { expireAfterMs, maxConcurrentMatches, registerTimeoutMs, reportTimeoutMs } = ServiceOptions.shape;
 const command = withUsageExit(new Command("referee"))
-  .description("One referee: plays the matches that the league manager gives it by asking the players for their moves.")
+  .description(
+    "Runs one referee: it plays the matches that the league manager assigns to it and asks the players for their moves.",
+  )
   .option("--port <port>", portHelp("referee"), portOption)
   .option(
     "--host <host>",
@@ -32,29 +34,34 @@ const command = withUsageExit(new Command("referee"))
   )
   .option(
     "--endpoint <url>",
-    "how others reach this agent (default: the address by which it reaches the manager)",
+    "the URL at which other agents reach this agent (default: the address by which it reaches the manager)",
     contactOption,
   )
   .option("--manager <url>", "the league manager's endpoint", endpointOption, MANAGER_ENDPOINT)
-  .option("--alone", "no manager: a session host for agents that play over REST")
+  .option("--alone", "run without a manager, as a session host")
   .option(
     "--expire-s <s>",
-    "sessions played over REST end when nobody has acted for so long",
+    "time without an action after which a session that is played over REST ends, seconds",
     countOption,
     defaultOf(expireAfterMs) / 1000,
   )
-  .option("--max-matches <n>", "matches played at a time", countOption, defaultOf(maxConcurrentMatches))
+  .option(
+    "--max-matches <n>",
+    "maximum number of matches at the same time",
+    countOption,
+    defaultOf(maxConcurrentMatches),
+  )
   .option("--join-code <word>", "the join code of the league, if it has one", joinCodeOption)
   .option("--register-ms <ms>", "how long one attempt to register may take", countOption, defaultOf(registerTimeoutMs))
   .option("--report-ms <ms>", "how long one report of a result may take", countOption, defaultOf(reportTimeoutMs))
   .option(
     "--bot <name=url...>",
-    "players that may be asked to play here besides the built-in bots",
+    "running players that can be chosen as opponents, besides the built-in bots",
     botOption,
     new Map(),
   )
-  .option("--limit-loopback", "apply the rate limits also to callers on this machine")
-  .option("--data <folder>", "where the session log, the token and logs are kept", DATA_FOLDER)
+  .option("--limit-loopback", "also apply the rate limits to callers on this machine")
+  .option("--data <folder>", "folder of the database, the token and the logs", DATA_FOLDER)
   .parse();
 
 const options = command.opts<{
@@ -95,7 +102,7 @@ await runAgentProcess(options.name ?? `${role}-${options.port ?? process.pid}`, 
     },
     self,
   );
-  // People open the page on their phones with it.
+  // The code contains the URL of the pages, for phones.
   if (options.alone && isWildcard(options.host ?? "")) {
     for (const line of await qrCode(`${referee.pages}/`, process.stderr)) process.stderr.write(`${line}\n`);
   }

@@ -12,12 +12,12 @@ import { createReferee } from "./referee.ts";
 import { createHost, type SessionHost } from "./sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "./sessions/session-store.ts";
 import {
-  type Heard,
-  type Others,
+  type ReceivedMessage,
   seedOf,
-  startOthers,
-  startTable,
-  type Table,
+  startTestLeague,
+  startTestReferee,
+  type TestLeague,
+  type TestReferee,
   TOKEN,
   testDriver,
   tokenOf,
@@ -28,66 +28,66 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** A table at which R1M1 is held back: each player answers there once it is let go. */
-async function heldTable(held: readonly Heard["to"][]) {
-  const letGo = { P01: Promise.withResolvers<void>(), P02: Promise.withResolvers<void>() };
-  const isHeld = ({ to, payload }: Heard): boolean => payload.match_id === "R1M1" && held.includes(to);
-  const table = await startTable({
-    move: async (asked) => {
-      if (isHeld(asked) && asked.to !== "manager") await letGo[asked.to].promise;
+/** Starts a referee. Each player of `waiting` answers its move request in R1M1 when its `mayAnswer` is resolved. */
+async function startWaiting(waiting: readonly ReceivedMessage["to"][]) {
+  const mayAnswer = { P01: Promise.withResolvers<void>(), P02: Promise.withResolvers<void>() };
+  const isWaiting = ({ to, payload }: ReceivedMessage): boolean => payload.match_id === "R1M1" && waiting.includes(to);
+  const referee = await startTestReferee({
+    move: async (request) => {
+      if (isWaiting(request) && request.to !== "manager") await mayAnswer[request.to].promise;
       return null;
     },
   });
-  ends.push(() => table.stop());
-  ends.push(() => void [letGo.P01, letGo.P02].map(({ resolve }) => resolve()));
-  return { table, letGo };
+  ends.push(() => referee.stop());
+  ends.push(() => void [mayAnswer.P01, mayAnswer.P02].map(({ resolve }) => resolve()));
+  return { referee, mayAnswer };
 }
 
-/** Waits until P01's choice is on disk while P02 is being asked. */
-const halfTurn = (table: Table): Promise<void> =>
+/** Waits until the choice of P01 is on disk. The request to P02 is open. */
+const halfTurn = (referee: TestReferee): Promise<void> =>
   vi.waitFor(
     async () => {
-      const own = await table.tool("get_game_state", { match_id: "R1M1", auth_token: tokenOf("P01", "R1M1") });
+      const own = await referee.tool("get_game_state", { match_id: "R1M1", auth_token: tokenOf("P01", "R1M1") });
       expect(own).toMatchObject({ state: { choices: { player_1: "rock", player_2: null } } });
     },
     { timeout: 10_000 },
   );
 
 describe("a choice of an open turn", () => {
-  it("is told to nobody with a wrong token or another match's", async () => {
-    const { table } = await heldTable(["P02"]);
-    const { payload } = await table.begin();
-    await halfTurn(table);
+  it("is not shown to callers with a wrong token or the token of another match", async () => {
+    const { referee } = await startWaiting(["P02"]);
+    const { payload } = await referee.begin();
+    await halfTurn(referee);
     for (const seat_token of ["wrong", "", TOKEN, tokenOf("P01", "R1M2"), undefined]) {
       const args = { game_id: payload.session_id, ...(seat_token !== undefined && { seat_token }) };
-      const answer = await table.call("tools/call", { name: "waitForNextTurn", arguments: args });
+      const answer = await referee.call("tools/call", { name: "waitForNextTurn", arguments: args });
       expect(answer.result, `token ${seat_token}`).toMatchObject({ isError: true });
       expect(JSON.stringify(answer)).not.toMatch(/rock|choices/);
     }
     for (const auth_token of ["wrong", TOKEN, tokenOf("P01", "R1M2")]) {
-      const seen = await table.tool("get_game_state", { match_id: "R1M1", auth_token });
-      expect(seen).toMatchObject({ status: "active", state: { choices: { player_1: null } } });
-      expect(seen).not.toHaveProperty("your_role");
+      const gameState = await referee.tool("get_game_state", { match_id: "R1M1", auth_token });
+      expect(gameState).toMatchObject({ status: "active", state: { choices: { player_1: null } } });
+      expect(gameState).not.toHaveProperty("your_role");
     }
   });
 
   it.each(["2025-11-25", "2026-07-28"])(
-    "makes no update of the match's state, until the turn closes (MCP %s)",
+    "causes no update notification until the turn is closed (MCP %s)",
     async (revision) => {
-      const { table, letGo } = await heldTable(["P01", "P02"]);
-      await table.begin();
-      for (const player of ["P01", "P02"] as const) await table.told(player, "MOVE_REQUEST");
-      const client = await clients[revision]?.(table.url);
+      const { referee, mayAnswer } = await startWaiting(["P01", "P02"]);
+      await referee.begin();
+      for (const player of ["P01", "P02"] as const) await referee.waitFor(player, "MOVE_REQUEST");
+      const client = await clients[revision]?.(referee.url);
       if (!client) throw new Error("no client");
       ends.push(() => client.close());
       await client.subscribe(["game://state/R1M1", "game://state/rps/R1M1", "game://state/R1M2"]);
-      letGo.P01.resolve();
-      await halfTurn(table);
-      // News come in order: what is told of another match comes after what would have been told of this one.
-      await table.begin({ match_id: "R1M2" });
+      mayAnswer.P01.resolve();
+      await halfTurn(referee);
+      // Notifications arrive in order, so one about R1M1 would arrive before this one about R1M2.
+      await referee.begin({ match_id: "R1M2" });
       await vi.waitFor(() => expect(client.updated).toContain("game://state/R1M2"), { timeout: 10_000 });
       expect(client.updated.filter((uri) => uri.endsWith("R1M1"))).toEqual([]);
-      letGo.P02.resolve();
+      mayAnswer.P02.resolve();
       await vi.waitFor(
         () => expect(client.updated).toEqual(expect.arrayContaining(["game://state/R1M1", "game://state/rps/R1M1"])),
         { timeout: 10_000 },
@@ -96,35 +96,38 @@ describe("a choice of an open turn", () => {
   );
 });
 
-/** By the end of another match the players would long have been told of R1M1; what they were told of it must not hold its seed. */
-async function expectNoSeed(others: Others, begin: (matchId: string) => unknown): Promise<void> {
+/**
+ * Plays R1M2 to its end, by which time a GAME_RESULT of R1M1 would have arrived, and expects that the players have received neither that
+ * result nor the seed of R1M1.
+ */
+async function expectNoSeed(league: TestLeague, begin: (matchId: string) => unknown): Promise<void> {
   await begin("R1M2");
   for (const player of ["P01", "P02"] as const) {
-    expect((await others.told(player, "GAME_RESULT", "R1M2")).bytes).toContain(seedOf("R1M2"));
+    expect((await league.waitFor(player, "GAME_RESULT", "R1M2")).bytes).toContain(seedOf("R1M2"));
   }
-  const told = others.heard.filter(({ to }) => to !== "manager");
-  expect(told.filter(({ type, payload }) => type === "GAME_RESULT" && payload.match_id === "R1M1")).toEqual([]);
-  expect(told.map(({ bytes }) => bytes).join("\n")).not.toContain(seedOf("R1M1"));
+  const messages = league.received.filter(({ to }) => to !== "manager");
+  expect(messages.filter(({ type, payload }) => type === "GAME_RESULT" && payload.match_id === "R1M1")).toEqual([]);
+  expect(messages.map(({ bytes }) => bytes).join("\n")).not.toContain(seedOf("R1M1"));
 }
 
 describe("the seed of a match that may be played again", () => {
   it("is not sent when the manager finally rejects the result and the order has no run_id", async () => {
-    const refusal = { error_code: "L004", message: "not yours", retryable: false };
-    const result = ({ payload }: Heard) =>
-      payload.match_id === "R1M1" ? newEnvelope("LEAGUE_ERROR", "league_manager:LM01", refusal) : null;
-    const table = await startTable({ result });
-    ends.push(() => table.stop());
-    await table.begin();
-    expect((await table.told("manager", "MATCH_RESULT")).payload).toMatchObject({ termination: "normal" });
-    await expectNoSeed(table, (match_id) => table.begin({ match_id }));
+    const rejection = { error_code: "L004", message: "not yours", retryable: false };
+    const result = ({ payload }: ReceivedMessage) =>
+      payload.match_id === "R1M1" ? newEnvelope("LEAGUE_ERROR", "league_manager:LM01", rejection) : null;
+    const referee = await startTestReferee({ result });
+    ends.push(() => referee.stop());
+    await referee.begin();
+    expect((await referee.waitFor("manager", "MATCH_RESULT")).payload).toMatchObject({ termination: "normal" });
+    await expectNoSeed(referee, (match_id) => referee.begin({ match_id }));
     expect(
-      table.heard.filter(({ type, payload }) => type === "MATCH_RESULT" && payload.match_id === "R1M1"),
+      referee.received.filter(({ type, payload }) => type === "MATCH_RESULT" && payload.match_id === "R1M1"),
     ).toHaveLength(1);
   });
 
-  it("is not told when the match ends through the referee's own fault", async () => {
-    const others = await startOthers();
-    ends.push(() => others.close());
+  it("is not sent when the match ends by a fault of the referee", async () => {
+    const league = await startTestLeague();
+    ends.push(() => league.close());
     const db = openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA);
     const peers = createPeers({ clock: systemClock });
     ends.push(() => peers.close());
@@ -144,14 +147,14 @@ describe("the seed of a match that may be played again", () => {
     };
     const referee = createReferee({
       ...{ driver: testDriver(failingHost, peers), matches: matchTable(db, testWriter(db)), peers },
-      ...{ log: openLog(null, "referee"), manager: others.manager, reportTimeoutMs: 10_000 },
+      ...{ log: openLog(null, "referee"), manager: league.manager, reportTimeoutMs: 10_000 },
       identity: { id: "REF01", token: TOKEN },
     });
     ends.push(() => referee.stop());
-    await referee.start(others.order());
-    const { payload } = await others.told("manager", "MATCH_RESULT");
+    await referee.start(league.order());
+    const { payload } = await league.waitFor("manager", "MATCH_RESULT");
     expect(payload).toMatchObject({ termination: "aborted", winner: null, faults: [] });
     expect(JSON.stringify(payload)).not.toContain("the disk is full");
-    await expectNoSeed(others, (match_id) => referee.start(others.order({ match_id })));
+    await expectNoSeed(league, (match_id) => referee.start(league.order({ match_id })));
   });
 });

@@ -27,13 +27,13 @@ import { sessionStore } from "./sessions/session-store.ts";
 import { type SessionTable, sessionTable } from "./sessions/session-table.ts";
 import { createWaits, type Waits } from "./sessions/waits.ts";
 
-/** Who this referee is in its league: from its registration on with an id and a token. */
+/** The identity of a referee in its league. Registration sets it; until then the id is "new" and the token is null. */
 export interface Identity {
   id: string;
   token: string | null;
 }
 
-/** What a referee consists of behind its port. */
+/** The parts of a referee. */
 export interface Parts {
   readonly peers: Peers;
   readonly host: SessionHost;
@@ -45,11 +45,11 @@ export interface Parts {
   readonly room: PlayRoom;
   readonly desk: RefereeDesk;
   readonly mcp: McpEndpoint;
-  /** Where people find its pages. */
+  /** The URL of its pages. */
   readonly pagesUrl: string;
 }
 
-/** Composes the parts of a referee over its open store and the server that is going to pass them requests. */
+/** Creates the parts of a referee with its open store and the server that passes them requests. */
 export function composeParts(
   options: ServiceOptions,
   { db, writer }: AgentStore,
@@ -61,7 +61,7 @@ export function composeParts(
   const peers = self.network.createPeers();
   const seats = seatTable(db);
   const onListenerError = (err: unknown, session: string) =>
-    log.error({ err, session }, "a listener failed after a commit");
+    log.error({ err, session }, "a listener threw an error after a commit");
   const host = createHost(
     sessionStore(db, writer),
     clock,
@@ -92,7 +92,7 @@ export function composeParts(
     botTimeouts: options.botTimeouts,
     dataFolder: options.dataFolder,
     isAttended: options.isAttended,
-    tellPeople: options.tellPeople,
+    showAtTerminal: options.showAtTerminal,
   });
   const desk = { host, referee, identity, maxConcurrentMatches, play: room.play };
   const mcp = endpointOf(options, desk, room, server, self);
@@ -101,7 +101,7 @@ export function composeParts(
   return { ...{ peers, host, referee, room, desk, mcp, pagesUrl }, ...tables };
 }
 
-/** The driver of matches, which writes the faults of players to this process's log. */
+/** Creates the driver of matches. It writes the faults of players to the log of this process. */
 const driverOf = (
   host: SessionHost,
   peers: Peers,

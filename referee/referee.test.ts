@@ -16,9 +16,9 @@ import { createHost, type SessionHost } from "./sessions/host.ts";
 import { SEAT_SCHEMA } from "./sessions/seats.ts";
 import { SESSION_SCHEMA, sessionStore } from "./sessions/session-store.ts";
 import { sessionTable } from "./sessions/session-table.ts";
-import { startOthers, testDriver } from "./testing/match.ts";
+import { startTestLeague, testDriver } from "./testing/match.ts";
 
-const NOBODY = "http://127.0.0.1:9/mcp";
+const UNREACHABLE = "http://127.0.0.1:9/mcp";
 let db: DatabaseSync;
 let peers: Peers;
 let host: SessionHost;
@@ -35,7 +35,7 @@ const newReferee = (): Referee =>
     matches: matchTable(db, testWriter(db)),
     peers,
     log: openLog(null, "referee"),
-    manager: NOBODY,
+    manager: UNREACHABLE,
     reportTimeoutMs: 1_000,
     identity: { id: "REF01", token: null },
   });
@@ -45,7 +45,7 @@ afterEach(async () => {
 });
 
 const seat = (player_id: string, league_id: string) => ({
-  ...{ player_id, endpoint: NOBODY, match_token: `${player_id} of ${league_id}`, dialect: "native" },
+  ...{ player_id, endpoint: UNREACHABLE, match_token: `${player_id} of ${league_id}`, dialect: "native" },
   ...{ legal_actions: false, round_results: false, batch: false },
 });
 /** Begins a match whose players never answer. */
@@ -60,7 +60,7 @@ const sessionOf = (ref: string) => {
   return found.ok ? found.value : found.error.error_code;
 };
 
-it("a match is its newest epoch, by its bare name too, until two leagues have one of that name", async () => {
+it("a match id names the newest epoch of the match, and needs the league id if two leagues have such a match", async () => {
   expect(sessionOf("R1M1")).toBe("G003");
   await begin("one", 1);
   const first = sessionOf("R1M1");
@@ -75,7 +75,7 @@ it("a match is its newest epoch, by its bare name too, until two leagues have on
   expect([first, second, "G003"]).not.toContain(sessionOf("two/R1M1"));
 });
 
-it("a match that is over, or was taken away, leaves memory with its driver", async () => {
+it("a withdrawn match is removed from memory when its driver ends", async () => {
   await begin("one", 1);
   await begin("two", 1);
   expect(host.loaded()).toBe(2);
@@ -84,29 +84,29 @@ it("a match that is over, or was taken away, leaves memory with its driver", asy
   expect(referee.running().map(({ ref }) => ref)).toEqual(["two/R1M1"]);
 });
 
-describe("the session of a match that is played elsewhere or again is aborted: in lists, for its watchers and in memory", () => {
+describe("the session of a replaced match is aborted in lists, for its watchers and in memory", () => {
   const listed = async () =>
     (await sessionTable(db).watchable(10)).map(({ status, result }) => [status, result?.reason]);
   const aborted = (reason: string) => ["completed", reason];
 
   it.each([
-    ["it is withdrawn while it is played", () => referee],
-    ["it is withdrawn from a referee that was started anew", newReferee],
-  ])("when %s", async (_when, holder) => {
+    ["the match is withdrawn while it is played", () => referee],
+    ["the match is withdrawn from a restarted referee", newReferee],
+  ])("when %s", async (_, refereeOf) => {
     await begin("one", 1);
-    const seen: (string | null)[] = [];
-    const leave = host.watch(sessionOf("one/R1M1"), ({ session }) => seen.push(session.termination));
-    const asked = holder();
-    if (asked !== referee) await referee.stop();
-    asked.withdraw("one", "R1M1", 1);
-    await vi.waitFor(() => expect(seen.at(-1)).toBe("aborted"), PATIENCE);
+    const terminations: (string | null)[] = [];
+    const unwatch = host.watch(sessionOf("one/R1M1"), ({ session }) => terminations.push(session.termination));
+    const current = refereeOf();
+    if (current !== referee) await referee.stop();
+    current.withdraw("one", "R1M1", 1);
+    await vi.waitFor(() => expect(terminations.at(-1)).toBe("aborted"), PATIENCE);
     expect(await listed()).toEqual([aborted("the match was given to another referee")]);
-    leave();
+    unwatch();
     host.forgetIdle(-1);
     expect(host.loaded()).toBe(0);
   });
 
-  it("when a higher epoch takes its place, and the order came after a restart", async () => {
+  it("when a restarted referee starts a higher epoch", async () => {
     await begin("one", 1);
     await referee.stop();
     referee = newReferee();
@@ -118,15 +118,15 @@ describe("the session of a match that is played elsewhere or again is aborted: i
   });
 });
 
-it("a game that nobody goes on with leaves memory though a bot plays in it, and the bot is asked again when somebody does", async () => {
-  const others = await startOthers();
-  const { player_1, player_2 } = others.order().roles;
-  if (!player_1 || !player_2) throw new Error("two players");
-  const order = others.order({ options: { best_of: 3 }, roles: { player_1, player_2: { ...player_2, endpoint: "" } } });
+it("an abandoned game with a bot is removed from memory, and the bot is asked again after the next action", async () => {
+  const league = await startTestLeague();
+  const { player_1, player_2 } = league.order().roles;
+  if (!player_1 || !player_2) throw new Error("the order has two players");
+  const order = league.order({ options: { best_of: 3 }, roles: { player_1, player_2: { ...player_2, endpoint: "" } } });
   const options = rps.options.parse(order.options);
   const { id } = await host.create({ game: rps as never, options, seed: "s", seats: seatsOf(order), actedBy: "seats" });
-  const leaving = new AbortController();
-  const driven = playSeats(testDriver(host, peers), order, id, leaving.signal);
+  const stopping = new AbortController();
+  const played = playSeats(testDriver(host, peers), order, id, stopping.signal);
   try {
     for (const tick of [1, 3]) {
       await vi.waitFor(() => expect(host.read(id)?.session.tick).toBe(tick), PATIENCE);
@@ -137,11 +137,14 @@ it("a game that nobody goes on with leaves memory though a bot plays in it, and 
       if (tick === 1) await host.submit(id, { role: "player_2", action: "paper", expectedTick: null });
     }
     await host.submit(id, { role: "player_2", action: "paper", expectedTick: null });
-    await driven;
-    expect((await others.told("P01", "GAME_RESULT")).payload).toMatchObject({ winner: "P02", termination: "normal" });
+    await played;
+    expect((await league.waitFor("P01", "GAME_RESULT")).payload).toMatchObject({
+      winner: "P02",
+      termination: "normal",
+    });
   } finally {
-    leaving.abort();
-    await driven.catch(() => {});
-    others.close();
+    stopping.abort();
+    await played.catch(() => {});
+    league.close();
   }
 });

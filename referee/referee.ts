@@ -8,27 +8,30 @@ import { type StartedMatch, startMatch } from "./match/match-start.ts";
 import { type RefereeOptions, type RefereeState, WITHDRAWN } from "./match/referee-state.ts";
 import { Withdrawals } from "./match/withdrawals.ts";
 
-/** The matches that a league manager has given to this referee. */
+/** The matches that the league manager has assigned to this referee. */
 export interface Referee {
   /** Starts a match. A repeated order returns the same session. */
   start(order: StartGame): Promise<Result<StartedMatch, ProtocolError>>;
-  /** Stops playing a match under this epoch or an older one, because it belongs to another referee now. */
+  /** Stops a match under this epoch or an older one, because it is assigned to another referee. */
   withdraw(leagueId: string, matchId: string, epoch: number): void;
-  /** The session of a match id, alone or as `league_id/match_id`. */
+  /** The session id of a match, which is named by its id or by `league_id/match_id`. */
   sessionOf(ref: string): Result<string, ProtocolError>;
-  /** Matches being played now, by `league_id/match_id`. */
+  /** The matches under way; `ref` is `league_id/match_id`. */
   running(): readonly { readonly ref: string; readonly order: StartGame; readonly sessionId: string }[];
-  /** Matches that are being played or started, by `league_id/match_id`: each has a place of `max_concurrent_matches`. */
-  places(): ReadonlySet<string>;
+  /** The matches under way or being started, as `league_id/match_id`. They count toward `max_concurrent_matches`. */
+  activeMatches(): ReadonlySet<string>;
+  /** Stops all matches without a result. They are resumed after a restart. */
   stop(): Promise<void>;
 }
 
 /** An order that is being handled. */
 interface Starting {
-  readonly isOver: Promise<void>;
+  /** Resolves when the order has been accepted or rejected. */
+  readonly handled: Promise<void>;
   readonly runId: string | null;
 }
 
+/** Creates a referee without matches. `options.identity` is set later by the registration. */
 export function createReferee(options: RefereeOptions): Referee {
   const { matches, log } = options;
   const state: RefereeState = {
@@ -39,37 +42,37 @@ export function createReferee(options: RefereeOptions): Referee {
     isStopped: false,
   };
   const { running, sessions, withdrawals } = state;
-  /** Orders of one match are handled one after the other, because each depends on what the one before has begun. */
+  /** The order of each match that is handled last. Orders of one match are handled one after the other, because each depends on the result of the previous one. */
   const starting = new Map<string, Starting>();
   return {
     start(order) {
       const ref = matchRef(order.league_id, order.match_id);
-      const before = starting.get(ref);
-      const started = before ? before.isOver.then(() => startMatch(state, order)) : startMatch(state, order);
-      const isOver = started.then(
+      const previous = starting.get(ref);
+      const started = previous ? previous.handled.then(() => startMatch(state, order)) : startMatch(state, order);
+      const handled = started.then(
         () => {},
         () => {},
       );
-      const entry = { isOver, runId: order.run_id ?? null };
+      const entry = { handled, runId: order.run_id ?? null };
       starting.set(ref, entry);
-      isOver.then(() => starting.get(ref) === entry && starting.delete(ref));
+      handled.then(() => starting.get(ref) === entry && starting.delete(ref));
       return started;
     },
     withdraw(leagueId, matchId, epoch) {
       const ref = matchRef(leagueId, matchId);
-      const kept = matches.find(leagueId, matchId);
-      // The message names no run. It may be repeated when the match no longer runs here, so the stored run counts too.
-      const runId = starting.get(ref)?.runId ?? running.get(ref)?.order.run_id ?? kept?.run_id ?? null;
+      const stored = matches.find(leagueId, matchId);
+      // The message does not contain the run. It may be repeated after the match has ended here, so the stored run is used as well.
+      const runId = starting.get(ref)?.runId ?? running.get(ref)?.order.run_id ?? stored?.run_id ?? null;
       withdrawals.add(ref, epoch, runId);
       log.warn({ match: ref, epoch }, WITHDRAWN);
-      if (!kept || kept.epoch > epoch) return;
+      if (!stored || stored.epoch > epoch) return;
       running.get(ref)?.withdraw.abort();
       running.delete(ref);
-      abandon(options, kept.session_id, WITHDRAWN);
+      abandon(options, stored.session_id, WITHDRAWN);
     },
     sessionOf: (ref) => sessions.of(ref),
     running: () => [...running].map(([ref, { order, sessionId }]) => ({ ref, order, sessionId })),
-    places: () => new Set([...running.keys(), ...starting.keys()]),
+    activeMatches: () => new Set([...running.keys(), ...starting.keys()]),
     async stop() {
       state.isStopped = true;
       for (const { withdraw } of running.values()) withdraw.abort();

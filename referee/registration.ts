@@ -9,7 +9,10 @@ import { tokenFileOf } from "#shared/runtime/secret-file.ts";
 import type { ServiceOptions } from "./options.ts";
 import type { Identity, Parts } from "./parts.ts";
 
-/** Registers a referee with its manager, and resumes the matches that are still assigned to it. Rejects when it cannot register or `signal` is aborted. */
+/**
+ * Registers a referee with its manager and resumes the matches that are still assigned to it. Rejects if the registration fails or `signal`
+ * is aborted.
+ */
 export async function registerReferee(
   options: ServiceOptions,
   manager: string,

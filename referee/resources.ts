@@ -7,28 +7,28 @@ import type { Session } from "#shared/session/session.ts";
 import type { RefereeDesk } from "./operations/desk.ts";
 import { matchState } from "./views/match-state.ts";
 
-/** The resources that a commit to a session has changed, for those who see what a spectator sees: nothing while a turn is open. */
+/** The URIs of the resources that a commit to a session has changed for spectators. Empty while a simultaneous turn is open. */
 export function changedBy({ referee, play }: RefereeDesk, session: Session): readonly string[] {
   if (session.status === "active" && session.turnTick !== session.tick) return [];
-  const playing = referee.running().find(({ sessionId }) => sessionId === session.id);
-  const ids = playing ? [playing.order.match_id, playing.ref] : [];
-  const own = play.look(session.id, null) ? [session.id] : [];
-  return [...own, ...ids].map((id) => `game://state/${id}`);
+  const match = referee.running().find(({ sessionId }) => sessionId === session.id);
+  const matchIds = match ? [match.order.match_id, match.ref] : [];
+  const gameIds = play.look(session.id, null) ? [session.id] : [];
+  return [...gameIds, ...matchIds].map((id) => `game://state/${id}`);
 }
 
 const rulesOf = (game: Game): string => `${game.info.rules}\n\n${optionLines(game)}`;
 
-/** `game://rules/{game}`, for every game. */
+/** The resources `game://rules/{game}` of all games. */
 export const gameRules = (): readonly Resource[] =>
   Object.values(games).map((game) => ({
     uri: `game://rules/${withoutVersion(game.id)}`,
     name: `Rules of ${game.info.name}`,
-    description: `How ${game.info.name} is played and how its actions are written.`,
+    description: `The rules and options of ${game.info.name}, and how its actions are written.`,
     mimeType: "text/plain",
     read: () => rulesOf(game),
   }));
 
-/** `game://state/{match_id}`: what a spectator may see. */
+/** The templates `game://rules/{game}` and `game://state/{match_id}`, which show the view of a spectator. */
 export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[] {
   const read = async (ref: string): Promise<unknown> => {
     const game = isSessionId(ref) ? desk.play.look(ref, null) : null;
@@ -37,12 +37,12 @@ export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[]
     const session = found.ok ? desk.host.read(found.value)?.session : null;
     return session ? { match_id: ref, ...matchState(session, "spectator", desk.host.lobby) } : null;
   };
-  const about = { name: "Game state", description: "The state of a match as a spectator may see it." };
+  const gameState = { name: "Game state", description: "The state of a match as a spectator may see it." };
   return [
     {
       uriTemplate: "game://rules/{game}",
       name: "Rules of a game",
-      description: "How a game is played and how its actions are written.",
+      description: "The rules and options of a game, and how its actions are written.",
       mimeType: "text/plain",
       canExist: ({ game = "" }) => findGameNamed(game) !== undefined,
       read({ game = "" }) {
@@ -50,9 +50,9 @@ export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[]
         return found ? rulesOf(found) : null;
       },
     },
-    { ...about, uriTemplate: "game://state/{match_id}", read: ({ match_id }) => read(match_id ?? "") },
+    { ...gameState, uriTemplate: "game://state/{match_id}", read: ({ match_id }) => read(match_id ?? "") },
     {
-      ...about,
+      ...gameState,
       uriTemplate: "game://state/{league_id}/{match_id}",
       read: ({ league_id, match_id }) => read(matchRef(league_id ?? "", match_id ?? "")),
     },

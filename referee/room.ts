@@ -34,37 +34,38 @@ interface PlayRoomDesk {
   readonly sessions: SessionTable;
   readonly replies: Replies;
   readonly waits: Waits;
-  /** The address of the pages. */
+  /** The URL of the pages. */
   readonly url: string;
   /** The endpoints of bots that are already running, by name. */
   readonly bots: ReadonlyMap<string, string>;
   readonly botTimeouts: BotsDesk["timeouts"];
   readonly dataFolder: string;
-  /** Whether a page may be opened in the user's browser. */
+  /** Whether a page may be opened in the browser of the user. */
   readonly isAttended: boolean;
   readonly self: AgentProcess;
-  /** Shows a line to the people at this host, where no agent reads it; it may hold a secret. */
-  readonly tellPeople: (line: string) => void;
+  /** Shows a line at the terminal of this host. The line may contain a secret, so it must not be logged. */
+  readonly showAtTerminal: (line: string) => void;
 }
 
-/** The tools, resources, pages, bots and Codenames for games of people and agents outside of leagues. */
+/** The games of people, agents and bots outside of leagues: their tools, resources and pages, with the Codenames games that the server leads. */
 export interface PlayRoom {
   readonly play: Play;
   readonly operations: readonly Operation<unknown>[];
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplate[];
-  /** The resources that a commit to a session has changed. */
+  /** The URIs of the resources that a commit to a session has changed. */
   changedBy(session: Session): readonly string[];
-  /** Whether a token is that of a seat, or bound to one. */
+  /** Whether a token belongs to an agent, a seat or a Codenames game. */
   isSeated(token: string): boolean;
-  /** The pages; loaded when one is first asked for. */
+  /** Loads the routes of the pages and their event streams. Called on the first request for a page. */
   pages(): Promise<{ readonly routes: (app: Express, limits: Limits) => void; readonly streams: Streams }>;
-  /** Resumes unfinished games with bots, and opens the pages in the browser of an attended host. */
+  /** Resumes unfinished games with bots, and opens the pages in the browser if the host is attended. */
   open(): void;
+  /** Stops the bots and the opening of pages. */
   close(): Promise<void>;
 }
 
-/** Composes games outside of leagues and Codenames over one session host. */
+/** Creates the parts for games outside of leagues with one session host. */
 export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
   const { agents, seats, self } = desk;
   const bots = openBots(desk);
@@ -72,7 +73,7 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
   const turns = createTurns(desk.driver.host, play, desk.waits, desk.replies, self.clock);
   const table = codenamesTable(desk.db);
   const director = createDirector({ host: desk.driver.host, play, table, writer: desk.writer, log: self.log });
-  const led = codenamesResources(director);
+  const ledGames = codenamesResources(director);
   let onVisit = (): void => {};
   let stopOpening = (): void => {};
   return {
@@ -81,8 +82,8 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
       ...gameOperations({ play, turns, botNames: bots.names, embeddedBoard }),
       ...codenamesOperations({ director, log: self.log, ids: self.ids }),
     ],
-    resources: [boardResource, ...led.resources],
-    templates: led.templates,
+    resources: [boardResource, ...ledGames.resources],
+    templates: ledGames.templates,
     changedBy: ({ id, game }) =>
       game.id === codenames.id && table.get(id) ? codenamesChanged(director.tokenOf(id)) : [],
     isSeated: (token) => agents.holderOf(token) !== null || seats.isHolder(token) || director.knows(token),
@@ -104,8 +105,8 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
 const openBots = ({ driver, bots, dataFolder, botTimeouts, self: { disk, log, clock } }: PlayRoomDesk): Bots =>
   createBots({ driver, known: bots, dataFolder, disk, log, clock, timeouts: botTimeouts });
 
-const openPlay = ({ driver, agents, seats, writer, url, tellPeople, self }: PlayRoomDesk, bots: Bots): Play =>
-  createPlay({ host: driver.host, agents, seats, writer, bots, ids: self.ids, pagesUrl: () => url, tellPeople });
+const openPlay = ({ driver, agents, seats, writer, url, showAtTerminal, self }: PlayRoomDesk, bots: Bots): Play =>
+  createPlay({ host: driver.host, agents, seats, writer, bots, ids: self.ids, pagesUrl: () => url, showAtTerminal });
 
 /** The routes of the pages and their event streams. */
 async function openPages(desk: PlayRoomDesk, play: Play, turns: Turns, onVisit: () => void) {
@@ -125,7 +126,8 @@ const embeddedBoard: GameToolsDesk["embeddedBoard"] = async (game, seat) =>
 const boardResource: Resource = {
   uri: BOARD_URI,
   name: "Board",
-  description: "The board as an MCP App: hosts show it beside the tools of a game, and a person moves on it.",
+  description:
+    "The board as an MCP App: an MCP host shows it with the tools of a game, and a person makes moves on it.",
   mimeType: "text/html;profile=mcp-app",
   read: async () => (await loadPages()).boardPage({ mode: "app" }),
 };

@@ -17,15 +17,15 @@ import type { Streams } from "./rest/streams.ts";
 import { startHousekeeping } from "./sessions/housekeeping.ts";
 import { openStore } from "./store.ts";
 
-/** What the server of a referee needs of it. */
+/** The state that the server of a referee uses. */
 interface Service {
   readonly options: ServiceOptions;
   readonly self: AgentProcess;
   readonly identity: Identity;
   readonly creations: ReturnType<typeof creationLimit>;
-  /** Set in the turn of the event loop in which the server has begun to listen, before it reads a request. */
+  /** Set in the same turn of the event loop in which the server begins to listen, so before it reads a request. */
   opened: Opened | null;
-  /** The event streams of REST and of the pages, once they are loaded. */
+  /** The event streams of REST and of the pages; empty until they are loaded. */
   readonly streams: Pick<Streams, "close">[];
 }
 
@@ -35,8 +35,9 @@ interface Opened {
 }
 
 /**
- * Starts a referee: its endpoint, its store, then its registration; matches that are still its own go on. Without a manager it is a
- * session host alone.
+ * Starts a referee, or without a manager a session host. Resolves when it listens and its store is open; `pages` is the URL of its pages.
+ * Registration continues in the background and resumes the matches that are still assigned to it; its StartError ends the process.
+ * Rejects with StartError if no port is free or the store cannot be opened.
  */
 export async function startReferee(
   given: z.input<typeof ServiceOptions>,
@@ -49,7 +50,7 @@ export async function startReferee(
   const creations = creationLimit(CREATIONS_PER_MINUTE.referee, options.limitLoopback);
   const service: Service = { options, self, identity, creations, streams: [], opened: null };
   const server = await listenFor(service);
-  // The store may be named after the port, so it opens behind it.
+  // The name of the store may depend on the port, so it is opened after the server.
   const store = await orClose(server, () => openStore(options, server.port, self));
   const parts = composeParts(options, store, server, identity, self);
   service.opened = { server, parts };
@@ -105,7 +106,7 @@ function listenFor(service: Service): Promise<Listening> {
   });
 }
 
-/** Adds REST and the pages. Loaded when they are first used: a referee of a league alone does without. */
+/** Adds REST and the pages. They are loaded on first use, because a referee that only plays league matches does not need them. */
 async function addRoutes(service: Service, app: Express): Promise<void> {
   const { restRoutes } = await import("./rest/routes.ts");
   const { Streams } = await import("./rest/streams.ts");
@@ -114,12 +115,12 @@ async function addRoutes(service: Service, app: Express): Promise<void> {
   const { host, agents, sessions, replies, waits, room } = parts;
   const { options, creations, streams } = service;
   const { log, clock, ids } = service.self;
-  const ofSessions = new Streams(host, { event: "state", view: restState }, clock);
+  const sessionStreams = new Streams(host, { event: "state", view: restState }, clock);
   const pages = await room.pages();
-  streams.push(ofSessions, pages.streams);
+  streams.push(sessionStreams, pages.streams);
   restRoutes({
     ...{ host, agents, sessions, replies, waits, log, clock, ids, creations },
-    streams: ofSessions,
+    streams: sessionStreams,
     rejections: server.rejections,
     pages: pages.routes,
     limitLoopback: options.limitLoopback,
@@ -133,7 +134,7 @@ function openedOf({ opened }: Service): Opened {
 
 const partsOf = (service: Service): Parts => openedOf(service).parts;
 
-/** Opens what stands behind a server's port, and closes the server if that fails. */
+/** Returns the result of `open`. Closes the server and rejects if `open` throws. */
 async function orClose<T>(server: Listening, open: () => T): Promise<T> {
   try {
     return open();

@@ -11,7 +11,7 @@ import { SESSION_SCHEMA } from "./sessions/session-store.ts";
 
 const SCHEMA = SESSION_SCHEMA + MATCH_SCHEMA + REPLY_SCHEMA + SEAT_SCHEMA + CODENAMES_SCHEMA;
 
-/** Opens the database of the referee at a port. Its commits are written by a separate thread. A StartError says why it cannot be opened. */
+/** Opens the database of the referee at a port. A separate thread writes its commits. Throws StartError if it cannot be opened. */
 export function openStore(
   { dataFolder, storeName }: ServiceOptions,
   port: number,
@@ -20,7 +20,7 @@ export function openStore(
   const file = join(dataFolder, `${storeName ?? `referee-${port}`}.sqlite`);
   return disk.openStore(file, SCHEMA, {
     isWrittenByThread: true,
-    // Ends the process: a referee that cannot write must not ask.
+    // Ends the process: a referee that cannot write must not ask players for moves.
     onBroken: (error) => throwLater(clock, error),
   });
 }

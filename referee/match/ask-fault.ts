@@ -1,22 +1,22 @@
 import type { FaultCause } from "#shared/session/entry.ts";
 
-/** Why a player did not answer an invitation or a move request as it had to. */
+/** The fault of a player that did not answer an invitation or a move request, or answered it wrongly. */
 export interface AskFault {
   /** G001: the answer was wrong. G002: no answer came in time. */
   readonly code: "G001" | "G002";
   readonly cause: FaultCause;
-  /** For people. */
+  /** The reason, for people. */
   readonly detail: string;
   /** The answer as text. */
   readonly raw?: string;
-  /** The system's message about a failed connection, which may name addresses: for this referee's log, never published. */
+  /** The message of the system about a failed connection. It may contain addresses, so it is only written to the log of the process. */
   readonly systemMessage?: string;
 }
 
 /** The size to which `detail` and `raw` of a published fault are cut (PROTOCOL.md, section 2). */
 const MAX_BYTES = 2_000;
 
-/** A fault as the session's log may hold it, which is public after the match: without tokens and the system's message, and cut to 2,000 bytes. */
+/** Returns the fault for the session log, which is public after the match: without tokens and the system message, and cut to 2,000 bytes. */
 export function publishedFault({ code, cause, detail, raw }: AskFault, matchToken: string): AskFault {
   const clean = (text: string): string => cut(withoutTokens(text, matchToken));
   return { code, cause, detail: clean(detail), ...(raw !== undefined && { raw: clean(raw) }) };

@@ -2,15 +2,15 @@ import { isoAt } from "#shared/lib/clock.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import type { Session } from "#shared/session/session.ts";
-import type { Seated } from "./ask.ts";
+import type { SeatedPlayer } from "./ask.ts";
 import type { AskFault } from "./ask-fault.ts";
 import { type Match, type MatchDriver, sessionOf, stopIfWithdrawn } from "./driven-match.ts";
 import { invitationFor, turnFor } from "./messages.ts";
 
-/** How many answers a player may give in one turn (PROTOCOL.md, section 2). */
+/** The number of answers that a player may give in one turn (PROTOCOL.md, section 2). */
 const MAX_ANSWERS = 3;
 
-/** How often a player that does not know the match, because its process was restarted, is invited again in one turn. */
+/** The number of further invitations in one turn to a player that does not know the match because its process was restarted. */
 const MAX_INVITATIONS = 10;
 
 /**
@@ -23,7 +23,7 @@ export async function askForMove(
   driver: MatchDriver,
   match: Match,
   session: Session,
-  player: Seated,
+  player: SeatedPlayer,
 ): Promise<Result<Session, AskFault>> {
   const { asker, clock } = driver;
   const limitMs = match.order.timeouts.move_ms;
@@ -59,12 +59,12 @@ export async function askForMove(
   return err(fault ?? { code: "G002", cause: "timeout", detail: `no legal action within ${limitMs} ms` });
 }
 
-/** Submits a player's move. Returns the session after it, or why the move is illegal. */
+/** Submits the move of a player. Returns the session after the move, or the reason why the move is illegal. */
 async function submit(
   driver: MatchDriver,
   match: Match,
   { id, turnTick }: Session,
-  { role }: Seated,
+  { role }: SeatedPlayer,
   move: unknown,
 ): Promise<Result<Session, string>> {
   stopIfWithdrawn(match);
@@ -73,5 +73,5 @@ async function submit(
   if (acted.error.code === "ILLEGAL_ACTION") return err(acted.error.message);
   // The session has expired, or ended through another endpoint, while the player was asked: no player is at fault.
   if (acted.error.code === "SESSION_OVER") return ok(sessionOf(driver, id));
-  throw new Error(`the session refused a move that was asked for: ${acted.error.message}`);
+  throw new Error(`the session rejected the move of an open request: ${acted.error.message}`);
 }

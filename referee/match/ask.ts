@@ -8,8 +8,8 @@ import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { CallFault } from "#shared/rpc/peer/pending.ts";
 import type { AskFault } from "./ask-fault.ts";
 
-/** A player as its referee calls it. */
-export interface Seated {
+/** A player of a match that is asked over the wire. */
+export interface SeatedPlayer {
   readonly playerId: string;
   readonly role: string;
   readonly endpoint: string;
@@ -21,39 +21,39 @@ export interface Seated {
   readonly signal: AbortSignal;
 }
 
-/** The turn that a MOVE_REQUEST is about. The answer must name the same match and tick. */
+/** The turn of a MOVE_REQUEST. The answer must have the same match and tick. */
 interface AskedTurn {
   readonly match_id: string;
   readonly tick: number;
 }
 
-/** What one MOVE_REQUEST led to. */
+/** The result of one MOVE_REQUEST. */
 type MoveReply =
-  /** A move for the turn that was asked, not checked by the rules. `raw` returns the answer as text, for a fault. */
+  /** A move for the turn that was turn, not checked by the rules. `raw` returns the answer as text, for a fault. */
   | { readonly kind: "move"; readonly move: unknown; raw(): string }
   /** `unanswered`: no answer came within the limit. `unknown_match`: the player does not know the match, as after a restart of its process. */
   | { readonly kind: "faulty" | "unknown_match" | "unanswered"; readonly fault: AskFault };
 
-/** Sends single requests and notifications about matches to players, each signed with the match token. Nothing here asks twice. */
+/** Sends single requests and notifications about matches to players, each signed with the match token. It does not repeat requests after an answer. */
 export interface Asker {
   /** Sends GAME_INVITE. Returns a fault unless the player accepts within `limitMs`. */
-  invite(player: Seated, invitation: object, limitMs: number): Promise<Result<null, AskFault>>;
+  invite(player: SeatedPlayer, invitation: object, limitMs: number): Promise<Result<null, AskFault>>;
   /** Sends one MOVE_REQUEST with `request` as its payload and waits up to `limitMs` for the answer. */
-  requestMove(player: Seated, request: AskedTurn, limitMs: number): Promise<MoveReply>;
+  requestMove(player: SeatedPlayer, request: AskedTurn, limitMs: number): Promise<MoveReply>;
   /** Duration of the last MOVE_REQUEST to an endpoint with its answer, in whole milliseconds; null if none is remembered. */
   lastRoundTripMs(endpoint: string): number | null;
   /** Sends a notification. Resolves when it was answered, has failed or `limitMs` have passed. Never rejects. */
-  notify(player: Seated, type: MessageType, payload: object, limitMs: number): Promise<void>;
+  notify(player: SeatedPlayer, type: MessageType, payload: object, limitMs: number): Promise<void>;
 }
 
-/** Endpoints whose last round trip is remembered at once. */
+/** The number of endpoints whose last round trip is remembered. */
 const MAX_ENDPOINTS = 10_000;
 
-/** `sender` returns the sender of the messages, `referee:` and the id, which is known once the referee is registered. */
+/** Creates an asker. `sender` returns the sender of the messages, `referee:` and the id; the id changes when the referee is registered. */
 export function createAsker(peers: Peers, sender: () => string, clock: Clock, ids: Ids): Asker {
   const roundTrips = new Map<string, number>();
 
-  const envelopeFor = (player: Seated, type: MessageType, payload: object): Envelope =>
+  const envelopeFor = (player: SeatedPlayer, type: MessageType, payload: object): Envelope =>
     newEnvelope(type, sender(), payload, {
       messageId: ids.uuid(),
       authToken: player.matchToken,
@@ -61,7 +61,7 @@ export function createAsker(peers: Peers, sender: () => string, clock: Clock, id
     });
 
   const request = (
-    player: Seated,
+    player: SeatedPlayer,
     type: MessageType,
     payload: object,
     timeoutMs: number,
@@ -78,12 +78,12 @@ export function createAsker(peers: Peers, sender: () => string, clock: Clock, id
       const reply = await request(player, "GAME_INVITE", invitation, limitMs);
       return reply.ok ? acceptanceIn(reply.value, player) : err(faultOfCall(reply.error));
     },
-    async requestMove(player, asked, limitMs) {
+    async requestMove(player, turn, limitMs) {
       const sentAt = clock.monotonic();
-      const reply = await request(player, "MOVE_REQUEST", asked, limitMs);
+      const reply = await request(player, "MOVE_REQUEST", turn, limitMs);
       if (roundTrips.size >= MAX_ENDPOINTS) roundTrips.clear();
       roundTrips.set(player.endpoint, Math.round(clock.monotonic() - sentAt));
-      if (reply.ok) return moveIn(reply.value, asked, player);
+      if (reply.ok) return moveIn(reply.value, turn, player);
       return { kind: isUnanswered(reply.error) ? "unanswered" : "faulty", fault: faultOfCall(reply.error) };
     },
     lastRoundTripMs: (endpoint) => roundTrips.get(endpoint) ?? null,
@@ -96,8 +96,8 @@ export function createAsker(peers: Peers, sender: () => string, clock: Clock, id
   };
 }
 
-/** Whether an answer accepts the invitation; otherwise the fault. */
-function acceptanceIn(reply: Envelope, player: Seated): Result<null, AskFault> {
+/** Returns null if an answer accepts the invitation, otherwise the fault. */
+function acceptanceIn(reply: Envelope, player: SeatedPlayer): Result<null, AskFault> {
   if (reply.type !== "GAME_INVITE_RESPONSE") {
     return err(badReply(reply, `answered ${reply.type} to an invitation${errorTextIn(reply)}`));
   }
@@ -110,8 +110,8 @@ function acceptanceIn(reply: Envelope, player: Seated): Result<null, AskFault> {
   return err({ code: "G001", cause: "declined", detail, raw: textOf(reply) });
 }
 
-/** The move in an answer to a MOVE_REQUEST about this turn. */
-function moveIn(reply: Envelope, asked: AskedTurn, player: Seated): MoveReply {
+/** Returns the move in an answer to the MOVE_REQUEST of a turn, or the fault. */
+function moveIn(reply: Envelope, turn: AskedTurn, player: SeatedPlayer): MoveReply {
   const faulty = (detail: string): MoveReply => ({ kind: "faulty", fault: badReply(reply, detail) });
   if (reply.type !== "MOVE_RESPONSE") {
     const fault = badReply(reply, `answered ${reply.type}${errorTextIn(reply) || " to a move request"}`);
@@ -122,8 +122,8 @@ function moveIn(reply: Envelope, asked: AskedTurn, player: Seated): MoveReply {
   const response = MoveResponse.safeParse(reply.payload);
   if (!response.success) return faulty(`a malformed MOVE_RESPONSE: ${firstFault(response)}`);
   const { match_id, tick, move } = response.data;
-  if (match_id !== asked.match_id) return faulty(`answered match ${match_id}, not ${asked.match_id}`);
-  if (tick !== asked.tick) return faulty(`answered tick ${tick}, not ${asked.tick}`);
+  if (match_id !== turn.match_id) return faulty(`answered match ${match_id}, not ${turn.match_id}`);
+  if (tick !== turn.tick) return faulty(`answered tick ${tick}, not ${turn.tick}`);
   return { kind: "move", move, raw: () => textOf(reply) };
 }
 
@@ -141,12 +141,12 @@ const errorTextIn = ({ type, payload }: Envelope): string =>
   type === "GAME_ERROR" || type === "LEAGUE_ERROR" ? `: ${asText(payload.message).slice(0, 200)}` : "";
 
 /** A description of the fault if an answer was not sent by the player that was asked, else null. */
-const wrongSenderOf = ({ type, sender }: Envelope, { playerId }: Seated): string | null =>
+const wrongSenderOf = ({ type, sender }: Envelope, { playerId }: SeatedPlayer): string | null =>
   sender === `player:${playerId}` ? null : `the sender of ${type} is ${sender}, not player:${playerId}`;
 
 const isMatchUnknown = ({ type, payload }: Envelope): boolean => type === "GAME_ERROR" && payload.error_code === "G003";
 
-/** Refused connections are retried within the limit, so after these two causes no time is left to ask again. */
+/** Whether a call has used up its time limit. Refused connections are retried until the limit. */
 const isUnanswered = ({ cause }: CallFault): boolean => cause === "timeout" || cause === "refused";
 
 function faultOfCall(fault: CallFault): AskFault {

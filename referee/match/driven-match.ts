@@ -4,7 +4,7 @@ import { type Ids, matchRef } from "#shared/lib/ids.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SessionHost } from "../sessions/host.ts";
-import type { Asker, Seated } from "./ask.ts";
+import type { Asker, SeatedPlayer } from "./ask.ts";
 import type { AskFault } from "./ask-fault.ts";
 
 /** The context of the functions that play matches. */
@@ -13,27 +13,27 @@ export interface MatchDriver {
   readonly asker: Asker;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Receives each fault as it is published, with the system's message, and a description of the request that the player failed, for the process's log. */
-  readonly onFault?: (player: Seated, fault: AskFault, request: string) => void;
+  /** Called with each published fault, its system message and a description of the request, for the log of the process. */
+  readonly onFault?: (player: SeatedPlayer, fault: AskFault, request: string) => void;
 }
 
-/** One match under way: the manager's order, its game and its players. */
+/** A match under way. */
 export interface Match {
   readonly order: StartGame;
   readonly game: Game;
-  /** The options of the session, which include the defaults of those that the order leaves out. */
+  /** The options of the session, including the defaults for options that the order leaves out. */
   readonly options: unknown;
   /** The players that are asked over the wire. */
-  readonly players: readonly Seated[];
+  readonly players: readonly SeatedPlayer[];
   /** The players that receive ROUND_RESULT. */
-  readonly listeners: readonly Seated[];
+  readonly listeners: readonly SeatedPlayer[];
   /** Aborted when the match is withdrawn or the process stops. */
   readonly signal: AbortSignal;
-  /** How many rounds the players have been notified of, or were closed before this driver began. */
+  /** The number of rounds that the players have been notified of or that were closed before this driver began. */
   closedRounds: number;
 }
 
-/** The match was withdrawn from this driver, or its process stops. The session is not changed. */
+/** Thrown when the match was withdrawn from this driver or its process stops. The session is not changed. */
 export class MatchWithdrawn extends Error {}
 
 /** Throws MatchWithdrawn if the match was withdrawn. */
@@ -41,7 +41,7 @@ export function stopIfWithdrawn({ signal, order }: Match): void {
   if (signal.aborted) throw new MatchWithdrawn(matchRef(order.league_id, order.match_id));
 }
 
-/** The committed session. Throws if there is none. */
+/** Returns the committed session. Throws if there is none. */
 export function sessionOf({ host }: MatchDriver, sessionId: string): Session {
   const kept = host.read(sessionId);
   if (!kept) throw new Error(`session ${sessionId} is not in the log`);

@@ -6,8 +6,8 @@ import { playMatch } from "./play-match.ts";
 import type { RefereeOptions, RefereeState, Running } from "./referee-state.ts";
 import { reportResult } from "./report.ts";
 
-/** The public reason of a match that failed by a fault of this program. The error itself may name paths of this machine. */
-const OUR_FAULT = "the referee could not play the match; its log has the cause";
+/** The public reason of a match that failed because of an error of this program. The error itself may contain paths of this machine. */
+const INTERNAL_ERROR = "the referee could not play the match; its log has the cause";
 
 /** Plays a match in the background, reports its result and removes it from the running matches. */
 export function runMatch({ options, running }: RefereeState, match: Running): void {
@@ -31,24 +31,24 @@ async function playAndReport(options: RefereeOptions, { order, sessionId, withdr
     result = await playMatch(driver, order, sessionId, withdraw.signal);
   } catch (thrown) {
     if (thrown instanceof MatchWithdrawn || withdraw.signal.aborted) return;
-    log.error({ err: thrown, match: ref }, "a match failed through our fault");
+    log.error({ err: thrown, match: ref }, "a match failed because of an internal error");
     result = await abortedResult(driver, order, sessionId);
   }
   await reportResult(options, order, result, withdraw.signal);
 }
 
-/** Aborts a match that failed through our fault. If it was already over, its result counts. */
+/** Aborts a match that failed because of an internal error, and returns its result. A completed match keeps its result. */
 async function abortedResult(driver: MatchDriver, order: StartGame, sessionId: string): Promise<MatchResult> {
   const { host } = driver;
-  await host.abort(sessionId, OUR_FAULT).catch(() => {});
+  await host.abort(sessionId, INTERNAL_ERROR).catch(() => {});
   const session = host.read(sessionId)?.session;
   if (session?.status === "completed") return matchResult(driver, order, session);
   const { league_id, round_id, match_id, epoch } = order;
-  const nothing = { winner: null, final_scores: {}, match_points: {}, faults: [], log_head: "", log: [] };
-  return { league_id, round_id, match_id, epoch, ...nothing, termination: "aborted", reason: OUR_FAULT };
+  const empty = { winner: null, final_scores: {}, match_points: {}, faults: [], log_head: "", log: [] };
+  return { league_id, round_id, match_id, epoch, ...empty, termination: "aborted", reason: INTERNAL_ERROR };
 }
 
-/** Ends a session whose match is played elsewhere or again; otherwise it would stay active in lists, streams and memory. */
+/** Aborts a session whose match is played by another referee or again. Otherwise it would stay active in lists, streams and memory. */
 export function abandon({ driver: { host }, log }: RefereeOptions, sessionId: string, reason: string): void {
   host
     .abort(sessionId, reason)

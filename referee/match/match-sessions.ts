@@ -4,20 +4,20 @@ import type { ProtocolError } from "#shared/protocol/errors.ts";
 import { protocolRejected } from "../sessions/rejections.ts";
 import type { MatchTable } from "./match-table.ts";
 
-const MAX_LOOKED_UP = 1_000;
+const MAX_CACHED = 1_000;
 
-/** Finds the sessions of matches. Found sessions are cached, because a query of the file locks it twice, which takes 60 µs. */
+/** Finds the sessions of matches. The results are cached, because each query locks and unlocks the file, which takes 60 µs. */
 export class MatchSessions {
   readonly #matches: MatchTable;
-  readonly #lookedUp = new Map<string, string>();
+  readonly #cache = new Map<string, string>();
 
   constructor(matches: MatchTable) {
     this.#matches = matches;
   }
 
-  /** The session of a match id, alone or as `league_id/match_id`. */
+  /** Returns the session id of a match, which is named by its id or by `league_id/match_id`. */
   of(ref: string): Result<string, ProtocolError> {
-    const known = this.#lookedUp.get(ref);
+    const known = this.#cache.get(ref);
     if (known) return ok(known);
     const slash = ref.indexOf("/");
     const matchId = slash < 0 ? ref : ref.slice(slash + 1);
@@ -25,19 +25,19 @@ export class MatchSessions {
     const league = leagues[0];
     if (leagues.length > 1) {
       const choices = leagues.map((id) => matchRef(id, matchId));
-      return protocolRejected("AMBIGUOUS_MATCH", `${ref} is a match of several leagues; name one of them`, {
+      return protocolRejected("AMBIGUOUS_MATCH", `${ref} is a match of several leagues; give league_id/match_id`, {
         choices,
       });
     }
     const found = league === undefined ? null : this.#matches.find(league, matchId);
     if (!found) return protocolRejected("UNKNOWN_SESSION", `no match ${ref} here`, { match_id: ref });
-    if (this.#lookedUp.size >= MAX_LOOKED_UP) this.#lookedUp.clear();
-    this.#lookedUp.set(ref, found.session_id);
+    if (this.#cache.size >= MAX_CACHED) this.#cache.clear();
+    this.#cache.set(ref, found.session_id);
     return ok(found.session_id);
   }
 
   /** Clears the cache. Must be called after a match has been created, because a match id may then name another session. */
   forget(): void {
-    this.#lookedUp.clear();
+    this.#cache.clear();
   }
 }

@@ -12,7 +12,7 @@ import type { MatchRow } from "./match-table.ts";
 import { seatsOf } from "./messages.ts";
 import { type RefereeState, WITHDRAWN } from "./referee-state.ts";
 
-/** A seat that is stored from an earlier epoch or run may have another token in the new order. */
+/** Replaces the token of a seat that is stored from an earlier epoch or run, if the new order has another token. */
 const UPDATE_TOKEN = "UPDATE agents SET token = ?1 WHERE agent_id = ?2 AND token <> ?1";
 
 export interface StartedMatch {
@@ -26,30 +26,35 @@ export async function startMatch(state: RefereeState, order: StartGame): Promise
   const { matches, driver } = options;
   const { league_id, match_id, epoch } = order;
   const ref = matchRef(league_id, match_id);
-  const kept = matches.find(league_id, match_id);
-  const newest = kept && isOfRun(driver.host, kept, order) ? kept : null;
+  const stored = matches.find(league_id, match_id);
+  const newest = stored && isOfRun(driver.host, stored, order) ? stored : null;
   if (newest && newest.epoch > epoch) {
-    return protocolRejected("MATCH_SUPERSEDED", `${ref} has been begun under epoch ${newest.epoch}`, { match_id });
+    return protocolRejected("MATCH_SUPERSEDED", `${ref} was started under epoch ${newest.epoch}`, { match_id });
   }
-  const now = running.get(ref);
-  const past = withdrawals.rejectionOf(order);
-  if (past) return past;
-  if (newest?.epoch === epoch && now) return ok({ match_id, session_id: now.sessionId });
-  now?.withdraw.abort();
+  const current = running.get(ref);
+  const rejection = withdrawals.rejectionOf(order);
+  if (rejection) return rejection;
+  if (newest?.epoch === epoch && current) return ok({ match_id, session_id: current.sessionId });
+  current?.withdraw.abort();
   const isResumed = newest?.epoch === epoch;
-  // This precedes the creation of the new session: after a crash between the two, the old session would stay active.
-  if (kept && !isResumed) {
-    abandon(options, kept.session_id, newest ? `played again under epoch ${epoch}` : "the league was started afresh");
+  // The old session is aborted first: after a crash between the two steps it would otherwise stay active.
+  if (stored && !isResumed) {
+    abandon(
+      options,
+      stored.session_id,
+      newest ? `played again under epoch ${epoch}` : "a new run of the league was started",
+    );
   }
-  if (kept && !newest) {
+  if (stored && !newest) {
     await matches.forget(league_id, match_id);
     options.onTokensChanged?.();
   }
-  const sessionId = isResumed ? newest.session_id : await createSession(state, order, kept !== null);
-  const pastNow = withdrawals.rejectionOf(order);
-  if (pastNow) {
+  const sessionId = isResumed ? newest.session_id : await createSession(state, order, stored !== null);
+  // The match may have been withdrawn while its session was created.
+  const lateRejection = withdrawals.rejectionOf(order);
+  if (lateRejection) {
     abandon(options, sessionId, WITHDRAWN);
-    return pastNow;
+    return lateRejection;
   }
   const withdraw = new AbortController();
   if (state.isStopped) withdraw.abort();
@@ -57,7 +62,7 @@ export async function startMatch(state: RefereeState, order: StartGame): Promise
   return ok({ match_id, session_id: sessionId });
 }
 
-/** Creates the session of a match. If the match is known, its seats may have other tokens in the database. */
+/** Creates the session of a match. If the match is known, also replaces the tokens of its seats in the database. */
 async function createSession({ options, sessions }: RefereeState, order: StartGame, isKnown: boolean): Promise<string> {
   const { driver, matches } = options;
   const { league_id, match_id, epoch, run_id = null } = order;
@@ -79,14 +84,14 @@ async function createSession({ options, sessions }: RefereeState, order: StartGa
 
 /**
  * Whether a stored match belongs to the run of an order, and not to an earlier run with a match of the same name. Without run ids the
- * seed distinguishes the runs: a manager that names no run uses one seed for all epochs of a match.
+ * seed distinguishes the runs: a manager that does not send `run_id` uses one seed for all epochs of a match.
  */
-function isOfRun(host: SessionHost, kept: MatchRow, order: StartGame): boolean {
-  if (kept.run_id !== null && order.run_id != null) {
-    if (kept.run_id !== order.run_id) return false;
-    if (kept.epoch !== order.epoch) return true;
+function isOfRun(host: SessionHost, stored: MatchRow, order: StartGame): boolean {
+  if (stored.run_id !== null && order.run_id != null) {
+    if (stored.run_id !== order.run_id) return false;
+    if (stored.epoch !== order.epoch) return true;
   }
-  const session = host.read(kept.session_id)?.session;
+  const session = host.read(stored.session_id)?.session;
   const participants = Object.fromEntries(seatsOf(order).map(({ role, agentId }) => [role, agentId]));
   return session?.seedCommitment === sha256Hex(order.seed) && isDeepStrictEqual(session.participants, participants);
 }

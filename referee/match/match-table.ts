@@ -8,7 +8,7 @@ export interface MatchRow {
   match_id: string;
   epoch: number;
   session_id: string;
-  /** The manager's run; null if its order named none. */
+  /** The run of the manager; null if the order had none. */
   run_id: string | null;
 }
 
@@ -29,17 +29,18 @@ export const MATCH_SCHEMA = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** The stored matches with their sessions. */
 export interface MatchTable {
   /** The statements that add a row, for the transaction that creates its session. */
   adding(row: MatchRow): readonly Statement[];
   /**
-   * Removes every epoch of a match of an earlier run, so that a later run can use its name. The match tokens of its players become void,
-   * because the later run may give them to other seats. The sessions stay in the log.
+   * Removes every epoch of a match of an earlier run, so that a later run can use its name. The match tokens of its players become invalid,
+   * because the later run may assign them to other seats. The sessions stay in the log.
    */
   forget(leagueId: string, matchId: string): Promise<void>;
-  /** The session of a match, of its newest epoch; null when this referee never played it. */
+  /** The session of the newest epoch of a match; null if this referee has not played the match. */
   find(leagueId: string, matchId: string): MatchRow | null;
-  /** The leagues in which a match id occurs here. */
+  /** The ids of the leagues that have a match with this id here. */
   leaguesOf(matchId: string): readonly string[];
 }
 

@@ -7,7 +7,7 @@ import type { Fault } from "#shared/session/entry.ts";
 import { outcomeOf } from "#shared/session/match-result.ts";
 import type { Session } from "#shared/session/session.ts";
 import { seatView } from "../views/session-views.ts";
-import type { Seated } from "./ask.ts";
+import type { SeatedPlayer } from "./ask.ts";
 import type { Match, MatchDriver } from "./driven-match.ts";
 
 /** The seats of an order, as the session host stores them. Each is a separate agent, identified by its match token. */
@@ -19,7 +19,7 @@ export const seatsOf = (order: StartGame) =>
   }));
 
 /** The players of an order that are asked over the wire. A seat without an endpoint is played through another interface. */
-export const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly Seated[] =>
+export const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly SeatedPlayer[] =>
   Object.entries(order.roles)
     .filter(([, { endpoint }]) => endpoint !== "")
     .map(([role, player]) => ({
@@ -34,7 +34,7 @@ export const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly S
     }));
 
 /** The payload of a player's GAME_INVITE. */
-export function invitationFor({ order, options }: Match, player: Seated): GameInvite {
+export function invitationFor({ order, options }: Match, player: SeatedPlayer): GameInvite {
   return {
     league_id: order.league_id,
     round_id: order.round_id,
@@ -52,12 +52,12 @@ export function invitationFor({ order, options }: Match, player: Seated): GameIn
 
 /**
  * The fields of a player's MOVE_REQUEST that stay the same when the request is repeated in one turn. `deadline` is ISO 8601 UTC. The request also
- * has `time_limit_seconds`, `last_round_trip_ms` and, in a repetition, `error`.
+ * contains `time_limit_seconds`, `last_round_trip_ms` and, in a repetition, `error`.
  */
 export function turnFor(
   { order, game, closedRounds }: Match,
   session: Session,
-  { role, wantsLegalActions }: Seated,
+  { role, wantsLegalActions }: SeatedPlayer,
   deadline: string,
 ) {
   const { turnTick } = session;
@@ -75,7 +75,7 @@ export function turnFor(
   };
 }
 
-/** Role to player id. */
+/** The player ids of an order, by role. */
 export const playerIds = (order: StartGame): Record<Role, string> =>
   Object.fromEntries(Object.entries(order.roles).map(([role, { player_id }]) => [role, player_id]));
 
@@ -100,7 +100,7 @@ export function notifyStart({ asker }: MatchDriver, match: Match): void {
 export function notifyTimeout({ asker }: MatchDriver, { order, players }: Match, { role, detail }: Fault): void {
   const { league_id, match_id, timeouts } = order;
   const payload = { league_id, match_id, ...protocolError("G002", detail, { match_id, role }) };
-  const player = players.find((one) => one.role === role);
+  const player = players.find((seated) => seated.role === role);
   if (player) void asker.notify(player, "GAME_ERROR", payload, timeouts.game_over_ms);
 }
 
@@ -126,8 +126,8 @@ export function notifyRounds({ asker }: MatchDriver, match: Match, session: Sess
 }
 
 /**
- * Sends the players the end of their match, and its seed. Resolves when each has acknowledged it, its delivery has failed or `game_over_ms` have
- * passed. Must not be called with a result that another epoch of the match may contradict while both have one seed.
+ * Sends GAME_RESULT with the seed to the players of a match. Resolves when each player has acknowledged it, its delivery has failed or
+ * `game_over_ms` have passed. Must not be called if the match may be played again with the same seed.
  */
 export async function notifyResult(
   { asker }: MatchDriver,
@@ -152,7 +152,7 @@ export async function notifyResult(
   await Promise.all(players.map((player) => asker.notify(player, "GAME_RESULT", payload, order.timeouts.game_over_ms)));
 }
 
-/** The MATCH_RESULT of a completed session: its outcome by player, its log and the hash of the log's last entry. */
+/** The payload of MATCH_RESULT for a completed session: the outcome by player, the log and the hash of its last entry. */
 export function matchResult({ host }: MatchDriver, order: StartGame, session: Session): MatchResult {
   const rows = host.read(session.id)?.rows ?? [];
   return {

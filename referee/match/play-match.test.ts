@@ -11,16 +11,16 @@ import { testWriter } from "#shared/store/testing/writer.ts";
 import { createHost } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { createWaits, type Waits } from "../sessions/waits.ts";
-import { evenOddRoles, type Others, startOthers, testDriver } from "../testing/match.ts";
+import { evenOddRoles, startTestLeague, type TestLeague, testDriver } from "../testing/match.ts";
 import { type MatchDriver, MatchWithdrawn } from "./driven-match.ts";
 import { notifyResult, seatsOf } from "./messages.ts";
 import { playMatch, playSeats } from "./play-match.ts";
 
 let peers: Peers;
 let driver: MatchDriver & { readonly waits: Waits };
-let others: Others;
-/** What P01 thinks about until a test says so. */
-let thought: PromiseWithResolvers<void>;
+let league: TestLeague;
+/** P01 answers move requests when this is resolved. */
+let mayAnswer: PromiseWithResolvers<void>;
 const running = new AbortController();
 
 beforeEach(async () => {
@@ -28,55 +28,55 @@ beforeEach(async () => {
   const db = openSqlite(":memory:", SESSION_SCHEMA);
   const host = createHost(sessionStore(db, testWriter(db)), systemClock, systemIds);
   driver = { ...testDriver(host, peers), waits: createWaits(host, systemClock) };
-  thought = Promise.withResolvers();
-  others = await startOthers({
+  mayAnswer = Promise.withResolvers();
+  league = await startTestLeague({
     async move({ to }) {
-      if (to === "P01") await thought.promise;
+      if (to === "P01") await mayAnswer.promise;
       return null;
     },
   });
 });
 afterEach(async () => {
-  thought.resolve();
+  mayAnswer.resolve();
   driver.waits.close();
   await peers.close();
-  others.close();
+  league.close();
 });
 
-/** A session for an order, with what was played in it before. */
-async function begun(order: StartGame, ...played: readonly [role: string, action: string][]): Promise<string> {
+/** Creates a session for an order and submits actions in it. Resolves with its id. */
+async function createSession(order: StartGame, ...played: readonly [role: string, action: string][]): Promise<string> {
   const options = rps.options.parse(order.options);
   const { id } = await driver.host.create({ game: rps as never, options, seed: order.seed, seats: seatsOf(order) });
   for (const [role, action] of played) await driver.host.submit(id, { role, action, expectedTick: null });
   return id;
 }
-const heard = (type: string) => others.heard.filter((one) => one.type === type);
+const messagesOf = (type: string) => league.received.filter((message) => message.type === type);
 
-describe("a match that goes on where another driver left it", () => {
-  it("asks for what is open and tells what is new: no invitation, no start, no round that was told", async () => {
-    thought.resolve();
-    const order = others.order({ options: { best_of: 3 } });
-    const id = await begun(order, ["player_1", "rock"], ["player_2", "scissors"], ["player_1", "rock"]);
+describe("a match that is resumed by another driver", () => {
+  it("requests the missing actions only, and repeats no invitation, GAME_START or ROUND_RESULT", async () => {
+    mayAnswer.resolve();
+    const order = league.order({ options: { best_of: 3 } });
+    const id = await createSession(order, ["player_1", "rock"], ["player_2", "scissors"], ["player_1", "rock"]);
     const result = await playMatch(driver, order, id, running.signal);
     expect(result).toMatchObject({ termination: "normal", winner: "P01", faults: [] });
-    expect([...heard("GAME_INVITE"), ...heard("GAME_START")]).toEqual([]);
-    const asked = heard("MOVE_REQUEST").map(({ to, payload }) => [to, payload.tick, payload.game_round]);
-    expect(asked).toEqual([["P02", 2, 2]]);
-    await Promise.all([others.told("P01", "ROUND_RESULT"), others.told("P02", "ROUND_RESULT")]);
-    expect(heard("ROUND_RESULT").map(({ payload }) => payload.game_round)).toEqual([2, 2]);
+    expect([...messagesOf("GAME_INVITE"), ...messagesOf("GAME_START")]).toEqual([]);
+    const requests = messagesOf("MOVE_REQUEST").map(({ to, payload }) => [to, payload.tick, payload.game_round]);
+    expect(requests).toEqual([["P02", 2, 2]]);
+    await Promise.all([league.waitFor("P01", "ROUND_RESULT"), league.waitFor("P02", "ROUND_RESULT")]);
+    expect(messagesOf("ROUND_RESULT").map(({ payload }) => payload.game_round)).toEqual([2, 2]);
   });
 });
 
-it("reads its session as often for many actions as for few: an action's submission gives the session after it", async () => {
-  thought.resolve();
+it("the number of reads of the session does not depend on the number of actions", async () => {
+  mayAnswer.resolve();
   const reads = async (more: object): Promise<number> => {
     let count = 0;
     const read: MatchDriver["host"]["read"] = (id) => {
       count++;
       return driver.host.read(id);
     };
-    const order = others.order(more);
-    const id = await begun(order);
+    const order = league.order(more);
+    const id = await createSession(order);
     const result = await playMatch({ ...driver, host: { ...driver.host, read } }, order, id, running.signal);
     expect(result).toMatchObject({ termination: "normal" });
     return count;
@@ -89,73 +89,73 @@ describe("a player that does not answer in time", () => {
   const timeouts = { join_ms: 20_000, move_ms: 200, game_over_ms: 5_000 };
 
   it("receives GAME_ERROR G002 with the match, and its opponent receives no error", async () => {
-    const order = others.order({ timeouts });
-    const result = await playMatch(driver, order, await begun(order), running.signal);
+    const order = league.order({ timeouts });
+    const result = await playMatch(driver, order, await createSession(order), running.signal);
     expect(result).toMatchObject({
       termination: "forfeit",
       winner: "P02",
       faults: [{ player_id: "P01", code: "G002" }],
     });
-    const { payload } = await others.told("P01", "GAME_ERROR");
+    const { payload } = await league.waitFor("P01", "GAME_ERROR");
     expect(payload).toEqual({
       ...{ league_id: "rps", match_id: "R1M1", error_code: "G002", error_name: "TIMEOUT", retryable: false },
       ...{ message: result.faults[0]?.detail, context: { match_id: "R1M1", role: "player_1" } },
     });
-    expect(heard("GAME_ERROR").map(({ to }) => to)).toEqual(["P01"]);
+    expect(messagesOf("GAME_ERROR").map(({ to }) => to)).toEqual(["P01"]);
   });
 });
 
-it("a player that has left and whose endpoint belongs to another player forfeits its match", async () => {
-  const { player_1, player_2 } = others.order().roles;
+it("a player whose endpoint belongs to another player now forfeits its match", async () => {
+  const { player_1, player_2 } = league.order().roles;
   const roles = { player_1: { ...player_1, endpoint: "" }, player_2 } as StartGame["roles"];
-  const order = others.order({ roles });
-  expect(await playMatch(driver, order, await begun(order), running.signal)).toMatchObject({
+  const order = league.order({ roles });
+  expect(await playMatch(driver, order, await createSession(order), running.signal)).toMatchObject({
     termination: "forfeit",
     winner: "P02",
     match_points: { P01: 0, P02: 3 },
     faults: [{ player_id: "P01", code: "G002", cause: "refused" }],
   });
-  expect(heard("GAME_INVITE")).toEqual([]);
+  expect(messagesOf("GAME_INVITE")).toEqual([]);
 });
 
-describe("a seat that is asked while the other is played through another interface", () => {
-  /** P01 is asked, and P02 has no endpoint. */
-  async function asking(signal: AbortSignal) {
-    const order = others.order();
+describe("a seat that is asked while the other seat uses another interface", () => {
+  /** Starts a match in which P01 is asked and P02 has no endpoint. Resolves when P01 has received its request. */
+  async function startAsking(signal: AbortSignal) {
+    const order = league.order();
     const { player_1, player_2 } = order.roles;
     const roles = { player_1, player_2: { ...player_2, endpoint: "" } } as StartGame["roles"];
-    const id = await begun({ ...order, roles });
+    const id = await createSession({ ...order, roles });
     const played = playSeats(driver, { ...order, roles }, id, signal);
     played.catch(() => {});
-    await others.told("P01", "MOVE_REQUEST");
+    await league.waitFor("P01", "MOVE_REQUEST");
     return { id, played, read: () => driver.host.read(id) };
   }
 
-  it("is charged with nothing when its host stops while it thinks: the session stays as it is", async () => {
+  it("has no fault if its host stops during its turn, and the session is not changed", async () => {
     const stopping = new AbortController();
-    const { played, read } = await asking(stopping.signal);
+    const { played, read } = await startAsking(stopping.signal);
     stopping.abort();
     await expect(played).rejects.toThrow(MatchWithdrawn);
     expect(read()?.session).toMatchObject({ status: "active", faults: [] });
     expect(read()?.rows).toHaveLength(1);
   });
 
-  it("is charged with nothing when the session has ended while it thought, and is told how", async () => {
-    const { id, played, read } = await asking(running.signal);
+  it("has no fault if the session ends during its turn, and receives the result", async () => {
+    const { id, played, read } = await startAsking(running.signal);
     await driver.host.abort(id, "bot_failed");
-    thought.resolve();
+    mayAnswer.resolve();
     await played;
     expect(read()?.session).toMatchObject({ termination: "aborted", faults: [] });
-    const { payload } = await others.told("P01", "GAME_RESULT");
+    const { payload } = await league.waitFor("P01", "GAME_RESULT");
     expect(payload).toMatchObject({ winner: null, termination: "aborted", reason: "bot_failed" });
   });
 });
 
-it("players receive the options of the match with their defaults, and their time limit in whole milliseconds", async () => {
-  thought.resolve();
-  const order = others.order({
+it("players receive the options of the match with defaults, and the time limit in whole milliseconds", async () => {
+  mayAnswer.resolve();
+  const order = league.order({
     game: "even_odd.v1",
-    roles: evenOddRoles(others),
+    roles: evenOddRoles(league),
     timeouts: { ...TIMES, move_ms: 4_321 },
   });
   const { id } = await driver.host.create({
@@ -165,22 +165,22 @@ it("players receive the options of the match with their defaults, and their time
   const effective = { variant: "sum", rounds_to_win: 3, max_rounds: 5 };
   expect(order.options).toEqual({});
   for (const to of ["P01", "P02"] as const) {
-    expect((await others.told(to, "GAME_INVITE")).payload.options).toEqual(effective);
-    const { game_config } = (await others.told(to, "GAME_START")).payload;
+    expect((await league.waitFor(to, "GAME_INVITE")).payload.options).toEqual(effective);
+    const { game_config } = (await league.waitFor(to, "GAME_START")).payload;
     expect(game_config).toEqual({ game_type: "even_odd.v1", ...effective, time_limit_seconds: 4.321 });
-    const { time_limit_seconds } = (await others.told(to, "MOVE_REQUEST")).payload;
+    const { time_limit_seconds } = (await league.waitFor(to, "MOVE_REQUEST")).payload;
     expect(Number((time_limit_seconds * 1_000).toFixed(6)) % 1).toBe(0);
   }
 });
 
 it("the messages of an even/odd match have the documented fields", async () => {
-  thought.resolve();
+  mayAnswer.resolve();
   const numbers = { P01: [1, 2, 3], P02: [2, 3, 3] } as const;
-  const players = await startOthers({
+  const players = await startTestLeague({
     move: ({ to, payload }) => (to === "manager" ? null : numbers[to][payload.game_round - 1]),
   });
-  const heardBy = (to: "P01" | "P02", type: string) =>
-    players.heard.filter((one) => one.to === to && one.type === type).map(({ payload }) => payload);
+  const messagesTo = (to: "P01" | "P02", type: string) =>
+    players.received.filter((one) => one.to === to && one.type === type).map(({ payload }) => payload);
   const order = players.order({ game: "even_odd.v1", roles: evenOddRoles(players), options: { rounds_to_win: 2 } });
   const options = evenOdd.options.parse(order.options);
   const { id } = await driver.host.create({
@@ -188,7 +188,7 @@ it("the messages of an even/odd match have the documented fields", async () => {
   });
   const result = await playMatch(driver, order, id, running.signal);
   await notifyResult(driver, order, result, running.signal);
-  await vi.waitFor(() => expect(heardBy("P02", "ROUND_RESULT")).toHaveLength(2), PATIENCE);
+  await vi.waitFor(() => expect(messagesTo("P02", "ROUND_RESULT")).toHaveLength(2), PATIENCE);
   players.close();
 
   const match = { league_id: "rps", match_id: "R1M1" };
@@ -196,20 +196,20 @@ it("the messages of an even/odd match have the documented fields", async () => {
     { player_id: "P01", role: "ODD" },
     { player_id: "P02", role: "EVEN" },
   ];
-  expect(heardBy("P01", "GAME_START")).toMatchObject([{ ...match, round_id: 1, players: roles }]);
-  const requests = heardBy("P02", "MOVE_REQUEST");
+  expect(messagesTo("P01", "GAME_START")).toMatchObject([{ ...match, round_id: 1, players: roles }]);
+  const requests = messagesTo("P02", "MOVE_REQUEST");
   expect(requests.map(({ game_round }) => game_round)).toEqual([1, 2]);
   expect(requests[1]).toMatchObject({
     ...{ ...match, tick: 2, your_role: "EVEN", legal_actions: [1, 2, 3, 4, 5], time_limit_seconds: expect.any(Number) },
     game_state: { scores: { ODD: 1, EVEN: 0 }, previous_rounds: [{ round: 1, winner: "ODD" }] },
   });
-  const [first, second] = heardBy("P02", "ROUND_RESULT");
+  const [first, second] = messagesTo("P02", "ROUND_RESULT");
   expect(first).toEqual({
     ...{ ...match, game_round: 1, moves: { P01: 1, P02: 2 }, sum: 3, sum_type: "ODD", round_winner: "P01" },
     scores: { P01: 1, P02: 0 },
   });
   expect(second).toMatchObject({ sum: 5, sum_type: "ODD", round_winner: "P01", scores: { P01: 2, P02: 0 } });
-  expect(heardBy("P02", "GAME_RESULT")).toMatchObject([
+  expect(messagesTo("P02", "GAME_RESULT")).toMatchObject([
     {
       ...{ ...match, final_scores: { P01: 2, P02: 0 }, winner: "P01", match_points: { P01: 3, P02: 0 } },
       ...{ termination: "normal", seed: order.seed },

@@ -2,7 +2,7 @@ import { err, invariant, type Result } from "#shared/lib/result.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import type { Fault } from "#shared/session/entry.ts";
 import type { Session } from "#shared/session/session.ts";
-import type { Seated } from "./ask.ts";
+import type { SeatedPlayer } from "./ask.ts";
 import { type AskFault, publishedFault } from "./ask-fault.ts";
 import { askForMove } from "./ask-move.ts";
 import { type Match, type MatchDriver, sessionOf, stopIfWithdrawn } from "./driven-match.ts";
@@ -17,8 +17,8 @@ import {
 } from "./messages.ts";
 
 /**
- * Plays a match to its end by asking its players, and returns its result for the manager. A session that has begun is continued.
- * Rejects with MatchWithdrawn once `signal` is aborted, and with any error that is not a player's fault.
+ * Plays a match to its end by asking its players, and resolves with its result for the manager. Continues a session that has begun.
+ * Rejects with MatchWithdrawn if `signal` is aborted, and with any error that is not the fault of a player.
  */
 export async function playMatch(
   driver: MatchDriver,
@@ -30,8 +30,8 @@ export async function playMatch(
   const players = seatedPlayers(order, signal);
   const listeners = players.filter((player) => player.wantsRoundResults);
   const match = matchOf(order, session, players, listeners, signal);
-  const left = faultsOfLeft(order);
-  if (session.status === "active" && left.length > 0) session = await forfeit(driver, sessionId, left);
+  const absent = faultsOfAbsent(order);
+  if (session.status === "active" && absent.length > 0) session = await forfeit(driver, sessionId, absent);
   if (session.status === "active" && session.tick === 0) {
     const accepted = driver.host.lobby.inviting(sessionId);
     const faults = await inviteAll(driver, match).finally(accepted);
@@ -67,9 +67,9 @@ export async function playSeats(
 }
 
 /**
- * Asks the seats that are to act or, if none has an endpoint, waits for the next commit; null once the session is over. Holds no session while it
- * waits, so that the host can release an abandoned one from memory. Subscribes to the commit in the same turn of the event loop in which it has
- * read the session, so that none is missed.
+ * Asks the seats that are to act or, if none of them has an endpoint, waits for the next commit. Returns null if the session is over. It has no
+ * reference to the session while it waits, so that the host can remove an abandoned session from memory. It reads the session and
+ * subscribes to the next commit in the same turn of the event loop, so that it misses no commit.
  */
 function nextStep(driver: MatchDriver, match: Match, sessionId: string): Promise<unknown> | null {
   const session = sessionOf(driver, sessionId);
@@ -80,52 +80,62 @@ function nextStep(driver: MatchDriver, match: Match, sessionId: string): Promise
   return playTurn(driver, match, session, due);
 }
 
-/** A match as its driver begins or resumes it. Rounds that are closed already count as notified. */
+/** The match that a driver begins or resumes. Closed rounds count as notified. */
 function matchOf(
   order: StartGame,
   { game, options, state }: Session,
-  players: readonly Seated[],
-  listeners: readonly Seated[],
+  players: readonly SeatedPlayer[],
+  listeners: readonly SeatedPlayer[],
   signal: AbortSignal,
 ): Match {
   const closedRounds = game.rounds?.(state).length ?? 0;
   return { order, game, options, players, listeners, signal, closedRounds };
 }
 
-/** The players that are to act now. */
-const dueIn = ({ players }: Match, { game, state }: Session): readonly Seated[] =>
+/** The players that are to act. */
+const dueIn = ({ players }: Match, { game, state }: Session): readonly SeatedPlayer[] =>
   game.toAct(state).flatMap((role) => players.find((player) => player.role === role) ?? []);
 
-/** The faults of players that have left and whose endpoint belongs to another player now (PROTOCOL.md, section 3). They cannot be asked. */
-const faultsOfLeft = ({ roles }: StartGame): readonly Fault[] =>
+/** The faults of players whose endpoint belongs to another player now (PROTOCOL.md, section 3). They cannot be asked. */
+const faultsOfAbsent = ({ roles }: StartGame): readonly Fault[] =>
   Object.entries(roles)
     .filter(([, { endpoint }]) => endpoint === "")
-    .map(([role]) => ({ role, code: "G002", cause: "refused", detail: "has left: another player has its endpoint" }));
+    .map(([role]) => ({
+      role,
+      code: "G002",
+      cause: "refused",
+      detail: "has left; its endpoint belongs to another player",
+    }));
 
-/** Invites all players at once. Returns the faults of those that have not accepted. */
+/** Invites all players at the same time. Resolves with the faults of players that have not accepted. */
 async function inviteAll(driver: MatchDriver, match: Match): Promise<readonly Fault[]> {
   const { join_ms } = match.order.timeouts;
   const answers = await Promise.all(
     match.players.map(async (player) => {
       const answer = await driver.asker.invite(player, invitationFor(match, player), join_ms);
-      return answer.ok ? answer : err(chargedTo(driver, player, answer.error, "GAME_INVITE"));
+      return answer.ok ? answer : err(recordedFault(driver, player, answer.error, "GAME_INVITE"));
     }),
   );
   return faultsIn(driver, match, answers);
 }
 
 /**
- * Asks the players that are to act all at once, and ends the session if any of them fails: the faults of one turn are judged together. Returns the
- * session after the turn.
+ * Asks the players that are to act at the same time. If any of them fails, ends the session with the faults of all. Resolves with the session
+ * after the turn.
  */
-async function playTurn(driver: MatchDriver, match: Match, session: Session, due: readonly Seated[]): Promise<Session> {
+async function playTurn(
+  driver: MatchDriver,
+  match: Match,
+  session: Session,
+  due: readonly SeatedPlayer[],
+): Promise<Session> {
   invariant(due.length > 0, `no player is to act in session ${session.id}`);
   const answers = await Promise.all(
     due.map(async (player) => {
       const answer = await askForMove(driver, match, session, player);
       if (answer.ok) return answer;
       const request = `MOVE_REQUEST ${match.order.match_id} tick ${session.turnTick}`;
-      return err(chargedTo(driver, player, answer.error, request));
+      return err(recordedFault(driver, player, answer.error, request));
     }),
   );
   const faults = faultsIn(driver, match, answers);
@@ -133,12 +143,12 @@ async function playTurn(driver: MatchDriver, match: Match, session: Session, due
   return answers.reduce((latest, answer) => (answer.ok ? laterOf(latest, answer.value) : latest), session);
 }
 
-/** The later one of two states of a session. */
+/** Returns the later one of two states of a session. */
 const laterOf = (one: Session, other: Session): Session =>
   one.status === "completed" || one.tick > other.tick ? one : other;
 
-/** A player's fault as the session's log holds it. Also passes it, with the system's message, to the process's log, unless the match was withdrawn while the player was asked. */
-function chargedTo({ onFault }: MatchDriver, player: Seated, fault: AskFault, request: string): Fault {
+/** Returns the fault of a player for the session log. Also passes it with the system message to `onFault`, unless the match was withdrawn. */
+function recordedFault({ onFault }: MatchDriver, player: SeatedPlayer, fault: AskFault, request: string): Fault {
   const published = publishedFault(fault, player.matchToken);
   const { systemMessage } = fault;
   if (!player.signal.aborted) onFault?.(player, { ...published, ...(systemMessage && { systemMessage }) }, request);
@@ -153,11 +163,11 @@ function faultsIn(driver: MatchDriver, match: Match, results: readonly Result<un
   return faults;
 }
 
-/** Ends a session for the faults of one turn, and returns it. */
+/** Ends a session with the faults of one turn. Resolves with the session. */
 async function forfeit(driver: MatchDriver, sessionId: string, faults: readonly Fault[]): Promise<Session> {
   const ended = await driver.host.forfeit(sessionId, faults);
   if (ended.ok) return ended.value;
-  // It has expired in the meantime.
+  // The session has expired in the meantime.
   if (ended.error.code === "SESSION_OVER") return sessionOf(driver, sessionId);
-  throw new Error(`the session refused a forfeit: ${ended.error.message}`);
+  throw new Error(`the session rejected a forfeit: ${ended.error.message}`);
 }

@@ -10,7 +10,7 @@ export interface RefereeOptions extends ReportOptions {
   readonly onTokensChanged?: () => void;
 }
 
-/** A match that is being played. */
+/** A match under way. Aborting `withdraw` stops it. */
 export interface Running {
   readonly order: StartGame;
   readonly sessionId: string;
@@ -20,7 +20,7 @@ export interface Running {
 /** The matches of a referee. */
 export interface RefereeState {
   readonly options: RefereeOptions;
-  /** By `league_id/match_id`. */
+  /** The matches under way, by `league_id/match_id`. */
   readonly running: Map<string, Running>;
   readonly sessions: MatchSessions;
   readonly withdrawals: Withdrawals;

@@ -14,7 +14,7 @@ import { testWriter } from "#shared/store/testing/writer.ts";
 import { createReferee } from "../referee.ts";
 import { createHost } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
-import { type Heard, type Others, startOthers, TOKEN, testDriver } from "../testing/match.ts";
+import { type ReceivedMessage, startTestLeague, type TestLeague, TOKEN, testDriver } from "../testing/match.ts";
 import { MATCH_SCHEMA, matchTable } from "./match-table.ts";
 import { ACKNOWLEDGE_WITHIN_MS } from "./report.ts";
 
@@ -23,12 +23,12 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** A referee on a clock that stands still. */
+/** A referee with a manual clock. */
 function refereeOn(
   db: DatabaseSync,
-  others: Others,
+  league: TestLeague,
   clock: ManualClock,
-  { manager = others.manager, log = openLog(null, "referee") }: { manager?: string; log?: Logger } = {},
+  { manager = league.manager, log = openLog(null, "referee") }: { manager?: string; log?: Logger } = {},
 ) {
   const peers = createPeers({ clock: systemClock });
   const referee = createReferee({
@@ -45,15 +45,15 @@ function refereeOn(
   };
   ends.push(stop);
   const timeouts = { join_ms: 60_000, move_ms: 60_000, game_over_ms: 60_000 };
-  return { start: () => referee.start(others.order({ run_id: "run", timeouts })), running: referee.running, stop };
+  return { start: () => referee.start(league.order({ run_id: "run", timeouts })), running: referee.running, stop };
 }
 
-/** A match whose player P02 acknowledges GAME_RESULT when `acknowledge` is called, with the messages about its end in their order. */
+/** Starts a match whose player P02 acknowledges GAME_RESULT when `acknowledge` is called. `events` lists the messages about its end in order. */
 async function startMatch() {
   const acknowledged = Promise.withResolvers<void>();
   const events: string[] = [];
-  const others = await startOthers({
-    async player({ to, type }: Heard) {
+  const league = await startTestLeague({
+    async player({ to, type }: ReceivedMessage) {
       if (type !== "GAME_RESULT") return null as never;
       if (to === "P02") await acknowledged.promise;
       events.push(`${to} acknowledges GAME_RESULT`);
@@ -64,19 +64,19 @@ async function startMatch() {
       return null;
     },
   });
-  ends.push(() => others.close());
+  ends.push(() => league.close());
   const [db, clock] = [openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA), manualClock()];
-  const referee = refereeOn(db, others, clock);
+  const referee = refereeOn(db, league, clock);
   await referee.start();
-  const delivered = await others.told("P02", "GAME_RESULT");
+  const delivered = await league.waitFor("P02", "GAME_RESULT");
   await vi.waitFor(() => expect(events).toEqual(["P01 acknowledges GAME_RESULT"]), PATIENCE);
-  return { others, db, clock, referee, events, delivered, acknowledge: acknowledged.resolve };
+  return { league, db, clock, referee, events, delivered, acknowledge: acknowledged.resolve };
 }
 
 it("the manager receives MATCH_RESULT after the players have acknowledged GAME_RESULT", async () => {
-  const { others, events, acknowledge } = await startMatch();
+  const { league, events, acknowledge } = await startMatch();
   acknowledge();
-  await others.told("manager", "MATCH_RESULT");
+  await league.waitFor("manager", "MATCH_RESULT");
   expect(events).toEqual([
     "P01 acknowledges GAME_RESULT",
     "P02 acknowledges GAME_RESULT",
@@ -85,12 +85,12 @@ it("the manager receives MATCH_RESULT after the players have acknowledged GAME_R
 });
 
 it("a player that is slow to acknowledge GAME_RESULT does not delay MATCH_RESULT, and its delivery continues", async () => {
-  const { others, clock, referee, events, delivered, acknowledge } = await startMatch();
+  const { league, clock, referee, events, delivered, acknowledge } = await startMatch();
   await clock.advance(ACKNOWLEDGE_WITHIN_MS);
-  await others.told("manager", "MATCH_RESULT");
+  await league.waitFor("manager", "MATCH_RESULT");
   await vi.waitFor(() => expect(referee.running()).toEqual([]), PATIENCE);
   expect(clock.timers()).toBe(0);
-  const closed = delivered.gone.then(() => events.push("GAME_RESULT to P02 is closed"));
+  const closed = delivered.closed.then(() => events.push("GAME_RESULT to P02 is closed"));
   acknowledge();
   await closed;
   expect(events).toEqual([
@@ -102,20 +102,20 @@ it("a player that is slow to acknowledge GAME_RESULT does not delay MATCH_RESULT
 });
 
 it("a referee that stops between GAME_RESULT and MATCH_RESULT reports the result when it is started again", async () => {
-  const { others, db, clock, referee, events } = await startMatch();
+  const { league, db, clock, referee, events } = await startMatch();
   await referee.stop();
   await vi.waitFor(() => expect(referee.running()).toEqual([]), PATIENCE);
   expect(events).not.toContain("manager receives MATCH_RESULT");
-  const again = refereeOn(db, others, clock);
+  const again = refereeOn(db, league, clock);
   await again.start();
   await vi.waitFor(() => expect(clock.timers()).toBe(1), PATIENCE);
   await clock.advance(ACKNOWLEDGE_WITHIN_MS);
-  const { payload } = await others.told("manager", "MATCH_RESULT");
+  const { payload } = await league.waitFor("manager", "MATCH_RESULT");
   expect(payload).toMatchObject({ termination: "normal", winner: "P01", epoch: 1, faults: [] });
-  expect(others.heard.filter(({ to, type }) => to === "P01" && type === "MOVE_REQUEST")).toHaveLength(1);
+  expect(league.received.filter(({ to, type }) => to === "P01" && type === "MOVE_REQUEST")).toHaveLength(1);
 });
 
-/** A proxy in the manager's place that answers with a page, until it passes requests on. */
+/** Starts a proxy that answers with a page until `mend` is called, and then forwards requests to the manager. */
 async function startProxy(status: number, page: string, manager: string) {
   let answered = 0;
   let isMended = false;
@@ -144,15 +144,15 @@ it.each([
   [413, "<html>Request Entity Too Large</html>"],
   [200, "<html>Welcome</html>"],
 ])(
-  "a result that a proxy answers with HTTP %i and a page is sent again after growing pauses, logged as long as it lasts, and recorded in the end",
+  "a result that a proxy answers with HTTP %i and a page is sent again after growing pauses and logged, until it is recorded",
   async (status, page) => {
-    const others = await startOthers();
-    ends.push(() => others.close());
-    const proxy = await startProxy(status, page, others.manager);
+    const league = await startTestLeague();
+    ends.push(() => league.close());
+    const proxy = await startProxy(status, page, league.manager);
     const [db, clock] = [openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA), manualClock()];
     const lines: string[] = [];
     const log = pino({ base: null }, { write: (line: string) => void lines.push(line) });
-    const referee = refereeOn(db, others, clock, { manager: proxy.url, log });
+    const referee = refereeOn(db, league, clock, { manager: proxy.url, log });
     await referee.start();
     const pauses = [100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 51_200, 60_000, 60_000];
     for (const [index, pauseMs] of pauses.entries()) {
@@ -162,22 +162,22 @@ it.each([
       if (index === pauses.length - 1) proxy.mend();
       await clock.advance(1);
     }
-    await others.told("manager", "MATCH_RESULT");
+    await league.waitFor("manager", "MATCH_RESULT");
     await vi.waitFor(() => expect(referee.running()).toEqual([]), PATIENCE);
-    const told = lines.map((line) => JSON.parse(line)).filter(({ msg }) => /not recorded/.test(msg));
-    expect(told).toHaveLength(3);
-    expect(told[0]).toMatchObject({ match: "rps/R1M1", manager: proxy.url, answer: page });
+    const errors = lines.map((line) => JSON.parse(line)).filter(({ msg }) => /not recorded/.test(msg));
+    expect(errors).toHaveLength(3);
+    expect(errors[0]).toMatchObject({ match: "rps/R1M1", manager: proxy.url, answer: page });
   },
 );
 
 it("a result is sent again every two seconds to a manager that does not answer, and nothing is logged", async () => {
-  const others = await startOthers();
-  ends.push(() => others.close());
-  const proxy = await startProxy(502, "<html>Bad Gateway</html>", others.manager);
+  const league = await startTestLeague();
+  ends.push(() => league.close());
+  const proxy = await startProxy(502, "<html>Bad Gateway</html>", league.manager);
   const [db, clock] = [openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA), manualClock()];
   const lines: string[] = [];
   const log = pino({ base: null }, { write: (line: string) => void lines.push(line) });
-  const referee = refereeOn(db, others, clock, { manager: proxy.url, log });
+  const referee = refereeOn(db, league, clock, { manager: proxy.url, log });
   await referee.start();
   for (const [index, pauseMs] of [100, 200, 400, 800, 1_600, 2_000, 2_000].entries()) {
     await vi.waitFor(() => expect([proxy.answered(), clock.timers()]).toEqual([index + 1, 1]), PATIENCE);

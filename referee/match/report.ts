@@ -16,26 +16,26 @@ export interface ReportOptions {
   readonly log: Logger;
   /** The manager's endpoint. */
   readonly manager: string;
-  /** How long one MATCH_RESULT may take to be answered. */
+  /** The time limit for the answer to one MATCH_RESULT. */
   readonly reportTimeoutMs: number;
-  /** This referee's id and token, once it is registered. */
+  /** The id and the token of this referee; registration sets them. */
   readonly identity: { readonly id: string; readonly token: string | null };
 }
 
 /**
  * How long MATCH_RESULT waits for the players to acknowledge GAME_RESULT. The manager sends ROUND_END after the last result of a round, so a
- * player that acknowledges within this time receives ROUND_END after the GAME_RESULT of its match. A slow player must not hold up the league.
+ * player that acknowledges within this time receives ROUND_END after the GAME_RESULT of its match. A slow player must not delay the league.
  */
 export const ACKNOWLEDGE_WITHIN_MS = 250;
 
-/** Pauses between two reports: the first one, doubled each time up to the last one. */
+/** The first pause between two reports. Each pause is twice the previous one, up to one of the two limits below. */
 const FIRST_PAUSE_MS = 100;
-/** When the manager gave no answer, or asks for the result again. It may be starting. */
-const LAST_PAUSE_MS = 2_000;
-/** When the answer is not the manager's, such as the error page of a proxy. Only an operator can mend that. */
-const LAST_PAUSE_AFTER_FOREIGN_ANSWER_MS = 60_000;
-/** Of such an answer so much is logged. */
-const SHOWN_CHARACTERS = 200;
+/** The longest pause if the manager gave no answer or a retryable error. It may be starting. */
+const MAX_PAUSE_MS = 2_000;
+/** The longest pause if the answer is not from the manager, such as the error page of a proxy. Only an operator can correct that. */
+const MAX_PAUSE_AFTER_FOREIGN_ANSWER_MS = 60_000;
+/** The number of characters of such an answer that are logged. */
+const LOGGED_CHARACTERS = 200;
 
 /**
  * Sends the result of a match to its players as GAME_RESULT and to the manager as MATCH_RESULT. The players come first, except in an order
@@ -81,14 +81,14 @@ async function record(options: ReportOptions, result: MatchResult, signal: Abort
     const call = { timeoutMs: reportTimeoutMs, bearer: token, signal };
     const reply = await peers.message(manager, envelope, call).catch(asRefused);
     if (signal.aborted) return false;
-    const isFinal = verdictIn(reply, match, log);
-    if (isFinal !== null) return isFinal;
+    const verdict = verdictIn(reply, match, log);
+    if (verdict !== null) return verdict;
     const foreign = !reply.ok && isForeignAnswer(reply.error) ? reply.error : null;
-    const lastPauseMs = foreign ? LAST_PAUSE_AFTER_FOREIGN_ANSWER_MS : LAST_PAUSE_MS;
-    pauseMs = Math.min(pauseMs, lastPauseMs);
-    if (foreign && (!wasForeign || pauseMs === lastPauseMs)) {
+    const maxPauseMs = foreign ? MAX_PAUSE_AFTER_FOREIGN_ANSWER_MS : MAX_PAUSE_MS;
+    pauseMs = Math.min(pauseMs, maxPauseMs);
+    if (foreign && (!wasForeign || pauseMs === maxPauseMs)) {
       const { detail, raw } = foreign;
-      log.error({ match, manager, why: detail, answer: raw?.slice(0, SHOWN_CHARACTERS) }, FOREIGN_ANSWER);
+      log.error({ match, manager, reason: detail, answer: raw?.slice(0, LOGGED_CHARACTERS) }, FOREIGN_ANSWER);
     }
     wasForeign = foreign !== null;
     await driver.clock.pause(pauseMs, signal);
@@ -96,24 +96,24 @@ async function record(options: ReportOptions, result: MatchResult, signal: Abort
   return false;
 }
 
-/** Whether the manager has recorded the result (true) or refused it for good (false); null if it is to be sent again. */
+/** Returns true if the manager has recorded the result, false if it has finally rejected it, and null if it is to be sent again. */
 function verdictIn(reply: Result<Envelope, CallFault>, match: string, log: Logger): boolean | null {
   if (!reply.ok) {
     if (reply.error.cause !== "bad_reply") return null;
-    log.error({ match, fault: reply.error }, "the manager does not understand a result");
+    log.error({ match, fault: reply.error }, "the manager cannot parse a result");
     return false;
   }
   const { type, payload } = reply.value;
   if (type === "MATCH_RESULT_RESPONSE") return true;
   if (payload.retryable === true) return null;
-  log.warn({ match, refused: payload }, "the manager refused a result for good");
+  log.warn({ match, rejection: payload }, "the manager has finally rejected a result");
   return false;
 }
 
 const FOREIGN_ANSWER =
-  "a result is not recorded, because something else than the manager answered; check the manager's address and its proxy, which must pass bodies of 5 MB; trying again";
+  "a result is not recorded, because the answer is not from the manager; check the manager's address and its proxy, which must accept bodies of 5 MB; the result is sent again";
 
-/** Whether the answer cannot come from a manager that takes results: a page, or a status that says that the request is wrong. */
+/** Whether an answer cannot come from a manager: it is a page, or has a status for an invalid request. */
 const isForeignAnswer = ({ cause, status = 0 }: CallFault): boolean =>
   cause === "bad_json" ||
   cause === "too_large" ||

@@ -8,17 +8,17 @@ interface Withdrawal {
   readonly runId: string | null;
 }
 
-/** Withdrawals that are remembered at once. */
-const MAX_WITHDRAWN = 10_000;
+/** The number of withdrawals that are remembered. */
+const MAX_WITHDRAWALS = 10_000;
 
-/** The highest withdrawn epoch of each match, by `league_id/match_id`. It also covers matches that were still being started. */
+/** The highest withdrawn epoch of each match, by `league_id/match_id`. It also contains matches that were not started yet. */
 export class Withdrawals {
   readonly #byMatch = new Map<string, Withdrawal>();
 
   add(ref: string, epoch: number, runId: string | null): void {
-    if (this.#byMatch.size >= MAX_WITHDRAWN) this.#byMatch.delete(this.#byMatch.keys().next().value ?? "");
-    const before = this.#byMatch.get(ref);
-    this.#byMatch.set(ref, { epoch: Math.max(epoch, before?.runId === runId ? before.epoch : 0), runId });
+    if (this.#byMatch.size >= MAX_WITHDRAWALS) this.#byMatch.delete(this.#byMatch.keys().next().value ?? "");
+    const previous = this.#byMatch.get(ref);
+    this.#byMatch.set(ref, { epoch: Math.max(epoch, previous?.runId === runId ? previous.epoch : 0), runId });
   }
 
   /** The rejection of an order whose match was withdrawn under its epoch or a later one; null if it was not. */

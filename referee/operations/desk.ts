@@ -3,13 +3,13 @@ import type { Play } from "../play/play.ts";
 import type { Referee } from "../referee.ts";
 import type { SessionHost } from "../sessions/host.ts";
 
-/** What the operations of a referee use. */
+/** The parts of a referee that its operations use. */
 export interface RefereeDesk {
   readonly host: SessionHost;
   readonly referee: Referee;
   readonly identity: { readonly token: string | null };
   readonly maxConcurrentMatches: number;
-  /** Games outside of leagues. They are named by their session's id. */
+  /** The games outside of leagues, which are named by the ids of their sessions. */
   readonly play: Play;
 }
 

@@ -15,7 +15,7 @@ export const GameState = z.object({
   game: z.string(),
   status: z.enum(["waiting_for_players", "active", "completed"]),
   tick: z.int(),
-  state: z.unknown().describe("the game's state as the caller may see it"),
+  state: z.unknown().describe("the state of the game as the caller may see it"),
   your_role: z.string().optional(),
   legal_actions: z.array(z.unknown()).optional(),
   termination: z.string().nullable(),

@@ -24,22 +24,22 @@ export const startGame = (desk: RefereeDesk): Operation<unknown> =>
       result: z.object({ status: z.literal("ACCEPTED"), match_id: z.string(), session_id: z.string() }),
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
     },
-    async handle(asked, caller) {
+    async handle(input, caller) {
       const running = desk.referee.running();
-      const ref = matchOf(asked, running);
+      const ref = matchOf(input, running);
       if (!isManager(desk, caller.authToken ?? "", ref)) {
-        const message = "start_game is taken from this referee's league manager only";
+        const message = "start_game is accepted only from this referee's league manager";
         return protocolRejected("NOT_PERMITTED", message, { match: ref });
       }
-      const completed = orderOf(asked, running, desk.identity.token ?? "");
+      const completed = orderOf(input, running, desk.identity.token ?? "");
       if (!completed.ok) return protocolResult(completed);
       const order = completed.value;
       const fault = faultOfOrder(order, ref);
       if (fault) return protocolResult(fault);
       // Nothing is awaited between this check and the start, so orders that arrive together do not exceed the limit.
-      const places = desk.referee.places();
-      if (places.size >= desk.maxConcurrentMatches && !places.has(ref)) {
-        const message = "this referee has as many matches as it takes at a time";
+      const active = desk.referee.activeMatches();
+      if (active.size >= desk.maxConcurrentMatches && !active.has(ref)) {
+        const message = "this referee already plays its maximum number of matches";
         return protocolRejected("TOO_MANY_MATCHES", message, { match: ref });
       }
       const started = await desk.referee.start(order);
@@ -47,7 +47,7 @@ export const startGame = (desk: RefereeDesk): Operation<unknown> =>
     },
   });
 
-/** MATCH_WITHDRAWN: ends a match that the league manager has given to another referee. */
+/** MATCH_WITHDRAWN: stops a match that the league manager has assigned to another referee. */
 export const matchWithdrawn = (desk: RefereeDesk): Operation<unknown> =>
   operation({
     request: "MATCH_WITHDRAWN",
@@ -55,14 +55,14 @@ export const matchWithdrawn = (desk: RefereeDesk): Operation<unknown> =>
     payload: messages.MatchWithdrawn,
     handle({ league_id, match_id, epoch }, caller) {
       if (!isManager(desk, caller.authToken ?? "", matchRef(league_id, match_id))) {
-        return protocolRejected("NOT_PERMITTED", "a match is withdrawn by this referee's league manager only");
+        return protocolRejected("NOT_PERMITTED", "only this referee's league manager can withdraw a match");
       }
       desk.referee.withdraw(league_id, match_id, epoch);
       return ok({});
     },
   });
 
-/** Why an order cannot be played; null if it can. */
+/** The rejection of an order that cannot be played; null if it can be played. */
 function faultOfOrder(order: messages.StartGame, ref: string): ReturnType<typeof rejected> | null {
   const invalid = (message: string) => rejected("INVALID_ORDER", message, { match: ref });
   const game = findGame(order.game);
@@ -72,7 +72,7 @@ function faultOfOrder(order: messages.StartGame, ref: string): ReturnType<typeof
     return invalid(`${order.game} is played by ${game.roles.join(" and ")}`);
   }
   if (new Set(Object.values(order.roles).map((player) => player.match_token)).size < roles.length) {
-    return invalid("each player needs a match token of its own");
+    return invalid("each player needs a different match token");
   }
   const options = game.options.safeParse(order.options ?? {});
   return options.success ? null : invalid(`options: ${messageOf(options.error)}`);

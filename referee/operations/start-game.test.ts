@@ -1,70 +1,70 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { signed, startTable, type Table } from "../testing/match.ts";
+import { signed, startTestReferee, type TestReferee } from "../testing/match.ts";
 
-/** P01 never answers in matches of the league, so these are played until the referee stops. */
-let table: Table;
+/** P01 never answers in matches R…, so these matches last until the referee stops. */
+let referee: TestReferee;
 beforeEach(async () => {
-  const isAsked = Promise.withResolvers<never>().promise;
-  table = await startTable({
+  const noAnswer = Promise.withResolvers<never>().promise;
+  referee = await startTestReferee({
     player: ({ type, to, payload }) =>
-      type === "MOVE_REQUEST" && to === "P01" && payload.match_id.startsWith("R") ? isAsked : null,
+      type === "MOVE_REQUEST" && to === "P01" && payload.match_id.startsWith("R") ? noAnswer : null,
   });
 });
-afterEach(() => table.stop());
+afterEach(() => referee.stop());
 
 const documented = (match_id: string) => ({ player1_id: "P01", player2_id: "P02", match_id });
 
-it("start_game with the documented arguments alone says which endpoints are unknown and what to give", async () => {
+it("start_game with only the documented arguments reports the unknown endpoints and the arguments to give", async () => {
   const auth_token = signed("friendly/F1");
-  const refused = await table.tool("start_game", { ...documented("F1"), auth_token });
-  expect(refused).toMatchObject({ isError: true, error_code: "G003", retryable: true });
-  expect(refused.message).toBe(
-    "player1_endpoint: P01 plays no match here now, so its endpoint is unknown; player2_endpoint: P02 plays no match here now, so its endpoint is unknown. Give player1_endpoint and player2_endpoint, e.g. http://127.0.0.1:8101/mcp",
+  const rejected = await referee.tool("start_game", { ...documented("F1"), auth_token });
+  expect(rejected).toMatchObject({ isError: true, error_code: "G003", retryable: true });
+  expect(rejected.message).toBe(
+    "player1_endpoint: P01 has no match under way here, so its endpoint is unknown; player2_endpoint: P02 has no match under way here, so its endpoint is unknown. Give player1_endpoint and player2_endpoint, e.g. http://127.0.0.1:8101/mcp",
   );
-  expect(table.heard.filter(({ type }) => type === "GAME_INVITE")).toEqual([]);
+  expect(referee.received.filter(({ type }) => type === "GAME_INVITE")).toEqual([]);
 });
 
-it("start_game looks up the endpoints of players in the matches that are played here, and draws seed and tokens", async () => {
-  await table.begin();
-  await table.told("P01", "MOVE_REQUEST");
+it("start_game takes the endpoints of players from the matches under way and creates the seed and the tokens", async () => {
+  await referee.begin();
+  await referee.waitFor("P01", "MOVE_REQUEST");
   const auth_token = signed("friendly/F1");
-  const started = await table.tool("start_game", { ...documented("F1"), game: "rps.v1", auth_token });
+  const started = await referee.tool("start_game", { ...documented("F1"), game: "rps.v1", auth_token });
   expect(started).toMatchObject({ status: "ACCEPTED", match_id: "F1" });
-  expect((await table.told("manager", "MATCH_RESULT", "F1")).payload).toMatchObject({ winner: "P01", faults: [] });
+  expect((await referee.waitFor("manager", "MATCH_RESULT", "F1")).payload).toMatchObject({ winner: "P01", faults: [] });
 });
 
-it("start_game with the documented arguments of a match that is played here starts no second one", async () => {
-  const { payload } = await table.begin();
-  await table.told("P01", "MOVE_REQUEST");
-  const again = await table.tool("start_game", { ...documented("R1M1"), auth_token: signed("rps/R1M1") });
+it("start_game with the documented arguments of a match under way returns its session", async () => {
+  const { payload } = await referee.begin();
+  await referee.waitFor("P01", "MOVE_REQUEST");
+  const again = await referee.tool("start_game", { ...documented("R1M1"), auth_token: signed("rps/R1M1") });
   expect(again).toMatchObject({ status: "ACCEPTED", session_id: payload.session_id });
 });
 
-it("start_game with the documented arguments of a match that is over starts no second one", async () => {
-  const { player_1, player_2 } = table.order().roles;
+it("start_game with the documented arguments of a completed match returns its session", async () => {
+  const { player_1, player_2 } = referee.order().roles;
   const endpoints = { player1_endpoint: player_1?.endpoint, player2_endpoint: player_2?.endpoint };
-  const asked = { ...documented("F1"), ...endpoints, game: "rps.v1", auth_token: signed("friendly/F1") };
-  const { session_id } = await table.tool("start_game", asked);
-  await table.told("P02", "GAME_RESULT", "F1");
-  expect(await table.tool("start_game", asked)).toMatchObject({ status: "ACCEPTED", session_id });
+  const request = { ...documented("F1"), ...endpoints, game: "rps.v1", auth_token: signed("friendly/F1") };
+  const { session_id } = await referee.tool("start_game", request);
+  await referee.waitFor("P02", "GAME_RESULT", "F1");
+  expect(await referee.tool("start_game", request)).toMatchObject({ status: "ACCEPTED", session_id });
 });
 
-it("orders that arrive together do not exceed the places of a referee, and the same order again takes none", async () => {
+it("orders that arrive together do not exceed the limit of matches, and a repeated order is not counted twice", async () => {
   const matches = ["R1M1", "R1M2", "R1M3", "R1M4", "R1M5", "R1M6"];
-  const replies = await Promise.all(matches.map((match_id) => table.begin({ match_id })));
+  const replies = await Promise.all(matches.map((match_id) => referee.begin({ match_id })));
   expect(replies.map(({ type, payload }) => payload.error_code ?? type)).toEqual([
     ...Array(4).fill("START_GAME_RESPONSE"),
     ...Array(2).fill("G005"),
   ]);
-  const again = await Promise.all(["R1M1", "R1M1"].map((match_id) => table.begin({ match_id })));
+  const again = await Promise.all(["R1M1", "R1M1"].map((match_id) => referee.begin({ match_id })));
   const session_id = replies[0].payload.session_id;
   expect(again.map(({ payload }) => payload.session_id)).toEqual([session_id, session_id]);
 });
 
 it.each([{}, { player1_id: "P01", player2_id: "P02" }, { roles: {} }])(
-  "start_game %j says which arguments it takes",
+  "start_game %j is rejected with the arguments that it takes",
   async (args) => {
-    const { code, data } = await table.tool("start_game", args);
+    const { code, data } = await referee.tool("start_game", args);
     expect([code, data.faults[0].message]).toEqual([
       -32602,
       "give player1_id, player2_id and match_id, or the complete order with roles as the league manager sends it",

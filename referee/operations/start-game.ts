@@ -13,12 +13,12 @@ const id = z.string().min(1).max(200);
 const endpoint = z.string().max(2000).optional();
 const token = z.string().max(1000).optional();
 const ENDPOINT = "MCP endpoint of the player; default: its endpoint in a match that this referee plays now";
-const TOKEN = "match token of the player; drawn by default";
+const TOKEN = "match token of the player; created by default";
 
-/** The arguments of start_game for a caller that knows only the match and its players. The others have defaults, are looked up or drawn. */
+/** The arguments of start_game for a caller that names only the match and its players. The other arguments have defaults or are derived. */
 export const StartGameByPlayers = z.object({
-  player1_id: id.describe("player of the game's first role"),
-  player2_id: id.describe("player of the game's second role"),
+  player1_id: id.describe("player in the first role of the game"),
+  player2_id: id.describe("player in the second role of the game"),
   match_id: id,
   player1_endpoint: endpoint.describe(ENDPOINT),
   player2_endpoint: endpoint.describe(ENDPOINT),
@@ -32,7 +32,7 @@ export const StartGameByPlayers = z.object({
     .record(z.string(), z.unknown())
     .default({})
     .describe("options of the game; game://rules/{game} lists them"),
-  seed: z.string().max(1000).optional().describe("seed of the match; drawn by default"),
+  seed: z.string().max(1000).optional().describe("seed of the match; created by default"),
   timeouts: messages.StartGame.shape.timeouts.default({ join_ms, move_ms, game_over_ms }),
   auth_token: z.string().max(1000).optional().describe("signature of the league manager for this match"),
 });
@@ -45,50 +45,51 @@ export const StartGame = z.union(
 );
 export type StartGame = z.infer<typeof StartGame>;
 
-const isComplete = (asked: StartGame): asked is messages.StartGame => "roles" in asked;
+const isComplete = (input: StartGame): input is messages.StartGame => "roles" in input;
 
 /** The league and match of a start_game call, as `league_id/match_id`: the subject of the manager's signature. */
-export function matchOf(asked: StartGame, running: ReturnType<Referee["running"]>): string {
-  if (asked.league_id !== undefined) return matchRef(asked.league_id, asked.match_id);
-  const known = running.find(({ order }) => order.match_id === asked.match_id);
-  return known?.ref ?? matchRef("friendly", asked.match_id);
+export function matchOf(input: StartGame, running: ReturnType<Referee["running"]>): string {
+  if (input.league_id !== undefined) return matchRef(input.league_id, input.match_id);
+  const known = running.find(({ order }) => order.match_id === input.match_id);
+  return known?.ref ?? matchRef("friendly", input.match_id);
 }
 
 /**
- * The complete order. A match that is being played keeps its order, and endpoints are looked up in the matches being played. `secret` derives
- * the seed and tokens that the caller leaves out, so a repeated call gives the same order, also after the match is over.
+ * Returns the complete order. A match under way keeps its order, and missing endpoints are taken from the matches under way. Missing seeds and
+ * tokens are derived from `secret`, so that a repeated call gives the same order even after the match. Returns UNKNOWN_PLAYER if an
+ * endpoint is missing and unknown, with the names of the arguments.
  */
 export function orderOf(
-  asked: StartGame,
+  input: StartGame,
   running: ReturnType<Referee["running"]>,
   secret: string,
 ): Result<messages.StartGame, Rejection> {
-  if (isComplete(asked)) return ok(asked);
-  const ref = matchOf(asked, running);
-  const known = running.find((one) => one.ref === ref)?.order;
-  if (known && isSamePlayers(asked, known)) return ok(known);
-  const game = findGame(asked.game);
-  const [first = "player_1", second = "player_2"] = game?.roles ?? [];
-  const { player1_id, player2_id, player1_endpoint, player2_endpoint, player1_token, player2_token, epoch } = asked;
-  const drawn = (what: string): string =>
-    hmacBase64Url(secret, JSON.stringify([what, ref, epoch, player1_id, player2_id]));
-  const one = seatOf(player1_id, player1_endpoint, player1_token || drawn("player1_token"), running);
-  const two = seatOf(player2_id, player2_endpoint, player2_token || drawn("player2_token"), running);
+  if (isComplete(input)) return ok(input);
+  const ref = matchOf(input, running);
+  const known = running.find((match) => match.ref === ref)?.order;
+  if (known && isSamePlayers(input, known)) return ok(known);
+  const game = findGame(input.game);
+  const [firstRole = "player_1", secondRole = "player_2"] = game?.roles ?? [];
+  const { player1_id, player2_id, player1_endpoint, player2_endpoint, player1_token, player2_token, epoch } = input;
+  const derived = (argument: string): string =>
+    hmacBase64Url(secret, JSON.stringify([argument, ref, epoch, player1_id, player2_id]));
+  const first = seatOf(player1_id, player1_endpoint, player1_token || derived("player1_token"), running);
+  const second = seatOf(player2_id, player2_endpoint, player2_token || derived("player2_token"), running);
   const missing = [
-    ...(one ? [] : [[player1_id, "player1_endpoint"]]),
-    ...(two ? [] : [[player2_id, "player2_endpoint"]]),
+    ...(first ? [] : [[player1_id, "player1_endpoint"]]),
+    ...(second ? [] : [[player2_id, "player2_endpoint"]]),
   ];
-  if (!one || !two) {
-    const why = missing.map(
-      ([player, argument]) => `${argument}: ${player} plays no match here now, so its endpoint is unknown`,
+  if (!first || !second) {
+    const faults = missing.map(
+      ([player, argument]) => `${argument}: ${player} has no match under way here, so its endpoint is unknown`,
     );
-    const what = `Give ${missing.map(([, argument]) => argument).join(" and ")}, e.g. http://127.0.0.1:8101/mcp`;
-    return rejected("UNKNOWN_PLAYER", `${why.join("; ")}. ${what}`, { match: ref });
+    const remedy = `Give ${missing.map(([, argument]) => argument).join(" and ")}, e.g. http://127.0.0.1:8101/mcp`;
+    return rejected("UNKNOWN_PLAYER", `${faults.join("; ")}. ${remedy}`, { match: ref });
   }
-  const { match_id, round_id, options, timeouts, seed = drawn("seed") } = asked;
+  const { match_id, round_id, options, timeouts, seed = derived("seed") } = input;
   const league_id = ref.slice(0, ref.length - match_id.length - 1);
-  const roles = { [first]: one, [second]: two };
-  return ok({ league_id, match_id, round_id, epoch, game: asked.game, options, timeouts, seed, roles });
+  const roles = { [firstRole]: first, [secondRole]: second };
+  return ok({ league_id, match_id, round_id, epoch, game: input.game, options, timeouts, seed, roles });
 }
 
 const isSamePlayers = ({ player1_id, player2_id, epoch }: StartGameByPlayers, order: messages.StartGame): boolean =>
@@ -99,6 +100,7 @@ const isSamePlayers = ({ player1_id, player2_id, epoch }: StartGameByPlayers, or
 
 type Seat = messages.StartGame["roles"][string];
 
+/** The seat of a player with the given endpoint or that of a match under way; null if there is neither. */
 function seatOf(
   player_id: string,
   endpoint: string | undefined,
@@ -106,9 +108,11 @@ function seatOf(
   running: ReturnType<Referee["running"]>,
 ): Seat | null {
   if (endpoint !== undefined) {
-    const usual = { dialect: "native", legal_actions: true, round_results: true, batch: false };
-    return { player_id, endpoint, match_token, ...usual };
+    const capabilities = { dialect: "native", legal_actions: true, round_results: true, batch: false };
+    return { player_id, endpoint, match_token, ...capabilities };
   }
-  const known = running.flatMap(({ order }) => Object.values(order.roles)).find((one) => one.player_id === player_id);
+  const known = running
+    .flatMap(({ order }) => Object.values(order.roles))
+    .find((player) => player.player_id === player_id);
   return known ? { ...known, match_token } : null;
 }

@@ -18,7 +18,7 @@ const ValidateMove = z.object({
   match_id: id.optional().describe("match_id of a league match, or game_id of a game made with createGame"),
 });
 
-/** VALIDATE_MOVE: checks whether a move would be legal now. */
+/** VALIDATE_MOVE: checks whether a move would be legal now, without playing it. */
 export const validateMove = (desk: RefereeDesk): Operation<unknown> =>
   operation({
     request: "VALIDATE_MOVE",
@@ -32,7 +32,7 @@ export const validateMove = (desk: RefereeDesk): Operation<unknown> =>
       plain: ValidateMove,
       result: z.object({
         valid: z.boolean(),
-        reason: z.string().nullable().describe("why not"),
+        reason: z.string().nullable().describe("why the move is not legal; null if it is legal"),
         player_id: z.string(),
         role: z.string(),
         move: z.unknown(),
@@ -62,22 +62,23 @@ function seatIn(session: Session, playerId: string): SessionSeat {
   return rejected("UNKNOWN_PLAYER", `player_id: this game has the roles ${session.game.roles.join(" and ")}`);
 }
 
+/** The session and role of a player in a match under way, or in the completed match `matchId`. */
 function sessionWith(desk: RefereeDesk, playerId: string, matchId: string | undefined): SessionSeat {
-  const playing = desk.referee.running().flatMap(({ ref, order, sessionId }) => {
+  const seats = desk.referee.running().flatMap(({ ref, order, sessionId }) => {
     const role = Object.entries(order.roles).find(([, player]) => player.player_id === playerId)?.[0];
-    const isMeant = matchId === undefined || matchId === ref || matchId === order.match_id;
-    return role !== undefined && isMeant ? [{ ref, role, sessionId }] : [];
+    const isMatch = matchId === undefined || matchId === ref || matchId === order.match_id;
+    return role !== undefined && isMatch ? [{ ref, role, sessionId }] : [];
   });
-  const [only, another] = playing;
+  const [only, another] = seats;
   if (!only) {
     const finished = matchId === undefined ? null : finishedWith(desk, playerId, matchId);
     if (finished) return ok(finished);
-    const how = "for a game made with createGame give match_id (its game_id) and player_id (the role)";
-    return rejected("UNKNOWN_SESSION", `${playerId} plays no such match here now; ${how}`, { player_id: playerId });
+    const remedy = "for a game made with createGame give match_id (its game_id) and player_id (the role)";
+    return rejected("UNKNOWN_SESSION", `${playerId} plays no such match here; ${remedy}`, { player_id: playerId });
   }
   if (another) {
-    const choices = playing.map((one) => one.ref);
-    return rejected("AMBIGUOUS_MATCH", `${playerId} plays several matches; name one of them`, { choices });
+    const choices = seats.map(({ ref }) => ref);
+    return rejected("AMBIGUOUS_MATCH", `${playerId} plays several matches; give match_id`, { choices });
   }
   const session = desk.host.read(only.sessionId)?.session;
   if (!session) return rejected("UNKNOWN_SESSION", "the match has just ended", { player_id: playerId });
@@ -100,8 +101,8 @@ function whyIllegal(session: Session, role: Role, move: unknown): string | null 
   if (game.isDriversOwn?.(action.data)) return "not an action of a player";
   if (game.info.simultaneous) {
     const legal = game.legalActions(spectatorView(session).state, role);
-    const isLegal = legal.some((one) => isDeepStrictEqual(one, action.data));
-    return isLegal ? null : `choose one of ${legal.map((one) => JSON.stringify(one)).join(", ")}`;
+    const isLegal = legal.some((legalAction) => isDeepStrictEqual(legalAction, action.data));
+    return isLegal ? null : `choose one of ${legal.map((legalAction) => JSON.stringify(legalAction)).join(", ")}`;
   }
   if (!driverView(session).toAct.includes(role)) return "Not your turn";
   const applied = game.applyAction(state, role, action.data);

@@ -89,7 +89,7 @@ describe("a claim about the position after a move", () => {
       writer,
       bots,
     };
-    const play = createPlay({ ...desk, ids: systemIds, pagesUrl: () => "", tellPeople: () => {} });
+    const play = createPlay({ ...desk, ids: systemIds, pagesUrl: () => "", showAtTerminal: () => {} });
     const turns = createTurns(
       own,
       play,

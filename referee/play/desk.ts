@@ -24,5 +24,5 @@ export interface PlayDesk {
   /** The address of the pages, e.g. `http://127.0.0.1:8001`. */
   readonly pagesUrl: () => string;
   /** Shows a line to the people at this host, where no agent reads it; it may hold a secret. */
-  readonly tellPeople: (line: string) => void;
+  readonly showAtTerminal: (line: string) => void;
 }

@@ -31,7 +31,7 @@ export function userSeat(desk: PlayDesk, gameId: string, asker: Role): PersonSea
 export function tellWithheld(desk: PlayDesk, gameId: string, game: Game, asker: Role): void {
   for (const [role, told] of Object.entries(personLinks(desk, gameId, asker))) {
     if (told === null) {
-      desk.tellPeople(
+      desk.showAtTerminal(
         `${game.info.name}: whoever plays ${spoken(role)} moves at ${linkOf(desk, gameId, role)} (keep it from agents)`,
       );
     }

@@ -10,7 +10,7 @@ import { createGame, type NewGame, type NewTable, openGame, type TakenSeat } fro
 import type { PlayDesk } from "./desk.ts";
 import { type Joiner, joinGame } from "./joining.ts";
 import { linkOf, personLinks, userSeat } from "./links.ts";
-import { lookAt, type Seated, seatOf } from "./seat-access.ts";
+import { lookAt, type SeatedPlayer, seatOf } from "./seat-access.ts";
 
 /** Games outside of leagues on the session host: their seats, and the callers that may act for a seat. */
 export interface Play {
@@ -20,7 +20,7 @@ export interface Play {
   /** Takes an open seat; the first one when no role is named. */
   join(gameId: string, joiner: Joiner): Promise<Result<TakenSeat, Rejection>>;
   /** The seat that a token stands for: that of the seat itself, or a bearer token that it is bound to. */
-  seatOf(gameId: string, token: string | null): Result<Seated, Rejection>;
+  seatOf(gameId: string, token: string | null): Result<SeatedPlayer, Rejection>;
   /** A game as a seat or a spectator may see it; null for a session that the caller may not watch. */
   look(gameId: string, token: string | null): { readonly kept: Kept; readonly viewer: Viewer } | null;
   view(kept: Kept, viewer: Viewer): GameView;

@@ -6,13 +6,13 @@ import { type Rejection, rejected } from "../sessions/rejections.ts";
 import type { PlayDesk } from "./desk.ts";
 
 /** A game and the role of its caller. */
-export interface Seated {
+export interface SeatedPlayer {
   readonly kept: Kept;
   readonly role: Role;
 }
 
 /** The seat that a token stands for: that of the seat itself, or a bearer token that it is bound to. */
-export function seatOf(desk: PlayDesk, gameId: string, token: string | null): Result<Seated, Rejection> {
+export function seatOf(desk: PlayDesk, gameId: string, token: string | null): Result<SeatedPlayer, Rejection> {
   const kept = desk.host.read(gameId);
   if (!kept) return noSuchGame(gameId);
   const role = token === null ? null : roleOf(desk, kept, token);

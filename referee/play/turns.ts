@@ -13,7 +13,7 @@ import { type Next, nextFor } from "../views/game-view.ts";
 import { seatView } from "../views/session-views.ts";
 import { type Claim, falseClaim } from "./claims.ts";
 import type { Play } from "./play.ts";
-import type { Seated } from "./seat-access.ts";
+import type { SeatedPlayer } from "./seat-access.ts";
 
 export interface Turn {
   readonly gameId: string;
@@ -36,7 +36,7 @@ export interface Waiting {
 }
 
 /** What a wait ended with. */
-interface Waited extends Seated {
+interface Waited extends SeatedPlayer {
   readonly next: Next;
   readonly timedOut: boolean;
 }
@@ -51,7 +51,7 @@ export function hasMoveOrResigns({ value: { move, resign }, issues }: z.core.Par
   if (move !== undefined && resign) fault("resign", "give a move or resign, not both");
 }
 
-interface Finished extends Seated {
+interface Finished extends SeatedPlayer {
   readonly next: Next;
   /** The move as the game took it; null for a resignation. */
   readonly action: unknown;
@@ -73,7 +73,7 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
   const nextOf = (session: Session, role: Role): Next => nextFor(session, role, play.seats(session.id), host.lobby);
   const again = (kept: Kept): Kept => host.read(kept.session.id) ?? kept;
 
-  const act = async ({ kept, role }: Seated, turn: Turn, remember: Remember): Promise<Replied> => {
+  const act = async ({ kept, role }: SeatedPlayer, turn: Turn, remember: Remember): Promise<Replied> => {
     const { session } = kept;
     const { game } = session;
     if (turn.resign) return resign(session, role, remember);

@@ -7,7 +7,7 @@ import { people, round, USERS } from "../codenames/testing/answers.ts";
 import { connectHost } from "../codenames/testing/host.ts";
 import { createGame, joinGame, type TestSeat, tool, twoSeats, type Wire } from "../play/testing/play.ts";
 import { type Answer, startTestHost, type TestAgent, type TestHost } from "../rest/testing/host.ts";
-import { signed, startTable, type Table, tokenOf } from "../testing/match.ts";
+import { signed, startTestReferee, type TestReferee, tokenOf } from "../testing/match.ts";
 import {
   protocolErrorOf,
   type RejectionCode,
@@ -20,7 +20,7 @@ import {
 let host: TestHost;
 let codenames: TestHost;
 /** Referees of leagues, one for each test that needs one. */
-const tables: Table[] = [];
+const tables: TestReferee[] = [];
 /** The rejected requests in the log of the Codenames host. */
 const logged: Wire[] = [];
 const rejections = {
@@ -35,9 +35,9 @@ afterAll(async () => {
 });
 
 /** A referee of a league in which P01 never answers a request for a move, so that matches stay open. */
-async function newTable(): Promise<Table> {
+async function newTable(): Promise<TestReferee> {
   const isAsked = Promise.withResolvers<never>().promise;
-  const table = await startTable({
+  const table = await startTestReferee({
     player: ({ type, to }) => (type === "MOVE_REQUEST" && to === "P01" ? isAsked : null),
   });
   tables.push(table);
@@ -160,7 +160,7 @@ const provocations: Readonly<Record<RejectionCode, () => Promise<Provoked>>> = {
     const table = await newTable();
     return {
       rest: () => host.call("GET", `/sessions?agent_id=${other.agent_id}`, { token: one.token }),
-      protocol: async () => (await table.say("START_GAME", table.order(), "not the manager's signature")).payload,
+      protocol: async () => (await table.send("START_GAME", table.order(), "not the manager's signature")).payload,
     };
   },
   async UNKNOWN_SESSION() {
@@ -208,8 +208,8 @@ const provocations: Readonly<Record<RejectionCode, () => Promise<Provoked>>> = {
     const table = await newTable();
     await table.begin();
     const { roles } = table.order({ match_id: "R1M2" });
-    await table.say("START_GAME", table.order({ league_id: "other", roles }), signed("other/R1M1"));
-    return { protocol: async () => (await table.say("GET_GAME_STATE", { match_id: "R1M1" })).payload };
+    await table.send("START_GAME", table.order({ league_id: "other", roles }), signed("other/R1M1"));
+    return { protocol: async () => (await table.send("GET_GAME_STATE", { match_id: "R1M1" })).payload };
   },
   async INVALID_ORDER() {
     const table = await newTable();

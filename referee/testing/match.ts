@@ -1,4 +1,4 @@
-/** A referee among a manager and two players on bare HTTP, which keep what they are sent and answer as a test says. */
+/** A referee with a manager and two players on plain HTTP, which record the messages that they receive and answer as a test determines. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -20,36 +20,36 @@ import type { MatchDriver } from "../match/driven-match.ts";
 import { startReferee } from "../service.ts";
 import type { SessionHost } from "../sessions/host.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON from the wire
 export type Wire = any;
 
-/** What an agent was sent. */
-export interface Heard {
+/** A message that the manager or a player has received. */
+export interface ReceivedMessage {
   readonly to: "manager" | "P01" | "P02";
   readonly type: MessageType;
   readonly payload: Wire;
-  /** Every byte of it. */
+  /** The headers and the body of the request. */
   readonly bytes: string;
-  /** Resolves when whoever asked has hung up, answered or not. */
-  readonly gone: Promise<void>;
+  /** Resolves when the connection of the request is closed, whether it was answered or not. */
+  readonly closed: Promise<void>;
 }
 
-/** How the others answer; without it P01 plays rock, P02 scissors, and the manager records every result. */
+/** The answers of a test. By default P01 plays rock, P02 plays scissors, and the manager records every result. */
 export interface Answers {
-  readonly move?: (asked: Heard) => unknown;
-  readonly result?: (reported: Heard) => object | null;
-  /** A player's envelope in place of the usual one. */
-  readonly player?: (asked: Heard) => object | null | Promise<never>;
+  readonly move?: (request: ReceivedMessage) => unknown;
+  readonly result?: (report: ReceivedMessage) => object | null;
+  /** The envelope with which a player answers; null for the default answer. */
+  readonly player?: (request: ReceivedMessage) => object | null | Promise<never>;
 }
 
 /** The manager and the players, without a referee. */
-export interface Others {
-  readonly heard: Heard[];
+export interface TestLeague {
+  readonly received: ReceivedMessage[];
   readonly manager: string;
-  /** An order for a match of one round; every match has a seed and tokens of its own. */
+  /** The order for a match of one round. The seed and the tokens are different for each match. */
   order(more?: object): StartGame;
-  /** Resolves with the first message of this kind, about `epoch` if given. */
-  told(to: Heard["to"], type: MessageType, matchId?: string, epoch?: number): Promise<Heard>;
+  /** Resolves with the first message of this type to `to` about a match, and about `epoch` if it is given. */
+  waitFor(to: ReceivedMessage["to"], type: MessageType, matchId?: string, epoch?: number): Promise<ReceivedMessage>;
   close(): void;
 }
 
@@ -64,23 +64,27 @@ export const testDriver = (host: SessionHost, peers: Peers, clock: Clock = syste
 export const TOKEN = "the referee's own token";
 export const seedOf = (matchId: string): string => `the seed of ${matchId}`;
 export const tokenOf = (player: string, matchId: string): string => `${player} in ${matchId}`;
-/** As the manager signs what it says of a match, or of its league. */
+/** The signature of the manager for a match or a league. */
 export const signed = (subject = "rps/R1M1"): string => signFor(sha256Hex(TOKEN), subject);
 
-export async function startOthers(answers: Answers = {}): Promise<Others> {
-  const heard: Heard[] = [];
+/** Starts the manager and the players. */
+export async function startTestLeague(answers: Answers = {}): Promise<TestLeague> {
+  const received: ReceivedMessage[] = [];
   const servers: Server[] = [];
-  const agent = async (to: Heard["to"], answer: (message: Heard) => object | Promise<object>): Promise<string> => {
+  const agent = async (
+    to: ReceivedMessage["to"],
+    answer: (message: ReceivedMessage) => object | Promise<object>,
+  ): Promise<string> => {
     const server = createServer(async (request, response) => {
       let bytes = JSON.stringify(request.headers);
       let text = "";
       for await (const chunk of request.setEncoding("utf8")) text += chunk;
       bytes += text;
-      const gone = new Promise<void>((resolve) => response.once("close", resolve));
+      const closed = new Promise<void>((resolve) => response.once("close", resolve));
       const { id, params } = JSON.parse(text);
       const { type, payload } = params.arguments;
-      const message: Heard = { to, type, payload, bytes, gone };
-      heard.push(message);
+      const message: ReceivedMessage = { to, type, payload, bytes, closed };
+      received.push(message);
       const result = { content: [{ type: "text", text: JSON.stringify(await answer(message)) }] };
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
@@ -89,16 +93,16 @@ export async function startOthers(answers: Answers = {}): Promise<Others> {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
   };
-  const player = (name: "P01" | "P02", usual: string) =>
+  const player = (name: "P01" | "P02", defaultMove: string) =>
     agent(name, async (message) => {
       const { match_id, tick } = message.payload;
-      const say = (type: MessageType, payload: object) => newEnvelope(type, `player:${name}`, payload);
-      const unusual = await answers.player?.(message);
-      if (unusual) return unusual;
-      if (message.type === "GAME_INVITE") return say("GAME_INVITE_RESPONSE", { match_id, accept: true });
-      if (message.type !== "MOVE_REQUEST") return say("ACK", {});
-      const move = (await answers.move?.(message)) ?? usual;
-      return say("MOVE_RESPONSE", { match_id, tick, move });
+      const reply = (type: MessageType, payload: object) => newEnvelope(type, `player:${name}`, payload);
+      const answer = await answers.player?.(message);
+      if (answer) return answer;
+      if (message.type === "GAME_INVITE") return reply("GAME_INVITE_RESPONSE", { match_id, accept: true });
+      if (message.type !== "MOVE_REQUEST") return reply("ACK", {});
+      const move = (await answers.move?.(message)) ?? defaultMove;
+      return reply("MOVE_RESPONSE", { match_id, tick, move });
     });
   const manager = await agent("manager", (message) => {
     const recorded = newEnvelope("MATCH_RESULT_RESPONSE", "league_manager:LM01", { status: "RECORDED" });
@@ -108,7 +112,7 @@ export async function startOthers(answers: Answers = {}): Promise<Others> {
   });
   const endpoints = { P01: await player("P01", "rock"), P02: await player("P02", "scissors") };
   return {
-    heard,
+    received,
     manager,
     order: (more = {}) => {
       const { match_id } = { match_id: "R1M1", ...more };
@@ -123,80 +127,86 @@ export async function startOthers(answers: Answers = {}): Promise<Others> {
         ...more,
       };
     },
-    told: (to, type, matchId = "R1M1", epoch) =>
-      vi.waitFor(
-        () => {
-          const isMeant = ({ payload }: Heard): boolean =>
-            payload.match_id === matchId && (epoch === undefined || payload.epoch === epoch);
-          const found = heard.find((one) => one.to === to && one.type === type && isMeant(one));
-          if (!found) throw new Error(`${to} was not told ${type} of ${matchId}`);
-          return found;
-        },
-        { timeout: 15_000, interval: 10 },
-      ),
+    waitFor: (...message) => vi.waitFor(() => find(received, ...message), { timeout: 15_000, interval: 10 }),
     close() {
       for (const server of servers) server.close().closeAllConnections();
     },
   };
 }
 
+/** The first message of this type to `to` about a match, and about `epoch` if it is given. Throws if there is none. */
+function find(
+  received: readonly ReceivedMessage[],
+  ...[to, type, matchId = "R1M1", epoch]: Parameters<TestLeague["waitFor"]>
+): ReceivedMessage {
+  const found = received.find(
+    ({ payload, ...message }) =>
+      message.to === to &&
+      message.type === type &&
+      payload.match_id === matchId &&
+      (epoch === undefined || payload.epoch === epoch),
+  );
+  if (!found) throw new Error(`${to} has not received ${type} for ${matchId}`);
+  return found;
+}
+
 /** The players of `order` in the roles of even/odd. */
-export function evenOddRoles({ order }: Others): StartGame["roles"] {
+export function evenOddRoles({ order }: TestLeague): StartGame["roles"] {
   const { player_1, player_2 } = order().roles;
   return { ODD: player_1, EVEN: player_2 } as StartGame["roles"];
 }
 
-/** The same with a referee that is registered. */
-export interface Table extends Others {
+/** A registered referee with its manager and players. */
+export interface TestReferee extends TestLeague {
   readonly url: string;
   call(method: string, params: object): Promise<Wire>;
-  /** A tool's plain answer. */
+  /** Calls a tool. Resolves with its structured answer and `isError`, or with the JSON-RPC error. */
   tool(name: string, args: object): Promise<Wire>;
-  /** Says something as the manager would; the answer's envelope, with whether it is an error. */
-  say(type: MessageType, payload: object, authToken?: string): Promise<Wire>;
-  /** Starts a match as the manager would. */
+  /** Sends a message of the manager. Resolves with the envelope of the answer and `isError`. */
+  send(type: MessageType, payload: object, authToken?: string): Promise<Wire>;
+  /** Sends START_GAME with the manager's signature. */
   begin(more?: object): Promise<Wire>;
   stop(): Promise<void>;
 }
 
-export async function startTable(
+export async function startTestReferee(
   answers: Answers = {},
   limitLoopback = false,
   log: Logger = openLog(null, "referee"),
-): Promise<Table> {
-  const others = await startOthers(answers);
+): Promise<TestReferee> {
+  const league = await startTestLeague(answers);
   const dataFolder = mkdtempSync(join(tmpdir(), "match-"));
   const ready = Promise.withResolvers<string>();
-  const quiet = silentProcess("referee", {
+  const self = silentProcess("referee", {
     log,
-    // The last thing that it says of its registration.
+    // The last line about the registration.
     say: (line: string) => void (line.startsWith("registered") && registered.resolve()),
     report: (report: Wire) => ready.resolve(report.url),
   });
   const registered = Promise.withResolvers<void>();
-  const place = { name: "R", host: "127.0.0.1", manager: others.manager, dataFolder, ports: [0] };
-  const referee: RunningAgent = await startReferee({ ...place, maxConcurrentMatches: 4, limitLoopback }, quiet);
+  const place = { name: "R", host: "127.0.0.1", manager: league.manager, dataFolder, ports: [0] };
+  const referee: RunningAgent = await startReferee({ ...place, maxConcurrentMatches: 4, limitLoopback }, self);
   const url = `${await ready.promise}/mcp`;
   await registered.promise;
-  const call: Table["call"] = async (method, params) => {
+  const call: TestReferee["call"] = async (method, params) => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
     return (await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body })).json();
   };
-  const tool: Table["tool"] = async (name, args) => {
+  const tool: TestReferee["tool"] = async (name, args) => {
     const { result, error } = await call("tools/call", { name, arguments: args });
     return error ?? { isError: result.isError ?? false, ...JSON.parse(result.content[0].text) };
   };
-  const say: Table["say"] = (type, payload, authToken) =>
+  const send: TestReferee["send"] = (type, payload, authToken) =>
     tool("league_message", newEnvelope(type, "league_manager:LM01", payload, { authToken }));
   return {
-    ...{ ...others, url, call, tool, say },
+    ...{ ...league, url, call, tool, send },
     begin(more) {
-      const order = others.order(more);
-      return say("START_GAME", order, signed(`rps/${order.match_id}`));
+      const order = league.order(more);
+      return send("START_GAME", order, signed(`rps/${order.match_id}`));
     },
     async stop() {
       await referee.stop();
-      others.close();
+      league.close();
       rmSync(dataFolder, { recursive: true, force: true });
     },
   };

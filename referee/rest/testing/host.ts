@@ -71,7 +71,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
       answerWithinMs: options.answerWithinMs,
       bots: options.bots,
       botTimeouts: options.botTimeouts,
-      tellPeople: (line) => toldPeople.push(line),
+      showAtTerminal: (line) => toldPeople.push(line),
     },
     silentProcess("host", {
       ...(options.log && { log: options.log }),
