@@ -17,7 +17,11 @@ import { startPlayer } from "./service.ts";
 const { bot, registerTimeoutMs } = PlayerOptions.shape;
 const command = withUsageExit(new Command("player"))
   .description("Runs one player: its bot answers the move requests of referees at POST /mcp.")
-  .option("--bot <bot>", "random, another built-in bot, a .ts or .js file, uci:COMMAND, or manual", defaultOf(bot))
+  .option(
+    "--bot <bot>",
+    "random, another built-in bot, a .ts or .js file, uci:COMMAND, lines:COMMAND, or manual",
+    defaultOf(bot),
+  )
   .option(
     "--name <name>",
     "display name in the league (default: the bot and its port, and its address if the manager is on another machine)",

@@ -4,7 +4,7 @@ import { PORT_RANGES, portsFrom } from "#shared/runtime/defaults.ts";
 
 /** The options of a player. */
 export const PlayerOptions = z.object({
-  /** The name of a built-in bot, a file, `uci:COMMAND`, or `manual` for moves by the tool make_move. */
+  /** The name of a built-in bot, a file, `uci:COMMAND`, `lines:COMMAND`, or `manual` for moves by the tool make_move. */
   bot: z.string().default("random"),
   /** Display name; null for the default: bot and port, and the address if the manager is on another machine. */
   name: z.string().nullable().default(null),

@@ -123,9 +123,10 @@ subcommand("join", "Join a league with one player.", [
   "npm run league -- join random --name Ann",
   "npm run league -- join ./my-bot.ts --name Ann --manager http://192.168.1.7:8000/mcp",
   "npm run league -- join uci:stockfish --name Fish --league chess",
+  "npm run league -- join 'lines:python3 bot.py' --name Ann",
   "npm run league -- join manual --name Ann       # moves come through the tool make_move",
 ])
-  .argument("<bot>", "a built-in bot, a .ts or .js file, uci:COMMAND, or manual")
+  .argument("<bot>", "a built-in bot, a .ts or .js file, uci:COMMAND, lines:COMMAND, or manual")
   .option("--manager <url>", "the league manager's endpoint", endpointOption, MANAGER_ENDPOINT)
   .option(
     "--name <name>",

@@ -8,6 +8,7 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { uciBot } from "../bots/uci.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import type { BotObject } from "../sdk.ts";
+import { LINES_PREFIX, linesBot } from "./lines.ts";
 import { watchingLoad } from "./slow-load.ts";
 
 const botsFolder = fileURLToPath(new URL("../bots/", import.meta.url));
@@ -22,15 +23,16 @@ export const builtInBots: readonly string[] = readdirSync(botsFolder)
 export const isBotFile = (spec: string): boolean => /\.[cm]?[jt]s$/.test(spec);
 
 /**
- * Loads a bot. `spec` is the name of a built-in bot, a `.ts` or `.js` file, or `uci:COMMAND`.
+ * Loads a bot. `spec` is the name of a built-in bot, a `.ts` or `.js` file, `uci:COMMAND` or `lines:COMMAND`.
  * Throws StartError (exit code 3) if there is no such bot, or, with file and line, if the file does not load.
  */
 export async function loadBot(spec: string, clock: Clock): Promise<LoadedBot> {
   if (spec.startsWith("uci:")) return uciBot(spec.slice(4), clock);
+  if (spec.startsWith(LINES_PREFIX)) return linesBot(spec, clock);
   if (builtInBots.includes(spec)) return fromFile(resolve(botsFolder, `${spec}.ts`), spec, null);
   if (!isBotFile(spec)) {
     throw new StartError(
-      `no bot "${spec}": give ${builtInBots.join(", ")}, a .ts or .js file, or uci:COMMAND`,
+      `no bot "${spec}": give ${builtInBots.join(", ")}, a .ts or .js file, uci:COMMAND or lines:COMMAND`,
       EXIT.config,
     );
   }

@@ -6,6 +6,7 @@ import type { Config, PlayerConfig } from "#shared/runtime/config/config.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import type { AgentSpec, Supervisor } from "#shared/runtime/process/supervisor.ts";
 import { UCI_GAMES } from "../../player/bots/uci.ts";
+import { linesSpec } from "../../player/loaders/lines.ts";
 import { builtInBots, isBotFile } from "../../player/loaders/load-bot.ts";
 
 /** Where the agents of one run live: its own folder, its config as it was read, and the manager to be called. */
@@ -74,6 +75,7 @@ function playerSpecs(config: Config, place: RunPlace): readonly AgentSpec[] {
 
 function botOf(player: PlayerConfig): string | null {
   if ("bot" in player) return player.bot;
+  if ("command" in player) return linesSpec(player.command, player.folder);
   if ("uci" in player) return `uci:${player.uci.command}#nodes=${player.uci.nodes}`;
   return null;
 }
@@ -92,14 +94,15 @@ export function startAgents(
 
 /** Paths of a config made absolute, so that it can be written elsewhere. */
 export function withAbsolutePaths(config: Config, folder: string): Config {
-  const players = config.players.map((player) =>
-    "bot" in player && isBotFile(player.bot) ? { ...player, bot: resolve(folder, player.bot) } : player,
-  );
+  const players = config.players.map((player) => {
+    if ("bot" in player && isBotFile(player.bot)) return { ...player, bot: resolve(folder, player.bot) };
+    return "command" in player ? { ...player, folder: resolve(folder, player.folder) } : player;
+  });
   return { ...config, data: resolve(folder, config.data), players };
 }
 
 const isBot = (bot: string): boolean =>
-  bot.startsWith("uci:") || builtInBots.includes(bot) || (isBotFile(bot) && existsSync(bot));
+  /^(uci|lines):/.test(bot) || builtInBots.includes(bot) || (isBotFile(bot) && existsSync(bot));
 
 interface ConfigFault {
   readonly path: readonly (string | number)[];
@@ -129,7 +132,7 @@ export function faultOfRun(config: Config): ConfigFault | null {
   if (config.players.length < 2) return { path: ["players"], message: "a run needs at least 2" };
   for (const [index, player] of config.players.entries()) {
     if (!("bot" in player) || isBot(player.bot)) continue;
-    const message = `no bot "${player.bot}": give ${builtInBots.join(", ")}, an existing .ts or .js file, or uci:COMMAND`;
+    const message = `no bot "${player.bot}": give ${builtInBots.join(", ")}, an existing .ts or .js file, uci:COMMAND or lines:COMMAND`;
     return { path: ["players", index, "bot"], message };
   }
   const misfit = faultOfNumbers(config);

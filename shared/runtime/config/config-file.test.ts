@@ -46,7 +46,7 @@ test.each<[string, string]>([
 });
 
 const FORMS =
-  'a player is {"name", "bot"}, {"name", "uci": {"command"}}, {"name", "endpoint"} or {"name", "self": true}';
+  'a player is {"name", "bot"}, {"name", "uci": {"command"}}, {"name", "command", "protocol": "lines"}, {"name", "endpoint"} or {"name", "self": true}';
 test.each<[string, string]>([
   ['"name": "", "bot": "random"', "2:15 players[0].name: must not be empty"],
   ['"name": " ", "self": true', "2:15 players[0].name: must not be empty"],

@@ -29,6 +29,15 @@ const PLAYER_FORMS = {
       })
       .describe("a chess engine"),
   }),
+  command: z.strictObject({
+    name,
+    command: z
+      .array(z.string().min(1))
+      .min(1)
+      .describe('a program that reads and writes lines of JSON, e.g. ["python3", "bot.py"]'),
+    protocol: z.literal("lines").describe("how the program is asked for its actions: one line of JSON for each turn"),
+    folder: z.string().default(".").describe("the folder in which the program runs, relative to this file"),
+  }),
   endpoint: z.strictObject({
     name,
     endpoint: z
@@ -49,10 +58,12 @@ const PLAYER_FORMS = {
     self: z.literal(true).describe("the league waits until a player of this name registers itself"),
   }),
 };
-const { bot, uci, endpoint, self } = PLAYER_FORMS;
+const { bot, uci, command, endpoint, self } = PLAYER_FORMS;
 const FORMS_IN_WORDS =
-  'a player is {"name", "bot"}, {"name", "uci": {"command"}}, {"name", "endpoint"} or {"name", "self": true}';
-const Player = z.union([bot, uci, endpoint, self], { error: ({ input, errors }) => playerFault(input, errors) });
+  'a player is {"name", "bot"}, {"name", "uci": {"command"}}, {"name", "command", "protocol": "lines"}, {"name", "endpoint"} or {"name", "self": true}';
+const Player = z.union([bot, uci, command, endpoint, self], {
+  error: ({ input, errors }) => playerFault(input, errors),
+});
 
 /** The faults of the one form whose field is given; else the unknown fields, and what a player is. */
 function playerFault(player: unknown, errors: unknown): string {

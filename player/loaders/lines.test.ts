@@ -1,0 +1,184 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
+import { createRandom } from "#shared/lib/rng.ts";
+import { manualClock } from "#shared/lib/testing/clock.ts";
+import type { LoadedBot } from "../loaded-bot.ts";
+import type { BotObject, GameResult, MatchInfo, Turn } from "../sdk.ts";
+import { linesBot, linesSpec } from "./lines.ts";
+
+let folder = "";
+let bot: LoadedBot | undefined;
+let shown: string[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "lines-"));
+  shown = [];
+});
+afterEach(async () => {
+  await bot?.close?.();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const INFO: MatchInfo = {
+  leagueId: "rps",
+  matchId: "R1M1",
+  epoch: 1,
+  game: "rps.v1",
+  options: { best_of: 3 },
+  role: "player_1",
+  roles: { player_1: "P01", player_2: "P02" },
+};
+const RESULT = { league_id: "rps", match_id: "R1M1", winner: "P01" } as unknown as GameResult;
+
+/** Loads a program that calls `answer(message)` for each line that it reads. */
+async function load(answer: string, clock = systemClock): Promise<LoadedBot> {
+  const source = `
+import { createInterface } from "node:readline";
+import { appendFileSync } from "node:fs";
+const say = (value) => console.log(typeof value === "string" ? value : JSON.stringify(value));
+createInterface({ input: process.stdin }).on("line", (line) => {
+  appendFileSync("lines.txt", line + "\\n");
+  const message = JSON.parse(line);
+  ${answer}
+});`;
+  writeFileSync(join(folder, "bot.mjs"), source);
+  bot = await linesBot(linesSpec([process.execPath, "bot.mjs"], folder), clock);
+  return bot;
+}
+
+function begin(loaded: LoadedBot, info = INFO): BotObject {
+  const player = loaded.create();
+  void player.start?.(info);
+  return player;
+}
+
+const turn = (tick: number, signal = new AbortController().signal): Turn =>
+  ({
+    ...{ game: "rps.v1", role: "player_1", view: { round: tick + 1 }, legal: ["rock", "paper"], tick, signal },
+    ...{ history: [], random: createRandom(`test/${tick}`) },
+    clock: { deadline: new Date(0), remainingMs: () => 30_000 },
+    log: (line: string) => void shown.push(line),
+  }) as unknown as Turn;
+
+const received = (): Record<string, unknown>[] =>
+  readFileSync(join(folder, "lines.txt"), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+describe("a program that plays by lines", () => {
+  test("receives the match, each turn and the result, and its answers are the actions", async () => {
+    const player = begin(await load('if (message.type === "turn") say({ action: message.legal[message.tick] });'));
+    expect([await player.choose(turn(0)), await player.choose(turn(1))]).toEqual(["rock", "paper"]);
+    await player.end?.(RESULT);
+    await vi.waitFor(() => expect(received()).toHaveLength(4), 10_000);
+    const match = { league_id: "rps", match_id: "R1M1", epoch: 1, game: "rps.v1", options: { best_of: 3 } };
+    const { role, roles } = INFO;
+    const time = { deadline: "1970-01-01T00:00:00.000Z", remaining_ms: 30_000 };
+    const question = { type: "turn", legal: ["rock", "paper"], ...time };
+    const [, first, second] = received();
+    expect(received()).toEqual([
+      { type: "start", ...match, role, roles },
+      { ...question, tick: 0, view: { round: 1 }, seed: expect.any(Number) },
+      { ...question, tick: 1, view: { round: 2 }, seed: expect.any(Number) },
+      { type: "end", result: RESULT },
+    ]);
+    expect(first?.seed).not.toBe(second?.seed);
+  });
+
+  test("has a separate process for each match", async () => {
+    const loaded = await load('if (message.type === "turn") say({ action: process.pid });');
+    const [one, two] = [begin(loaded), begin(loaded, { ...INFO, matchId: "R2M1" })];
+    const pids = [await one.choose(turn(0)), await two.choose(turn(0)), await one.choose(turn(1))];
+    expect(pids[0]).toBe(pids[2]);
+    expect(pids[0]).not.toBe(pids[1]);
+  });
+
+  test("is started again for the next turn when its process has ended", async () => {
+    const crash =
+      'if (message.tick === 0) { console.error("no luck"); process.exitCode = 3; process.stdin.destroy(); }';
+    const player = begin(await load(`${crash} if (message.tick === 1) say({ action: "paper" });`));
+    await expect(player.choose(turn(0))).rejects.toThrow("the program ended with code 3");
+    expect(shown).toEqual(["rps R1M1: no luck"]);
+    expect(await player.choose(turn(1))).toBe("paper");
+    expect(received().map(({ type }) => type)).toEqual(["start", "turn", "start", "turn"]);
+  });
+
+  test.each([
+    ["text", 'say("rock")', ["rps R1M1: stdout: rock"]],
+    ["JSON without an action", 'say({ move: "rock" })', ['rps R1M1: stdout: {"move":"rock"}']],
+    ["an overlong line", 'say("x".repeat(1_000_001))', ["rps R1M1: stdout: a line of more than 1000000 bytes"]],
+  ])("chooses no action with %s, which is shown", async (_what, answer, lines) => {
+    const player = begin(await load(`if (message.type === "turn") ${answer};`));
+    await expect(player.choose(turn(0))).rejects.toThrow('the program wrote a line that is not {"action": …}');
+    expect(shown).toEqual(lines);
+  });
+
+  test("has its lines on stderr shown with the match, also those before the first turn", async () => {
+    const player = begin(await load('console.error(message.type); if (message.type === "turn") say({ action: 1 });'));
+    expect(await player.choose(turn(0))).toBe(1);
+    await vi.waitFor(() => expect(shown).toEqual(["rps R1M1: start", "rps R1M1: turn"]), 10_000);
+  });
+
+  test("is terminated when its turn ends, and does not answer a later turn with an old action", async () => {
+    const player = begin(await load("if (message.tick > 0) say({ action: message.tick });"));
+    const over = new AbortController();
+    const open = player.choose(turn(0, over.signal));
+    over.abort();
+    await expect(open).rejects.toThrow("the turn ended without an answer");
+    expect(await player.choose(turn(1))).toBe(1);
+  });
+
+  test("is terminated two seconds after the result if it does not end", async () => {
+    const clock = manualClock();
+    const ignores = 'setInterval(() => {}, 1000); if (message.type === "turn") say({ action: process.pid });';
+    const player = begin(await load(ignores, clock));
+    const pid = (await player.choose(turn(0))) as number;
+    await player.end?.(RESULT);
+    await vi.waitFor(() => expect(received()).toHaveLength(3), 10_000);
+    expect(isRunning(pid)).toBe(true);
+    await clock.advance(2_000);
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 10_000);
+  });
+
+  test("is terminated when its match begins again, and when the player closes", async () => {
+    const loaded = await load('if (message.type === "turn") say({ action: process.pid });');
+    const first = (await begin(loaded).choose(turn(0))) as number;
+    const second = (await begin(loaded, { ...INFO, epoch: 2 }).choose(turn(0))) as number;
+    await vi.waitFor(() => expect(isRunning(first)).toBe(false), 10_000);
+    await loaded.close?.();
+    await vi.waitFor(() => expect(isRunning(second)).toBe(false), 10_000);
+  });
+});
+
+describe("lines:COMMAND", () => {
+  test("is a command for the shell, which runs in the present folder", async () => {
+    const file = join(folder, "bot.mjs");
+    writeFileSync(file, 'process.stdin.on("data", () => console.log(JSON.stringify({ action: process.cwd() })));');
+    bot = await linesBot(`lines:"${process.execPath}" "${file}"`, systemClock);
+    expect(await begin(bot).choose(turn(0))).toBe(process.cwd());
+  });
+
+  test("that is not installed chooses no action", async () => {
+    bot = await linesBot("lines:no-such-program", systemClock);
+    const player = begin(bot);
+    await expect(player.choose(turn(0))).rejects.toThrow("the command of the program was not found");
+  });
+
+  test("of a config that does not start is a StartError", async () => {
+    const spec = linesSpec(["no-such-program"], folder);
+    await expect(linesBot(spec, systemClock)).rejects.toThrow("no-such-program does not start: spawn no-such-program");
+    expect(existsSync(join(folder, "lines.txt"))).toBe(false);
+  });
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

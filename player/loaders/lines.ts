@@ -1,0 +1,216 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { z } from "zod";
+import type { Clock } from "#shared/lib/clock.ts";
+import { matchRef } from "#shared/lib/ids.ts";
+import { messageOf } from "#shared/lib/result.ts";
+import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
+import type { GameResult } from "#shared/protocol/messages.ts";
+import { readLines } from "#shared/rpc/stdio/stdio-lines.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import type { LoadedBot } from "../loaded-bot.ts";
+import type { BotObject, MatchInfo, Turn } from "../sdk.ts";
+
+/** A program that plays by lines of JSON: the words of its command, or a command for the shell, and the folder in which it runs. */
+const Program = z.strictObject({ command: z.union([z.string(), z.array(z.string()).min(1)]), folder: z.string() });
+type Program = z.infer<typeof Program>;
+
+/** Begins the text that selects a program as a bot. */
+export const LINES_PREFIX = "lines:";
+
+const MAX_LINE_BYTES = 1_000_000;
+/** The time that a program has to end after the last line of its match. */
+const END_MS = 2_000;
+/** The exit code of a shell that does not find the command. */
+const NOT_FOUND = 127;
+/** The most characters of a line of output that are shown. */
+const MAX_SHOWN = 1_000;
+const MAX_EARLY_LINES = 100;
+
+const Answer = z.object({ action: z.unknown() }).refine((answer) => "action" in answer);
+
+/** The text that selects a program of a config as a bot. */
+export const linesSpec = (command: readonly string[], folder: string): string =>
+  `${LINES_PREFIX}${JSON.stringify({ command, folder })}`;
+
+/**
+ * A program as a bot. One process plays one match: it reads a line of JSON for the start, each turn and the end of the match, and answers
+ * each turn with a line `{"action": …}` (docs/bots.md). If the process ends before the end of the match, the next turn starts another one.
+ * `spec` is `lines:` and a command for the shell, or the text of `linesSpec`. Throws StartError (exit code 3) if the program does not start.
+ */
+export async function linesBot(spec: string, clock: Clock): Promise<LoadedBot> {
+  const text = spec.slice(LINES_PREFIX.length).trim();
+  const program: Program = text.startsWith("{")
+    ? Program.parse(JSON.parse(text))
+    : { command: text, folder: process.cwd() };
+  const name = typeof program.command === "string" ? program.command : program.command.join(" ");
+  // The first match receives this process.
+  let spare: ChildProcessWithoutNullStreams | null = launch(program);
+  try {
+    await once(spare, "spawn");
+  } catch (thrown) {
+    throw new StartError(`${name} does not start: ${messageOf(thrown)}`, EXIT.config);
+  }
+  const players = new Map<string, LinePlayer>();
+  const start = (): ChildProcessWithoutNullStreams => {
+    const child = spare ?? launch(program);
+    spare = null;
+    return child;
+  };
+  return {
+    name: `lines:${name}`,
+    file: null,
+    readsHistory: false,
+    create: () => new LinePlayer({ name, start, clock, players }),
+    async close() {
+      spare?.kill("SIGKILL");
+      for (const player of players.values()) player.kill();
+    },
+  };
+}
+
+function launch({ command, folder }: Program): ChildProcessWithoutNullStreams {
+  const [file = "", ...args] = typeof command === "string" ? [command] : command;
+  const isShell = typeof command === "string";
+  const child = spawn(isShell && process.platform !== "win32" ? `exec ${file}` : file, args, {
+    cwd: folder,
+    shell: isShell,
+  });
+  child.on("error", () => {}); // "spawn" or "exit" reports it
+  child.stdin.on("error", () => {}); // "exit" reports the cause
+  return child;
+}
+
+interface Launcher {
+  readonly name: string;
+  start(): ChildProcessWithoutNullStreams;
+  readonly clock: Clock;
+  /** The players of open matches, by match. */
+  readonly players: Map<string, LinePlayer>;
+}
+
+/** Plays one match. */
+class LinePlayer implements BotObject {
+  readonly #launcher: Launcher;
+  #child: ChildProcessWithoutNullStreams | null = null;
+  #info: MatchInfo | null = null;
+  #answer: PromiseWithResolvers<unknown> | null = null;
+  #log: ((line: string) => void) | null = null;
+  /** Lines that the program wrote to stderr before its first turn, which brings `log`. */
+  #early: string[] = [];
+
+  constructor(launcher: Launcher) {
+    this.#launcher = launcher;
+  }
+
+  start(info: MatchInfo): void {
+    const { players } = this.#launcher;
+    players.get(refOf(info))?.kill();
+    players.set(refOf(info), this);
+    this.#info = info;
+    this.#child = this.#open(info);
+  }
+
+  async choose(turn: Turn): Promise<unknown> {
+    this.#log = turn.log;
+    for (const line of this.#early.splice(0)) this.#show(line);
+    if (this.#info === null) throw new Error("the match has not begun");
+    this.#child ??= this.#open(this.#info);
+    this.#answer?.reject(new Error("the turn was requested again"));
+    const answer = Promise.withResolvers<unknown>();
+    this.#answer = answer;
+    const abort = (): void => {
+      answer.reject(new Error("the turn ended without an answer"));
+      this.kill();
+    };
+    turn.signal.addEventListener("abort", abort);
+    write(this.#child, lineOfTurn(turn));
+    try {
+      return await answer.promise;
+    } finally {
+      turn.signal.removeEventListener("abort", abort);
+      if (this.#answer === answer) this.#answer = null;
+    }
+  }
+
+  /** Sends the result. The program has `END_MS` to end. */
+  end(result: GameResult): void {
+    const { players, clock } = this.#launcher;
+    if (this.#info !== null && players.get(refOf(this.#info)) === this) players.delete(refOf(this.#info));
+    const child = this.#child;
+    if (child === null) return;
+    write(child, { type: "end", result });
+    child.stdin.end();
+    const cancel = clock.after(END_MS, () => child.kill("SIGKILL"));
+    child.once("close", cancel);
+  }
+
+  /** Terminates the process without further messages. */
+  kill(): void {
+    this.#child?.kill("SIGKILL");
+    this.#child = null;
+  }
+
+  #open(info: MatchInfo): ChildProcessWithoutNullStreams {
+    const child = this.#launcher.start();
+    readLines(child.stdout, MAX_LINE_BYTES, {
+      line: (text) => this.#receive(text),
+      tooLong: () => this.#receive(null),
+      end: () => {},
+    });
+    readLines(child.stderr, MAX_LINE_BYTES, {
+      line: (text) => this.#show(text),
+      tooLong: () => this.#show(`a line of more than ${MAX_LINE_BYTES} bytes`),
+      end: () => {},
+    });
+    // "close" comes after the last line of stderr, which usually names the cause.
+    child.once("close", (code, signal) => {
+      if (this.#child !== child) return;
+      this.#child = null;
+      this.#answer?.reject(new Error(endOf(code, signal)));
+    });
+    const { leagueId: league_id, matchId: match_id, epoch, game, options, role, roles } = info;
+    write(child, { type: "start", league_id, match_id, epoch, game, options, role, roles });
+    return child;
+  }
+
+  /** Takes a line of stdout as the answer to the open turn; null is a line that is too long. */
+  #receive(text: string | null): void {
+    if (text === null) this.#show(`stdout: a line of more than ${MAX_LINE_BYTES} bytes`);
+    const answer = Answer.safeParse(text === null ? undefined : parsedJson(text));
+    if (!answer.success || this.#answer === null) {
+      if (text !== null) this.#show(`stdout: ${text}`);
+      this.#answer?.reject(new Error('the program wrote a line that is not {"action": …}'));
+    } else {
+      this.#answer.resolve(answer.data.action);
+    }
+  }
+
+  /** Shows a line of the program with its match. */
+  #show(text: string): void {
+    const line = cutTo(MAX_SHOWN, inOneLine(text));
+    if (this.#log !== null) this.#log(`${this.#info?.leagueId} ${this.#info?.matchId}: ${line}`);
+    else if (this.#early.length < MAX_EARLY_LINES) this.#early.push(line);
+  }
+}
+
+const refOf = ({ leagueId, matchId }: MatchInfo): string => matchRef(leagueId, matchId);
+
+/** `seed` is the same in every run with the same seed of the league. */
+const lineOfTurn = ({ tick, view, legal, clock, random }: Turn): object => ({
+  type: "turn",
+  tick,
+  view,
+  legal,
+  deadline: clock.deadline.toISOString(),
+  remaining_ms: Math.round(clock.remainingMs()),
+  seed: random.int(0, 2 ** 31 - 1),
+});
+
+const write = ({ stdin }: ChildProcessWithoutNullStreams, line: object): void =>
+  void stdin.write(`${JSON.stringify(line)}\n`);
+
+function endOf(code: number | null, signal: string | null): string {
+  if (code === NOT_FOUND) return "the command of the program was not found";
+  return `the program ended ${signal === null ? `with code ${code}` : `by ${signal}`}`;
+}

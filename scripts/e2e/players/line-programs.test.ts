@@ -1,0 +1,39 @@
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { cleanUp, eventually, league, newFolder, processesIn, root } from "../../testing/processes.ts";
+import { documentOf, run, testLeague } from "../../testing/test-league.ts";
+
+afterEach(cleanUp);
+
+const BOT = join(root, "scripts/examples/lines-bot.py");
+
+describe("a Python program that plays by lines", () => {
+  it("plays a league whose config has its command, without a forfeit, and ends with its player", async () => {
+    const folder = newFolder();
+    copyFileSync(BOT, join(folder, "bot.py"));
+    const python = { command: ["python3", "bot.py"], protocol: "lines", folder };
+    const games = ["rps", "chess", "kuhn_poker", "even_odd"];
+    const leagues = games.map((game) => ({ league_id: game, game: `${game}.v1` }));
+    const test = await testLeague([], leagues, {
+      config: {
+        players: [
+          { name: "Py", ...python },
+          { name: "TS", bot: "random" },
+        ],
+      },
+    });
+    const ended = await run(test, "--json").ended;
+    expect(ended.code, ended.stderr).toBe(0);
+    const played = documentOf(ended).leagues.flatMap(({ matches }) => matches);
+    expect(played.map(({ termination }) => termination)).toEqual(games.map(() => "normal"));
+    await eventually("the programs to end", () => processesIn(folder).length === 0);
+  }, 60_000);
+
+  it("plays the same match again with the same seed", async () => {
+    const play = () => league(["play", `lines:python3 ${BOT}`, "counter", "--game", "rps", "--seed", "7"]);
+    const [first, second] = [await play(), await play()];
+    expect(first.code, first.stderr).toBe(0);
+    expect(second.stdout).toBe(first.stdout);
+  }, 60_000);
+});
