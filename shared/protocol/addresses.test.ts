@@ -13,7 +13,7 @@ const MACHINE = new Set(["127.0.0.1", "::1", "203.0.113.50", "fd00::50"]);
 
 const sameEndpoint = (a: string, b: string): boolean => endpointKey(a, MACHINE) === endpointKey(b, MACHINE);
 
-const STRANGER = "203.0.113.7";
+const REMOTE = "203.0.113.7";
 const ALLOWED = {
   hosts: ["league.example", "198.51.100.1", "fd00::5"],
   endpoints: ["http://listed.example:9000/mcp", "http://127.0.0.1:9000/mcp"],
@@ -25,12 +25,12 @@ test.each([
   ["http://[::1]:8001/mcp", true],
   ["http://203.0.113.7:8001/mcp", false],
   ["", false],
-])("an endpoint at %j is at loopback, and so on this machine: %j", (endpoint, isHere) => {
-  expect(isOnLoopback(endpoint)).toBe(isHere);
-  expect(isOnThisMachine(endpoint, new Set())).toBe(isHere);
+])("isOnLoopback and isOnThisMachine of the endpoint %j return %j", (endpoint, isLocal) => {
+  expect(isOnLoopback(endpoint)).toBe(isLocal);
+  expect(isOnThisMachine(endpoint, new Set())).toBe(isLocal);
 });
 
-test("an endpoint at an address of this machine's interfaces is on this machine", () => {
+test("isOnThisMachine accepts the addresses of this machine's interfaces", () => {
   for (const host of ["203.0.113.50", "[fd00::50]"]) {
     expect(isOnThisMachine(`http://${host}:8001/mcp`, MACHINE)).toBe(true);
     expect(isOnThisMachine(`http://${host}:8001/mcp`, new Set())).toBe(false);
@@ -42,41 +42,41 @@ test.each([
   ["http://localhost:8101/mcp", "::1", true],
   ["http://[::1]:8101/mcp", "127.0.0.1", true],
   ["http://127.9.9.9:8101/mcp", "::ffff:127.0.0.1", true],
-  ["http://127.0.0.1:8101/mcp", STRANGER, false],
-  ["http://127.1:8101/mcp", STRANGER, false],
-  ["http://2130706433:8101/mcp", STRANGER, false],
-  ["http://localhost:8101/mcp", STRANGER, false],
-  ["http://[::1]:8101/mcp", STRANGER, false],
-  ["http://[::ffff:127.0.0.1]:8101/mcp", STRANGER, false],
-  ["http://0.0.0.0:8101/mcp", STRANGER, false],
-  ["http://127.0.0.1:8101/mcp", `::ffff:${STRANGER}`, false],
-  [`http://${STRANGER}:8101/mcp`, STRANGER, true],
-  [`http://${STRANGER}:8101/mcp`, `::ffff:${STRANGER}`, true],
+  ["http://127.0.0.1:8101/mcp", REMOTE, false],
+  ["http://127.1:8101/mcp", REMOTE, false],
+  ["http://2130706433:8101/mcp", REMOTE, false],
+  ["http://localhost:8101/mcp", REMOTE, false],
+  ["http://[::1]:8101/mcp", REMOTE, false],
+  ["http://[::ffff:127.0.0.1]:8101/mcp", REMOTE, false],
+  ["http://0.0.0.0:8101/mcp", REMOTE, false],
+  ["http://127.0.0.1:8101/mcp", `::ffff:${REMOTE}`, false],
+  [`http://${REMOTE}:8101/mcp`, REMOTE, true],
+  [`http://${REMOTE}:8101/mcp`, `::ffff:${REMOTE}`, true],
   ["http://[2001:db8::1]:8101/mcp", "2001:db8::1", true],
-  ["http://203.0.113.8:8101/mcp", STRANGER, false],
-  ["http://203.0.113.70:8101/mcp", STRANGER, false],
-  ["http://third.example:8101/mcp", STRANGER, false],
-  [`http://${STRANGER}.third.example/mcp`, STRANGER, false],
-  [`http://${STRANGER}:8101/mcp`, "127.0.0.1", false],
-  ["http://league.example:8101/mcp", STRANGER, true],
+  ["http://203.0.113.8:8101/mcp", REMOTE, false],
+  ["http://203.0.113.70:8101/mcp", REMOTE, false],
+  ["http://third.example:8101/mcp", REMOTE, false],
+  [`http://${REMOTE}.third.example/mcp`, REMOTE, false],
+  [`http://${REMOTE}:8101/mcp`, "127.0.0.1", false],
+  ["http://league.example:8101/mcp", REMOTE, true],
   ["http://League.Example/mcp", "127.0.0.1", true],
-  ["http://198.51.100.1/mcp", STRANGER, true],
-  ["http://[fd00::5]/mcp", STRANGER, true],
-  ["http://listed.example:9000/mcp", STRANGER, true],
-  ["http://Listed.example:9000/mcp", STRANGER, true],
-  ["http://listed.example:9001/mcp", STRANGER, false],
-  ["http://listed.example:9000/admin", STRANGER, false],
-  ["http://listed.example:9000/mcp?delete=all", STRANGER, false],
-  ["https://listed.example:9000/mcp", STRANGER, false],
-  ["http://127.0.0.1:9000/mcp", STRANGER, false],
-  ["http://sub.league.example/mcp", STRANGER, false],
-  ["http://league.example.third.example/mcp", STRANGER, false],
-])("an agent may be reached at %s when it registers from %s: %s", (endpoint, from, verdict) => {
+  ["http://198.51.100.1/mcp", REMOTE, true],
+  ["http://[fd00::5]/mcp", REMOTE, true],
+  ["http://listed.example:9000/mcp", REMOTE, true],
+  ["http://Listed.example:9000/mcp", REMOTE, true],
+  ["http://listed.example:9001/mcp", REMOTE, false],
+  ["http://listed.example:9000/admin", REMOTE, false],
+  ["http://listed.example:9000/mcp?delete=all", REMOTE, false],
+  ["https://listed.example:9000/mcp", REMOTE, false],
+  ["http://127.0.0.1:9000/mcp", REMOTE, false],
+  ["http://sub.league.example/mcp", REMOTE, false],
+  ["http://league.example.third.example/mcp", REMOTE, false],
+])("mayContact(%s) for a registration from %s is %s", (endpoint, from, verdict) => {
   expect(mayContact(new URL(endpoint), from, ALLOWED)).toBe(verdict);
 });
 
 test.each(["http://127.0.0.1:8101/mcp", "https://league.example/mcp", "HTTP://localhost"])(
-  "%s is an endpoint",
+  "parseEndpoint accepts %s",
   (text) => {
     expect(parseEndpoint(text)?.href).toBe(new URL(text).href);
   },
@@ -93,11 +93,11 @@ test.each([
   "127.0.0.1:8101/mcp",
   "//127.0.0.1/mcp",
   "",
-])("%j is none", (text) => {
+])("parseEndpoint rejects %j", (text) => {
   expect(parseEndpoint(text)).toBeNull();
 });
 
-describe("two spellings name one endpoint", () => {
+describe("endpointKey", () => {
   test.each([
     "http://127.0.0.1:8101/mcp?x",
     "http://127.0.0.1:8101/mcp#x",
@@ -110,7 +110,7 @@ describe("two spellings name one endpoint", () => {
     "http://[::1]:8101/mcp",
     "http://LocalHost:8101/mcp",
     "http://localhost.:8101/mcp",
-  ])("http://127.0.0.1:8101/mcp and %s", (other) => {
+  ])("is the same for http://127.0.0.1:8101/mcp and %s", (other) => {
     expect(sameEndpoint("http://127.0.0.1:8101/mcp", other)).toBe(true);
   });
 
@@ -118,11 +118,11 @@ describe("two spellings name one endpoint", () => {
     ["http://League.Example/mcp", "http://league.example:80/mcp"],
     ["https://league.example/mcp", "https://league.example.:443/mcp/"],
     ["http://[2001:db8::1]/", "http://[2001:DB8:0::1]"],
-  ])("%s and %s", (one, other) => {
+  ])("is the same for %s and %s", (one, other) => {
     expect(sameEndpoint(one, other)).toBe(true);
   });
 
-  test("an address of this machine and loopback", () => {
+  test("is the same for loopback and the other addresses of this machine", () => {
     for (const host of ["203.0.113.50", "[fd00::50]"]) {
       expect(sameEndpoint(`http://${host}:8101/mcp`, "http://127.0.0.1:8101/mcp"), host).toBe(true);
     }
@@ -135,7 +135,7 @@ test.each([
   ["http://127.0.0.1:8101/mcp", "http://203.0.113.7:8101/mcp"],
   ["http://league.example/mcp", "https://league.example/mcp"],
   ["http://league.example/%zz", "http://league.example/%zy"],
-])("%s and %s are two endpoints", (one, other) => {
+])("endpointKey differs for %s and %s", (one, other) => {
   expect(sameEndpoint(one, other)).toBe(false);
 });
 
@@ -147,7 +147,7 @@ test.each([
   ["2001:db8::1", "2001:db8:0:0::/64"],
   ["fe80::1%eth0", "fe80:0:0:0::/64"],
   ["1::2:3:4:5:6", "1:0:0:2::/64"],
-])("%s counts as %s for limits", (address, network) => {
+])("networkOf(%s) is %s", (address, network) => {
   expect(networkOf(address)).toBe(network);
 });
 
@@ -158,6 +158,6 @@ test.each([
   ["http://203.0.113.7:8101/mcp", "203.0.113.7"],
   ["http://[2001:db8:1:2::1]:8101/mcp", "2001:db8:1:2::/64"],
   ["http://league.example/mcp", "league.example"],
-])("the remote network of an endpoint at %s: %s", (endpoint, network) => {
+])("remoteNetworkOf(%s) is %s", (endpoint, network) => {
   expect(remoteNetworkOf(endpoint, MACHINE)).toBe(network);
 });

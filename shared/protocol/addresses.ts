@@ -1,14 +1,14 @@
-/** The host of a URL without an IPv6 address's brackets. */
+/** Returns the host of a URL, without the brackets of an IPv6 address. */
 export const bareHost = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "");
 
-/** Whether a host name or IP address (without brackets) means this machine itself. */
+/** Returns whether a host name or an IP address (without brackets) is loopback. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/i.test(host);
 }
 
 /**
- * The network that a remote address counts as for limits: an IPv4 address itself; of an IPv6 address its /64 prefix, because one
- * machine usually holds all addresses of a /64.
+ * Returns the network to which the limits of a remote address apply: an IPv4 address itself, or the /64 prefix of an
+ * IPv6 address, because one machine usually has all addresses of a /64.
  */
 export function networkOf(remoteAddress: string): string {
   const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/i, "").replace(/%.*$/, "");
@@ -21,90 +21,99 @@ export function networkOf(remoteAddress: string): string {
   return `${prefix.map((group) => group.replace(/^0+(?=.)/, "").toLowerCase()).join(":")}::/64`;
 }
 
-/** The addresses of this machine's network interfaces. They may change while a process runs, so callers pass the present ones. */
+/**
+ * The addresses of this machine's network interfaces. They may change while a process runs, so callers pass the current
+ * ones.
+ */
 export type MachineAddresses = ReadonlySet<string>;
 
-/** Whether a host is loopback or the address of one of this machine's interfaces. */
+/** Returns whether a host is loopback or the address of one of this machine's interfaces. */
 export const isThisMachine = (host: string, machineAddresses: MachineAddresses): boolean =>
   isLoopback(host) || machineAddresses.has(host);
 
-/** The network at which an endpoint is reached: an address's network or a host name; null for one on this machine. */
+/**
+ * Returns the network of an endpoint's host (see `networkOf`), or its host name. Returns null if the host is this
+ * machine or the endpoint is not a URL.
+ */
 export function remoteNetworkOf(endpoint: string, machineAddresses: MachineAddresses): string | null {
   const url = URL.parse(endpoint);
   if (!url || isThisMachine(bareHost(url), machineAddresses)) return null;
   return networkOf(bareHost(url));
 }
 
-/** The host by which an agent says that it is reached; none for one that is reached where it listens. */
+/** Returns the host of the endpoint that an agent announces. Returns an empty list if it announces none. */
 export function hostsOf(endpoint: string | null | undefined): readonly string[] {
   const url = endpoint ? URL.parse(endpoint) : null;
   return url ? [bareHost(url)] : [];
 }
 
-/** The URL of an agent's endpoint, or null for anything but a plain http(s) URL without credentials. */
+/** Parses an agent's endpoint. Returns null if it is not an http or https URL, or if it contains credentials. */
 export function parseEndpoint(text: string): URL | null {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") return null;
   return url;
 }
 
-/** Where agents may be reached although they register from another address. */
+/** Endpoints that agents may announce although they register from another address. */
 export interface AllowedContacts {
-  /** Host names and addresses, on any port and path. */
+  /** Host names and addresses, with any port and path. */
   readonly hosts: readonly string[];
-  /** URLs that allow nothing but themselves. */
+  /** URLs that are compared as a whole. */
   readonly endpoints: readonly string[];
 }
 
 /**
- * Whether an agent may give this endpoint as its own: the address that it registers from, loopback for callers on loopback
- * only, or what the config allows (PROTOCOL.md, section 3), so that no agent makes the league call a third party.
+ * Returns whether an agent may announce an endpoint. Its host must be the address from which the agent registers,
+ * loopback for callers on loopback, or allowed by the config (PROTOCOL.md, section 3). An agent can therefore not make
+ * the league call a third party.
  */
 export function mayContact(endpoint: URL, remoteAddress: string, allowed: AllowedContacts): boolean {
   const host = bareHost(endpoint);
   if (isLoopback(host)) return isLoopback(remoteAddress);
   if (host === remoteAddress.replace(/^::ffff:/, "") || allowed.hosts.includes(host)) return true;
-  return allowed.endpoints.some((one) => URL.parse(one)?.href === endpoint.href);
+  return allowed.endpoints.some((url) => URL.parse(url)?.href === endpoint.href);
 }
 
-/** Whether an endpoint is at loopback: only agents on this machine can call it. */
+/** Returns whether an endpoint is at loopback, where only agents on this machine can call it. */
 export function isOnLoopback(endpoint: string): boolean {
   const url = URL.parse(endpoint);
   return url !== null && isLoopback(bareHost(url));
 }
 
-/** Whether an endpoint is at loopback or at another address of this machine. */
+/** Returns whether an endpoint is at loopback or at another address of this machine. */
 export function isOnThisMachine(endpoint: string, machineAddresses: MachineAddresses): boolean {
   const url = URL.parse(endpoint);
   return url !== null && isThisMachine(bareHost(url), machineAddresses);
 }
 
 /**
- * The same text for every spelling of one endpoint: host, port and path in lower case, without query, fragment and trailing slash.
- * All addresses of this machine are one, since a server may listen on all of them.
+ * Returns the same key for all spellings of one endpoint: host, port and path in lower case, without query, fragment
+ * and trailing slash. All addresses of this machine have the same key, because a server may listen on all of them.
  */
 export const endpointKey = (endpoint: string, machineAddresses: MachineAddresses): string =>
   endpointKeyOf(endpointParts(endpoint), machineAddresses);
 
-/** The parts of an endpoint's key. The key changes with the addresses of this machineAddresses, its parts do not. */
+/** The parts of an endpoint's key. The key changes with the addresses of this machine; the parts do not. */
 export interface EndpointParts {
-  /** Null for a text that is no URL. */
+  /** The host; null for a text that is not a URL. */
   readonly host: string | null;
-  /** Port and path; a text that is no URL as it is. */
-  readonly place: string;
+  /** Port and path, or the whole text if it is not a URL. */
+  readonly portAndPath: string;
 }
 
+/** Returns the parts of an endpoint's key. */
 export function endpointParts(endpoint: string): EndpointParts {
   const url = URL.parse(endpoint);
-  if (!url) return { host: null, place: endpoint };
+  if (!url) return { host: null, portAndPath: endpoint };
   const host = bareHost(url).replace(/\.$/, "");
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
   const path = decoded(url.pathname).toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
-  return { host, place: `${port}${path}` };
+  return { host, portAndPath: `${port}${path}` };
 }
 
-export const endpointKeyOf = ({ host, place }: EndpointParts, machineAddresses: MachineAddresses): string =>
-  host === null ? place : `${isThisMachine(host, machineAddresses) ? "loopback" : host}:${place}`;
+/** Returns the key of an endpoint from its parts. */
+export const endpointKeyOf = ({ host, portAndPath }: EndpointParts, machineAddresses: MachineAddresses): string =>
+  host === null ? portAndPath : `${isThisMachine(host, machineAddresses) ? "loopback" : host}:${portAndPath}`;
 
 function decoded(path: string): string {
   try {

@@ -8,7 +8,10 @@ const senderPattern = /^(player|referee|league_manager):.{1,200}$/su;
 const uuidV4Pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 const utcPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|\+00:00)$/;
 
-/** Whether the date is in the calendar and the time on the clock; JavaScript would turn 30 February into 2 March. */
+/**
+ * Returns whether the date exists in the calendar and the time is valid. JavaScript would turn 30 February into 2
+ * March.
+ */
 function isCalendarDate(text: string): boolean {
   if (Number.isNaN(Date.parse(text))) return false;
   const day = Number(text.slice(8, 10));
@@ -26,7 +29,7 @@ export const Envelope = z.compile(
       .string()
       .regex(utcPattern, { error: "must be ISO 8601 UTC, ending in Z or +00:00", abort: true })
       .refine(isCalendarDate, "is not a date"),
-    // Checked, not copied: each message's own schema reads it next.
+    // Only the type is checked here. The schema of each message parses the payload.
     payload: z.custom<Record<string, unknown>>(
       (value) => typeof value === "object" && value !== null && !Array.isArray(value),
       "must be an object",
@@ -37,13 +40,13 @@ export const Envelope = z.compile(
 );
 export type Envelope = z.infer<typeof Envelope>;
 
-/** Whether arguments of a tool are meant as an envelope rather than plain. */
+/** Returns whether the arguments of a tool are an envelope and not plain arguments. */
 export const looksLikeEnvelope = (args: unknown): boolean =>
   typeof args === "object" && args !== null && "protocol" in args;
 
 export interface EnvelopeOptions {
   readonly authToken?: string | undefined;
-  /** The `message_id` of the request that this answers. */
+  /** The `message_id` of the request that the message answers. */
   readonly correlationId?: string | undefined;
   /** A random UUID, or the `derivedMessageId` of a message that may be sent again. */
   readonly messageId: string;
@@ -51,7 +54,7 @@ export interface EnvelopeOptions {
   readonly at: string;
 }
 
-/** A new envelope. */
+/** Creates an envelope. Optional fields are omitted if their options are undefined. */
 export function newEnvelope(type: MessageType, sender: string, payload: object, options: EnvelopeOptions): Envelope {
   return {
     protocol: PROTOCOL,
@@ -65,12 +68,13 @@ export function newEnvelope(type: MessageType, sender: string, payload: object, 
   };
 }
 
-/** Where and why a value failed its schema; `path` is dotted, empty for the whole. */
+/** A fault that a schema has found. `path` is dotted, and empty for the whole value. */
 export interface FieldFault {
   readonly path: string;
   readonly message: string;
 }
 
+/** Returns the faults of a schema error. Their paths begin with `prefix` if it is given. */
 export const fieldFaults = (error: z.ZodError, prefix = ""): readonly FieldFault[] =>
   error.issues.map((issue) => ({
     path: [...(prefix ? [prefix] : []), ...issue.path.map(String)].join("."),

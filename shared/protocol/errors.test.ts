@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type ErrorCode, errorNames, errorType, protocolError } from "./errors.ts";
 
-// A copy, so that no code can change unnoticed.
+// A copy of the specified table, so that a change of a code fails here.
 const documented = `
 | L001 | REGISTRATION_FAILED | Registration failed |
 | L002 | LEAGUE_FULL | Maximum players reached |
@@ -19,12 +19,12 @@ const table = [...documented.matchAll(/^\| (\w+) \| (\w+) \|/gm)].map(
 );
 
 describe("error codes", () => {
-  test("the table is the document's, no code more and none less", () => {
+  test("are exactly those of the specification", () => {
     expect(table).toHaveLength(10);
     expect(errorNames).toEqual(Object.fromEntries(table));
   });
 
-  test.each(table)("%s goes over the wire as %s", (code, name) => {
+  test.each(table)("%s is sent with the name %s", (code, name) => {
     expect(protocolError(code, "why", { match_id: "R1M1" }, true)).toEqual({
       error_code: code,
       error_name: name,
@@ -34,15 +34,15 @@ describe("error codes", () => {
     });
   });
 
-  test.each(table)("%s travels as the error message of its kind", (code) => {
+  test.each(table)("%s is sent as LEAGUE_ERROR or GAME_ERROR according to its prefix", (code) => {
     expect(errorType(protocolError(code, ""))).toBe(code.startsWith("L") ? "LEAGUE_ERROR" : "GAME_ERROR");
   });
 
-  test("unless said otherwise a refusal is final and has no context", () => {
+  test("an error is not retryable and has no context by default", () => {
     expect(protocolError("L005", "no such league")).toMatchObject({ retryable: false, context: {} });
   });
 
-  test("it is plain JSON, an empty context included", () => {
+  test("an error is unchanged by a round trip through JSON", () => {
     const error = protocolError("G001", "no");
     expect(JSON.parse(JSON.stringify(error))).toEqual(error);
   });

@@ -1,4 +1,4 @@
-/** Error codes of leagues (L) and games (G); the names go over the wire as `error_name`. */
+/** Error codes of leagues (L) and games (G). The names are sent as `error_name`. */
 export const errorNames = {
   L001: "REGISTRATION_FAILED",
   L002: "LEAGUE_FULL",
@@ -14,16 +14,17 @@ export const errorNames = {
 
 export type ErrorCode = keyof typeof errorNames;
 
-/** A request that was understood and refused: travels as LEAGUE_ERROR or GAME_ERROR, never as an exception. */
+/** The rejection of a well-formed request. It is sent as LEAGUE_ERROR or GAME_ERROR and never thrown. */
 export interface ProtocolError {
   readonly error_code: ErrorCode;
   readonly error_name: string;
   readonly message: string;
-  /** Whether the same request can succeed later, or in another form. */
+  /** Whether the same request may succeed later or in another form. */
   readonly retryable: boolean;
   readonly context: Readonly<Record<string, unknown>>;
 }
 
+/** Creates a rejection with the name of its code. */
 export function protocolError(
   code: ErrorCode,
   message: string,
@@ -33,6 +34,6 @@ export function protocolError(
   return { error_code: code, error_name: errorNames[code], message, retryable, context };
 }
 
-/** League errors travel as LEAGUE_ERROR, game errors as GAME_ERROR. */
+/** Returns the message type of a rejection: LEAGUE_ERROR for codes of leagues, GAME_ERROR for codes of games. */
 export const errorType = (error: ProtocolError): "LEAGUE_ERROR" | "GAME_ERROR" =>
   error.error_code.startsWith("L") ? "LEAGUE_ERROR" : "GAME_ERROR";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type AgentEvent, type AgentState, agentEvents, agentStates, MAX_FAILS, transition } from "./lifecycle.ts";
 
-// A copy, so that the table in lifecycle.ts cannot change unnoticed.
+// A copy of the specified diagram, so that a change of the table in lifecycle.ts fails here.
 const diagram = `
 INIT ──[register_success]──► REGISTERED
 INIT ──[error]──────────────► SHUTDOWN
@@ -13,7 +13,7 @@ SUSPENDED ──[max_fails]──────► SHUTDOWN
 `;
 
 // PROTOCOL.md, section 2: "at the league's end all go to SHUTDOWN".
-const added = `
+const leagueEndArrows = `
 ACTIVE ──[league_end]────────► SHUTDOWN
 SUSPENDED ──[league_end]─────► SHUTDOWN
 `;
@@ -24,38 +24,38 @@ const arrowsOf = (text: string): Arrow[] =>
     ([, from, event, to]) => [from, event, to] as unknown as Arrow,
   );
 
-const arrows = arrowsOf(diagram + added);
-const others = agentStates
+const arrows = arrowsOf(diagram + leagueEndArrows);
+const impossible = agentStates
   .flatMap((state) => agentEvents.map((event) => [state, event] as const))
   .filter(([state, event]) => !arrows.some(([from, by]) => from === state && by === event));
 
 describe("the lifecycle of an agent", () => {
-  test("the states are the document's", () => {
+  test("has the states of the specification", () => {
     expect(agentStates).toEqual(["INIT", "REGISTERED", "ACTIVE", "SUSPENDED", "SHUTDOWN"]);
   });
 
-  test("the events are those of the diagram", () => {
+  test("has the events of the diagram", () => {
     expect(arrowsOf(diagram)).toHaveLength(7);
     expect(agentEvents.toSorted()).toEqual([...new Set(arrowsOf(diagram).map(([, event]) => event))].toSorted());
   });
 
-  test.each(arrows)("%s on %s becomes %s", (from, event, to) => {
+  test.each(arrows)("goes from %s on %s to %s", (from, event, to) => {
     expect(transition(from, event)).toEqual({ ok: true, value: to });
   });
 
-  test.each(others)("%s refuses %s, and the refusal names both", (state, event) => {
+  test.each(impossible)("rejects in state %s the event %s", (state, event) => {
     expect(transition(state, event)).toEqual({ ok: false, error: `${event} is not possible in state ${state}` });
   });
 
-  test("every pair is one or the other", () => {
-    expect(arrows.length + others.length).toBe(agentStates.length * agentEvents.length);
+  test("accepts or rejects every pair of state and event", () => {
+    expect(arrows.length + impossible.length).toBe(agentStates.length * agentEvents.length);
   });
 
-  test("nothing leads out of SHUTDOWN", () => {
+  test("has no transition out of SHUTDOWN", () => {
     expect(agentEvents.filter((event) => transition("SHUTDOWN", event).ok)).toEqual([]);
   });
 });
 
-test("PROTOCOL.md, section 2: max_fails is 3 matches", () => {
+test("a player is shut down after three consecutive timeouts (PROTOCOL.md, section 2)", () => {
   expect(MAX_FAILS).toBe(3);
 });

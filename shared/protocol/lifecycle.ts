@@ -15,7 +15,8 @@ export const agentEvents = [
 export type AgentEvent = (typeof agentEvents)[number];
 
 /**
- * Which event takes an agent from one state to the next (PROTOCOL.md, section 2). At the league's end every registered agent goes to SHUTDOWN.
+ * The next state for each state and event (PROTOCOL.md, section 2). At the end of a league every registered agent goes
+ * to SHUTDOWN.
  */
 const transitions: Readonly<Record<AgentState, Partial<Record<AgentEvent, AgentState>>>> = {
   INIT: { register_success: "REGISTERED", error: "SHUTDOWN" },
@@ -25,11 +26,11 @@ const transitions: Readonly<Record<AgentState, Partial<Record<AgentEvent, AgentS
   SHUTDOWN: {},
 };
 
-/** The state after an event, or a rejection if the state has no transition for the event. */
+/** Returns the state after an event, or a message if the state has no transition for the event. */
 export function transition(state: AgentState, event: AgentEvent): Result<AgentState, string> {
   const next = transitions[state][event];
   return next ? ok(next) : err(`${event} is not possible in state ${state}`);
 }
 
-/** Matches in a row lost by TIMEOUT that shut a player down (PROTOCOL.md, section 2). */
+/** The number of consecutive matches lost by TIMEOUT after which a player is shut down (PROTOCOL.md, section 2). */
 export const MAX_FAILS = 3;

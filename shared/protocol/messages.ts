@@ -2,7 +2,7 @@ import { z } from "zod";
 import { agentStates } from "./lifecycle.ts";
 import { compiled, endpoint, id, match, points, roleMap } from "./message-fields.ts";
 
-/** The message types of PROTOCOL.md, section 2, and below the line the requests behind the named tools (section 4). */
+/** The message types of PROTOCOL.md, section 2, and after the line the messages of the named tools (section 4). */
 export const messageTypes = [
   "REFEREE_REGISTER_REQUEST",
   "REFEREE_REGISTER_RESPONSE",
@@ -67,12 +67,14 @@ export const messageTypes = [
 ] as const;
 export type MessageType = (typeof messageTypes)[number];
 
-/** Arguments of the manager's `start_game`: one match, given to one referee. */
+/** The arguments of `start_game`, with which the manager assigns a match to a referee. */
 export const StartGame = z.object({
   ...match,
   round_id: z.int(),
   epoch: z.int().min(1),
-  /** The run of the manager: a league that starts afresh has another, though its matches have the same names. */
+  /**
+   * The run of the manager. A league that is started again has another run id, although its matches have the same ids.
+   */
   run_id: id.nullish(),
   game: id,
   options: z.unknown(),
@@ -102,7 +104,7 @@ export const GameInvite = compiled({
   roles: roleMap(id),
   seed_commitment: z.string(),
   bot_seed: z.string(),
-  /** The run of the manager. Earlier versions send none. */
+  /** The run of the manager. Earlier versions do not send it. */
   run_id: id.nullish(),
 });
 export type GameInvite = z.infer<typeof GameInvite>;
@@ -130,7 +132,7 @@ export const MoveRequest = compiled({
   time_limit_seconds: z.number(),
   deadline: z.string(),
   last_round_trip_ms: z.number().nullish(),
-  /** The GAME_ERROR that made this a repeat. */
+  /** The GAME_ERROR that is the reason for this repeated request. */
   error: z.unknown().optional(),
 });
 export type MoveRequest = z.infer<typeof MoveRequest>;
@@ -158,14 +160,17 @@ export const GameResult = compiled({
 });
 export type GameResult = z.infer<typeof GameResult>;
 
-/** What a referee tells a player that has lost a match by a fault: G002 when it did not answer in time. */
+/**
+ * Sent by a referee to a player that has lost a match by a fault. The code is G002 if the player did not answer in
+ * time.
+ */
 export const GameError = z.looseObject({ ...match, error_code: z.string(), message: z.string() });
 export type GameError = z.infer<typeof GameError>;
 
 export const WireFault = z.object({
   player_id: id,
   role: z.string(),
-  /** Absent for a resignation, which is no error. */
+  /** Absent for a resignation, which is not an error. */
   code: z.enum(["G001", "G002"]).optional(),
   cause: z.string().max(100),
   detail: z.string().max(4000),
@@ -184,12 +189,12 @@ export const MatchResult = z.object({
   reason: z.string().max(2000),
   faults: z.array(WireFault).max(10),
   log_head: z.string(),
-  /** The entries' stored texts in order; the chain over them ends in `log_head`. */
+  /** The stored texts of the entries, in order. The hash chain over them ends in `log_head`. */
   log: z.array(z.string()).max(20_000),
 });
 export type MatchResult = z.infer<typeof MatchResult>;
 
-/** Manager to a referee that was silent: the match has been given to another. */
+/** Sent by the manager to a referee that did not answer. The match has been assigned to another referee. */
 export const MatchWithdrawn = z.object({ ...match, epoch: z.int() });
 
 const scheduledMatch = z.object({ match_id: id, game: id, roles: roleMap(id), referee_endpoint: z.string().nullish() });
@@ -206,8 +211,8 @@ const standing = z.object({
 });
 
 /**
- * Of a list with more than 100 entries only those of the recipient are sent: then `truncated` is true, `total` is the number of all entries and
- * `resource` is the whole list.
+ * The fields of a shortened list. If a list has more than 100 entries, only those of the recipient are sent:
+ * `truncated` is true, `total` is the number of all entries, and `resource` names the resource with the whole list.
  */
 const list = {
   truncated: z.boolean().optional(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isName } from "../lib/text.ts";
 
-/** The name of an agent, for people: it is shown at terminals and on pages. */
+/** The name of an agent for people. It is shown in terminals and on pages. */
 export const DisplayName = z
   .string()
   .trim()
@@ -9,7 +9,7 @@ export const DisplayName = z
   .max(100)
   .refine(
     (name) => name === "" || isName(name),
-    "must be visible text on one line, without control characters or characters of no width",
+    "must be visible text on one line, without control characters or zero-width characters",
   );
 
 export const JOIN_CODE_RULE =

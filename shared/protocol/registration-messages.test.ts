@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { PlayerRegisterRequest } from "./registration-messages.ts";
 
-const said = { display_name: "Ann", game_types: [], contact_endpoint: "http://127.0.0.1:8101/mcp" };
+const request = { display_name: "Ann", game_types: [], contact_endpoint: "http://127.0.0.1:8101/mcp" };
 
-test("the version of a registration is optional, and 1.0.0 if it is missing", () => {
-  expect(PlayerRegisterRequest.parse(said)).toMatchObject({ version: "1.0.0" });
-  expect(PlayerRegisterRequest.parse({ ...said, version: "2.1" })).toMatchObject({ version: "2.1" });
-  expect(PlayerRegisterRequest.safeParse({ ...said, version: 2 }).success).toBe(false);
+test("the version of a registration is optional and defaults to 1.0.0", () => {
+  expect(PlayerRegisterRequest.parse(request)).toMatchObject({ version: "1.0.0" });
+  expect(PlayerRegisterRequest.parse({ ...request, version: "2.1" })).toMatchObject({ version: "2.1" });
+  expect(PlayerRegisterRequest.safeParse({ ...request, version: 2 }).success).toBe(false);
 });

@@ -5,7 +5,7 @@ import { endpoint, id } from "./message-fields.ts";
 import { StartGame } from "./messages.ts";
 import { DisplayName } from "./names.ts";
 
-/** Any text: a wrong join code is rejected as such, not as a malformed message. */
+/** Any text is accepted here, so that a wrong join code is rejected as a wrong code and not as a malformed message. */
 const join_code = z.string().max(1000).nullish();
 
 export const RefereeRegisterRequest = z.object({
@@ -25,11 +25,11 @@ export const PlayerRegisterRequest = z.object({
   game_types: z.array(id).max(100),
   contact_endpoint: endpoint,
   league_ids: z.array(id).max(100).nullish(),
-  /** false: MOVE_REQUEST has no list of legal actions. */
+  /** false: MOVE_REQUEST does not list the legal actions. */
   legal_actions: z.boolean().nullish(),
-  /** false: ROUND_RESULT is not sent to the player; its next view has the round too. */
+  /** false: ROUND_RESULT is not sent to the player. The player's next view also contains the round. */
   round_results: z.boolean().nullish(),
-  /** true: several calls may come in one POST, as a JSON-RPC batch. */
+  /** true: several calls may arrive in one POST, as a JSON-RPC batch. */
   batch: z.boolean().nullish(),
   /** false: announcements of rounds and standings are not sent to the player. */
   announcements: z.boolean().nullish(),
@@ -44,7 +44,7 @@ const registerResponse = {
   league_ids: z.array(id).nullish(),
   reason: z.string().nullish(),
   error_code: z.string().nullish(),
-  /** True in a rejection that may be an acceptance if the agent registers again after a second. */
+  /** true: the registration may be accepted if the agent registers again after a second. */
   retryable: z.boolean().nullish(),
 };
 export const PlayerRegisterResponse = z.object({ ...registerResponse, player_id: id.nullish() });

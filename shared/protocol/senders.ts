@@ -2,7 +2,10 @@ import type { MessageType } from "./messages.ts";
 
 type AgentType = "player" | "referee" | "league_manager";
 
-/** Which agents send a message type (PROTOCOL.md, section 2). Types that are absent, such as errors and requests for tools, may come from any. */
+/**
+ * The type of agent that sends a message type (PROTOCOL.md, section 2). Types that are not listed, such as errors and
+ * tool requests, may come from any agent.
+ */
 const senders: Partial<Record<MessageType, AgentType>> = {
   REFEREE_REGISTER_REQUEST: "referee",
   REFEREE_REGISTER_RESPONSE: "league_manager",
@@ -26,7 +29,7 @@ const senders: Partial<Record<MessageType, AgentType>> = {
   START_GAME_RESPONSE: "referee",
 };
 
-/** Why an agent may not send a message of this type; null when it may. */
+/** Returns the reason why an agent may not send a message of this type, or null if it may. */
 export function faultOfSender(type: MessageType, sender: string): string | null {
   const agentType = senders[type];
   if (agentType === undefined || sender.startsWith(`${agentType}:`)) return null;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Timeouts } from "./timeouts.ts";
 
-// A copy: operation, seconds, and the setting that holds it.
+// A copy of the specified table: operation, seconds, name of the setting.
 const documented = [
   ["referee_register", 10, "referee_register_ms"],
   ["league_register", 10, "league_register_ms"],
@@ -13,31 +13,31 @@ const documented = [
 ] as const;
 
 describe("timeouts", () => {
-  test.each(documented)("%s is %i seconds unless configured", (_, seconds, setting) => {
+  test.each(documented)("%s is %i seconds by default", (_, seconds, setting) => {
     expect(Timeouts.parse({})[setting]).toBe(seconds * 1_000);
     expect(Timeouts.parse(undefined)[setting]).toBe(seconds * 1_000);
   });
 
   const settings = Object.keys(Timeouts.parse({})) as (keyof Timeouts)[];
 
-  test.each(settings)("%s can be configured, and alone", (setting) => {
+  test.each(settings)("%s can be configured without the others", (setting) => {
     expect(Timeouts.parse({ [setting]: 1_234 })).toEqual({ ...Timeouts.parse({}), [setting]: 1_234 });
   });
 
   test.each(settings)("%s is a whole number of milliseconds, at least 1 and at most a day", (setting) => {
-    const isTaken = (value: unknown) => Timeouts.safeParse({ [setting]: value }).success;
-    expect([1, 86_400_000].map(isTaken)).toEqual([true, true]);
+    const isAccepted = (value: unknown) => Timeouts.safeParse({ [setting]: value }).success;
+    expect([1, 86_400_000].map(isAccepted)).toEqual([true, true]);
     for (const value of [0, -1, 1.5, 86_400_001, Number.NaN, Number.POSITIVE_INFINITY, "5", null]) {
-      expect(isTaken(value), String(value)).toBe(false);
+      expect(isAccepted(value), String(value)).toBe(false);
     }
   });
 
-  test("beside the document's seven there are two: a whole match, and players that register themselves", () => {
+  test("include two settings that are not in the specification", () => {
     const known = new Set<string>(documented.map(([, , setting]) => setting));
     expect(settings.filter((setting) => !known.has(setting))).toEqual(["match_ms", "registration_ms"]);
   });
 
-  test("a misspelt setting is refused, not ignored", () => {
+  test("reject an unknown setting", () => {
     expect(Timeouts.safeParse({ move: 1_000 }).success).toBe(false);
   });
 });

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-const ms = (defaultMs: number, what: string) =>
-  z.int().min(1).max(86_400_000).default(defaultMs).describe(`${what}, milliseconds`);
+const ms = (defaultMs: number, description: string) =>
+  z.int().min(1).max(86_400_000).default(defaultMs).describe(`${description}, milliseconds`);
 
-/** The timeouts of the league protocol in milliseconds, by operation; every one can be configured. */
+/** The timeouts of the league protocol in milliseconds, by operation. Each of them can be configured. */
 export const Timeouts = z
   .strictObject({
     referee_register_ms: ms(10_000, "how long one attempt of a referee to register may take"),
@@ -13,7 +13,7 @@ export const Timeouts = z
     game_over_ms: ms(5_000, "how long a player may take to acknowledge a result"),
     match_result_report_ms: ms(10_000, "how long one attempt to report a result may take"),
     default_ms: ms(10_000, "how long any other call may take"),
-    match_ms: ms(86_400_000, "how long a referee may have a match before it loses it"),
+    match_ms: ms(86_400_000, "how long a match may take before it is taken from its referee"),
     registration_ms: ms(300_000, "how long `league run` waits for players before it starts without them"),
   })
   .prefault({});

@@ -3,7 +3,7 @@ import { cleanUp, newFolder, start } from "../../testing/processes.ts";
 
 afterEach(cleanUp);
 
-const VISIBLE = "must be visible text on one line, without control characters or characters of no width";
+const VISIBLE = "must be visible text on one line, without control characters or zero-width characters";
 const REFUSED: readonly (readonly [name: string, shown: string, why: string])[] = [
   ["An\u200bn", "An\\u{200b}n", VISIBLE],
   ["\u202eAnn\u001b[2J\n", "\\u{202e}Ann\\u{1b}[2J\\u{a}", VISIBLE],

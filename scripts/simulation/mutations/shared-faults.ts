@@ -23,8 +23,8 @@ export const SHARED_FAULTS: readonly Mutation[] = [
   {
     name: "a draw gives no points",
     file: "shared/session/verdict.ts",
-    from: "drawn ? POINTS.draw :",
-    to: "drawn ? POINTS.loss :",
+    from: "isDraw ? POINTS.draw :",
+    to: "isDraw ? POINTS.loss :",
   },
   {
     name: "a turn of both players closes with the first choice",
@@ -35,7 +35,7 @@ export const SHARED_FAULTS: readonly Mutation[] = [
   {
     name: "a failed append leaves its head in memory",
     file: "shared/store/sqlite-event-log.ts",
-    from: "    heads.drop(held);\n",
+    from: "    heads.drop(pinned);\n",
     to: "",
   },
   {

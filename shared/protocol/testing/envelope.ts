@@ -3,7 +3,7 @@ import { systemIds } from "../../lib/ids.ts";
 import { type Envelope, type EnvelopeOptions, newEnvelope as envelopeAt } from "../envelope.ts";
 import type { MessageType } from "../messages.ts";
 
-/** A new envelope with a random id and the current time of the machine, unless the test sets them. */
+/** Creates an envelope with a random id and the current time, unless the test sets them. */
 export const newEnvelope = (
   type: MessageType,
   sender: string,
