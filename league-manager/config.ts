@@ -2,7 +2,7 @@ import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { invariant } from "#shared/lib/result.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
-import { ownSecret, type Secrets, tokenFileOf } from "#shared/runtime/secret-file.ts";
+import { readOrCreateSecret, type Secrets, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { type Place, placesOf } from "./agents/places.ts";
 import type { AdmissionPolicy } from "./agents/policy.ts";
 import type { LeagueSettings } from "./league/commands.ts";
@@ -16,7 +16,9 @@ export type StartWhen = AdmissionPolicy["startWhen"];
 export const keptPlaces = (config: Config, startWhen: StartWhen, dataFolder: string, self: Secrets): readonly Place[] =>
   placesOf(
     config,
-    startWhen === "roster" ? (kind, name) => sha256Hex(ownSecret(self, tokenFileOf(dataFolder, kind, name))) : null,
+    startWhen === "roster"
+      ? (kind, name) => sha256Hex(readOrCreateSecret(self, tokenFileOf(dataFolder, kind, name)))
+      : null,
   );
 
 export const admissionPolicy = (

@@ -2,7 +2,7 @@ import { isToken } from "#shared/lib/ids.ts";
 import { isLoopback } from "#shared/protocol/addresses.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { ownSecret } from "#shared/runtime/secret-file.ts";
+import { readOrCreateSecret } from "#shared/runtime/secret-file.ts";
 import type { PlayerOptions } from "./options.ts";
 import type { Registered } from "./token-notice.ts";
 import { acceptNothing, acceptSigned, acceptThisMachine, type Trust } from "./trust.ts";
@@ -41,7 +41,7 @@ export function takeSecret(identity: Identity, { secretFile, host }: PlayerOptio
       self.say("without --secret-file this player accepts matches from programs on this machine only");
     return;
   }
-  const secret = ownSecret(self, secretFile);
+  const secret = readOrCreateSecret(self, secretFile);
   if (!isToken(secret)) {
     throw new StartError(
       `${secretFile}: a secret has 43 characters; delete the file to have a new one created`,

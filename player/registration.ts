@@ -4,9 +4,9 @@ import { PlayerRegisterResponse } from "#shared/protocol/registration-messages.t
 import type { Listening } from "#shared/rpc/http/listen.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
-import { contactEndpoint, placeName } from "#shared/runtime/contact.ts";
+import { addressLabel, contactEndpoint } from "#shared/runtime/contact.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
-import { register, takeToken } from "#shared/runtime/registration.ts";
+import { acquireToken, register } from "#shared/runtime/registration.ts";
 import { tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { type Identity, setToken } from "./identity.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
@@ -32,13 +32,13 @@ export async function registerPlayer(
 ): Promise<{ id: string; leagueIds: readonly string[] }> {
   const { endpoint, registerTimeoutMs: timeoutMs } = options;
   const contact = await contactEndpoint({ manager, server, endpoint, timeoutMs, self, signal });
-  const name = options.name ?? `${basename(bot.name)} ${placeName(contact)}`;
+  const name = options.name ?? `${basename(bot.name)} ${addressLabel(contact)}`;
   identity.name = name;
   self.say(`${bot.name} plays as ${name} at ${contact}`);
   const sender = `player:${name}`;
   const tokenFile = tokenFileOf(options.dataFolder, "player", name);
   // The player chooses its token before it registers, so that it can check the signature of every message.
-  const ownToken = takeToken(self, tokenFile, sender, signal);
+  const ownToken = acquireToken(self, tokenFile, sender, signal);
   setToken(identity, ownToken);
   const { response, token } = await register({
     peers,

@@ -7,7 +7,7 @@ import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import type { AgentStore } from "#shared/runtime/files/disk.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
-import { ownSecret } from "#shared/runtime/secret-file.ts";
+import { readOrCreateSecret } from "#shared/runtime/secret-file.ts";
 import type { Session } from "#shared/session/session.ts";
 import { type AgentDirectory, agentDirectory } from "./agents.ts";
 import { HOST_INSTRUCTIONS, LEAGUE_TOOLS, REFEREE_INSTRUCTIONS } from "./listing.ts";
@@ -144,7 +144,7 @@ function endpointOf(
     ),
     resources: [...room.resources, ...gameRules()],
     templates: [...room.templates, ...refereeTemplates(desk)],
-    stateKey: ownSecret(self, join(dataFolder, "tokens", `rounds-${storeName ?? port}`)),
+    stateKey: readOrCreateSecret(self, join(dataFolder, "tokens", `rounds-${storeName ?? port}`)),
     answerWithinMs,
     ...listing,
   };

@@ -2,9 +2,9 @@ import { gameIds } from "#shared/games/registry.ts";
 import { RefereeRegisterResponse } from "#shared/protocol/registration-messages.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
-import { contactEndpoint, placeName } from "#shared/runtime/contact.ts";
+import { addressLabel, contactEndpoint } from "#shared/runtime/contact.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
-import { register, takeToken } from "#shared/runtime/registration.ts";
+import { acquireToken, register } from "#shared/runtime/registration.ts";
 import { tokenFileOf } from "#shared/runtime/secret-file.ts";
 import type { ServiceOptions } from "./options.ts";
 import type { Identity, Parts } from "./parts.ts";
@@ -24,7 +24,7 @@ export async function registerReferee(
 ): Promise<void> {
   const { name, endpoint, joinCode, maxConcurrentMatches, registerTimeoutMs: timeoutMs, dataFolder } = options;
   const contact = await contactEndpoint({ manager, server, endpoint, timeoutMs, self, signal });
-  const display_name = name ?? `Referee ${placeName(contact)}`;
+  const display_name = name ?? `Referee ${addressLabel(contact)}`;
   const sender = `referee:${display_name}`;
   const tokenFile = tokenFileOf(dataFolder, "referee", String(server.port));
   const { response, token } = await register({
@@ -39,7 +39,7 @@ export async function registerReferee(
       max_concurrent_matches: maxConcurrentMatches,
     },
     response: RefereeRegisterResponse,
-    token: takeToken(self, tokenFile, sender, signal),
+    token: acquireToken(self, tokenFile, sender, signal),
   });
   identity.id = response.referee_id ?? display_name;
   identity.token = token;

@@ -39,7 +39,7 @@ describe("systemUses", () => {
     ['const net = process.getBuiltinModule("node:net");', "the network", "getBuiltinModule"],
     ["const files = systemDisk(clock);", "the disk", "systemDisk"],
     ["const store = openLockedStore(file, SCHEMA, clock, onLost);", "the disk", "openLockedStore"],
-    ["const lock = takeFile(file);", "the disk", "takeFile"],
+    ["const lock = lockFile(file);", "the disk", "lockFile"],
     ['import { openSqlite } from "#shared/store/sqlite.ts";', "the disk", "openSqlite"],
     ["const writer = threadWriter(file, onDeath, clock);", "the disk", "threadWriter"],
     ["const writer = localWriter(db, clock);", "the disk", "localWriter"],

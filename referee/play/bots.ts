@@ -7,7 +7,7 @@ import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { Disk } from "#shared/runtime/files/disk.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
-import { ownSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
+import { readOrCreateSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { type MatchDriver, MatchWithdrawn } from "../match/driven-match.ts";
 import { playSeats } from "../match/play-match.ts";
 import { BotProcesses, builtInBots } from "./bot-processes.ts";
@@ -46,7 +46,7 @@ export function createBots({ driver, known, dataFolder, disk, log, clock, timeou
   const drive = async (sessionId: string, role: Role, bot: string): Promise<void> => {
     try {
       const endpoint = known.get(bot) ?? (await processes.endpointOf(bot));
-      const secret = known.has(bot) ? null : ownSecret({ disk, ids: driver.ids }, secretFile);
+      const secret = known.has(bot) ? null : readOrCreateSecret({ disk, ids: driver.ids }, secretFile);
       const order = { ...orderFor(driver.host, sessionId, role, { bot, endpoint, secret }), timeouts };
       await playSeats(driver, order, sessionId, stopping.signal);
     } catch (thrown) {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { PATIENCE } from "#shared/lib/testing/patience.ts";
-import { takeFile } from "#shared/store/sqlite.ts";
+import { lockFile } from "#shared/store/sqlite.ts";
 import { SessionState } from "./documents.ts";
 import { startTestHost, type TestAgent, type TestHost } from "./testing/host.ts";
 
@@ -206,7 +206,7 @@ describe("a data file", () => {
   it("belongs to one host, until it stops", async () => {
     const first = await startTestHost();
     const again = { dataFolder: first.dataFolder };
-    const held = takeFile(join(first.dataFolder, `referee-${first.port}.sqlite`));
+    const held = lockFile(join(first.dataFolder, `referee-${first.port}.sqlite`));
     expect(held).toBe(null);
     await first.stop();
     const second = await startTestHost({ ...again, port: first.port });

@@ -29,7 +29,7 @@ function networkArgs({ manager }: Config, managerUrl: string): readonly string[]
 
 function managerSpec(place: RunPlace, extra: readonly string[]): AgentSpec {
   const args = ["--config", place.configFile, "--data", place.dataFolder, ...extra];
-  return { name: "league manager", script: "league-manager/main.ts", args, tellsEvents: true };
+  return { name: "league manager", script: "league-manager/main.ts", args, reportsEvents: true };
 }
 
 function refereeSpecs(config: Config, place: RunPlace): readonly AgentSpec[] {

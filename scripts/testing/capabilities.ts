@@ -70,7 +70,7 @@ const capabilities: readonly Capability[] = [
     name: "the disk",
     instead:
       "take Disk (shared/runtime/files/disk.ts) as an argument; only the entry point of a process passes systemDisk",
-    calls: /\b(systemDisk|openLockedStore|lockStore|isInUse|takeFile|openSqlite|threadWriter|localWriter)\b/g,
+    calls: /\b(systemDisk|openLockedStore|lockStore|isInUse|lockFile|openSqlite|threadWriter|localWriter)\b/g,
     modules: /^$/,
     // The entry point of agents, and the commands, which also read the stores of other processes.
     implementedBy: /^(shared\/store\/.*|shared\/runtime\/(files\/disk|files\/locked-store|agent)\.ts|scripts\/.*)$/,

@@ -10,15 +10,22 @@ import type { AgentReport } from "./process/agent-report.ts";
 import { EXIT, fileFault, StartError, StoreLost } from "./process/exit.ts";
 import { type Logger, openLog } from "./process/logger.ts";
 import { endWithNpm } from "./process/parent-watchdog.ts";
-import { startGateOpened } from "./process/start-gate.ts";
+import { waitForStartGate } from "./process/start-gate.ts";
 
-/** The process around an agent: its log, its output, and the clock, randomness, network and disk for the agent. */
+/**
+ * The process of an agent: its log, its output, and the clock, the random numbers, the network and the disk that the
+ * agent uses.
+ */
 export interface AgentProcess {
   readonly log: Logger;
-  /** A line for the person at the terminal, on stderr; silent under a parent that shows its own progress. */
+  /**
+   * Logs a line and writes it to stderr for the person at the terminal. Under a parent process, which shows its own
+   * progress, the line is only logged.
+   */
   say(line: string): void;
-  /** A line that is shown even then. */
+  /** Logs a line and always writes it to stderr. */
   warn(line: string): void;
+  /** Sends a report to the parent process, if there is one. */
   report(report: AgentReport): void;
   readonly clock: Clock;
   /** Random tokens and ids for the agent. */
@@ -28,31 +35,32 @@ export interface AgentProcess {
 }
 
 export interface RunningAgent {
-  /** Resolves when there is nothing more to do: the process then stops by itself. */
+  /** Resolves when the agent has nothing more to do. The process then stops. */
   readonly ended?: Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Runs an agent as this process: starts it, stops it cleanly on SIGINT, SIGTERM or when the parent is gone, and turns errors
- * into one line and an exit code. A second signal ends the process at once. Without a data folder nothing is logged.
+ * Runs an agent in this process. Stops it cleanly on SIGINT, on SIGTERM, and when the parent process has ended, and
+ * turns an error into one line and an exit code. A second signal ends the process immediately. Without a data folder no
+ * log file is written.
  */
 export async function runAgentProcess(
   name: string,
   dataFolder: string | null,
   start: (self: AgentProcess) => Promise<RunningAgent>,
 ): Promise<void> {
-  keepRequestsYoung();
-  // The files of agents hold seeds and sealed choices: other users of the machine must not read them.
+  disablePretenuring();
+  // The files of agents contain seeds and secret choices. Other users of the machine must not read them.
   process.umask(0o077);
-  const log = openOwnLog(name, dataFolder);
+  const log = openAgentLog(name, dataFolder);
   const life: Life = { name, log, self: agentProcess(name, log), running: null, isStopping: false, isEnding: false };
   endWithNpm();
   stopOnSignals(life);
   process.on("uncaughtException", (thrown) => crash(life, thrown));
   process.on("unhandledRejection", (thrown) => crash(life, thrown));
   try {
-    await startGateOpened();
+    await waitForStartGate();
     life.running = await start(life.self);
     void life.running.ended?.then(() => stop(life, EXIT.ok));
   } catch (thrown) {
@@ -60,7 +68,7 @@ export async function runAgentProcess(
   }
 }
 
-/** The agent of this process, from its start to its end. */
+/** The state of this process's agent, from its start to its end. */
 interface Life {
   readonly name: string;
   readonly log: ReturnType<typeof openLog>;
@@ -77,8 +85,8 @@ const write = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-/** A parent shows lines with the name of their agent, so the agent names itself only without one. */
-const named = (name: string, line: string): string => (isUnderParent() ? line : `${name}: ${line}`);
+/** Adds the agent's name to a line. A parent process adds it itself. */
+const withAgentName = (name: string, line: string): string => (isUnderParent() ? line : `${name}: ${line}`);
 
 function agentProcess(name: string, log: Logger): AgentProcess {
   const isSilent = isUnderParent();
@@ -90,7 +98,7 @@ function agentProcess(name: string, log: Logger): AgentProcess {
     },
     warn(line) {
       log.warn(line);
-      write(named(name, line));
+      write(withAgentName(name, line));
     },
     report(report) {
       if (process.connected) process.send?.(report);
@@ -126,20 +134,20 @@ async function stop(life: Life, code: number): Promise<void> {
   end(life, code);
 }
 
-/** Ends the process with one line about an error: a stack trace only for errors of the program itself. */
+/** Ends the process with one line about an error. Only an error of the program itself has a stack trace. */
 function crash(life: Life, thrown: unknown): void {
   if (life.isEnding) return;
   const { name, log } = life;
-  if (thrown instanceof StoreLost) life.self.report({ type: "cannot_go_on" });
+  if (thrown instanceof StoreLost) life.self.report({ type: "cannot_continue" });
   if (thrown instanceof StartError) {
-    write(named(name, thrown.message));
+    write(withAgentName(name, thrown.message));
     end(life, thrown.exitCode);
     return;
   }
   log.fatal({ err: thrown }, "crashed");
-  // While the agent starts, a file that cannot be used is no fault of the program. Later the place in the code is needed.
+  // While the agent starts, a file that cannot be used is not a fault of the program. Later the stack trace is needed.
   const fault = life.running === null ? fileFault(thrown) : null;
-  if (fault !== null) write(named(name, fault));
+  if (fault !== null) write(withAgentName(name, fault));
   else write(`${name}: ${thrown instanceof Error ? thrown.stack : String(thrown)}`);
   end(life, EXIT.failed);
 }
@@ -150,16 +158,16 @@ function end(life: Life, code: number): void {
 }
 
 /**
- * V8 watches the first objects that each place in the code allocates. If they live long, it allocates the later ones in the old generation. Many
- * requests at once right after the start mislead it about objects of one request, and then each later request needs a fifth more CPU
- * (docs/performance.md).
+ * Disables pretenuring in V8. V8 observes the first objects of each allocation site. If they live long, it allocates
+ * the following objects of the site in the old generation. Many requests immediately after the start make the objects
+ * of a request look long-lived, and each later request then needs 20 % more CPU time (docs/performance.md).
  */
-function keepRequestsYoung(): void {
+function disablePretenuring(): void {
   setFlagsFromString("--no-allocation-site-pretenuring");
 }
 
-/** Opens the log; a folder that cannot be written ends the process with one line. */
-function openOwnLog(name: string, dataFolder: string | null): ReturnType<typeof openLog> {
+/** Opens the log. Ends the process with one line if the folder cannot be written. */
+function openAgentLog(name: string, dataFolder: string | null): ReturnType<typeof openLog> {
   try {
     return openLog(dataFolder === null ? null : join(dataFolder, "logs", `${fileNameOf(name)}.log`), name);
   } catch (thrown) {

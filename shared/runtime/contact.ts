@@ -9,7 +9,7 @@ interface ContactOptions {
   /** The manager's endpoint, `http://…/mcp`. */
   readonly manager: string;
   readonly server: Pick<Listening, "url" | "port" | "isOnEveryAddress">;
-  /** Where the agent is reached, as its user says; null for where it listens. */
+  /** The endpoint that the user has given; null if the agent is reached at the address on which it listens. */
   readonly endpoint: string | null;
   readonly timeoutMs: number;
   readonly self: Pick<AgentProcess, "say" | "warn" | "clock" | "network">;
@@ -20,8 +20,9 @@ const RETRY_MS = 500;
 const RETRIES_PER_LINE = 20;
 
 /**
- * The endpoint that an agent gives to the manager. An agent that listens on every address gives the one by which it reaches the
- * manager, and keeps trying until it reaches it.
+ * Returns the endpoint that an agent announces to the manager: the given endpoint, or the address on which the agent
+ * listens. An agent that listens on all addresses announces the address from which it reaches the manager, and retries
+ * until it does. Throws a StartError if `signal` is aborted.
  */
 export async function contactEndpoint(options: ContactOptions): Promise<string> {
   const { manager, server, endpoint, self, signal, timeoutMs } = options;
@@ -31,14 +32,14 @@ export async function contactEndpoint(options: ContactOptions): Promise<string> 
     try {
       return `${httpUrl(await self.network.addressToward(manager, timeoutMs), server.port)}/mcp`;
     } catch (thrown) {
-      if (attempt % RETRIES_PER_LINE === 0) tellUnreached(self, manager, messageOf(thrown), attempt);
+      if (attempt % RETRIES_PER_LINE === 0) reportUnreachable(self, manager, messageOf(thrown), attempt);
     }
     if (!(await self.clock.pause(RETRY_MS, signal))) throw new StartError("stopped before it was registered");
   }
 }
 
-/** Says that the manager does not answer. After the first attempts it is a warning, which is shown in a run too. */
-export function tellUnreached(
+/** Reports that the manager does not answer. Reports after the first attempt are warnings, which a run also shows. */
+export function reportUnreachable(
   self: Pick<AgentProcess, "say" | "warn">,
   manager: string,
   why: string,
@@ -52,8 +53,11 @@ export function tellUnreached(
   else self.warn(line);
 }
 
-/** What distinguishes an agent without a name from others: its port on this machine, else its address and port. */
-export function placeName(contact: string): string {
+/**
+ * Returns the text that distinguishes the display names of agents without a name: the port of an agent on this machine,
+ * otherwise its address and port.
+ */
+export function addressLabel(contact: string): string {
   const url = new URL(contact);
   return isOnLoopback(contact) ? url.port : url.host;
 }

@@ -20,7 +20,7 @@ function optionsWith(lines: string[], ports: readonly number[]): ListenOptions {
   };
 }
 
-test("faults of a server that listens are logged, each of them, and it goes on listening", async () => {
+test("a listening server logs each of its errors and continues to listen", async () => {
   const spy = vi.spyOn(Server.prototype, "listen");
   const lines: string[] = [];
   const listening = await listen(network, optionsWith(lines, [0]));
@@ -32,7 +32,7 @@ test("faults of a server that listens are logged, each of them, and it goes on l
   await listening.close();
 });
 
-test("a taken port is passed over, and named when there is no other", async () => {
+test("a port in use is skipped, and named in the error if no other port is free", async () => {
   const first = await listen(network, optionsWith([], [0]));
   const second = await listen(network, optionsWith([], [first.port, 0]));
   expect(second.port).not.toBe(first.port);
@@ -41,7 +41,7 @@ test("a taken port is passed over, and named when there is no other", async () =
   await Promise.all([first.close(), second.close()]);
 });
 
-test("a server that has closed leaves no timer", async () => {
+test("a closed server has no pending timer", async () => {
   const clock = manualClock();
   const listening = await listen(httpNetwork(clock), optionsWith([], [0]));
   await fetch(`${listening.url}/mcp`, { method: "POST", body: "{}" });
@@ -50,7 +50,7 @@ test("a server that has closed leaves no timer", async () => {
   expect(clock.timers()).toBe(0);
 });
 
-test("refused requests are in the agent's log, without tokens", async () => {
+test("rejected requests are logged without tokens", async () => {
   const lines: string[] = [];
   const listening = await listen(network, optionsWith(lines, [0]));
   await fetch(`${listening.url}/mcp`, { method: "POST", body: "{}", headers: { authorization: "Bearer secret" } });

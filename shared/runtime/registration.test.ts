@@ -12,28 +12,28 @@ import { newEnvelope } from "../protocol/testing/envelope.ts";
 import { collect } from "../rpc/http/request.ts";
 import type { AgentProcess } from "./agent.ts";
 import { systemDisk } from "./files/disk.ts";
-import { register, takeToken } from "./registration.ts";
+import { acquireToken, register } from "./registration.ts";
 import { silentProcess } from "./testing/process.ts";
 
-interface Asked {
+interface Attempt {
   readonly id: unknown;
   readonly token: string;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-const ends: (() => void | Promise<void>)[] = [];
+const cleanups: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Registers a player with a manager that does what a test says. */
+/** Registers a player with a manager that handles each attempt with `manager`. */
 async function registering(
-  manager: (asked: Asked, tokenFile: string) => void,
-  { signal, own = {} }: { readonly signal?: AbortSignal; readonly own?: Partial<AgentProcess> } = {},
+  manager: (attempt: Attempt, tokenFile: string) => void,
+  { signal, overrides = {} }: { readonly signal?: AbortSignal; readonly overrides?: Partial<AgentProcess> } = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), "registration-"));
-  ends.push(() => rmSync(folder, { recursive: true }));
+  cleanups.push(() => rmSync(folder, { recursive: true }));
   const tokenFile = join(folder, "tokens", "player-Ann");
   const server = createServer((request, response) =>
     collect(request, 100_000, (body) => {
@@ -42,12 +42,12 @@ async function registering(
     }),
   );
   await once(server.listen(0, "127.0.0.1"), "listening");
-  ends.push(() => void server.close().closeAllConnections());
-  const self = silentProcess("player", own);
+  cleanups.push(() => void server.close().closeAllConnections());
+  const self = silentProcess("player", overrides);
   const peers = self.network.createPeers();
-  ends.push(() => peers.close());
+  cleanups.push(() => peers.close());
   const stopping = signal ?? new AbortController().signal;
-  const token = takeToken(self, tokenFile, "player:Ann", stopping);
+  const token = acquireToken(self, tokenFile, "player:Ann", stopping);
   const registered = register({
     ...{ peers, token, tokenFile, payload: {}, timeoutMs: 5_000 },
     type: "PLAYER_REGISTER_REQUEST",
@@ -60,33 +60,33 @@ async function registering(
   return { registered, tokenFile };
 }
 
-function reply({ id, response }: Asked, payload: object): void {
+function reply({ id, response }: Attempt, payload: object): void {
   const envelope = newEnvelope("PLAYER_REGISTER_RESPONSE", "league_manager:LM01", payload);
   const content = [{ type: "text", text: JSON.stringify(envelope) }];
   response.end(JSON.stringify({ jsonrpc: "2.0", id, result: { content } }));
 }
 
-it("asks again with the same token, written down before it was first sent, when the answer was lost or there were too many callers", async () => {
-  const asked: { readonly token: string; readonly wasKept: boolean }[] = [];
-  const { registered, tokenFile } = await registering((one, file) => {
-    const { token, request, response } = one;
-    asked.push({ token, wasKept: existsSync(file) && readFileSync(file, "utf8").trim() === token });
-    if (asked.length === 1) return request.socket.destroy();
-    if (asked.length === 2) return response.writeHead(429, { "retry-after": "1" }).end("{}");
-    return reply(one, { status: "ACCEPTED", player_id: "P01", auth_token: token, league_ids: ["l"] });
+it("a registration is repeated after a lost answer and after status 429, with the token that was stored before it was sent", async () => {
+  const attempts: { readonly token: string; readonly wasStored: boolean }[] = [];
+  const { registered, tokenFile } = await registering((attempt, file) => {
+    const { token, request, response } = attempt;
+    attempts.push({ token, wasStored: existsSync(file) && readFileSync(file, "utf8").trim() === token });
+    if (attempts.length === 1) return request.socket.destroy();
+    if (attempts.length === 2) return response.writeHead(429, { "retry-after": "1" }).end("{}");
+    return reply(attempt, { status: "ACCEPTED", player_id: "P01", auth_token: token, league_ids: ["l"] });
   });
   const { token } = await registered;
-  expect(asked).toEqual([
-    { token, wasKept: true },
-    { token, wasKept: true },
-    { token, wasKept: true },
+  expect(attempts).toEqual([
+    { token, wasStored: true },
+    { token, wasStored: true },
+    { token, wasStored: true },
   ]);
   expect([isToken(token), statSync(tokenFile).mode & 0o777]).toEqual([true, 0o600]);
 });
 
-it("keeps the token that the manager gives instead of the one that was brought", async () => {
-  const { registered, tokenFile } = await registering((asked) =>
-    reply(asked, { status: "ACCEPTED", player_id: "P01", auth_token: "the manager's choice" }),
+it("the token in the manager's answer replaces the stored token", async () => {
+  const { registered, tokenFile } = await registering((attempt) =>
+    reply(attempt, { status: "ACCEPTED", player_id: "P01", auth_token: "the manager's choice" }),
   );
   expect((await registered).token).toBe("the manager's choice");
   expect([systemDisk(systemClock).readSecret(tokenFile), statSync(tokenFile).mode & 0o777]).toEqual([
@@ -96,33 +96,33 @@ it("keeps the token that the manager gives instead of the one that was brought",
 });
 
 it.each([
-  ["a rejection, whatever comes with it", { status: "REJECTED", auth_token: "a token", reason: "full" }, /: full$/],
+  ["a rejection with a token", { status: "REJECTED", auth_token: "a token", reason: "full" }, /: full$/],
   ["an acceptance without a token", { status: "ACCEPTED", player_id: "P01" }, /no reason given/],
-  ["an answer that is none", { status: "PERHAPS" }, /not a registration/],
-])("%s is final, and the agent's own token is kept for another time", async (_, payload, reason) => {
-  const brought: string[] = [];
-  const { registered, tokenFile } = await registering((asked) => {
-    brought.push(asked.token);
-    reply(asked, payload);
+  ["an answer with an unknown status", { status: "PERHAPS" }, /not a registration/],
+])("%s is final, and the agent's token stays in its file", async (_, payload, reason) => {
+  const sentTokens: string[] = [];
+  const { registered, tokenFile } = await registering((attempt) => {
+    sentTokens.push(attempt.token);
+    reply(attempt, payload);
   });
   await expect(registered).rejects.toThrow(reason);
-  expect(brought).toEqual([systemDisk(systemClock).readSecret(tokenFile)]);
+  expect(sentTokens).toEqual([systemDisk(systemClock).readSecret(tokenFile)]);
 });
 
-it("a rejection that is retryable is reported once, and the agent registers again a second later", async () => {
+it("a retryable rejection is reported once, and the agent registers again after one second", async () => {
   const pauses: number[] = [];
   const warnings: string[] = [];
   const pause: Clock["pause"] = async (ms) => pauses.push(ms) > 0;
-  let asked = 0;
+  let attempts = 0;
   const { registered } = await registering(
-    (one) =>
+    (attempt) =>
       reply(
-        one,
-        ++asked < 3
+        attempt,
+        ++attempts < 3
           ? { status: "REJECTED", reason: "too\nearly", error_code: "L001", retryable: true }
-          : { status: "ACCEPTED", player_id: "P01", auth_token: one.token },
+          : { status: "ACCEPTED", player_id: "P01", auth_token: attempt.token },
       ),
-    { own: { clock: { ...systemClock, pause }, warn: (line) => warnings.push(line) } },
+    { overrides: { clock: { ...systemClock, pause }, warn: (line) => warnings.push(line) } },
   );
   expect((await registered).response.player_id).toBe("P01");
   expect(pauses).toEqual([1_000, 1_000]);
@@ -131,16 +131,16 @@ it("a rejection that is retryable is reported once, and the agent registers agai
 
 it("an agent that is stopped while it waits to register again sends no more requests", async () => {
   const stopping = new AbortController();
-  let asked = 0;
+  let attempts = 0;
   const { registered } = await registering(
-    (one) => {
-      asked++;
-      reply(one, { status: "REJECTED", reason: "too early", error_code: "L001", retryable: true });
+    (attempt) => {
+      attempts++;
+      reply(attempt, { status: "REJECTED", reason: "too early", error_code: "L001", retryable: true });
     },
-    { signal: stopping.signal, own: { warn: () => stopping.abort() } },
+    { signal: stopping.signal, overrides: { warn: () => stopping.abort() } },
   );
   await expect(registered).rejects.toThrow("stopped before it was registered");
-  expect(asked).toBe(1);
+  expect(attempts).toBe(1);
 });
 
 it("a rejected registration names the faulty fields, without JSON", async () => {
@@ -153,21 +153,23 @@ it("a rejected registration names the faulty fields, without JSON", async () => 
   const { registered } = await registering(({ id, response }) =>
     response.end(JSON.stringify({ jsonrpc: "2.0", id, error })),
   );
-  const told =
+  const expected =
     "payload.display_name: must have at most 100 characters; payload.league_ids.0: must not [2J be empty; is too old";
-  await expect(registered).rejects.toThrow(new RegExp(`/mcp refused the registration: ${told.replace("[", "\\[")}$`));
+  await expect(registered).rejects.toThrow(
+    new RegExp(`/mcp rejected the registration: ${expected.replace("[", "\\[")}$`),
+  );
 });
 
-it("an agent that is stopped meanwhile asks no more", async () => {
+it("an agent that is stopped during a request sends no more requests", async () => {
   const stopping = new AbortController();
-  let asked = 0;
+  let attempts = 0;
   const { registered } = await registering(
     () => {
-      asked++;
+      attempts++;
       stopping.abort();
     },
     { signal: stopping.signal },
   );
   await expect(registered).rejects.toThrow("stopped before it was registered");
-  expect(asked).toBe(1);
+  expect(attempts).toBe(1);
 });

@@ -6,21 +6,21 @@ import { operatorText } from "../rpc/peer/connection-fault.ts";
 import { asRefused, type Peers } from "../rpc/peer/peer.ts";
 import type { CallFault } from "../rpc/peer/pending.ts";
 import type { AgentProcess } from "./agent.ts";
-import { tellUnreached } from "./contact.ts";
+import { reportUnreachable } from "./contact.ts";
 import { StartError } from "./process/exit.ts";
-import { ownSecret, type Secrets } from "./secret-file.ts";
+import { readOrCreateSecret, type Secrets } from "./secret-file.ts";
 
 export interface RegistrationOptions<Response> {
   readonly peers: Peers;
   /** The manager's endpoint, `http://…/mcp`. */
   readonly manager: string;
   readonly type: MessageType;
-  /** `player:NAME` or `referee:NAME`: before registration the agent's own name is its id. */
+  /** `player:NAME` or `referee:NAME`. Before its registration an agent uses its name as its id. */
   readonly sender: string;
   readonly payload: object;
   readonly response: z.ZodType<Response>;
   readonly timeoutMs: number;
-  /** The agent's own token, from `takeToken`. */
+  /** The agent's token, from `acquireToken`. */
   readonly token: string;
   readonly tokenFile: string;
   readonly self: AgentProcess;
@@ -33,29 +33,33 @@ const LAST_RETRY_MS = 500;
 const REJECTED_RETRY_MS = 1_000;
 const REPLY_BYTES = 64 * 1024 * 1024;
 
-/** Whether it may be otherwise later: nobody there, nobody that has time, or too many callers from this address. */
-const isPassing = ({ cause, status }: CallFault): boolean =>
+/**
+ * Returns whether a repeated call may succeed: no manager answered, the call timed out, or the manager has too many
+ * callers.
+ */
+const isTemporary = ({ cause, status }: CallFault): boolean =>
   cause === "refused" || cause === "timeout" || status === 429 || status === 503;
 
 /**
- * The token that an agent chooses for itself, kept in a file (mode 0600) before it is sent, so that an agent that is killed is known by it when it
- * asks again. It is held until `signal` is aborted: StartError when another process holds it, since two agents with one token would be one to the manager.
+ * Returns the token that an agent chooses for itself. It is stored in a file (mode 0600) before it is sent, so that an
+ * agent that was killed registers again with the same token. The file is locked until `signal` is aborted. Throws a
+ * StartError if another process has locked it, because two agents with one token would be one agent to the manager.
  */
-export function takeToken(self: Secrets, tokenFile: string, sender: string, signal: AbortSignal): string {
-  const lock = self.disk.take(tokenFile);
+export function acquireToken(self: Secrets, tokenFile: string, sender: string, signal: AbortSignal): string {
+  const lock = self.disk.lock(tokenFile);
   if (!lock) {
-    throw new StartError(`${sender} runs already, by the token in ${tokenFile}: take another --name or --data`);
+    throw new StartError(`${sender} is already running with the token in ${tokenFile}: use another --name or --data`);
   }
   signal.addEventListener("abort", () => lock.release());
-  return ownSecret(self, tokenFile);
+  return readOrCreateSecret(self, tokenFile);
 }
 
 const stopped = (): StartError => new StartError("stopped before it was registered");
 
 /**
- * Registers with the manager. Tries again while no manager answers and after a retryable rejection, until `signal` is aborted; any other
- * rejection is final (StartError).
- * Returns the manager's answer, whose token has been kept: the agent's own, unless the manager knows better.
+ * Registers with the manager. Retries while no manager answers and after a retryable rejection, until `signal` is
+ * aborted. Returns the manager's answer and the token in it, which has been stored. It is the agent's own token unless
+ * the manager has chosen another one. Throws a StartError after any other rejection, and if `signal` is aborted.
  */
 export async function register<
   Response extends {
@@ -66,12 +70,12 @@ export async function register<
     retryable?: boolean | null | undefined;
   },
 >(options: RegistrationOptions<Response>): Promise<{ response: Response; token: string }> {
-  const { peers, manager, self, signal, token: own } = options;
+  const { peers, manager, self, signal, token: sentToken } = options;
   let hasReported = false;
   for (let attempt = 0; ; attempt++) {
     const envelope = newEnvelope(options.type, options.sender, options.payload, {
       messageId: self.ids.uuid(),
-      authToken: own,
+      authToken: sentToken,
       at: self.clock.iso(),
     });
     const call = { timeoutMs: options.timeoutMs, maxReplyBytes: REPLY_BYTES, signal };
@@ -83,22 +87,22 @@ export async function register<
         throw new StartError(`the manager at ${manager} answered ${reply.value.type}, not a registration`);
       const { status, auth_token: token, reason, error_code, retryable } = response.data;
       if (status !== "ACCEPTED" || !token) {
-        const which = error_code === "L003" ? `. The token that was sent is in ${options.tokenFile}` : "";
+        const hint = error_code === "L003" ? `. The token that was sent is in ${options.tokenFile}` : "";
         const why = `registration was rejected: ${inOneLine(reason ?? "no reason given")}`;
-        if (retryable !== true || status === "ACCEPTED") throw new StartError(`${why}${which}`);
+        if (retryable !== true || status === "ACCEPTED") throw new StartError(`${why}${hint}`);
         if (!hasReported) self.warn(`${why}. Trying again every second`);
         hasReported = true;
         if (!(await self.clock.pause(REJECTED_RETRY_MS, signal))) throw stopped();
         continue;
       }
-      if (token !== own) self.disk.writeSecret(options.tokenFile, token);
+      if (token !== sentToken) self.disk.writeSecret(options.tokenFile, token);
       return { response: response.data, token };
     }
-    if (!isPassing(reply.error)) {
+    if (!isTemporary(reply.error)) {
       const why = reply.error.refusedFields ?? inOneLine(operatorText(reply.error));
-      throw new StartError(`the manager at ${manager} refused the registration: ${why}`);
+      throw new StartError(`the manager at ${manager} rejected the registration: ${why}`);
     }
-    if (attempt % 20 === 0) tellUnreached(self, manager, operatorText(reply.error), attempt);
+    if (attempt % 20 === 0) reportUnreachable(self, manager, operatorText(reply.error), attempt);
     await self.clock.pause(Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempt), signal);
   }
 }

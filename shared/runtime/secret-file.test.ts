@@ -6,13 +6,13 @@ import { systemClock } from "../lib/clock.ts";
 import { systemIds } from "../lib/ids.ts";
 import { systemDisk } from "./files/disk.ts";
 import { StartError } from "./process/exit.ts";
-import { ownSecret } from "./secret-file.ts";
+import { readOrCreateSecret } from "./secret-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "secret-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it("a folder in the place of a secret is a fault in one line that names it", () => {
-  expect(() => ownSecret({ disk: systemDisk(systemClock), ids: systemIds }, folder)).toThrow(
-    new StartError(`cannot use ${folder}: a folder is in its place`),
+it("a folder instead of a secret file is reported in one line with its path", () => {
+  expect(() => readOrCreateSecret({ disk: systemDisk(systemClock), ids: systemIds }, folder)).toThrow(
+    new StartError(`cannot use ${folder}: it is a folder`),
   );
 });

@@ -8,7 +8,7 @@ import { webApp } from "./web.ts";
 
 const LOG_ERROR = 50;
 
-/** A server with the route `/files/:name`, which fails; `logged` are the lines of its log. */
+/** Starts a server whose route `/files/:name` fails. `logged` contains the lines of its log. */
 async function startServer() {
   const logged: { level: number; err?: { message: string } }[] = [];
   const lines = new Writable({
@@ -28,7 +28,7 @@ async function startServer() {
   return { logged, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-test("a path that cannot be decoded is answered with 400 in JSON, and not logged", async () => {
+test("a path that cannot be decoded is answered with 400 in JSON and is not logged", async () => {
   const { logged, url } = await startServer();
   const response = await fetch(`${url}/files/%E0%A4%A`);
   expect(response.status).toBe(400);
@@ -36,7 +36,7 @@ test("a path that cannot be decoded is answered with 400 in JSON, and not logged
   expect(logged).toEqual([]);
 });
 
-test("an error of a route is answered with 500 in JSON without its text, and logged", async () => {
+test("an error of a route is answered with 500 in JSON without its message, and is logged", async () => {
   const { logged, url } = await startServer();
   const response = await fetch(`${url}/files/one`);
   expect(response.status).toBe(500);

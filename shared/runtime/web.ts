@@ -2,10 +2,13 @@ import type { RequestListener } from "node:http";
 import type { ErrorRequestHandler, Express } from "express";
 import type { Logger } from "./process/logger.ts";
 
-/** An agent's own pages and routes. */
+/** Adds the pages and routes of an agent to express. */
 type Routes = (app: Express) => void | Promise<void>;
 
-/** Everything of an agent that is neither `/mcp` nor a probe: its own routes on express, both loaded when first asked for. */
+/**
+ * Returns a function that creates the handler of all requests to an agent except `/mcp` and the probes. It loads
+ * express and the routes, so it is called at the first such request.
+ */
 export const webApp = (log: Logger, routes?: Routes) => async (): Promise<RequestListener> => {
   try {
     const { default: express } = await import("express");
@@ -25,13 +28,16 @@ export const webApp = (log: Logger, routes?: Routes) => async (): Promise<Reques
   }
 };
 
-/** Answers in JSON and without a stack, which would name paths of this machine. Express recognizes an error handler by its four parameters. */
+/**
+ * Answers errors as JSON without a stack trace, which would contain paths of this machine. Express recognizes an error
+ * handler by its four parameters.
+ */
 const errorHandler =
   (log: Logger): ErrorRequestHandler =>
   (thrown, _request, response, next) => {
     const status = statusOf(thrown);
     if (status === 500) log.error({ err: thrown }, "a page or route failed");
-    // Express closes the connection of a response that has begun.
+    // Express closes the connection if the response has begun.
     if (response.headersSent) return next(thrown);
     const error =
       status === 500
@@ -40,7 +46,7 @@ const errorHandler =
     response.status(status).json({ error });
   };
 
-/** The status that express and its parsers give to a request that cannot be read; 500 for any other error. */
+/** Returns the status that express and its parsers give to a request that cannot be read; 500 for any other error. */
 function statusOf(thrown: unknown): number {
   const { status } = (thrown ?? {}) as { status?: unknown };
   return typeof status === "number" && status >= 400 && status < 500 ? status : 500;

@@ -83,7 +83,7 @@ export function checkFormat(file: string): void {
  * Locks a database file until `release` is called or the process ends in any way. Returns null if another process has
  * the lock. Two hosts on one file would each rely on a state in memory that the other does not update.
  */
-export function takeFile(file: string): { release(): void } | null {
+export function lockFile(file: string): { release(): void } | null {
   mkdirSync(dirname(file), { recursive: true });
   const lock = new DatabaseSync(`${file}.lock`);
   try {
@@ -99,7 +99,7 @@ export function takeFile(file: string): { release(): void } | null {
  * Returns the first table of a file, by name, whose columns differ from those that a schema gives it. Returns null if
  * there is none or if the file does not exist. Throws OtherFormat if the file has another format.
  */
-export function foreignTable(file: string, schema: string): string | null {
+export function mismatchedTable(file: string, schema: string): string | null {
   if (!existsSync(file)) return null;
   const columns = (name: string, schema: string): ReadonlyMap<string, string> => {
     const db = new DatabaseSync(name);

@@ -112,7 +112,7 @@ describe("league serve, and players that join", () => {
     const second = await start("scripts/league.ts", ["join", "random", ...place, ...manager]).ended;
     expect({ code: second.code, told: second.stderr.split("\n").at(-2) }).toMatchObject({
       code: 1,
-      told: expect.stringContaining("Twin: player:Twin runs already, by the token in "),
+      told: expect.stringContaining("Twin: player:Twin is already running with the token in "),
     });
     // Killed outright it leaves nothing that would keep it from coming back.
     first.signal("SIGKILL");

@@ -74,7 +74,7 @@ export default ({ legal }) => legal[0];
     for (const { how, test, ended } of await Promise.all(endings)) {
       expect(ended.code, ended.stderr).toBe(0);
       expect(ended.stderr.split(`Player1: ${how}; it is started again`)).toHaveLength(4);
-      expect(ended.stderr).toContain(`Player1: ${how}, after 3 restarts; the league goes on without it`);
+      expect(ended.stderr).toContain(`Player1: ${how}, after 3 restarts; the league continues without it`);
       const [league] = documentOf(ended).leagues;
       expect(league?.matches).toHaveLength(6);
       for (const { roles, winner, termination } of league?.matches ?? []) {

@@ -164,7 +164,7 @@ describe("a folder in the place of a secret", () => {
     const placed = (text: string): string => text.replace("PORT", port).replace("FOLDER", folder);
     mkdirSync(join(folder, placed(secret)), { recursive: true });
     const { code, stderr } = await start(program, [...args.map(placed), "--data", folder]).ended;
-    expect(stderr).toMatch(/(^|\n)\S+: cannot use \S+: a folder is in its place\n$/);
+    expect(stderr).toMatch(/(^|\n)\S+: cannot use \S+: it is a folder\n$/);
     expect(code).toBe(1);
     expect(stderr).toContain(join(folder, placed(secret)));
   });

@@ -140,7 +140,7 @@ describe("Codenames in a league", () => {
 
   it("must have room for the players of a match", () => {
     const leagues = [{ league_id: "c", game: "codenames.v1", max_players: 3, min_players: 2 }];
-    const message = "must be at least 4: a match of codenames.v1 has so many players";
+    const message = "must be at least 4, the number of players in a match of codenames.v1";
     expect(Config.safeParse({ leagues }).error?.issues).toMatchObject([
       { path: ["leagues", 0, "max_players"], message },
       { path: ["leagues", 0, "min_players"], message },

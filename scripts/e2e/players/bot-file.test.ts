@@ -84,7 +84,7 @@ describe("a bot of one's own", () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 1,
       stdout: "",
-      stderr: "Player1 ended with code 0 before it was up\n",
+      stderr: "Player1 ended with code 0 before it was ready\n",
     });
     expect(processesIn(test.folder)).toEqual([]);
   });

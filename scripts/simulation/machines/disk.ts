@@ -56,7 +56,7 @@ export function createDisk(options: DiskOptions, copied: ReadonlyMap<string, str
           writers.push(writer);
           return { db, writer, close: () => writer.close() };
         },
-        take(file) {
+        lock(file) {
           if (taken.has(file)) return null;
           taken.add(file);
           return { release: () => void taken.delete(file) };

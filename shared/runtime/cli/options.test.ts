@@ -5,12 +5,12 @@ import { botOption, contactOption, endpointOption } from "./options.ts";
 it.each([
   ["http://127.0.0.1:8000", "http://127.0.0.1:8000/mcp"],
   ["https://league.example/a", "https://league.example/a"],
-])("an endpoint is an http URL, with a path: %s", (text, endpoint) => {
+])("endpointOption accepts %s and adds the path /mcp if there is none", (text, endpoint) => {
   expect(endpointOption(text)).toBe(endpoint);
 });
 
 it.each(["http://u:p@127.0.0.1:8000/mcp", "https://u@league.example", "ftp://league.example", "127.0.0.1:8000", ""])(
-  "%j is no endpoint that an agent can call",
+  "%j is rejected as an endpoint",
   (text) => {
     expect(() => endpointOption(text)).toThrow(InvalidArgumentError);
     expect(() => contactOption(text)).toThrow(InvalidArgumentError);
@@ -18,11 +18,11 @@ it.each(["http://u:p@127.0.0.1:8000/mcp", "https://u@league.example", "ftp://lea
   },
 );
 
-it("the endpoint by which others reach an agent stays as it is typed", () => {
+it("contactOption returns the endpoint unchanged", () => {
   expect(contactOption("https://league.example/")).toBe("https://league.example/");
 });
 
-it("players for games of this host are collected by name", () => {
+it("botOption collects endpoints by name", () => {
   const first = botOption("fish=http://127.0.0.1:8150/mcp", new Map());
   expect([...botOption("crab=http://127.0.0.1:8151", first)]).toEqual([
     ["fish", "http://127.0.0.1:8150/mcp"],
@@ -30,6 +30,9 @@ it("players for games of this host are collected by name", () => {
   ]);
 });
 
-it.each(["fish", "human=http://127.0.0.1:8150/mcp", "a b=http://127.0.0.1:8150/mcp"])("%j names no player", (text) => {
-  expect(() => botOption(text, new Map())).toThrow("give a name and an endpoint");
-});
+it.each(["fish", "human=http://127.0.0.1:8150/mcp", "a b=http://127.0.0.1:8150/mcp"])(
+  "botOption rejects %j",
+  (text) => {
+    expect(() => botOption(text, new Map())).toThrow("give a name and an endpoint");
+  },
+);

@@ -7,10 +7,10 @@ import { EXIT } from "../process/exit.ts";
 
 const MAX_SHOWN = 60;
 
-/** Makes a command end with exit code 2 (`EXIT.usage`) when it is used wrongly. */
+/** Makes a command exit with code 2 (`EXIT.usage`) if its arguments are invalid. */
 export function withUsageExit(command: Command): Command {
   const withHelp = command.showHelpAfterError("(use --help to list the options)");
-  withHelp.configureOutput({ outputError: (message, write) => write(withShownValue(message)) });
+  withHelp.configureOutput({ outputError: (message, write) => write(withEscapedValue(message)) });
   return withHelp.exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage));
 }
 
@@ -18,8 +18,8 @@ export function withUsageExit(command: Command): Command {
 export const withExamples = (command: Command, examples: readonly string[]): Command =>
   command.addHelpText("after", ["", "Examples:", ...examples.map((example) => `  ${example}`)].join("\n"));
 
-/** Escapes the rejected value in an error message of commander, which repeats it as typed. */
-const withShownValue = (message: string): string =>
+/** Escapes and shortens the rejected value in an error message of commander, which repeats the value as typed. */
+const withEscapedValue = (message: string): string =>
   message.replace(/(?<= argument ').*(?=' is invalid\.)/s, (value) => escapeUnprintable(cutTo(MAX_SHOWN, value)));
 
 /** Parses a port of a command line; 0 lets the system choose. */
@@ -37,7 +37,7 @@ export function countOption(text: string): number {
   return count;
 }
 
-/** Parses how many players a league is to have. */
+/** Parses the number of players of a league. */
 export function playersOption(text: string): number {
   const count = countOption(text);
   if (count < 2) throw new InvalidArgumentError("a league needs two players.");
@@ -58,20 +58,23 @@ export function joinCodeOption(text: string): string {
   return code.data;
 }
 
-/** Parses an agent's endpoint; one without a path gets `/mcp`. */
+/** Parses the endpoint of an agent. Adds the path `/mcp` if it has none. */
 export function endpointOption(text: string): string {
   const url = expectEndpoint(text);
   if (url.pathname === "/") url.pathname = "/mcp";
   return url.href;
 }
 
-/** Parses the endpoint by which others reach this agent. It stays as it is typed, because a proxy may forward any path. */
+/** Parses the endpoint at which others reach this agent. Returns it unchanged, because a proxy may forward any path. */
 export function contactOption(text: string): string {
   expectEndpoint(text);
   return text;
 }
 
-/** Parses `NAME=URL`, e.g. `fish=http://127.0.0.1:8150/mcp`, and adds it. agent and human are opponents of another kind. */
+/**
+ * Parses `NAME=URL`, e.g. `fish=http://127.0.0.1:8150/mcp`, and adds it to `known`. The names agent and human are
+ * reserved for opponents of other kinds.
+ */
 export function botOption(text: string, known: Map<string, string>): Map<string, string> {
   const [, name, url] = /^(?!(?:agent|human)=)([\w-]{1,60})=(https?:\/\/\S+)$/.exec(text) ?? [];
   if (!name || !url)

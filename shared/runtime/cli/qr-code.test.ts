@@ -6,11 +6,11 @@ import { qrCode } from "./qr-code.ts";
 const URL_OF_PAGE = "http://192.168.1.7:8000/";
 const terminal = (columns: number) => ({ isTTY: true, columns }) as NodeJS.WriteStream;
 
-/** Which modules are dark: each character shows two of them, one above the other. */
+/** Returns which modules are dark. Each character shows two modules, one above the other. */
 const modulesOf = (lines: readonly string[]): boolean[][] =>
   lines.flatMap((line) => {
-    const shown = [...stripVTControlCharacters(line)];
-    return [shown.map((one) => one === "█" || one === "▀"), shown.map((one) => one === "█" || one === "▄")];
+    const characters = [...stripVTControlCharacters(line)];
+    return [characters.map((one) => one === "█" || one === "▀"), characters.map((one) => one === "█" || one === "▄")];
   });
 
 describe("a QR code", () => {
@@ -22,7 +22,7 @@ describe("a QR code", () => {
     expect(data[0]).toEqual(Array(size).fill(false));
   });
 
-  it("is not shown where there is no terminal, or one that is too narrow", async () => {
+  it("is empty without a terminal and in a terminal that is too narrow", async () => {
     expect(await qrCode(URL_OF_PAGE, { isTTY: false } as NodeJS.WriteStream)).toEqual([]);
     expect(await qrCode(URL_OF_PAGE, terminal(20))).toEqual([]);
   });

@@ -1,11 +1,11 @@
 import { styleText } from "node:util";
 
-/** Light modules around the code, which scanners need. */
+/** The width of the light border in modules. Scanners need a border. */
 const BORDER = 2;
 
 /**
- * A QR code of a text as lines for a terminal, dark on light whatever the terminal's colours are. Empty unless the stream is a terminal
- * with room for it.
+ * Returns a QR code of a text as lines for a terminal, dark on light in every colour scheme. Returns no lines if the
+ * stream is not a terminal or the terminal is too narrow.
  */
 export async function qrCode(text: string, stream: NodeJS.WriteStream): Promise<readonly string[]> {
   if (!stream.isTTY) return [];

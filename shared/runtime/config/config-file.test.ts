@@ -8,7 +8,7 @@ const folder = mkdtempSync(join(tmpdir(), "config-file-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const file = join(folder, "league.json");
 
-/** What is wrong with a config of these lines, without the name of its file. */
+/** Returns the faults of a config of these lines, without the file name. */
 function faultsOf(lines: readonly string[], environment: NodeJS.ProcessEnv = {}): readonly string[] {
   writeFileSync(file, lines.join("\n"));
   const loaded = loadConfig(file, environment);
@@ -16,7 +16,7 @@ function faultsOf(lines: readonly string[], environment: NodeJS.ProcessEnv = {})
 }
 const LEAGUES = '"leagues": [{ "league_id": "rps", "game": "rps.v1" }]';
 
-test("a config without a fault has none", () => {
+test("a valid config has no faults", () => {
   expect(faultsOf(["{", LEAGUES, "}"])).toEqual([]);
 });
 
@@ -25,7 +25,7 @@ test.each<[string, string]>([
   ['"referees": { "count": 0 }', "2:15 referees.count: must be at least 1"],
   ['"referees": { "firstPrt": 3 }', '2:15 referees.firstPrt: unknown field "firstPrt". Did you mean "firstPort"?'],
   ['"data": 3', "2:1 data: must be text, not 3"],
-])("%s: %s", (field, expected) => {
+])("the field %s is reported as %j", (field, expected) => {
   expect(faultsOf(["{", `${field},`, LEAGUES, "}"])).toEqual([expected]);
 });
 
@@ -41,7 +41,7 @@ test.each<[string, string]>([
     '"game": "rps.v1", "options": { "x": 3 }',
     '2:66 leagues[0].options.x: unknown option "x". Options of this game: best_of.',
   ],
-])("a league with %s: %s", (fields, expected) => {
+])("a league with %s is reported as %j", (fields, expected) => {
   expect(faultsOf(["{", `"leagues": [{ "league_id": "rps", ${fields} }]`, "}"])).toEqual([expected]);
 });
 
@@ -57,11 +57,11 @@ test.each<[string, string]>([
     '2:13 players[0]: uci.command: is missing; uci: unknown field "comand". Did you mean "command"?',
   ],
   ['"name": "A"', `2:13 players[0]: ${FORMS}`],
-])("a player of {%s} is one line: %s", (player, expected) => {
+])("a player {%s} is reported in one line: %j", (player, expected) => {
   expect(faultsOf(["{", `"players": [{ ${player} }],`, LEAGUES, "}"])).toEqual([expected]);
 });
 
-test("a field from the environment is named by its variable", () => {
+test("a fault in a value from the environment names the variable", () => {
   const environment = { LEAGUE__MANAGER__PORT: "x" };
   expect(faultsOf(["{", LEAGUES, "}"], environment)).toEqual([
     "environment LEAGUE__MANAGER__PORT manager.port: must be a number, not text",
@@ -72,13 +72,13 @@ test.each<[string, string]>([
   ["lists", "[".repeat(200_000)],
   ["lists that are closed", "[".repeat(200_000) + "]".repeat(200_000)],
   ["objects", '{"a":'.repeat(200_000)],
-])("%s that are nested too deeply are a fault in one line", (_, text) => {
+])("%s that are nested too deeply are reported in one line", (_, text) => {
   expect(faultsOf([text])).toEqual([" nested too deeply"]);
 });
 
-test("a folder in the place of a config is a fault in words", () => {
+test("a folder instead of a config file is reported in plain text", () => {
   const loaded = loadConfig(folder, {});
-  expect(loaded).toEqual({ ok: false, error: [`${folder}: cannot be read: a folder is in its place`] });
+  expect(loaded).toEqual({ ok: false, error: [`${folder}: cannot be read: it is a folder`] });
 });
 
 test.each<[string, readonly string[]]>([
@@ -87,7 +87,7 @@ test.each<[string, readonly string[]]>([
   ['{ "data" 3 }', ['1:10 a ":" is missing']],
   ["{ data: 3 }", []],
   ['{ "data": "x }', []],
-])("a syntax error in %s is explained in words", (text, expected) => {
+])("a syntax error in %s is reported in plain text", (text, expected) => {
   const faults = faultsOf([text]);
   expect(faults.length).toBeGreaterThan(0);
   for (const line of expected) expect(faults).toContain(line);

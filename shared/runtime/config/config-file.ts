@@ -15,17 +15,17 @@ import { parsedJson } from "../../lib/text.ts";
 import { fileReason } from "../process/exit.ts";
 import { Config } from "./config.ts";
 
-/** A config that was read, with the folder that its paths are relative to. */
+/** A config with the folder to which its paths are relative. */
 interface LoadedConfig {
   readonly config: Config;
   readonly folder: string;
-  /** `file:line:column: field` of a path, or the environment variable that it comes from. */
+  /** Returns the position and the name of a field, `file:line:column field`, or `environment VARIABLE field`. */
   nameOf(path: readonly PropertyKey[]): string;
 }
 
 /**
- * Reads and validates a config file (JSON with comments). `LEAGUE__A__B` in the environment overrides `a.b`.
- * Errors are lines for people: `file:line:column: field: what is wrong`.
+ * Reads and validates a config file (JSON with comments). The environment variable `LEAGUE__A__B` overrides the field
+ * `a.b`. Returns the config, or its faults as lines for people: `file:line:column field: message`.
  */
 export function loadConfig(file: string, environment: NodeJS.ProcessEnv): Result<LoadedConfig, readonly string[]> {
   let text: string;
@@ -43,7 +43,7 @@ export function loadConfig(file: string, environment: NodeJS.ProcessEnv): Result
   }
 }
 
-/** Throws a RangeError for a text that is nested too deeply. */
+/** Parses and validates the text of a config. Throws a RangeError if the text is nested too deeply. */
 function parseConfig(
   file: string,
   text: string,
@@ -52,15 +52,15 @@ function parseConfig(
   const parseErrors: ParseError[] = [];
   const tree = parseTree(text, parseErrors, { allowTrailingComma: true });
   if (!tree || parseErrors.length > 0) {
-    return err(parseErrors.map((one) => `${at(file, text, one.offset)} ${syntaxFault(one.error)}`));
+    return err(parseErrors.map(({ offset, error }) => `${positionAt(file, text, offset)} ${syntaxFault(error)}`));
   }
   const overridden = new Set<string>();
   const value = override(getNodeValue(tree), environment, overridden);
   const parsed = Config.safeParse(value);
   const nameOf = (path: readonly PropertyKey[]): string => {
     const variable = variableOf(path.map(String).join("."), overridden);
-    const place = variable ? `environment ${variable}` : at(file, text, offsetOf(tree, path));
-    return `${place} ${pathOf(path) || "config"}`;
+    const position = variable ? `environment ${variable}` : positionAt(file, text, offsetOf(tree, path));
+    return `${position} ${pathOf(path) || "config"}`;
   };
   if (parsed.success) return ok({ config: parsed.data, folder: dirname(resolve(file)), nameOf });
   return err(parsed.error.issues.map((issue) => describe(issue, nameOf)));
@@ -72,8 +72,8 @@ function describe(issue: z.core.$ZodIssue, nameOf: LoadedConfig["nameOf"]): stri
 }
 
 const SYNTAX: Readonly<Record<string, string>> = {
-  InvalidSymbol: "this is no JSON value: text is written in double quotes",
-  InvalidNumberFormat: "this is no number",
+  InvalidSymbol: "this is not a JSON value: text is written in double quotes",
+  InvalidNumberFormat: "this is not a number",
   PropertyNameExpected: "the name of a field in double quotes is missing",
   ValueExpected: "a value is missing",
   ColonExpected: 'a ":" is missing',
@@ -86,20 +86,23 @@ const SYNTAX: Readonly<Record<string, string>> = {
   UnexpectedEndOfString: "the text is not closed with a double quote",
   UnexpectedEndOfNumber: "the number is not complete",
   InvalidUnicode: 'a "\\u" needs four hexadecimal digits',
-  InvalidEscapeCharacter: "this is no escape sequence of JSON",
+  InvalidEscapeCharacter: "this is not a JSON escape sequence",
   InvalidCharacter: "control characters and line breaks in text are written as escape sequences",
 };
 
-/** A fault of the JSON itself, in words. */
-const syntaxFault = (code: ParseError["error"]): string => SYNTAX[printParseErrorCode(code)] ?? "this is no JSON";
+/** Returns the message about a syntax error of the JSON text. */
+const syntaxFault = (code: ParseError["error"]): string => SYNTAX[printParseErrorCode(code)] ?? "this is not JSON";
 
-/** The variable that has set a field, something around it or something in it. */
+/**
+ * Returns the environment variable that has set a field, one of its parents or one of its children; null if there is
+ * none.
+ */
 function variableOf(field: string, overridden: ReadonlySet<string>): string | null {
-  const set = [...overridden].find((one) => `${field}.`.startsWith(`${one}.`) || one.startsWith(`${field}.`));
+  const set = [...overridden].find((path) => `${field}.`.startsWith(`${path}.`) || path.startsWith(`${field}.`));
   return set === undefined ? null : `LEAGUE__${set.toUpperCase().replaceAll(".", "__")}`;
 }
 
-/** Where a path stands in the text; its nearest existing parent when the field is missing. */
+/** Returns the offset of a path in the text, or the offset of its nearest parent if the field is missing. */
 function offsetOf(tree: Node, path: readonly PropertyKey[]): number {
   for (let length = path.length; length > 0; length--) {
     const node = findNodeAtLocation(tree, path.slice(0, length) as (string | number)[]);
@@ -108,12 +111,16 @@ function offsetOf(tree: Node, path: readonly PropertyKey[]): number {
   return tree.offset;
 }
 
-function at(file: string, text: string, offset: number): string {
+/** Returns `file:line:column` of an offset in the text. */
+function positionAt(file: string, text: string, offset: number): string {
   const before = text.slice(0, offset).split("\n");
   return `${file}:${before.length}:${(before.at(-1) ?? "").length + 1}`;
 }
 
-/** The config with `LEAGUE__…` laid over it; names are matched without regard to case. */
+/**
+ * Returns the config with the overrides of `LEAGUE__…` variables, and adds their paths to `overridden`. Names are
+ * matched without regard to case.
+ */
 function override(config: unknown, environment: NodeJS.ProcessEnv, overridden: Set<string>): unknown {
   const root = structuredClone(config);
   for (const [variable, text] of Object.entries(environment)) {
@@ -122,18 +129,19 @@ function override(config: unknown, environment: NodeJS.ProcessEnv, overridden: S
       .slice(8)
       .split("__")
       .map((part) => fieldNames.get(part.toLowerCase()) ?? part.toLowerCase());
-    // Numbers, booleans and JSON as such, anything else as text.
+    // A value that is valid JSON is parsed. Any other value is text.
     const value = parsedJson(text);
     if (setAt(root, path, value === undefined ? text : value)) overridden.add(path.join("."));
   }
   return root;
 }
 
+/** Sets a field and creates its missing parents. Returns false if a parent is not an object. */
 function setAt(root: unknown, path: readonly string[], value: unknown): boolean {
   let node = root as Record<string, unknown>;
   for (const part of path.slice(0, -1)) {
     if (typeof node !== "object" || node === null) return false;
-    if (!Object.hasOwn(node, part)) node[part] = {}; // so that nothing is set on what all objects share
+    if (!Object.hasOwn(node, part)) node[part] = {}; // never changes a property of Object.prototype
     node[part] ??= {};
     node = node[part] as Record<string, unknown>;
   }
@@ -142,7 +150,7 @@ function setAt(root: unknown, path: readonly string[], value: unknown): boolean 
   return true;
 }
 
-/** Every field name of the schema by its lower-case form. */
+/** The field names of the schema, by their lower-case form. */
 const fieldNames = new Map<string, string>();
 collectNames(z.toJSONSchema(Config, { io: "input" }));
 

@@ -8,16 +8,16 @@ import { DisplayName, JoinCode } from "../../protocol/names.ts";
 import { Timeouts } from "../../protocol/timeouts.ts";
 import { DATA_FOLDER, LOOPBACK_HOST, PORT_RANGES, UCI_NODES } from "../defaults.ts";
 
-/** Fewest characters of an operator token. */
+/** The minimum length of an operator token. */
 export const OPERATOR_TOKEN_LENGTH = 16;
 
 const port = z.int().min(1).max(65_535);
 const leagueId = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, "use letters, digits, dot, dash and underscore");
 
-const BOT = "random, another built-in bot, or a .ts or .js file, relative to this one";
+const BOT = "random, another built-in bot, or a .ts or .js file, relative to this file";
 const name = DisplayName.describe("the name in the standings");
 
-/** The forms of a player, each by a field that the others do not have. */
+/** The forms of a player. Each form has a field that the other forms do not have. */
 const PLAYER_FORMS = {
   bot: z.strictObject({ name, bot: z.string().min(1).describe(BOT) }),
   uci: z.strictObject({
@@ -47,7 +47,7 @@ const PLAYER_FORMS = {
       ),
     secret: z
       .string()
-      .refine(isToken, "a secret has 43 characters: take the one that the player shows or keeps in its --secret-file")
+      .refine(isToken, "a secret has 43 characters: use the one that the player prints or stores in its --secret-file")
       .optional()
       .describe(
         "signs the messages to this player, which has the same secret; required for players of this project on other machines",
@@ -55,28 +55,31 @@ const PLAYER_FORMS = {
   }),
   self: z.strictObject({
     name,
-    self: z.literal(true).describe("the league waits until a player of this name registers itself"),
+    self: z.literal(true).describe("the league waits until a player with this name registers itself"),
   }),
 };
 const { bot, uci, command, endpoint, self } = PLAYER_FORMS;
-const FORMS_IN_WORDS =
+const PLAYER_FORMS_HELP =
   'a player is {"name", "bot"}, {"name", "uci": {"command"}}, {"name", "command", "protocol": "lines"}, {"name", "endpoint"} or {"name", "self": true}';
 const Player = z.union([bot, uci, command, endpoint, self], {
   error: ({ input, errors }) => playerFault(input, errors),
 });
 
-/** The faults of the one form whose field is given; else the unknown fields, and what a player is. */
+/**
+ * Returns the faults of the form whose field is given. If there is no such form or there are several, returns the
+ * unknown fields and the help about the forms.
+ */
 function playerFault(player: unknown, errors: unknown): string {
   const given = typeof player === "object" && player !== null ? Object.keys(player) : [];
   const faults = errors as readonly (readonly z.core.$ZodIssue[])[];
-  const [meant, another] = Object.keys(PLAYER_FORMS).flatMap((form, index) =>
+  const [formFaults, otherFaults] = Object.keys(PLAYER_FORMS).flatMap((form, index) =>
     given.includes(form) ? [faults[index] ?? []] : [],
   );
-  if (meant && !another) return meant.map(faultLine).join("; ");
+  if (formFaults && !otherFaults) return formFaults.map(faultLine).join("; ");
   const known = [...new Set(Object.values(PLAYER_FORMS).flatMap(({ shape }) => Object.keys(shape)))];
   const unknown = given.filter((field) => !known.includes(field));
   const hints = unknown.map((field) => `unknown field ${JSON.stringify(field)}${didYouMean(field, known)}`);
-  return [...hints, FORMS_IN_WORDS].join("; ");
+  return [...hints, PLAYER_FORMS_HELP].join("; ");
 }
 
 export type PlayerConfig = z.infer<typeof Player>;
@@ -101,7 +104,7 @@ const League = z
       .max(1_000)
       .optional()
       .describe(
-        "a league with so many players is full: further ones are rejected with L002; in a run at least the size of the roster",
+        "the maximum number of players: further players are rejected with L002; in a run it must be at least the size of the roster",
       ),
     min_players: z
       .int()
@@ -109,7 +112,7 @@ const League = z
       .max(1_000)
       .optional()
       .describe(
-        "the league starts when so many players are registered; a run starts with its roster, which must have at least as many",
+        "the number of registered players at which the league starts; a run starts with its roster, which must have at least this many players",
       ),
   })
   .superRefine((league, context) => {
@@ -119,7 +122,7 @@ const League = z
     } else {
       for (const field of ["max_players", "min_players"] as const) {
         if (league[field] === undefined || league[field] >= game.roles.length) continue;
-        const message = `must be at least ${game.roles.length}: a match of ${league.game} has so many players`;
+        const message = `must be at least ${game.roles.length}, the number of players in a match of ${league.game}`;
         context.addIssue({ code: "custom", path: [field], message });
       }
       const options = game.options.safeParse(league.options);
@@ -133,8 +136,8 @@ const League = z
 export type LeagueConfig = z.infer<typeof League>;
 
 function unknownGame(game: string): string {
-  const meant = findGameNamed(game);
-  const hint = meant ? `. Did you mean ${JSON.stringify(meant.id)}?` : didYouMean(game, gameIds);
+  const namedGame = findGameNamed(game);
+  const hint = namedGame ? `. Did you mean ${JSON.stringify(namedGame.id)}?` : didYouMean(game, gameIds);
   return `unknown game ${JSON.stringify(game)}${hint || `. Known games: ${gameIds.join(", ")}.`}`;
 }
 
@@ -145,7 +148,7 @@ function unknownOption(name: string | undefined, options: z.ZodType): string {
   return `unknown option ${JSON.stringify(name)}${didYouMean(name, names) || `. ${known}`}`;
 }
 
-/** The config of a league run; the file is JSON with comments, paths in it are relative to it. */
+/** The config of a league run. The file is JSON with comments; the paths in it are relative to its folder. */
 export const Config = z
   .strictObject({
     $schema: z.string().optional().describe("for editors: ./league.schema.json"),
@@ -162,7 +165,7 @@ export const Config = z
           .url({ protocol: /^https?$/ })
           .optional()
           .describe(
-            "the URL at which others reach it through a proxy, e.g. https://league.example/mcp; requests to that host are accepted",
+            "the URL the URL at which others reach the manager through a proxy, e.g. https://league.example/mcp; requests to that host are accepted",
           ),
         operator_token: z
           .string()
@@ -215,6 +218,7 @@ export const Config = z
   });
 export type Config = z.infer<typeof Config>;
 
+/** Reports each item whose key occurs in an earlier item. Items without a key are ignored. */
 function unique<T>(
   items: readonly T[],
   key: (item: T) => string | undefined,
@@ -228,7 +232,7 @@ function unique<T>(
     if (value === undefined) continue;
     if (seen.has(value)) {
       const shown = field === "secret" ? "this secret" : `"${value}"`;
-      context.addIssue({ code: "custom", path: [list, index, field], message: `${shown} is given twice` });
+      context.addIssue({ code: "custom", path: [list, index, field], message: `${shown} occurs twice` });
     }
     seen.add(value);
   }

@@ -11,8 +11,8 @@ const folder = mkdtempSync(join(tmpdir(), "disk-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
 const newFile = (): string => join(folder, "below", `${++files}.sqlite`);
-const HENS = "CREATE TABLE IF NOT EXISTS hens (name TEXT PRIMARY KEY) STRICT;";
-const insert = (name: string) => [{ sql: "INSERT INTO hens VALUES (?)", parameters: [name] }];
+const SCHEMA = "CREATE TABLE IF NOT EXISTS items (name TEXT PRIMARY KEY) STRICT;";
+const insert = (name: string) => [{ sql: "INSERT INTO items VALUES (?)", parameters: [name] }];
 const onBroken = (error: Error): void => {
   throw error;
 };
@@ -21,26 +21,26 @@ describe.each([
   ["on a separate thread", true],
   ["on this thread", false],
 ])("a store that is written %s", (_, isWrittenByThread) => {
-  it("settles its commits before it is closed, keeps them, and is open once at a time", async () => {
+  it("settles its commits before it closes, keeps them, and cannot be opened twice", async () => {
     const disk = systemDisk(systemClock);
     const file = newFile();
     const options = { isWrittenByThread, onBroken };
-    const first = disk.openStore(file, HENS, options);
-    expect(() => disk.openStore(file, HENS, options)).toThrow(new StartError(`${file} is in use by another process`));
-    const committed = first.writer.commit(insert("Berta"));
+    const first = disk.openStore(file, SCHEMA, options);
+    expect(() => disk.openStore(file, SCHEMA, options)).toThrow(new StartError(`${file} is in use by another process`));
+    const committed = first.writer.commit(insert("apple"));
     await first.close();
     await committed;
-    const again = disk.openStore(file, HENS, options);
-    expect(again.db.prepare("SELECT name FROM hens").all()).toEqual([{ name: "Berta" }]);
+    const again = disk.openStore(file, SCHEMA, options);
+    expect(again.db.prepare("SELECT name FROM items").all()).toEqual([{ name: "apple" }]);
     await again.close();
   });
 
-  it("reports a file that was replaced as lost, once", async () => {
+  it("reports a replaced file as lost, once", async () => {
     const clock = manualClock();
     const lost: Error[] = [];
     const first = Promise.withResolvers<void>();
     const file = newFile();
-    const store = systemDisk(clock).openStore(file, HENS, {
+    const store = systemDisk(clock).openStore(file, SCHEMA, {
       isWrittenByThread,
       onBroken(error) {
         lost.push(error);
@@ -56,30 +56,30 @@ describe.each([
   });
 });
 
-it("reports that commits fail because the file may only be read", async () => {
+it("a store reports that commits fail because its file is read-only", async () => {
   const broken = Promise.withResolvers<Error>();
-  const store = systemDisk(systemClock).openStore(newFile(), HENS, {
+  const store = systemDisk(systemClock).openStore(newFile(), SCHEMA, {
     isWrittenByThread: false,
     onBroken: broken.resolve,
   });
   store.db.exec("PRAGMA query_only = ON");
-  await expect(store.writer.commit(insert("Berta"))).rejects.toThrow("readonly");
+  await expect(store.writer.commit(insert("apple"))).rejects.toThrow("readonly");
   expect((await broken.promise).message).toContain("readonly");
   await store.close();
 });
 
-it("a file is taken once until it is released", () => {
+it("a locked file cannot be locked again until it is released", () => {
   const disk = systemDisk(systemClock);
   const file = newFile();
-  const lock = disk.take(file);
-  expect(disk.take(file)).toBe(null);
+  const lock = disk.lock(file);
+  expect(disk.lock(file)).toBe(null);
   lock?.release();
-  const again = disk.take(file);
+  const again = disk.lock(file);
   expect(again).not.toBe(null);
   again?.release();
 });
 
-it("a secret is read as it was written, by its owner only, also in a file that others could read", () => {
+it("a secret is stored in a file that only its owner can read", () => {
   const disk = systemDisk(systemClock);
   const file = newFile();
   expect(disk.readSecret(file)).toBe(undefined);

@@ -1,58 +1,58 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../../lib/clock.ts";
-import { type Database, takeFile } from "../../store/sqlite.ts";
+import { type Database, lockFile } from "../../store/sqlite.ts";
 import { localWriter, threadWriter, type Writer } from "../../store/writer.ts";
 import { fileFault, StartError } from "../process/exit.ts";
 import { openLockedStore } from "./locked-store.ts";
 
-/** A database that an agent has opened for itself alone: read by `db`, written by `writer`. */
+/** A database that an agent has locked and opened. `db` reads it, `writer` writes it. */
 export interface AgentStore {
   readonly db: Database;
   readonly writer: Writer;
-  /** Resolves when every commit is settled and the database is closed. */
+  /** Resolves when all commits are settled and the database is closed. */
   close(): Promise<void>;
 }
 
 interface StoreOptions {
-  /** Commits are written by a separate thread, so that the agent does not wait for the disk. */
+  /** Whether a separate thread writes the commits, so that the agent does not wait for the disk. */
   readonly isWrittenByThread: boolean;
   /**
-   * Called when the file can no longer be written, and with a StoreLost when it was deleted or replaced. The agent cannot continue. It may be
-   * called several times.
+   * Called if the file can no longer be written, and with a StoreLost if it was deleted or replaced. The agent cannot
+   * continue. May be called several times.
    */
   readonly onBroken: (error: Error) => void;
 }
 
-/** The files of an agent. They are an argument, so that a simulation can keep them in memory, lose them and fill the disk. */
+/** The files of an agent. A simulation passes a disk in memory, which can lose files and run out of space. */
 export interface Disk {
-  /** Opens a database for this agent alone until it is closed. A StartError says why it cannot be opened. */
+  /** Opens a database and locks it until it is closed. Throws a StartError if it cannot be opened. */
   openStore(file: string, schema: string, options: StoreOptions): AgentStore;
-  /** Takes a file for this agent alone, until it is released or the agent ends; null when another agent has it. */
-  take(file: string): { release(): void } | null;
-  /** The secret in a file; undefined when there is none. StartError when the file cannot be read. */
+  /** Locks a file until it is released or the agent ends. Returns null if another agent has locked it. */
+  lock(file: string): { release(): void } | null;
+  /** Returns the secret in a file; undefined if the file does not exist. Throws a StartError if it cannot be read. */
   readSecret(file: string): string | undefined;
-  /** Keeps a secret in a file that only its owner may read. */
+  /** Writes a secret to a file that only its owner may read. */
   writeSecret(file: string, secret: string): void;
-  /** Lets only its owner read a file that exists, which another program may have made. */
+  /** Restricts an existing file, which another program may have created, to its owner. */
   restrictToOwner(file: string): void;
 }
 
 /** The disk of this machine. */
 export const systemDisk = (clock: Clock): Disk => ({
   openStore(file, schema, { isWrittenByThread, onBroken }) {
-    const own = openLockedStore(file, schema, clock, onBroken);
-    const writer = isWrittenByThread ? threadWriter(file, onBroken, clock) : localWriter(own.db, clock, onBroken);
+    const store = openLockedStore(file, schema, clock, onBroken);
+    const writer = isWrittenByThread ? threadWriter(file, onBroken, clock) : localWriter(store.db, clock, onBroken);
     return {
-      db: own.db,
+      db: store.db,
       writer,
       async close() {
         await writer.close();
-        own.close();
+        store.close();
       },
     };
   },
-  take: takeFile,
+  lock: lockFile,
   readSecret,
   writeSecret(file, secret) {
     mkdirSync(dirname(file), { recursive: true });
@@ -66,7 +66,8 @@ function readSecret(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8").trim();
   } catch (thrown) {
-    // Node's error for reading a folder does not name the path. An agent may read its secret after it has begun to listen.
+    // Node's error about reading a folder does not contain the path. It is a StartError because a secret may be read
+    // after the start, when other errors are printed with a stack trace.
     const fault = Object.assign(thrown as Error, { path: file });
     throw new StartError(fileFault(fault) ?? fault.message);
   }

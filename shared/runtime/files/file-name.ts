@@ -1,10 +1,13 @@
 import { sha256Hex } from "../../lib/hash.ts";
 
-/** What common file systems take, less what is put around a name. */
+/** The length of names in common file systems, 255 bytes, less the text that is put around a name. */
 const MAX_BYTES = 200;
 const HASH_CHARACTERS = 16;
 
-/** A name for people as the name of a file: another name gives another file, however long both are. */
+/**
+ * Returns a file name for a display name. A long name is cut and ends with its hash, so that different names have
+ * different file names.
+ */
 export function fileNameOf(name: string): string {
   const encoded = encodeURIComponent(name);
   if (encoded.length <= MAX_BYTES) return encoded;

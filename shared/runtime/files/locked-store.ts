@@ -1,20 +1,21 @@
 import type { Clock } from "../../lib/clock.ts";
-import { foreignTable, openSqlite, takeFile } from "../../store/sqlite.ts";
+import { lockFile, mismatchedTable, openSqlite } from "../../store/sqlite.ts";
 import { StartError, type StoreLost } from "../process/exit.ts";
 import { storeFault, watchStoreFile } from "./store-file.ts";
 
+/** Thrown if another process has locked a database file. */
 export class StoreInUse extends StartError {}
 
 /**
- * Opens an agent's database file and keeps it for this process alone until it is closed. A StartError says that another process has it, that it
- * cannot be read, or that another version of this program made it: its entries would not fit the tables that this one knows. `onLost` is
- * called when the file is deleted or replaced while it is open.
+ * Opens an agent's database file and locks it for this process until it is closed. Throws a StartError if another
+ * process has locked it, if it cannot be read, or if it has the tables of another version of this program. Calls
+ * `onLost` if the file is deleted or replaced while it is open.
  */
 export function openLockedStore(file: string, schema: string, clock: Clock, onLost: (lost: StoreLost) => void) {
   const lock = lockStore(file);
   if (!lock) throw new StoreInUse(`${file} is in use by another process`);
   try {
-    const db = openOwnTables(file, schema);
+    const db = openMatchingTables(file, schema);
     const stopWatching = watchStoreFile(file, clock, onLost);
     return {
       db,
@@ -30,27 +31,27 @@ export function openLockedStore(file: string, schema: string, clock: Clock, onLo
   }
 }
 
-/** As `takeFile`; a StartError when the lock cannot be made. */
-export function lockStore(file: string): ReturnType<typeof takeFile> {
+/** Locks a database file as `lockFile` does. Throws a StartError if the lock cannot be created. */
+export function lockStore(file: string): ReturnType<typeof lockFile> {
   try {
-    return takeFile(file);
+    return lockFile(file);
   } catch (thrown) {
     throw storeFault(file, thrown);
   }
 }
 
-/** Whether another process, or another store of this one, has a database file open by `openLockedStore`. */
+/** Returns whether another process, or another store of this process, has locked a database file. */
 export function isInUse(file: string): boolean {
   const lock = lockStore(file);
   lock?.release();
   return lock === null;
 }
 
-function openOwnTables(file: string, schema: string) {
-  const foreign = foreignTable(file, schema);
-  if (foreign === null) return openSqlite(file, schema);
-  const why = `its table ${foreign} has other columns`;
+function openMatchingTables(file: string, schema: string) {
+  const mismatched = mismatchedTable(file, schema);
+  if (mismatched === null) return openSqlite(file, schema);
+  const why = `its table ${mismatched} has different columns`;
   throw new StartError(
-    `${file} was made by another version of this program (${why}); move it away, or go on with that version`,
+    `${file} was made by another version of this program (${why}); move it away, or continue with that version`,
   );
 }

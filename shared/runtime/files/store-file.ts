@@ -7,13 +7,14 @@ import { OtherFormat } from "../../store/sqlite.ts";
 import { UnusableEvent } from "../../store/store-errors.ts";
 import { StartError, StoreLost } from "../process/exit.ts";
 
-const LOOK_EVERY_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 /** SQLite's result codes for a file that may not be written (8) and one that cannot be opened (14). */
 const NO_ACCESS = new Set([8, 14]);
 
 /**
- * The fault of a database file as one line, if the file is the reason for `thrown`: SQLite cannot use it, it has another format, a row cannot
- * be parsed, or an event cannot follow the events before it. Any other value is returned unchanged.
+ * Returns a StartError with one line about a database file if the file is the reason for `thrown`: SQLite cannot use
+ * it, it has another format, a row cannot be parsed, or an event cannot follow the preceding events. Returns any other
+ * value unchanged.
  */
 export function storeFault(file: string, thrown: unknown): unknown {
   if (!(thrown instanceof Error)) return thrown;
@@ -31,7 +32,7 @@ export function storeFault(file: string, thrown: unknown): unknown {
   );
 }
 
-/** Runs what reads a database file for the first time; its faults name the file. */
+/** Runs the first reads of a database file. A fault of the file is thrown as a StartError that names it. */
 export async function readingStore<T>(file: string, read: () => T | Promise<T>): Promise<T> {
   try {
     return await read();
@@ -41,28 +42,32 @@ export async function readingStore<T>(file: string, read: () => T | Promise<T>):
 }
 
 /**
- * Looks once a second whether a database file that is open here, and the write-ahead log beside it, are still those of that name. SQLite goes
- * on writing to a deleted file without an error. Calls `onLost` once, until the returned function is called.
+ * Checks every second whether an open database file or its write-ahead log has been deleted or replaced. SQLite
+ * continues to write to a deleted file without an error. Calls `onLost` once if so. Returns a function that ends the
+ * checks.
  */
 export function watchStoreFile(file: string, clock: Clock, onLost: (lost: StoreLost) => void): () => void {
-  const opened = new Map<string, bigint>();
-  for (const one of [file, `${file}-wal`]) if (existsSync(one)) opened.set(one, statSync(one, { bigint: true }).ino);
+  const inodes = new Map<string, bigint>();
+  for (const path of [file, `${file}-wal`])
+    if (existsSync(path)) inodes.set(path, statSync(path, { bigint: true }).ino);
   let isOver = false;
   const end = (): void => {
     isOver = true;
-    stopLooking();
+    cancelChecks();
   };
-  const look = async (): Promise<void> => {
-    for (const [one, inode] of opened) {
-      const now = await stat(one, { bigint: true }).catch((thrown: NodeJS.ErrnoException) => thrown);
-      const isLost = now instanceof Error ? now.code === "ENOENT" : now.ino !== inode;
+  const check = async (): Promise<void> => {
+    for (const [path, inode] of inodes) {
+      const current = await stat(path, { bigint: true }).catch((thrown: NodeJS.ErrnoException) => thrown);
+      const isLost = current instanceof Error ? current.code === "ENOENT" : current.ino !== inode;
       if (!isLost || isOver) continue;
       end();
       onLost(
-        new StoreLost(`${one} was deleted or replaced while it was in use. Nothing can be kept any more; start again.`),
+        new StoreLost(
+          `${path} was deleted or replaced while it was in use. Changes can no longer be saved; start again.`,
+        ),
       );
     }
   };
-  const stopLooking = clock.every(LOOK_EVERY_MS, () => void look());
+  const cancelChecks = clock.every(CHECK_INTERVAL_MS, () => void check());
   return end;
 }

@@ -13,10 +13,10 @@ const thrownBy = (run: () => unknown): unknown => {
 test.each([
   [() => readFileSync("/no/such/file"), "cannot use /no/such/file: there is no such file or folder"],
   [() => mkdirSync("/dev/null/folder"), "cannot use /dev/null/folder: a part of the path is a file"],
-])("a fault of the file system is one line: %#", (run, line) => {
+])("fileFault returns one line about an error of the file system: %#", (run, line) => {
   expect(fileFault(thrownBy(run))).toBe(line);
 });
 
-it.each([undefined, null, "text", new Error("broken")])("%s is no fault of the file system", (thrown) => {
+it.each([undefined, null, "text", new Error("broken")])("fileFault returns null for %s", (thrown) => {
   expect(fileFault(thrown)).toBeNull();
 });

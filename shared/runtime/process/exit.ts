@@ -1,9 +1,12 @@
 import { inOneLine } from "../../lib/text.ts";
 
-/** Exit codes of every command. */
+/** The exit codes of all commands. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, config: 3, interrupted: 130 } as const;
 
-/** An error whose message is meant for the person at the terminal; it ends the process with its code and no stack. */
+/**
+ * An error with a message for the person at the terminal. It ends the process with its exit code and without a stack
+ * trace.
+ */
 export class StartError extends Error {
   readonly exitCode: number;
   constructor(message: string, exitCode: number = EXIT.failed) {
@@ -12,10 +15,13 @@ export class StartError extends Error {
   }
 }
 
-/** The database file of a running agent has been deleted or replaced: later writes are lost, and a restart finds no file. */
+/**
+ * Thrown if the database file of a running agent has been deleted or replaced. Later writes are lost, and a restart
+ * finds no file.
+ */
 export class StoreLost extends StartError {}
 
-/** The system's error codes in words. */
+/** Messages for the error codes of the system. */
 const FILE_FAULTS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EPERM: "operation not permitted",
@@ -23,15 +29,17 @@ const FILE_FAULTS: Readonly<Record<string, string>> = {
   ENOSPC: "no space left on the device",
   EDQUOT: "the disk quota is used up",
   ENOTDIR: "a part of the path is a file",
-  EEXIST: "a file is in its place",
-  EISDIR: "a folder is in its place",
+  EEXIST: "a file with this name exists",
+  EISDIR: "it is a folder",
   ENOENT: "there is no such file or folder",
 };
 
-/** The reason of a fault of the file system, in words. */
+/** Returns the reason of a file system error in plain text. */
 export const fileReason = ({ code = "", message }: NodeJS.ErrnoException): string => FILE_FAULTS[code] ?? message;
 
-/** A fault of the file system in one line: the path and the reason; null for any other error. */
+/**
+ * Returns one line about an error of the file system, with the path and the reason. Returns null for any other error.
+ */
 export function fileFault(thrown: unknown): string | null {
   if (!(thrown instanceof Error)) return null;
   const { syscall, path, code = "" }: NodeJS.ErrnoException = thrown;

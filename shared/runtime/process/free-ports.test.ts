@@ -13,8 +13,8 @@ afterEach(async () => {
   await Promise.all(ended);
 });
 
-/** The first of `count` ports that another process is given, which then stays alive. */
-async function portsElsewhere(count: number): Promise<number> {
+/** Starts a process that reserves `count` ports and stays alive. Returns the first port. */
+async function firstPortOfProcess(count: number): Promise<number> {
   const code = `
     const { freePorts } = await import(${JSON.stringify(new URL("free-ports.ts", import.meta.url).href)});
     console.log((await freePorts(${count}))[0]);
@@ -28,20 +28,22 @@ async function portsElsewhere(count: number): Promise<number> {
   return Number(line);
 }
 
-it("gives processes that run at the same time no port in common", async () => {
+it("reserves different ports for processes that run at the same time", async () => {
   const count = 400;
-  const firsts = (await Promise.all(Array.from({ length: 12 }, () => portsElsewhere(count)))).toSorted((a, b) => a - b);
+  const firsts = (await Promise.all(Array.from({ length: 12 }, () => firstPortOfProcess(count)))).toSorted(
+    (a, b) => a - b,
+  );
   expect(firsts.slice(1).every((first, index) => first - (firsts[index] ?? 0) >= count)).toBe(true);
 });
 
-it("rejects when there are not so many ports", async () => {
+it("rejects if too few ports are free", async () => {
   await expect(freePorts(13_000)).rejects.toThrow("no 13000 free ports in a row between 20000 and 32000");
   expect(await freePorts(2)).toHaveLength(2);
 });
 
-it("gives calls at the same time different ports, and passes over those that are in use", async () => {
-  const given = await Promise.all(Array.from({ length: 20 }, () => freePorts(5)));
-  const ports = given.flat();
+it("returns different ports to concurrent calls and skips ports that are in use", async () => {
+  const results = await Promise.all(Array.from({ length: 20 }, () => freePorts(5)));
+  const ports = results.flat();
   expect(new Set(ports).size).toBe(100);
   const busy = await Promise.all(
     ports.slice(0, 3).map(async (port) => {
@@ -55,7 +57,7 @@ it("gives calls at the same time different ports, and passes over those that are
   for (const server of busy) server.close();
 });
 
-it("takes other ports when too many of its own are in use", async () => {
+it("reserves further blocks if too many ports of its blocks are in use", async () => {
   const [port = 0] = await freePorts(1);
   const server = createServer().listen(port, "127.0.0.1");
   await once(server, "listening");

@@ -3,61 +3,71 @@ import { createRandom } from "../../lib/rng.ts";
 import { type HeldPort, holdPort } from "../../rpc/http/hold-port.ts";
 import { StartError } from "./exit.ts";
 
-/** Ports are given from 20000 to 31999, below those that systems give to outgoing connections, in blocks of 200. */
+/** Ports are reserved from 20000 to 31999, below the ports of outgoing connections, in blocks of 200. */
 const FIRST = 20_000;
 const BLOCK = 200;
 const BLOCKS = 60;
-/** Block n belongs to the process that listens on port 19940 + n: the system frees it when the process ends, however it ends. */
+/**
+ * Block n belongs to the process that listens on port 19940 + n. The system frees that port when the process ends in
+ * any way.
+ */
 const FIRST_LOCK = FIRST - BLOCKS;
 const HOST = "127.0.0.1";
-/** How often one call takes blocks: programs that do not ask here may use ports of the ones it has. */
-const MAX_TAKEN = 5;
+/**
+ * The number of times that one call reserves blocks. Programs that do not use this module may use ports of a reserved
+ * block.
+ */
+const MAX_RESERVATIONS = 5;
 
-/** The ports of the blocks that this process took last, and the next one to try. */
-let own = { first: 0, next: 0, end: 0 };
-let waiting: Promise<unknown> = Promise.resolve();
+/** The ports of the blocks that this process reserved last, and the next port to try. */
+let reserved = { first: 0, next: 0, end: 0 };
+let previousCall: Promise<unknown> = Promise.resolve();
 
 /**
- * Returns `count` consecutive ports that are free on loopback now. While this process runs, no other process is given one of them by this function,
- * and this process is given a port again only after all others of its block. Throws a StartError when there are no such ports.
+ * Returns `count` consecutive ports that are currently free on loopback. While this process runs, this function does
+ * not return them to another process, and returns one of them again to this process only after all other ports of its
+ * block. Throws a StartError if there are no such ports.
  */
 export function freePorts(count: number): Promise<readonly number[]> {
-  const found = waiting.then(() => find(count));
-  waiting = found.catch(() => {});
+  const found = previousCall.then(() => find(count));
+  previousCall = found.catch(() => {});
   return found;
 }
 
-/** One port, as `freePorts` returns it. */
+/** Returns one port, as `freePorts` does. */
 export async function freePort(): Promise<number> {
   const [port = 0] = await freePorts(1);
   return port;
 }
 
 async function find(count: number): Promise<readonly number[]> {
-  for (let taken = 0; ; taken++) {
+  for (let reservations = 0; ; reservations++) {
     const found = (await nextFree(count)) ?? (await nextFree(count));
     if (found) return found;
-    if (taken === MAX_TAKEN) throw noneFree(count);
-    own = await takeBlocks(count);
+    if (reservations === MAX_RESERVATIONS) throw noneFree(count);
+    reserved = await reserveBlocks(count);
   }
 }
 
-/** The next free ports in a row of the blocks that this process took last. Null at their end: the next call begins at their first port. */
+/**
+ * Returns the next consecutive free ports of the reserved blocks. Returns null at the end of the blocks; the next call
+ * begins at their first port.
+ */
 async function nextFree(count: number): Promise<readonly number[] | null> {
-  while (own.end - own.next >= count) {
-    const wanted = Array.from({ length: count }, (_, index) => own.next + index);
-    const held = await Promise.all(wanted.map(hold));
-    await Promise.all(held.map((port) => port?.release()));
-    const lastInUse = held.lastIndexOf(null);
-    own.next += lastInUse < 0 ? count : lastInUse + 1;
-    if (lastInUse < 0) return wanted;
+  while (reserved.end - reserved.next >= count) {
+    const candidates = Array.from({ length: count }, (_, index) => reserved.next + index);
+    const tested = await Promise.all(candidates.map(hold));
+    await Promise.all(tested.map((port) => port?.release()));
+    const lastInUse = tested.lastIndexOf(null);
+    reserved.next += lastInUse < 0 ? count : lastInUse + 1;
+    if (lastInUse < 0) return candidates;
   }
-  own.next = own.first;
+  reserved.next = reserved.first;
   return null;
 }
 
-/** Locks consecutive blocks with at least `ports` ports, until this process ends. */
-async function takeBlocks(ports: number): Promise<typeof own> {
+/** Reserves consecutive blocks with at least `ports` ports until this process ends. */
+async function reserveBlocks(ports: number): Promise<typeof reserved> {
   const count = Math.ceil(ports / BLOCK);
   const begin = createRandom(systemIds.token()).int(0, BLOCKS - 1);
   for (let tried = 0; tried < BLOCKS; tried++) {

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 
-/** A process that was asked to end and has not after this time is killed. A supervisor needs less to end its agents. */
+/** A process that has not ended this long after SIGTERM is killed. A supervisor needs less time to end its agents. */
 const KILL_AFTER_MS = 5_000;
 
 /**
- * Runs on a separate thread, because the main thread may be busy. The first ancestor is the parent of this process, the second one that of the
- * first.
+ * The watching thread. It is a separate thread because the main thread may be busy. The first ancestor is the parent of
+ * this process, the second one the parent of that process.
  */
 const WATCH = `
 const { readFileSync } = require("node:fs");
@@ -26,14 +26,15 @@ const timer = setInterval(() => {
 }, 1_000);
 `;
 
-/** Ends this process when the supervisor that started it has gone, even while foreign code holds the main thread and no event reaches it. */
+/** Ends this process when its supervisor has ended, even while untrusted code blocks the main thread. */
 export function endWithSupervisor(): void {
   if (process.connected) watch([process.ppid]);
 }
 
 /**
- * Ends this process when the npm that started it has gone: a signal to npm alone ends npm, and perhaps its shell, but not what they have started. A
- * process that a shell of the user has started continues when the shell has ended, because the shell may have started it in the background.
+ * Ends this process when the npm that started it has ended. A signal to npm ends npm and perhaps its shell, but not
+ * their child processes. A process that was started from a user's shell continues after the shell has ended, because
+ * the shell may have started it in the background.
  */
 export function endWithNpm(): void {
   const ancestors = process.connected ? null : ancestorsUpToNpm();
@@ -45,8 +46,9 @@ function watch(ancestors: readonly number[]): void {
 }
 
 /**
- * The process ids from the parent of this process to npm, which may have a shell between; null if npm has not started it. The environment alone does
- * not tell: what a script of npm starts in the background inherits it.
+ * Returns the process ids from the parent of this process to npm, which may have a shell in between. Returns null if
+ * npm has not started this process. The environment is not sufficient, because background processes of an npm script
+ * inherit it.
  */
 function ancestorsUpToNpm(): readonly number[] | null {
   const { env, ppid, platform } = process;
@@ -57,11 +59,11 @@ function ancestorsUpToNpm(): readonly number[] | null {
     const grandparent = Number(readFileSync(`/proc/${ppid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[1]);
     return isNpm(grandparent) ? [ppid, grandparent] : null;
   } catch {
-    return null; // one of them has ended meanwhile
+    return null; // an ancestor has ended
   }
 }
 
-/** Whether a process is npm, which sets its title to its command line, or another package manager. */
+/** Returns whether a process is npm, which sets its title to its command line, or another package manager. */
 function isNpm(pid: number): boolean {
   const [program = "", script = ""] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
   return /^np[mx]\b/.test(program) || /\/(npm|npx|npm-cli|npx-cli|pnpm|yarn)(\.c?js)?$/.test(script);

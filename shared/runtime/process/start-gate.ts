@@ -3,25 +3,31 @@ import { once } from "node:events";
 import { StartError } from "./exit.ts";
 
 /**
- * The start gate of an agent's process. An agent imports its modules immediately, which takes most of its start, and then waits for the `begin`
- * message of its supervisor. The supervisor sets this variable to `held` if the agent has to wait.
+ * The environment variable that makes an agent wait at its start gate. Its supervisor sets the variable to `held`. The
+ * agent imports its modules immediately, which takes most of its start, and then waits for the supervisor's `begin`
+ * message.
  */
 const VARIABLE = "AGENT_START";
 
-/** The environment of an agent's process. */
-export const startGateEnv = (isHeld: boolean): NodeJS.ProcessEnv => ({ [VARIABLE]: isHeld ? "held" : undefined });
+/** Returns the environment variables of the start gate for an agent's process. */
+export const startGateEnv = (mustWait: boolean): NodeJS.ProcessEnv => ({ [VARIABLE]: mustWait ? "held" : undefined });
 
-/** Lets an agent begin. If its process has just ended, the message is lost, and the supervisor receives its exit. */
+/**
+ * Lets an agent begin. If its process has just ended, the message is lost, and the supervisor is notified of the exit.
+ */
 export function openStartGate(child: ChildProcess): void {
   if (child.connected) child.send("begin", () => {});
 }
 
-/** Resolves when the agent of this process may begin: immediately, if it does not have to wait. StartError: its supervisor has ended. */
-export async function startGateOpened(): Promise<void> {
-  const isHeld = process.env[VARIABLE] === "held";
+/**
+ * Resolves when the agent of this process may begin, immediately if it does not have to wait. Throws a StartError if
+ * its supervisor has ended.
+ */
+export async function waitForStartGate(): Promise<void> {
+  const mustWait = process.env[VARIABLE] === "held";
   // Child processes of this agent do not wait.
   delete process.env[VARIABLE];
-  if (!isHeld) return;
+  if (!mustWait) return;
   if (!process.connected) throw new StartError("the command that started this agent has ended");
   await once(process, "message");
 }

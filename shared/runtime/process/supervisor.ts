@@ -9,76 +9,83 @@ import { AgentReport } from "./agent-report.ts";
 import { EXIT } from "./exit.ts";
 import { openStartGate, startGateEnv } from "./start-gate.ts";
 
-// Every program that starts agents, also a test or a host of bots, makes them load compiled code.
+// Started agents inherit the compile cache, whichever program starts them.
 createRequire(import.meta.url)("../compile-cache.cjs");
 
 /** An agent that runs as a separate process. */
 export interface AgentSpec {
-  /** As people know it: "league manager", "REF01", "Alpha". */
+  /** The name for people: "league manager", "REF01", "Alpha". */
   readonly name: string;
-  /** e.g. `referee/main.ts`, from the project's root. */
+  /** The path from the project's root, e.g. `referee/main.ts`. */
   readonly script: string;
   readonly args: readonly string[];
-  /** A player: the other agents continue without it if it cannot be kept alive. */
+  /** Whether the other agents continue if this agent cannot be kept running. True for players. */
   readonly isExpendable?: boolean;
-  /** The league manager, which runs no code of users: its events are passed on, and it gets the settings of the environment. */
-  readonly tellsEvents?: boolean;
+  /**
+   * Whether the agent's events are passed on and it gets the settings of the environment. True for the league manager,
+   * which runs no code of users.
+   */
+  readonly reportsEvents?: boolean;
 }
 
-/** An agent over all its processes. */
+/** The state of an agent across its restarts. */
 interface Life {
   restarts: number;
   wasReady: boolean;
   /** Whether it has reported that a restart does not help. */
-  cannotGoOn: boolean;
+  cannotContinue: boolean;
   readonly onReady: (url: string) => void;
   readonly after: Promise<unknown> | undefined;
 }
 
 interface SupervisorOptions {
   readonly clock: Clock;
-  /** How often an agent that died is started again. */
+  /** The number of times that an agent is restarted. */
   readonly maxRestarts?: number;
   readonly onEvent: (event: unknown) => void;
-  /** A line that an agent wrote for people. */
+  /** Called with each line that an agent has written for people. */
   readonly onLine: (agent: string, line: string) => void;
-  /** An agent cannot be kept alive: the run cannot go on. */
+  /** Called if an agent cannot be kept running. The run cannot continue. */
   readonly onFatal: (message: string, exitCode: number) => void;
 }
 
-/** Runs agents as processes: starts them, starts one that died again, and leaves none behind. */
+/** Runs agents as processes: starts them, restarts an agent that has ended, and stops all of them. */
 export interface Supervisor {
   /**
-   * Resolves with the agent's URL once it listens; never if it cannot be started, which `onFatal` tells. With `after` its process
-   * starts at once, since most of a start is the loading of modules, but the agent begins only then: it takes its port and registers.
+   * Starts an agent. Resolves with its URL when it listens. Never resolves if the agent cannot be started, which
+   * `onFatal` reports. With `after` the process starts immediately, because most of a start is the loading of modules,
+   * but the agent binds its port and registers only after that promise has resolved.
    */
   start(spec: AgentSpec, after?: Promise<unknown>): Promise<string>;
-  /** Ends every agent: asked first, killed when it does not listen. */
+  /** Ends all agents: sends SIGTERM, and SIGKILL to those that have not ended after three seconds. */
   stop(): Promise<void>;
-  /** Process ids of the agents that run, by name. */
+  /** Returns the process ids of the running agents by name. */
   pids(): ReadonlyMap<string, number>;
 }
 
 const MAX_RESTARTS = 3;
 const KILL_AFTER_MS = 3_000;
-/** Of what an agent prints; a stack trace has shorter ones. */
+/** The longest line of output that is passed on. The lines of a stack trace are shorter. */
 const LINE_BYTES = 16 * 1024;
-/** An agent that takes so long has probably met something that it waits for, such as a bot's import that never settles. */
+/** After this time an agent probably waits for something, such as an import in a bot's file that never settles. */
 const SLOW_START_MS = 10_000;
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** Settings, the operator's token among them, are for agents that run no code but ours. */
-function environmentFor({ tellsEvents = false }: AgentSpec): NodeJS.ProcessEnv {
+/**
+ * Returns the environment of an agent. Settings, including the operator token, are passed only to agents that run no
+ * code of users.
+ */
+function environmentFor({ reportsEvents = false }: AgentSpec): NodeJS.ProcessEnv {
   const all = Object.entries(process.env);
-  return tellsEvents ? process.env : Object.fromEntries(all.filter(([name]) => !name.startsWith("LEAGUE__")));
+  return reportsEvents ? process.env : Object.fromEntries(all.filter(([name]) => !name.startsWith("LEAGUE__")));
 }
 
-const slowWords = ({ isExpendable = false }: AgentSpec): string =>
+const slowStartMessage = ({ isExpendable = false }: AgentSpec): string =>
   isExpendable
-    ? "has not started yet: does its bot's file end? It is waited for as long as timeouts.registration_ms says"
+    ? "has not started yet. Does the import of its bot's file end? The league waits for it at most timeouts.registration_ms"
     : "has not started yet";
 
-/** The agents that run. */
+/** The running agents. */
 interface Agents {
   readonly options: SupervisorOptions;
   readonly children: Map<string, ChildProcess>;
@@ -92,7 +99,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   return {
     start: (spec, after) =>
       new Promise((onReady) =>
-        launch(agents, spec, { restarts: 0, wasReady: false, cannotGoOn: false, onReady, after }),
+        launch(agents, spec, { restarts: 0, wasReady: false, cannotContinue: false, onReady, after }),
       ),
     async stop() {
       agents.isStopping = true;
@@ -111,7 +118,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 function launch(agents: Agents, spec: AgentSpec, life: Life): void {
   const { options, children, exits } = agents;
   const { after } = life;
-  // A separate process group: Ctrl-C at the terminal reaches the command alone, which then ends its agents in order.
+  // A separate process group: Ctrl-C at the terminal reaches only the command, which then ends its agents in order.
   const child = spawn(process.execPath, [`${root}${spec.script}`, ...spec.args], {
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     detached: true,
@@ -119,16 +126,16 @@ function launch(agents: Agents, spec: AgentSpec, life: Life): void {
   });
   void after?.then(() => openStartGate(child));
   children.set(spec.name, child);
-  const cancelSlow = options.clock.after(SLOW_START_MS, () => options.onLine(spec.name, slowWords(spec)));
-  hearReports(child, spec, life, options, cancelSlow);
+  const cancelSlowStart = options.clock.after(SLOW_START_MS, () => options.onLine(spec.name, slowStartMessage(spec)));
+  handleReports(child, spec, life, options, cancelSlowStart);
   passOutput(child, spec, options);
   const exited = new Promise<void>((resolve) => {
     const ended = (code: number | null, signal: string | null): void => {
-      cancelSlow();
+      cancelSlowStart();
       children.delete(spec.name);
       exits.delete(exited);
       resolve();
-      if (!agents.isStopping) onDeath(agents, spec, life, code, signal);
+      if (!agents.isStopping) onExit(agents, spec, life, code, signal);
     };
     child.once("exit", ended);
     child.once("error", (error) => {
@@ -139,18 +146,18 @@ function launch(agents: Agents, spec: AgentSpec, life: Life): void {
   exits.add(exited);
 }
 
-/** Receives the reports of a process. They are untrusted: a player's bot can send any message to its parent. */
-function hearReports(
+/** Handles the reports of a process. They are untrusted: a player's bot can send any message to its parent. */
+function handleReports(
   child: ChildProcess,
-  { tellsEvents, isExpendable }: AgentSpec,
+  { reportsEvents, isExpendable }: AgentSpec,
   life: Life,
   { onEvent }: SupervisorOptions,
   onReady: () => void,
 ): void {
   child.on("message", (message) => {
     const report = AgentReport.safeParse(message).data;
-    if (report?.type === "event" && tellsEvents) onEvent(report.event);
-    if (report?.type === "cannot_go_on") life.cannotGoOn = !isExpendable;
+    if (report?.type === "event" && reportsEvents) onEvent(report.event);
+    if (report?.type === "cannot_continue") life.cannotContinue = !isExpendable;
     if (report?.type === "ready") {
       life.wasReady = true;
       onReady();
@@ -159,7 +166,7 @@ function hearReports(
   });
 }
 
-/** Passes on what an agent prints: the author of a bot looks for its console.log first. */
+/** Passes on the output of an agent, where the author of a bot expects its console.log. */
 function passOutput(child: ChildProcess, { name }: AgentSpec, { onLine }: SupervisorOptions): void {
   const line = (text: string): void => onLine(name, inOneLine(stripVTControlCharacters(text)));
   const tooLong = (): void => onLine(name, `(a line of more than ${LINE_BYTES} bytes)`);
@@ -168,22 +175,23 @@ function passOutput(child: ChildProcess, { name }: AgentSpec, { onLine }: Superv
   }
 }
 
-/** Starts an agent that died again, or reports that it cannot be kept alive. */
-function onDeath(agents: Agents, spec: AgentSpec, life: Life, code: number | null, signal: string | null): void {
+/** Restarts an agent that has ended, or reports that it cannot be kept running. */
+function onExit(agents: Agents, spec: AgentSpec, life: Life, code: number | null, signal: string | null): void {
   const { onLine, onFatal, maxRestarts = MAX_RESTARTS } = agents.options;
-  const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
+  const ending = signal ? `was ended by ${signal}` : `ended with code ${code}`;
   const { name, isExpendable = false } = spec;
-  // A process that ended without a signal before it listened, or that reports a wrong setup, would fail again. Reports of a player's bot do not count.
+  // A process that ended without a signal before it listened, or that reports a wrong setup, would fail again. Reports
+  // of a player's bot are ignored.
   const neverRan = !life.wasReady && signal === null;
   const isSetUpWrongly = code === EXIT.config && (neverRan || !isExpendable);
-  if (isSetUpWrongly) onFatal(`${name} ${how}`, EXIT.config);
-  else if (life.cannotGoOn) onFatal(`${name} ${how}`, EXIT.failed);
-  else if (neverRan) onFatal(`${name} ${how} before it was up`, EXIT.failed);
+  if (isSetUpWrongly) onFatal(`${name} ${ending}`, EXIT.config);
+  else if (life.cannotContinue) onFatal(`${name} ${ending}`, EXIT.failed);
+  else if (neverRan) onFatal(`${name} ${ending} before it was ready`, EXIT.failed);
   else if (life.restarts < maxRestarts) {
-    onLine(name, `${how}; it is started again`);
+    onLine(name, `${ending}; it is started again`);
     life.restarts++;
     launch(agents, spec, life);
   } else if (isExpendable) {
-    onLine(name, `${how}, after ${life.restarts} restarts; the league goes on without it`);
-  } else onFatal(`${name} ${how}, after ${life.restarts} restarts`, EXIT.failed);
+    onLine(name, `${ending}, after ${life.restarts} restarts; the league continues without it`);
+  } else onFatal(`${name} ${ending}, after ${life.restarts} restarts`, EXIT.failed);
 }

@@ -1,4 +1,4 @@
 import packageJson from "../../../package.json" with { type: "json" };
 
-/** The package's version, as agents give it. */
+/** The version of the package, which agents report. */
 export const VERSION: string = packageJson.version;

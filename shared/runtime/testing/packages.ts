@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
 /**
- * Makes sure that a program which the tests need is installed, and returns its path. Root on Debian installs the package; other users get
- * an error with the command to run.
+ * Makes sure that a program that the tests need is installed, and returns its path. Installs the package as root on
+ * Debian; otherwise throws an error with the command to run.
  */
 export function requireProgram(paths: readonly string[], debianPackage: string): string {
   const installed = findProgram(paths);
@@ -20,4 +20,5 @@ export function requireProgram(paths: readonly string[], debianPackage: string):
   return path;
 }
 
+/** Returns the first path that exists. */
 export const findProgram = (paths: readonly string[]): string | undefined => paths.find((path) => existsSync(path));

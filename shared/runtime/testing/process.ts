@@ -5,8 +5,11 @@ import type { AgentProcess } from "../agent.ts";
 import { systemDisk } from "../files/disk.ts";
 import { openLog } from "../process/logger.ts";
 
-/** The process of an agent that a test runs: without output, with the clock, the randomness, the network and the disk of this machine. */
-export const silentProcess = (name: string, own: Partial<AgentProcess> = {}): AgentProcess => ({
+/**
+ * Returns the process of an agent under test: without output, with the clock, the random numbers, the network and the
+ * disk of this machine. `overrides` replaces parts of it.
+ */
+export const silentProcess = (name: string, overrides: Partial<AgentProcess> = {}): AgentProcess => ({
   log: openLog(null, name),
   say: () => {},
   warn: () => {},
@@ -14,6 +17,6 @@ export const silentProcess = (name: string, own: Partial<AgentProcess> = {}): Ag
   clock: systemClock,
   ids: systemIds,
   network: httpNetwork(systemClock),
-  disk: systemDisk(own.clock ?? systemClock),
-  ...own,
+  disk: systemDisk(overrides.clock ?? systemClock),
+  ...overrides,
 });
