@@ -32,7 +32,7 @@ export const gameRules = (): readonly Resource[] =>
 export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[] {
   const read = async (ref: string): Promise<unknown> => {
     const game = isSessionId(ref) ? desk.play.look(ref, null) : null;
-    if (game) return { match_id: ref, ...matchState(game.kept.session, "spectator", desk.host.lobby) };
+    if (game) return { match_id: ref, ...matchState(game.stored.session, "spectator", desk.host.lobby) };
     const found = desk.referee.sessionOf(ref);
     const session = found.ok ? desk.host.read(found.value)?.session : null;
     return session ? { match_id: ref, ...matchState(session, "spectator", desk.host.lobby) } : null;

@@ -23,9 +23,9 @@ export const tokenOf = ({ host }: DirectorDesk, sessionId: string): string =>
   host.secret(sessionId, TOKEN_PURPOSE) ?? "";
 
 export function sessionOf({ host }: DirectorDesk, sessionId: string): Session {
-  const kept = host.read(sessionId);
-  if (!kept) throw new Error(`session ${sessionId} is not in the log`);
-  return kept.session;
+  const stored = host.read(sessionId);
+  if (!stored) throw new Error(`session ${sessionId} is not in the log`);
+  return stored.session;
 }
 
 export function ledGame({ table }: DirectorDesk, sessionId: string): LedGame {

@@ -74,7 +74,7 @@ const whenMoot =
       if (now.tick !== tick || now.status === "completed") tell();
     };
     look(sessionOf(desk, sessionId));
-    return desk.host.watch(sessionId, (kept) => look(kept.session));
+    return desk.host.watch(sessionId, (stored) => look(stored.session));
   };
 
 /** Carries out the step that follows from an answer. Its effect is committed before the next question is asked. */

@@ -158,7 +158,7 @@ function missingCapabilities(players: Players, { input }: Caller): string | null
 }
 
 const openAlready = (token: string): string =>
-  `A game of Codenames is open already (game_token ${token}): call continue_game to go on with it, or end_game to end it`;
+  `A game of Codenames is already open (game_token ${token}): call continue_game to go on with it, or end_game to end it`;
 
 const BEING_CREATED = "A game of Codenames is just being created here: call continue_game to go on with it";
 

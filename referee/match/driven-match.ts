@@ -43,7 +43,7 @@ export function stopIfWithdrawn({ signal, order }: Match): void {
 
 /** Returns the committed session. Throws if there is none. */
 export function sessionOf({ host }: MatchDriver, sessionId: string): Session {
-  const kept = host.read(sessionId);
-  if (!kept) throw new Error(`session ${sessionId} is not in the log`);
-  return kept.session;
+  const stored = host.read(sessionId);
+  if (!stored) throw new Error(`session ${sessionId} is not in the log`);
+  return stored.session;
 }

@@ -23,20 +23,20 @@ export async function joinGame(
   gameId: string,
   { role, name, bearer }: Joiner,
 ): Promise<Result<TakenSeat, Rejection>> {
-  const kept = host.read(gameId);
-  const placed = kept ? seats.of(gameId) : [];
-  if (!kept || placed.length === 0) return noSuchGame(gameId);
+  const stored = host.read(gameId);
+  const placed = stored ? seats.of(gameId) : [];
+  if (!stored || placed.length === 0) return noSuchGame(gameId);
   const key = (one: PlaySeat) => `${gameId}/${one.role}`;
   const isOpen = (one: PlaySeat) => !one.joined && !joining.has(key(one));
-  const open = kept.session.game.roles.flatMap((one) => placed.filter((seat) => seat.role === one && isOpen(seat)));
+  const open = stored.session.game.roles.flatMap((one) => placed.filter((seat) => seat.role === one && isOpen(seat)));
   const seat = open.find((one) => role === undefined || one.role === role);
-  if (kept.session.status === "completed") return rejected("NO_OPEN_SEAT", "The game is over");
-  if (!seat) return rejected("NO_OPEN_SEAT", whyFull(kept.session.game, role, open));
+  if (stored.session.status === "completed") return rejected("NO_OPEN_SEAT", "The game is over");
+  if (!seat) return rejected("NO_OPEN_SEAT", whyFull(stored.session.game, role, open));
   joining.add(key(seat));
   try {
     const token = ids.token();
     const taken = { ...seat, name: name ?? seat.name, holder: hashOf(bearer) };
-    await writer.commit(seats.joining(gameId, taken, kept.session.participants[seat.role] ?? "", sha256Hex(token)));
+    await writer.commit(seats.joining(gameId, taken, stored.session.participants[seat.role] ?? "", sha256Hex(token)));
     host.lobby.seatTaken(gameId);
     return ok({ gameId, role: seat.role, token });
   } finally {

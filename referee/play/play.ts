@@ -2,7 +2,7 @@ import type { Role, Viewer } from "#shared/games/game.ts";
 import type { Result } from "#shared/lib/result.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { GameView } from "#shared/web/game-view.ts";
-import type { Kept } from "../sessions/live-sessions.ts";
+import type { StoredSession } from "../sessions/live-sessions.ts";
 import type { Rejection } from "../sessions/rejections.ts";
 import type { PersonSeat, PlaySeat } from "../sessions/seats.ts";
 import { gameView } from "../views/game-view.ts";
@@ -22,10 +22,10 @@ export interface Play {
   /** The seat that a token stands for: that of the seat itself, or a bearer token that it is bound to. */
   seatOf(gameId: string, token: string | null): Result<SeatedPlayer, Rejection>;
   /** A game as a seat or a spectator may see it; null for a session that the caller may not watch. */
-  look(gameId: string, token: string | null): { readonly kept: Kept; readonly viewer: Viewer } | null;
-  view(kept: Kept, viewer: Viewer): GameView;
+  look(gameId: string, token: string | null): { readonly stored: StoredSession; readonly viewer: Viewer } | null;
+  view(stored: StoredSession, viewer: Viewer): GameView;
   /** The view of a session as it was when its log was `rows`. */
-  viewOf(session: Session, viewer: Viewer, rows: Kept["rows"]): GameView;
+  viewOf(session: Session, viewer: Viewer, rows: StoredSession["rows"]): GameView;
   seats(gameId: string): readonly PlaySeat[];
   /** Whether the players of a league match are still being invited. */
   isInviting(gameId: string): boolean;

@@ -72,8 +72,8 @@ export const gamePages =
     app.get("/api/games", (_request, response) => listGames(pages, response));
     app.post("/api/games", (request, response) => createGame(pages, request, response));
     app.get("/api/games/:id", async (request, response) => {
-      const { kept, viewer } = await seenGame(pages, request, response);
-      response.json(desk.play.view(kept, viewer));
+      const { stored, viewer } = await seenGame(pages, request, response);
+      response.json(desk.play.view(stored, viewer));
     });
     app.get("/api/games/:id/events", (request, response) => watchGame(pages, request, response));
     app.post("/api/games/:id/moves", (request, response) => finishTurn(pages, request, response));
@@ -89,7 +89,7 @@ const sendPage = (response: Response, html: string): void => void response.set(P
 async function seenGame({ play, limits, onVisit }: PagesContext, request: Request, response: Response) {
   onVisit();
   const found = play.look(String(request.params.id), bearerOf(request));
-  const agentId = found?.kept.session.participants[found.viewer];
+  const agentId = found?.stored.session.participants[found.viewer];
   if (agentId !== undefined) {
     response.locals.agent = agentId;
     await limits.agent(agentId, request, response);
@@ -129,11 +129,11 @@ async function createGame(
 
 /** `GET /api/games/:id/events`, a stream of Server-Sent Events. */
 async function watchGame(pages: PagesContext, request: Request, response: Response): Promise<void> {
-  const { kept, viewer } = await seenGame(pages, request, response);
+  const { stored, viewer } = await seenGame(pages, request, response);
   const query = { last_event_id: request.headers["last-event-id"] ?? request.query.last_event_id };
   const { last_event_id = null } = parseQuery(EventsQuery, query);
   response.locals.waits = true;
-  pages.streams.open(kept, viewer, last_event_id, response);
+  pages.streams.open(stored, viewer, last_event_id, response);
 }
 
 /** `POST /api/games/:id/moves` */
@@ -156,8 +156,8 @@ async function finishTurn(pages: PagesContext, request: Request, response: Respo
     const message = `Authorization: ${fault}; send "Bearer" and the token of your seat`;
     throw pageErrorOf(rejection(finished.error.code, message));
   }
-  const { kept, role } = acceptedValue(finished);
-  response.json(pages.play.view(kept, role));
+  const { stored, role } = acceptedValue(finished);
+  response.json(pages.play.view(stored, role));
 }
 
 /** The value of a result. Throws the error that belongs to a rejection. */

@@ -5,7 +5,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SessionHost } from "../sessions/host.ts";
-import type { Kept } from "../sessions/live-sessions.ts";
+import type { StoredSession } from "../sessions/live-sessions.ts";
 import { type Rejection, rejected } from "../sessions/rejections.ts";
 import type { Remember, Replied, Replies } from "../sessions/replies.ts";
 import type { Waits } from "../sessions/waits.ts";
@@ -71,10 +71,10 @@ const MAX_NAMED = 220;
 
 export function createTurns(host: SessionHost, play: Play, waits: Waits, replies: Replies, clock: Clock): Turns {
   const nextOf = (session: Session, role: Role): Next => nextFor(session, role, play.seats(session.id), host.lobby);
-  const again = (kept: Kept): Kept => host.read(kept.session.id) ?? kept;
+  const again = (stored: StoredSession): StoredSession => host.read(stored.session.id) ?? stored;
 
-  const act = async ({ kept, role }: SeatedPlayer, turn: Turn, remember: Remember): Promise<Replied> => {
-    const { session } = kept;
+  const act = async ({ stored, role }: SeatedPlayer, turn: Turn, remember: Remember): Promise<Replied> => {
+    const { session } = stored;
     const { game } = session;
     if (turn.resign) return resign(session, role, remember);
     const action = readMove(game, seatView(session, role).state, role, turn.move);
@@ -102,34 +102,34 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
     async wait(gameId, token, { timeoutMs, signal, progress }) {
       const seated = play.seatOf(gameId, token);
       if (!seated.ok) return seated;
-      const { kept, role } = seated.value;
+      const { stored, role } = seated.value;
       const placed = play.seats(gameId);
       const begun = clock.monotonic();
       const tell = (): void => progress?.(Math.min(clock.monotonic() - begun, timeoutMs), `waiting in ${gameId}`);
       const stopTelling = progress && clock.every(PROGRESS_EVERY_MS, tell);
       tell();
       const isOver = (now: Session): boolean => nextFor(now, role, placed, host.lobby) !== "waiting_for_opponent";
-      const happened = await waits.until(kept.session, isOver, { timeoutMs, signal });
+      const happened = await waits.until(stored.session, isOver, { timeoutMs, signal });
       stopTelling?.();
-      const now = again(kept);
-      return ok({ kept: now, role, next: nextOf(now.session, role), timedOut: !happened });
+      const now = again(stored);
+      return ok({ stored: now, role, next: nextOf(now.session, role), timedOut: !happened });
     },
 
     async finish(turn) {
       const seated = play.seatOf(turn.gameId, turn.token);
       if (!seated.ok) return seated;
-      const { kept, role } = seated.value;
-      if (kept.access.actedBy === "driver") return rejected("ACTED_BY_DRIVER");
+      const { stored, role } = seated.value;
+      if (stored.access.actedBy === "driver") return rejected("ACTED_BY_DRIVER");
       const { move, resign, claim, expectedTick, idempotencyKey: key } = turn;
       const asked = resign ? ["resign"] : [move, claim, expectedTick];
       const request = `finishTurn ${turn.gameId} ${JSON.stringify(asked)}`;
-      const agentId = kept.session.participants[role] ?? "";
+      const agentId = stored.session.participants[role] ?? "";
       const keyed = { agentId, key, keyName: "idempotency_key", request };
       const replied = await replies.once(keyed, (remember) => act(seated.value, turn, remember));
       if (!replied.ok) return replied;
-      const now = again(kept);
+      const now = again(stored);
       const { action } = JSON.parse(replied.value.body) as { action: unknown };
-      return ok({ kept: now, role, next: nextOf(now.session, role), action });
+      return ok({ stored: now, role, next: nextOf(now.session, role), action });
     },
   };
 }

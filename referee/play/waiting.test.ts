@@ -46,7 +46,7 @@ describe("a game with an open seat", () => {
 
   it("rejects moves at every entry point with the reason, and its REST status is active", async () => {
     const white = await createGame(host, { template: "chess" });
-    const why = "Waiting for players: black has not joined yet. Moves are taken once every seat is taken";
+    const why = "Waiting for players: black has not joined yet. Moves are accepted once every seat is taken";
     expect(await white.move("e4")).toMatchObject({ isError: true, text: why });
     const { token } = white;
     const rest = `/sessions/${white.gameId}`;

@@ -5,7 +5,7 @@ import { bearerOf, collect, remoteAddressOf } from "#shared/rpc/http/request.ts"
 import { type CreationLimit, rateLimiter, TOO_MANY_CREATIONS } from "#shared/rpc/jsonrpc/rate-limit.ts";
 import type { AgentDirectory } from "../agents.ts";
 import type { SessionHost } from "../sessions/host.ts";
-import type { Kept } from "../sessions/live-sessions.ts";
+import type { StoredSession } from "../sessions/live-sessions.ts";
 import { rejection } from "../sessions/rejections.ts";
 import { RestError, restErrorOf } from "./errors.ts";
 
@@ -67,11 +67,15 @@ export async function callerOf(
 }
 
 /** A session, and the agent's role in it or `spectator`. Throws NOT_FOUND, and FORBIDDEN for an agent that may not watch it. */
-export function viewerOf(host: SessionHost, sessionId: unknown, agentId: string): { kept: Kept; viewer: Viewer } {
-  const kept = host.read(String(sessionId));
-  if (!kept) throw restErrorOf(rejection("UNKNOWN_SESSION"));
-  const seat = Object.entries(kept.session.participants).find(([, agent]) => agent === agentId);
-  if (seat) return { kept, viewer: seat[0] };
-  if (kept.access.spectators === "public") return { kept, viewer: "spectator" };
+export function viewerOf(
+  host: SessionHost,
+  sessionId: unknown,
+  agentId: string,
+): { stored: StoredSession; viewer: Viewer } {
+  const stored = host.read(String(sessionId));
+  if (!stored) throw restErrorOf(rejection("UNKNOWN_SESSION"));
+  const seat = Object.entries(stored.session.participants).find(([, agent]) => agent === agentId);
+  if (seat) return { stored, viewer: seat[0] };
+  if (stored.access.spectators === "public") return { stored, viewer: "spectator" };
   throw restErrorOf(rejection("NO_SEAT", "Only participants may see this session"));
 }

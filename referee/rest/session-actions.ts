@@ -14,12 +14,12 @@ import { parseBody, SubmitAction } from "./requests.ts";
 /** `POST /sessions/:id/actions` */
 export async function submitAction(rest: RestContext, request: Request, response: Response): Promise<void> {
   const agentId = await callerOf(rest, request, response);
-  const { kept, viewer: role } = viewerOf(rest.host, request.params.id, agentId);
+  const { stored, viewer: role } = viewerOf(rest.host, request.params.id, agentId);
   if (role === "spectator") throw restErrorOf(rejection("NO_SEAT", "Only participants may act"));
-  if (kept.access.actedBy === "driver") throw restErrorOf(rejection("ACTED_BY_DRIVER"));
+  if (stored.access.actedBy === "driver") throw restErrorOf(rejection("ACTED_BY_DRIVER"));
   const body = await bodyOf(request, response);
   const reply = await rest.replies.once(keyed(request, agentId, body), (remember) =>
-    acted(rest, kept.session, role, parseBody(SubmitAction, body), remember),
+    acted(rest, stored.session, role, parseBody(SubmitAction, body), remember),
   );
   answer(response, reply);
 }

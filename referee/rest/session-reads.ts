@@ -21,27 +21,27 @@ export async function listSessions(rest: RestContext, request: Request, response
 export async function readState(rest: RestContext, request: Request, response: Response): Promise<void> {
   const { host, waits } = rest;
   const agentId = await callerOf(rest, request, response);
-  const { kept, viewer } = viewerOf(host, request.params.id, agentId);
+  const { stored, viewer } = viewerOf(host, request.params.id, agentId);
   const { wait_after_tick, timeout_s } = parseQuery(StateQuery, request.query);
   if (wait_after_tick !== undefined) {
     response.locals.waits = true;
     const isOver = (now: Session): boolean => now.status === "completed" || viewFor(now, viewer).tick > wait_after_tick;
-    await waits.until(kept.session, isOver, { timeoutMs: timeout_s * 1000, signal: goneSignal(response) });
+    await waits.until(stored.session, isOver, { timeoutMs: timeout_s * 1000, signal: goneSignal(response) });
   }
-  response.json(restState(host.read(kept.session.id)?.session ?? kept.session, viewer));
+  response.json(restState(host.read(stored.session.id)?.session ?? stored.session, viewer));
 }
 
 /** `GET /sessions/:id/log` */
 export async function readLog(rest: RestContext, request: Request, response: Response): Promise<void> {
-  const { kept, viewer } = viewerOf(rest.host, request.params.id, await callerOf(rest, request, response));
-  response.json(restLog(kept, viewer));
+  const { stored, viewer } = viewerOf(rest.host, request.params.id, await callerOf(rest, request, response));
+  response.json(restLog(stored, viewer));
 }
 
 /** `GET /sessions/:id/events`, a stream of Server-Sent Events. */
 export async function watchSession(rest: RestContext, request: Request, response: Response): Promise<void> {
-  const { kept, viewer } = viewerOf(rest.host, request.params.id, await callerOf(rest, request, response));
+  const { stored, viewer } = viewerOf(rest.host, request.params.id, await callerOf(rest, request, response));
   const query = { last_event_id: request.headers["last-event-id"] ?? request.query.last_event_id };
   const { last_event_id = null } = parseQuery(EventsQuery, query);
   response.locals.waits = true;
-  rest.streams.open(kept, viewer, last_event_id, response);
+  rest.streams.open(stored, viewer, last_event_id, response);
 }

@@ -27,8 +27,8 @@ it("a client that left before its stream was opened leaves no stream behind", as
   const opened = Promise.withResolvers<number>();
   const server = createServer((_request, response) => {
     response.once("close", () => {
-      const kept = host.read(session.id);
-      if (kept) streams.open(kept, "spectator", null, response);
+      const stored = host.read(session.id);
+      if (stored) streams.open(stored, "spectator", null, response);
       opened.resolve(streams.count());
     });
     request.destroy();

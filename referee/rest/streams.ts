@@ -4,7 +4,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { EVENT_STREAM_HEADERS } from "#shared/rpc/stdio/event-stream.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SessionHost } from "../sessions/host.ts";
-import type { Kept } from "../sessions/live-sessions.ts";
+import type { StoredSession } from "../sessions/live-sessions.ts";
 import { viewFor } from "../views/session-views.ts";
 import { RestError } from "./errors.ts";
 
@@ -12,7 +12,7 @@ import { RestError } from "./errors.ts";
 interface Telling {
   readonly event: string;
   /** `rows` are the log up to this session. */
-  view(session: Session, viewer: Viewer, rows: Kept["rows"]): unknown;
+  view(session: Session, viewer: Viewer, rows: StoredSession["rows"]): unknown;
   /** State outside the log that the view shows before the first action. A change of it is an event too. */
   readonly besides?: (session: Session) => string;
 }
@@ -51,8 +51,8 @@ export class Streams {
   }
 
   /** Opens a stream of one viewer. It continues after the event with the given id. */
-  open(kept: Kept, viewer: Viewer, lastEventId: number | null, response: ServerResponse): void {
-    const { session, rows } = kept;
+  open(stored: StoredSession, viewer: Viewer, lastEventId: number | null, response: ServerResponse): void {
+    const { session, rows } = stored;
     if (response.closed) return; // the client has disconnected, and `close` is not emitted again
     if (this.#count >= MAX_STREAMS) {
       throw new RestError("TOO_MANY_REQUESTS", `No more than ${MAX_STREAMS} event streams`);
@@ -70,7 +70,7 @@ export class Streams {
       return;
     }
     response.flushHeaders();
-    this.#sendMissed(kept, viewer, lastEventId, response);
+    this.#sendMissed(stored, viewer, lastEventId, response);
     if (session.status === "completed") response.end();
     else this.#join(session, viewer, response);
   }
@@ -87,7 +87,12 @@ export class Streams {
   }
 
   /** Sends the present state to a new client, and each state since the last event to one that reconnects. */
-  #sendMissed({ session, rows }: Kept, viewer: Viewer, lastEventId: number | null, response: ServerResponse): void {
+  #sendMissed(
+    { session, rows }: StoredSession,
+    viewer: Viewer,
+    lastEventId: number | null,
+    response: ServerResponse,
+  ): void {
     const isAnew = lastEventId === null || (this.#telling.besides !== undefined && session.tick === 0);
     const missed = isAnew ? [{ seq: rows.length - 1, session }] : this.#host.since(session.id, lastEventId);
     let seen = isAnew ? "" : `${lastEventId} active `;
@@ -120,8 +125,8 @@ export class Streams {
   }
 
   /** Sends a commit to all viewers for whom it changes something. */
-  readonly #tell = (kept: Kept): void => {
-    const { session, rows } = kept;
+  readonly #tell = (stored: StoredSession): void => {
+    const { session, rows } = stored;
     for (const [viewer, watchers] of this.#audiences.get(session.id)?.byViewer ?? []) {
       const now = this.#seenOf(session, viewer);
       if (now === watchers.seen) continue;
@@ -139,7 +144,7 @@ export class Streams {
   }
 
   /** The id of an event is the sequence number in the log, as far as the viewer may know it: the tick while the session is active. */
-  #eventOf(session: Session, rows: Kept["rows"], viewer: Viewer): string {
+  #eventOf(session: Session, rows: StoredSession["rows"], viewer: Viewer): string {
     const id = session.status === "active" ? viewFor(session, viewer).tick : rows.length - 1;
     const data = JSON.stringify(this.#telling.view(session, viewer, rows));
     return `id: ${id}\nevent: ${this.#telling.event}\ndata: ${data}\n\n`;

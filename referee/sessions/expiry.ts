@@ -3,20 +3,20 @@ import { find, type LiveSessions, run, SNAPSHOT_EVERY_MS } from "./live-sessions
 
 type Expire = (idleMs: number, onFailure?: (sessionId: string, thrown: unknown) => void) => Promise<void>;
 
-/** A function that ends sessions whose seats have been idle for so long. */
+/** Returns a function that expires sessions whose seats have been idle for `idleMs`. `onFailure` is called once for each session that cannot be expired. */
 export function expiry(sessions: LiveSessions): Expire {
   const { store, clock, live } = sessions;
-  /** Sessions that could not be expired, such as those of a game that this version lacks. */
+  /** Sessions that could not be expired, for example because this version does not have their game. */
   const failing = new Set<string>();
   return async (idleMs, onFailure) => {
-    // The dates in the log count: a session may have been idle since before this process started.
+    // The times in the log are compared, because a session may have been idle since before this process started.
     const latest = clock.now() - idleMs;
     for (const sessionId of store.quietSince(latest + SNAPSHOT_EVERY_MS)) {
       try {
-        const known = live.get(sessionId);
-        if (known && known.pending.session !== known.session) continue; // an entry is being written
-        // Not by `find`, which would load the session and count as a use.
-        const head = (known?.rows ?? store.log.read(sessionId)).at(-1);
+        const loaded = live.get(sessionId);
+        if (loaded && loaded.pending.session !== loaded.session) continue; // an entry is being written
+        // `find` is not used here, because it would load the session and count as a use.
+        const head = (loaded?.rows ?? store.log.read(sessionId)).at(-1);
         if (head && Date.parse(parseEntry(head.body).at) <= latest) {
           await run(sessions, find(sessions, sessionId), { type: "expire" });
         }

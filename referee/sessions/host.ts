@@ -13,19 +13,19 @@ import type { Statement } from "#shared/store/group-commit.ts";
 import { expiry } from "./expiry.ts";
 import {
   type Alongside,
+  addLive,
   type Committed,
   createLiveSessions,
   find,
   forget,
   forgetIdle,
-  hold,
-  type Kept,
   type Live,
   type LiveSessions,
   notifyAll,
   notifyCommit,
   type OnListenerError,
   run,
+  type StoredSession,
   snapshotOf,
   watch,
 } from "./live-sessions.ts";
@@ -35,15 +35,15 @@ import type { Access, Seat, SessionStore } from "./session-store.ts";
 
 interface NewSessionOptions extends Partial<Access> {
   readonly game: Game;
-  /** Parsed by the game. */
+  /** The options, as parsed by the game. */
   readonly options: unknown;
   readonly seed: string;
   readonly seats: readonly Seat[];
-  /** Writes what belongs to the session, in its transaction. */
+  /** Returns further statements for the transaction that creates the session. */
   readonly alongside?: (sessionId: string) => readonly Statement[];
 }
 
-/** A session as it was after one entry of its log. */
+/** A session after one entry of its log. */
 export interface Step {
   readonly seq: number;
   readonly session: Session;
@@ -51,54 +51,54 @@ export interface Step {
 
 interface Submission {
   readonly role: Role;
-  /** Any JSON. A value that is not an action of the game is rejected as illegal. */
+  /** Any JSON value. A value that is not an action of the game is rejected as illegal. */
   readonly action: unknown;
-  /** The tick that the action answers; null for no check. */
+  /** The tick that the session must have; null for no check. */
   readonly expectedTick: number | null;
-  /** Whether it comes from a driver, which may go on without its role. */
+  /** Whether a driver submits the action. It may submit actions that only drivers may make, such as skipping a role. */
   readonly byDriver?: boolean;
-  /** Writes what belongs to the action, in its transaction, given the session after it. */
+  /** Returns further statements for the transaction of the action, given the session after it. */
   readonly alongside?: Alongside;
 }
 
 /**
  * The session host: the only writer of session logs. Match driver, REST, MCP and pages all submit their commands to it.
- * What it returns has been committed; what it rejects has changed nothing.
+ * A result is returned after its commit. A rejected command has changed nothing.
  */
 export interface SessionHost {
   create(options: NewSessionOptions): Promise<Session>;
-  /** The committed session, from memory or replayed from its log; null when there is none. */
-  read(sessionId: string): Kept | null;
+  /** The committed session, from memory or replayed from its log; null if there is none. */
+  read(sessionId: string): StoredSession | null;
   submit(sessionId: string, submission: Submission): Promise<Committed>;
-  /** Ends a session for the faults of one turn together. */
+  /** Ends a session with the faults of one turn. */
   forfeit(sessionId: string, faults: readonly Fault[], alongside?: Alongside): Promise<Committed>;
-  /** Ends a session through no fault of its players. */
+  /** Ends a session without a fault of a player. */
   abort(sessionId: string, reason: string): Promise<Committed>;
-  /** A secret that this host alone can derive, with `secretFrom`, the same one after a restart; null for no session. */
+  /** A secret that is derived from the seed of a session with `secretFrom`, so it is the same after a restart. null if there is no such session. */
   secret(sessionId: string, purpose: string): string | null;
-  /** The session as it was after each of its entries behind `seq`, oldest first, replayed from the log. */
+  /** The session after each entry that follows entry `seq`, oldest first, replayed from the log. */
   since(sessionId: string, seq: number): readonly Step[];
-  /** Calls `listener` after each commit to a session, and keeps it in memory until the returned function is called. */
-  watch(sessionId: string, listener: (kept: Kept) => void): () => void;
-  /** Resolves with the next commit to a session, and does not keep it in memory until then; rejects once `signal` is aborted. */
+  /** Calls `listener` after each commit to a session, and keeps the session in memory, until the returned function is called. */
+  watch(sessionId: string, listener: (stored: StoredSession) => void): () => void;
+  /** Resolves after the next commit to a session. Does not keep the session in memory. Rejects if `signal` is aborted. */
   nextCommit(sessionId: string, signal: AbortSignal): Promise<unknown>;
-  /** Ends as expired every session whose seats have been idle for so long; `onFailure` is told, once each, of those that it cannot end. */
+  /** Expires the sessions whose seats have been idle for `idleMs`. `onFailure` is called once for each session that cannot be expired. */
   expireIdle(idleMs: number, onFailure?: (sessionId: string, thrown: unknown) => void): Promise<void>;
-  /** Lets go of sessions that nobody has touched for so long; they come back by replay. */
+  /** Evicts sessions from memory that have not been used for `idleMs`. They are replayed on demand. */
   forgetIdle(idleMs: number): void;
-  /** The same of one session at once, whose driver is done with it. */
+  /** Evicts one session immediately, when its driver has ended. */
   forget(sessionId: string): void;
-  /** Which sessions wait for players. */
+  /** The sessions that wait for players. */
   readonly lobby: Lobby;
-  /** How many sessions are in memory. */
+  /** The number of sessions in memory. */
   loaded(): number;
 }
 
 const DRIVEN: Access = { actedBy: "driver", spectators: "none" };
 
 /**
- * `onCommit` is called after each entry of a session, and when a player has joined. `onListenerError` receives what `onCommit` and the
- * listeners of `watch` throw: the entry is on disk by then, so neither the command nor the other listeners may fail. `openRoles` returns
+ * `onCommit` is called after each entry of a session, and when a player has joined. `onListenerError` receives errors of `onCommit` and
+ * of the listeners of `watch`: the entry is already on disk, so neither the command nor the other listeners may fail. `openRoles` returns
  * the roles of a session whose seats are open.
  */
 export function createHost(
@@ -139,22 +139,22 @@ export function createHost(
 }
 
 async function addSession(sessions: LiveSessions, id: string, options: NewSessionOptions): Promise<Session> {
-  const { game, options: ofGame, seed, seats, alongside, ...given } = options;
+  const { game, options: gameOptions, seed, seats, alongside, ...accessOptions } = options;
   const { store, clock, live } = sessions;
-  const access = { ...DRIVEN, ...given };
+  const access = { ...DRIVEN, ...accessOptions };
   const participants = Object.fromEntries(seats.map((seat) => [seat.role, seat.agentId]));
-  const { entry, next }: Decision = create({ id, game, options: ofGame, participants, seed, at: clock.iso() });
+  const { entry, next }: Decision = create({ id, game, options: gameOptions, participants, seed, at: clock.iso() });
   const append = { stream: id, expectedVersion: 0, events: [eventOf(entry)] };
   const setup = { sessionId: id, template: game.id, seed, seats, ...access };
   const adding = [...store.adding(setup, snapshotOf(next), entry.at), ...(alongside?.(id) ?? [])];
   const rows = await store.log.append([append], adding);
-  // Another caller may have read it from disk already, and acted in it.
-  if (!live.has(id)) hold(sessions, next, [...rows], access, clock.monotonic());
+  // Another caller may already have loaded the session and acted in it.
+  if (!live.has(id)) addLive(sessions, next, [...rows], access, clock.monotonic());
   notifyCommit(sessions, next);
   return next;
 }
 
-/** Nothing may be awaited before `run`. */
+/** Submits an action. Nothing may be awaited before `run`. */
 async function submit(
   sessions: LiveSessions,
   lobby: Lobby,
@@ -169,11 +169,11 @@ async function submit(
   const isForbidden = !byDriver && parsed.success && game.isDriversOwn?.(parsed.data) === true;
   const command = { type: "act", role, action: isForbidden ? undefined : parsed.data, expectedTick } as const;
   const decided = await run(sessions, found, command, alongside);
-  const isForeign = !decided.ok && decided.error.code === "ILLEGAL_ACTION" && parsed.error !== undefined;
-  return isForeign ? err({ ...decided.error, message: firstIssue(parsed.error) }) : decided;
+  const isUnparsed = !decided.ok && decided.error.code === "ILLEGAL_ACTION" && parsed.error !== undefined;
+  return isUnparsed ? err({ ...decided.error, message: firstIssue(parsed.error) }) : decided;
 }
 
-/** The session after each entry behind `seq`, replayed from its log. */
+/** The session after each entry that follows entry `seq`, replayed from its log. */
 function stepsSince(
   store: SessionStore,
   rows: readonly RecordedEvent[],
@@ -186,7 +186,7 @@ function stepsSince(
   return steps;
 }
 
-/** A secret of a session, from its seed. */
+/** Derives a secret from the seed of a session. */
 export const secretFrom = (seed: string, purpose: string): string => hmacBase64Url(seed, purpose);
 
 const firstIssue = (error: z.ZodError): string => error.issues[0]?.message ?? "not an action of this game";

@@ -12,18 +12,18 @@ interface HousekeepingOptions {
   readonly clock: Clock;
 }
 
-const LOOK_EVERY_MS = 15_000;
-const FORGET_AFTER_MS = 5 * 60_000;
+const INTERVAL_MS = 15_000;
+const EVICT_AFTER_MS = 5 * 60_000;
 
-/** Expires idle sessions, evicts them from memory and removes old replies: now and at intervals, until it is cancelled. */
+/** Expires idle sessions, evicts them from memory and removes old replies, immediately and then at intervals. Returns a function that stops it. */
 export function startHousekeeping({ host, replies, expireAfterMs, log, clock }: HousekeepingOptions): Cancel {
-  const look = (): void => {
-    host.forgetIdle(FORGET_AFTER_MS);
+  const run = (): void => {
+    host.forgetIdle(EVICT_AFTER_MS);
     host
-      .expireIdle(expireAfterMs, (session, err) => log.error({ err, session }, "a session could not expire"))
-      .catch((thrown) => log.error({ err: thrown }, "could not expire"));
+      .expireIdle(expireAfterMs, (session, err) => log.error({ err, session }, "a session could not be expired"))
+      .catch((thrown) => log.error({ err: thrown }, "idle sessions could not be expired"));
     replies.forgetOld().catch((thrown) => log.error({ err: thrown }, "old replies could not be removed"));
   };
-  look();
-  return clock.every(Math.min(LOOK_EVERY_MS, expireAfterMs / 4), look);
+  run();
+  return clock.every(Math.min(INTERVAL_MS, expireAfterMs / 4), run);
 }

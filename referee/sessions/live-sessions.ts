@@ -9,48 +9,48 @@ import type { Statement } from "#shared/store/group-commit.ts";
 import { type Rejection, rejected } from "./rejections.ts";
 import type { Access, SessionStore, Snapshot } from "./session-store.ts";
 
-/** A session with its log, as committed, and who has access to it. */
-export interface Kept {
+/** A committed session with its log and its access rules. */
+export interface StoredSession {
   readonly session: Session;
   readonly rows: readonly RecordedEvent[];
   readonly access: Access;
 }
 
-/** The session after a command, or why the command was rejected. */
+/** The session after a command, or the rejection of the command. */
 export type Committed = Result<Session, Rejection>;
 
-/** Writes what belongs to an entry, in its transaction, given the session after it. */
+/** Returns further statements for the transaction of an entry, given the session after it. */
 export type Alongside = (next: Session) => readonly Statement[];
 
-/** `pending` is what the next decision builds on; `session` is what readers see: the last state that is on disk. */
-export interface Live extends Kept {
+/** A session in memory. `session` is the last state on disk, which readers see. `pending` is the state after all decided commands. */
+export interface Live extends StoredSession {
   session: Session;
   readonly rows: RecordedEvent[];
   pending: { readonly session: Session; readonly version: number };
-  /** When the database's copy of the state was last written, on the monotonic clock; -Infinity when this host has not written it. */
+  /** The time of the last snapshot in the database, on the monotonic clock; -Infinity if this host has not written one. */
   snapshotAt: number;
-  /** When it was last read or written, on the monotonic clock. */
-  touchedAt: number;
+  /** The time of the last use, on the monotonic clock. */
+  usedAt: number;
 }
-type Listener = (kept: Kept) => void;
+type Listener = (stored: StoredSession) => void;
 
-/** Receives what a listener throws after a commit. */
+/** Receives an error that a listener throws after a commit. */
 export type OnListenerError = (thrown: unknown, sessionId: string) => void;
 
-/** The sessions in memory, and those that listen to them. Only the functions of this file change it. */
+/** The sessions in memory and their listeners. Only the functions of this file change them. */
 export interface LiveSessions {
   readonly store: SessionStore;
   readonly clock: Clock;
   readonly onCommit: (session: Session) => void;
   readonly onListenerError: OnListenerError;
   readonly live: Map<string, Live>;
-  /** By session. Kept apart from `live`, because a session that is read again from its log keeps its listeners. */
+  /** The listeners by session. They are separate from `live`, so that they remain when a session is replayed. */
   readonly watchers: Map<string, Set<Listener>>;
-  /** By session; each wait for one listens for errors too, of which there are none. */
+  /** Emits the id of a session after each commit. `once` of node:events also listens for `error`, which is never emitted. */
   readonly commits: EventEmitter;
 }
 
-/** While a session is played its copy in the database is at most this much older than its last action. */
+/** The maximum age of the snapshot of an active session, compared with its last action. */
 export const SNAPSHOT_EVERY_MS = 1_000;
 
 export const createLiveSessions = (
@@ -65,8 +65,8 @@ export const createLiveSessions = (
   commits: new EventEmitter().setMaxListeners(0),
 });
 
-/** Keeps a session in memory. */
-export function hold(
+/** Adds a session to the sessions in memory. */
+export function addLive(
   { live, clock }: LiveSessions,
   session: Session,
   rows: RecordedEvent[],
@@ -74,18 +74,18 @@ export function hold(
   snapshotAt: number,
 ): Live {
   const pending = { session, version: rows.length };
-  const held = { session, rows, access, pending, snapshotAt, touchedAt: clock.monotonic() };
-  live.set(session.id, held);
-  return held;
+  const added = { session, rows, access, pending, snapshotAt, usedAt: clock.monotonic() };
+  live.set(session.id, added);
+  return added;
 }
 
-/** The committed session, from memory or replayed from its log; null when there is none. */
+/** Returns the committed session, from memory or replayed from its log; null if there is none. Throws if its log cannot be replayed. */
 export function find(sessions: LiveSessions, sessionId: string): Live | null {
   const { live, store, clock } = sessions;
-  const known = live.get(sessionId);
-  if (known) {
-    known.touchedAt = clock.monotonic();
-    return known;
+  const loaded = live.get(sessionId);
+  if (loaded) {
+    loaded.usedAt = clock.monotonic();
+    return loaded;
   }
   const about = store.about(sessionId);
   if (!about) return null;
@@ -94,10 +94,13 @@ export function find(sessions: LiveSessions, sessionId: string): Live | null {
   if (!replayed.ok)
     throw new Error(`log of session ${sessionId}, entry ${replayed.error.seq}: ${replayed.error.message}`);
   const { actedBy, spectators } = about;
-  return hold(sessions, replayed.value, rows, { actedBy, spectators }, Number.NEGATIVE_INFINITY);
+  return addLive(sessions, replayed.value, rows, { actedBy, spectators }, Number.NEGATIVE_INFINITY);
 }
 
-/** Runs a command in a session that `find` has returned in this turn of the event loop: nothing may be awaited between the two. */
+/**
+ * Decides a command and appends its entry. Resolves after the commit with the next state, or with the rejection. `found` must come from
+ * `find` in the same turn of the event loop, so nothing may be awaited in between. Rejects if the entry cannot be written.
+ */
 export async function run(
   sessions: LiveSessions,
   found: Live | null,
@@ -117,9 +120,9 @@ export async function run(
   try {
     found.rows.push(...(await store.log.append([append], [...updating, ...(alongside?.(next) ?? [])])));
   } catch (thrown) {
-    // Decisions on top of the lost entry are void too, so the next access reads the session again from its log.
+    // Decisions that depend on this entry are invalid too, so the next access replays the session from its log.
     if (live.get(sessionId) === found) live.delete(sessionId);
-    throw new Error(`session ${sessionId}: the log did not take an entry: ${messageOf(thrown)}`);
+    throw new Error(`session ${sessionId}: an entry was not written: ${messageOf(thrown)}`);
   }
   found.session = next;
   commits.emit(sessionId);
@@ -127,7 +130,7 @@ export async function run(
   return ok(next);
 }
 
-/** Calls those that watch the session, and `onCommit`. */
+/** Calls the watchers of a session, and `onCommit`. */
 export function notifyAll(sessions: LiveSessions, found: Live, session: Session): void {
   for (const listener of [...(sessions.watchers.get(session.id) ?? [])]) {
     notify(sessions, session.id, () => listener(found));
@@ -138,7 +141,7 @@ export function notifyAll(sessions: LiveSessions, found: Live, session: Session)
 export const notifyCommit = (sessions: LiveSessions, session: Session): void =>
   notify(sessions, session.id, () => sessions.onCommit(session));
 
-/** The entry is on disk by now, so what a listener throws fails neither the command nor the other listeners. */
+/** Calls a listener. Its entry is already on disk, so an error fails neither the command nor the other listeners. */
 function notify({ onListenerError }: LiveSessions, sessionId: string, listener: () => void): void {
   try {
     listener();
@@ -147,7 +150,7 @@ function notify({ onListenerError }: LiveSessions, sessionId: string, listener: 
   }
 }
 
-/** Calls `listener` after each commit to a session, and keeps it in memory until the returned function is called. */
+/** Calls `listener` after each commit to a session, and keeps the session in memory, until the returned function is called. */
 export function watch(sessions: LiveSessions, sessionId: string, listener: Listener): () => void {
   if (!find(sessions, sessionId)) return () => {};
   const { watchers } = sessions;
@@ -159,23 +162,23 @@ export function watch(sessions: LiveSessions, sessionId: string, listener: Liste
   };
 }
 
-/** Whether a session is watched or being written. */
-const isHeld = ({ watchers }: LiveSessions, { pending, session }: Live): boolean =>
+/** Whether a session must stay in memory, because it is watched or being written. */
+const isPinned = ({ watchers }: LiveSessions, { pending, session }: Live): boolean =>
   watchers.has(session.id) || pending.session !== session;
 
 /** Removes a session from memory, unless it is watched or being written. */
 export function forget(sessions: LiveSessions, sessionId: string): void {
   const found = sessions.live.get(sessionId);
-  if (found && !isHeld(sessions, found)) sessions.live.delete(sessionId);
+  if (found && !isPinned(sessions, found)) sessions.live.delete(sessionId);
 }
 
-/** The same of all that have not been used for so long, except those of a driver. */
+/** Removes the sessions from memory that have not been used for `idleMs`, unless they are watched, being written or played by a driver. */
 export function forgetIdle(sessions: LiveSessions, idleMs: number): void {
   const { live, clock } = sessions;
   const latest = clock.monotonic() - idleMs;
-  for (const [id, one] of live) {
-    const isDriven = one.access.actedBy === "driver" && one.session.status === "active";
-    if (one.touchedAt <= latest && !isDriven && !isHeld(sessions, one)) live.delete(id);
+  for (const [id, loaded] of live) {
+    const isDriven = loaded.access.actedBy === "driver" && loaded.session.status === "active";
+    if (loaded.usedAt <= latest && !isDriven && !isPinned(sessions, loaded)) live.delete(id);
   }
 }
 

@@ -1,16 +1,16 @@
 import type { Role } from "#shared/games/game.ts";
 import type { Session } from "#shared/session/session.ts";
 
-/** Why a session takes no moves yet. */
+/** The reason why a session accepts no moves yet. */
 export interface Waiting {
   /** The roles whose players have not joined yet. */
   readonly roles: readonly Role[];
   readonly message: string;
 }
 
-/** Which sessions wait for players: seats are open, or invitations are not accepted yet. */
+/** The sessions that wait for players, because seats are open or invitations are not accepted yet. */
 export interface Lobby {
-  /** Null once all players have joined. */
+  /** The reason why a session waits; null once all players have joined. */
   waiting(session: Session): Waiting | null;
   /** Marks a session as inviting its players until the returned function is called. */
   inviting(sessionId: string): () => void;
@@ -19,7 +19,7 @@ export interface Lobby {
   seatTaken(sessionId: string): void;
 }
 
-/** `openRoles` returns the open seats of a session; `onChange` is called when a session may have begun. */
+/** Creates a lobby. `openRoles` returns the open seats of a session. `onChange` is called when a session may have begun. */
 export function createLobby(
   openRoles: (sessionId: string) => readonly Role[],
   onChange: (sessionId: string) => void,
@@ -34,8 +34,8 @@ export function createLobby(
       }
       const roles = openRoles(id);
       if (roles.length === 0) return null;
-      const who = `${roles.join(" and ")} ${roles.length === 1 ? "has" : "have"} not joined yet`;
-      return { roles, message: `Waiting for players: ${who}. Moves are taken once every seat is taken` };
+      const missing = `${roles.join(" and ")} ${roles.length === 1 ? "has" : "have"} not joined yet`;
+      return { roles, message: `Waiting for players: ${missing}. Moves are accepted once every seat is taken` };
     },
     inviting(sessionId) {
       invited.add(sessionId);

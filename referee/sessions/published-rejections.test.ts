@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type RejectionCode, rejectionCodes, rejectionTable, restStatus } from "./rejections.ts";
 
-/** The published answers to each rejection, written out: status and code of REST, status and code of the pages, code of tools and messages. */
+/** The published answers to each rejection: status and code of REST, status and code of the pages, code of tools and messages. */
 const PUBLISHED: Readonly<Record<RejectionCode, string>> = {
   SESSION_OVER: "400 INVALID_ACTION, 409 CONFLICT, G004",
   ALREADY_ACTED: "400 ALREADY_ACTED, 409 CONFLICT, G004",
@@ -35,7 +35,7 @@ const PUBLISHED: Readonly<Record<RejectionCode, string>> = {
   CANNOT_ASK: "400 INVALID_REQUEST, 400 INVALID_REQUEST, G001",
 };
 
-test.each(rejectionCodes)("the published codes of %s", (code) => {
+test.each(rejectionCodes)("%s has its published codes", (code) => {
   const { rest, pages, protocol } = rejectionTable[code];
   expect(`${restStatus[rest]} ${rest}, ${restStatus[pages]} ${pages}, ${protocol}`).toBe(PUBLISHED[code]);
 });

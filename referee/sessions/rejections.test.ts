@@ -19,8 +19,8 @@ import {
 
 let host: TestHost;
 let codenames: TestHost;
-/** Referees of leagues, one for each test that needs one. */
-const tables: TestReferee[] = [];
+/** The referees that tests have started. */
+const referees: TestReferee[] = [];
 /** The rejected requests in the log of the Codenames host. */
 const logged: Wire[] = [];
 const rejections = {
@@ -31,26 +31,26 @@ beforeAll(async () => {
   codenames = await startTestHost({ log: pino({}, rejections) });
 });
 afterAll(async () => {
-  await Promise.all([host.remove(), codenames.remove(), ...tables.map((table) => table.stop())]);
+  await Promise.all([host.remove(), codenames.remove(), ...referees.map((referee) => referee.stop())]);
 });
 
-/** A referee of a league in which P01 never answers a request for a move, so that matches stay open. */
-async function newTable(): Promise<TestReferee> {
-  const isAsked = Promise.withResolvers<never>().promise;
-  const table = await startTestReferee({
-    player: ({ type, to }) => (type === "MOVE_REQUEST" && to === "P01" ? isAsked : null),
+/** Starts a referee whose player P01 never answers MOVE_REQUEST, so that its matches stay open. */
+async function startReferee(): Promise<TestReferee> {
+  const noAnswer = Promise.withResolvers<never>().promise;
+  const referee = await startTestReferee({
+    player: ({ type, to }) => (type === "MOVE_REQUEST" && to === "P01" ? noAnswer : null),
   });
-  tables.push(table);
-  return table;
+  referees.push(referee);
+  return referee;
 }
 
-/** The error in the payload of a message's answer. */
-const say = async (type: MessageType, payload: object, authToken?: string, url = host.url): Promise<Wire> => {
+/** Sends a message. Resolves with the payload of the answer. */
+const send = async (type: MessageType, payload: object, authToken?: string, url = host.url): Promise<Wire> => {
   const envelope = newEnvelope(type, "player:x", payload, { authToken });
   return JSON.parse((await tool({ url }, "league_message", envelope)).text).payload;
 };
-/** What the host of Codenames logged of one call of a tool: `code` is the error code, `reason` the message. */
-const loggedOf = async (call: Promise<unknown>): Promise<Wire> => {
+/** The error that the Codenames host logs for one call of a tool. */
+const loggedError = async (call: Promise<unknown>): Promise<Wire> => {
   logged.length = 0;
   await call;
   const { code, reason } = logged[0];
@@ -62,13 +62,13 @@ const chess = (): Promise<[TestSeat, TestSeat]> => twoSeats(host, "chess");
 
 const act = ({ gameId, token }: TestSeat, action: unknown, expected_tick: number | null = 0, headers = {}) =>
   host.call("POST", `/sessions/${gameId}/actions`, { token, body: { action, expected_tick }, headers });
-const movePage = ({ gameId, token }: TestSeat, move: unknown, more = {}) =>
+const moveOnPage = ({ gameId, token }: TestSeat, move: unknown, more = {}) =>
   host.call("POST", `/api/games/${gameId}/moves`, { token, body: { move, ...more } });
 const finish = ({ gameId, token }: TestSeat, move: unknown, more = {}) =>
-  say("FINISH_TURN", { game_id: gameId, seat_token: token, move, ...more });
-const byAll = (seat: TestSeat, move: unknown): Provoked => ({
+  send("FINISH_TURN", { game_id: gameId, seat_token: token, move, ...more });
+const onAllInterfaces = (seat: TestSeat, move: unknown): RejectedRequests => ({
   rest: () => act(seat, move),
-  pages: () => movePage(seat, move),
+  pages: () => moveOnPage(seat, move),
   protocol: () => finish(seat, move),
 });
 const newSession = async (more: object): Promise<Answer> => {
@@ -76,43 +76,44 @@ const newSession = async (more: object): Promise<Answer> => {
   const participants = { white: white.agent_id, black: black.agent_id };
   return host.call("POST", "/sessions", { token: white.token, body: { template: "chess.v1", participants, ...more } });
 };
-const newPage = (more: object) => host.call("POST", "/api/games", { body: { template: "rps", ...more } });
-const newGame = (more: object) => say("CREATE_GAME", { template: "rps", ...more });
+const newPageGame = (more: object) => host.call("POST", "/api/games", { body: { template: "rps", ...more } });
+const newGame = (more: object) => send("CREATE_GAME", { template: "rps", ...more });
 
-/** The requests that provoke one rejection, at each surface where it can occur. */
-interface Provoked {
+/** Requests that cause one rejection, for each interface where it can occur. */
+interface RejectedRequests {
   readonly rest?: () => Promise<Answer>;
   readonly pages?: () => Promise<Answer>;
-  /** Resolves with what is compared with the protocol error of the table. */
+  /** Resolves with the protocol error. */
   readonly protocol?: () => Promise<Wire>;
 }
 
-const provocations: Readonly<Record<RejectionCode, () => Promise<Provoked>>> = {
+const requestsFor: Readonly<Record<RejectionCode, () => Promise<RejectedRequests>>> = {
   async SESSION_OVER() {
     const [white] = await chess();
     await white.move(undefined, { resign: true });
-    return byAll(white, "e2e4");
+    return onAllInterfaces(white, "e2e4");
   },
   async ALREADY_ACTED() {
     const [one] = await twoSeats(host, "rps");
     await one.move("rock");
-    return byAll(one, "rock");
+    return onAllInterfaces(one, "rock");
   },
   async CONFLICT() {
     const [white] = await chess();
     return {
       rest: () => act(white, "e2e4", 5),
-      pages: () => movePage(white, "e2e4", { expected_tick: 5 }),
+      pages: () => moveOnPage(white, "e2e4", { expected_tick: 5 }),
       protocol: () => finish(white, "e2e4", { expected_tick: 5 }),
     };
   },
-  NOT_YOUR_TURN: async () => byAll((await chess())[1], "e7e5"),
-  ILLEGAL_ACTION: async () => byAll((await chess())[0], "e2e5"),
-  WAITING_FOR_PLAYERS: async () => byAll(await createGame(host, { template: "chess", opponent: "agent" }), "e2e4"),
+  NOT_YOUR_TURN: async () => onAllInterfaces((await chess())[1], "e7e5"),
+  ILLEGAL_ACTION: async () => onAllInterfaces((await chess())[0], "e2e5"),
+  WAITING_FOR_PLAYERS: async () =>
+    onAllInterfaces(await createGame(host, { template: "chess", opponent: "agent" }), "e2e4"),
   async ACTED_BY_DRIVER() {
-    const table = await newTable();
-    const { session_id } = (await table.begin()).payload;
-    const url = table.url.replace(/\/mcp$/, "");
+    const referee = await startReferee();
+    const { session_id } = (await referee.begin()).payload;
+    const url = referee.url.replace(/\/mcp$/, "");
     const token = tokenOf("P02", "R1M1");
     const post = async (path: string, body: object): Promise<Answer> => {
       const headers = { authorization: `Bearer ${token}` };
@@ -123,13 +124,13 @@ const provocations: Readonly<Record<RejectionCode, () => Promise<Provoked>>> = {
     return {
       rest: () => post(`/sessions/${session_id}/actions`, { action: "rock" }),
       pages: () => post(`/api/games/${session_id}/moves`, { move: "rock" }),
-      protocol: () => say("FINISH_TURN", { game_id: session_id, move: "rock" }, token, url),
+      protocol: () => send("FINISH_TURN", { game_id: session_id, move: "rock" }, token, url),
     };
   },
   async FALSE_CLAIM() {
     const [white] = await chess();
     const claim = "checkmate";
-    return { pages: () => movePage(white, "e4", { claim }), protocol: () => finish(white, "e4", { claim }) };
+    return { pages: () => moveOnPage(white, "e4", { claim }), protocol: () => finish(white, "e4", { claim }) };
   },
   async KEY_REUSED() {
     const [white, black] = await chess();
@@ -144,7 +145,7 @@ const provocations: Readonly<Record<RejectionCode, () => Promise<Provoked>>> = {
   async NO_SEAT() {
     const [white] = await chess();
     const { token } = await host.agent();
-    return byAll({ ...white, token }, "e2e4");
+    return onAllInterfaces({ ...white, token }, "e2e4");
   },
   async AMBIGUOUS_SEAT() {
     const shared = { bearer: "the token of two agents" };
@@ -152,15 +153,15 @@ const provocations: Readonly<Record<RejectionCode, () => Promise<Provoked>>> = {
     await joinGame(host, gameId, {}, shared);
     return {
       pages: () => host.call("POST", `/api/games/${gameId}/moves`, { token: shared.bearer, body: { move: "e4" } }),
-      protocol: () => say("FINISH_TURN", { game_id: gameId, move: "e4" }, shared.bearer),
+      protocol: () => send("FINISH_TURN", { game_id: gameId, move: "e4" }, shared.bearer),
     };
   },
   async NOT_PERMITTED() {
     const [one, other] = await twoAgents();
-    const table = await newTable();
+    const referee = await startReferee();
     return {
       rest: () => host.call("GET", `/sessions?agent_id=${other.agent_id}`, { token: one.token }),
-      protocol: async () => (await table.send("START_GAME", table.order(), "not the manager's signature")).payload,
+      protocol: async () => (await referee.send("START_GAME", referee.order(), "not the manager's signature")).payload,
     };
   },
   async UNKNOWN_SESSION() {
@@ -168,31 +169,31 @@ const provocations: Readonly<Record<RejectionCode, () => Promise<Provoked>>> = {
     return {
       rest: () => host.call("GET", "/sessions/none/state", { token }),
       pages: () => host.call("GET", "/api/games/none"),
-      protocol: () => say("JOIN_GAME", { game_id: "none" }),
+      protocol: () => send("JOIN_GAME", { game_id: "none" }),
     };
   },
   UNKNOWN_AGENT: async () => ({ rest: () => newSession({ participants: { white: "none", black: "none" } }) }),
   async UNKNOWN_PLAYER() {
     const [{ gameId }] = await chess();
-    return { protocol: () => say("VALIDATE_MOVE", { match_id: gameId, player_id: "green", move: "e4" }) };
+    return { protocol: () => send("VALIDATE_MOVE", { match_id: gameId, player_id: "green", move: "e4" }) };
   },
   UNKNOWN_GAME: async () => ({
     rest: () => newSession({ template: "go.v1" }),
-    pages: () => newPage({ template: "go" }),
+    pages: () => newPageGame({ template: "go" }),
     protocol: () => newGame({ template: "go" }),
   }),
-  UNKNOWN_GAME_TOKEN: async () => ({ protocol: () => say("CONTINUE_GAME", { game_token: "none" }) }),
+  UNKNOWN_GAME_TOKEN: async () => ({ protocol: () => send("CONTINUE_GAME", { game_token: "none" }) }),
   UNKNOWN_BOT: async () => ({
-    pages: () => newPage({ opponent: "nobody" }),
-    protocol: () => newGame({ opponent: "nobody" }),
+    pages: () => newPageGame({ opponent: "unknown" }),
+    protocol: () => newGame({ opponent: "unknown" }),
   }),
   UNKNOWN_ROLE: async () => ({
-    pages: () => newPage({ play_as: "green" }),
+    pages: () => newPageGame({ play_as: "green" }),
     protocol: () => newGame({ play_as: "green" }),
   }),
   INVALID_OPTIONS: async () => ({
     rest: () => newSession({ options: { fen: "no position" } }),
-    pages: () => newPage({ template: "chess", options: { fen: "no position" } }),
+    pages: () => newPageGame({ template: "chess", options: { fen: "no position" } }),
     protocol: () => newGame({ template: "chess", options: { fen: "no position" } }),
   }),
   async INVALID_PARTICIPANTS() {
@@ -202,28 +203,28 @@ const provocations: Readonly<Record<RejectionCode, () => Promise<Provoked>>> = {
   },
   async NO_OPEN_SEAT() {
     const [{ gameId }] = await chess();
-    return { protocol: () => say("JOIN_GAME", { game_id: gameId }) };
+    return { protocol: () => send("JOIN_GAME", { game_id: gameId }) };
   },
   async AMBIGUOUS_MATCH() {
-    const table = await newTable();
-    await table.begin();
-    const { roles } = table.order({ match_id: "R1M2" });
-    await table.send("START_GAME", table.order({ league_id: "other", roles }), signed("other/R1M1"));
-    return { protocol: async () => (await table.send("GET_GAME_STATE", { match_id: "R1M1" })).payload };
+    const referee = await startReferee();
+    await referee.begin();
+    const { roles } = referee.order({ match_id: "R1M2" });
+    await referee.send("START_GAME", referee.order({ league_id: "other", roles }), signed("other/R1M1"));
+    return { protocol: async () => (await referee.send("GET_GAME_STATE", { match_id: "R1M1" })).payload };
   },
   async INVALID_ORDER() {
-    const table = await newTable();
-    return { protocol: async () => (await table.begin({ options: { rounds: "many" } })).payload };
+    const referee = await startReferee();
+    return { protocol: async () => (await referee.begin({ options: { rounds: "many" } })).payload };
   },
   async MATCH_SUPERSEDED() {
-    const table = await newTable();
-    await table.begin({ epoch: 2 });
-    return { protocol: async () => (await table.begin({ epoch: 1 })).payload };
+    const referee = await startReferee();
+    await referee.begin({ epoch: 2 });
+    return { protocol: async () => (await referee.begin({ epoch: 1 })).payload };
   },
   async TOO_MANY_MATCHES() {
-    const table = await newTable();
-    for (const match_id of ["M1", "M2", "M3", "M4"]) await table.begin({ match_id });
-    return { protocol: async () => (await table.begin({ match_id: "M5" })).payload };
+    const referee = await startReferee();
+    for (const match_id of ["M1", "M2", "M3", "M4"]) await referee.begin({ match_id });
+    return { protocol: async () => (await referee.begin({ match_id: "M5" })).payload };
   },
   async GAME_ALREADY_OPEN() {
     const begin = () => round(codenames.url, "create_new_game", USERS, { bearer: "mine" });
@@ -231,19 +232,19 @@ const provocations: Readonly<Record<RejectionCode, () => Promise<Provoked>>> = {
     const inputResponses = { answer: { action: "accept", content: { source: "built-in" } } };
     const { requestState } = result;
     await round(codenames.url, "create_new_game", USERS, { bearer: "mine", inputResponses, requestState });
-    return { protocol: () => loggedOf(begin()) };
+    return { protocol: () => loggedError(begin()) };
   },
   async NO_BOARD() {
     const decline = people(({ stage }) => (stage === "source" ? { action: "decline" } : undefined));
     const client = await connectHost(`${codenames.url}/mcp`, "modern", decline, { bearer: "another" });
     const call = (): Promise<unknown> => client.call("create_new_game", USERS).finally(() => client.close());
-    return { protocol: () => loggedOf(call()) };
+    return { protocol: () => loggedError(call()) };
   },
-  CANNOT_ASK: async () => ({ protocol: () => say("CREATE_NEW_GAME", USERS) }),
+  CANNOT_ASK: async () => ({ protocol: () => send("CREATE_NEW_GAME", USERS) }),
 };
 
 describe("the table of rejections", () => {
-  it("has each code once, with an error for REST, for the pages and for tools and messages, and a text", () => {
+  it("has each code once, with errors for REST, pages, tools and messages and with a text", () => {
     expect(new Set(rejectionCodes).size).toBe(rejectionCodes.length);
     expect(Object.keys(rejectionTable).sort()).toEqual([...rejectionCodes].sort());
     for (const code of rejectionCodes) {
@@ -257,12 +258,12 @@ describe("the table of rejections", () => {
     }
   });
 
-  it.each(rejectionCodes)("a running host answers %s as published", async (code) => {
-    const { rest, pages, protocol } = await provocations[code]();
+  it.each(rejectionCodes)("is the answer of a running host to %s", async (code) => {
+    const { rest, pages, protocol } = await requestsFor[code]();
     const expected = rejectionTable[code];
     expect([rest, pages, protocol].filter(Boolean)).not.toEqual([]);
-    for (const [provoke, restCode] of [[rest, expected.rest] as const, [pages, expected.pages] as const]) {
-      const answer = await provoke?.();
+    for (const [request, restCode] of [[rest, expected.rest] as const, [pages, expected.pages] as const]) {
+      const answer = await request?.();
       if (!answer) continue;
       const error = { code: restCode, message: expect.any(String) };
       expect([answer.status, answer.json]).toEqual([restStatus[restCode], { error }]);

@@ -16,7 +16,7 @@ export const restStatus = {
 } as const;
 export type RestCode = keyof typeof restStatus;
 
-/** Every reason why a request to a session host is not accepted: those of `decide`, then those of the host. */
+/** The codes of all rejections of a session host: those of `decide`, then those of the host. */
 export const rejectionCodes = [
   ...sessionRejectionCodes,
   "WAITING_FOR_PLAYERS",
@@ -47,25 +47,25 @@ export const rejectionCodes = [
 ] as const;
 export type RejectionCode = (typeof rejectionCodes)[number];
 
-/** Why a request was not accepted; nothing has changed. */
+/** The reason why a request was not accepted. A rejected request has changed nothing. */
 export interface Rejection extends RejectionOf<RejectionCode> {
-  /** Why the session has ended. Its end may not be on disk yet, so readers of the session may not see it yet. */
+  /** The reason of the end of the session. The end may not be on disk yet, so readers of the session may not see it yet. */
   readonly reason?: string | null;
   /** Facts for programs, such as ids. */
   readonly context?: Readonly<Record<string, unknown>>;
 }
 
-/** How a rejection is answered. A request that cannot be read never becomes a command: its error is one of HTTP or JSON-RPC. */
+/** The answers to a rejection. A request that cannot be parsed is answered with an error of HTTP or JSON-RPC instead. */
 interface RejectionAnswers {
   /** Error code of the REST API; `restStatus` has its HTTP status. */
   readonly rest: RestCode;
-  /** The same of the routes that the pages call. */
+  /** Error code of the routes that the pages call. */
   readonly pages: RestCode;
   /** `error_code` of tools and messages. */
   readonly protocol: ErrorCode;
   /** `retryable` of tools and messages: whether the same request can succeed later, or in another form. */
   readonly isRetryable: boolean;
-  /** The text for people if the host has no more exact one. */
+  /** The text for people if the host has no more specific one. */
   readonly text: string;
 }
 
@@ -94,7 +94,7 @@ export const rejectionTable: Readonly<Record<RejectionCode, RejectionAnswers>> =
   KEY_REUSED: answers("INVALID_REQUEST", "INVALID_REQUEST", "G001", false, "The key was used for another request"),
   INVALID_TOKEN: answers("UNAUTHORIZED", "UNAUTHORIZED", "L004", true, "Missing or invalid token"),
   NO_SEAT: answers("FORBIDDEN", "UNAUTHORIZED", "L004", true, "The token holds no seat of this session"),
-  AMBIGUOUS_SEAT: answers("FORBIDDEN", "UNAUTHORIZED", "L004", true, "The token may stand for several seats"),
+  AMBIGUOUS_SEAT: answers("FORBIDDEN", "UNAUTHORIZED", "L004", true, "The token may belong to several seats"),
   NOT_PERMITTED: answers("FORBIDDEN", "FORBIDDEN", "L004", false, "The caller may not do this"),
   UNKNOWN_SESSION: answers("NOT_FOUND", "NOT_FOUND", "G003", false, "No such session"),
   UNKNOWN_AGENT: answers("NOT_FOUND", "NOT_FOUND", "G003", false, "No such agent"),
@@ -106,35 +106,41 @@ export const rejectionTable: Readonly<Record<RejectionCode, RejectionAnswers>> =
   INVALID_OPTIONS: answers("INVALID_REQUEST", "INVALID_ACTION", "G001", false, "The options do not fit the game"),
   INVALID_PARTICIPANTS: answers("INVALID_REQUEST", "INVALID_REQUEST", "G003", false, "The participants do not fit"),
   NO_OPEN_SEAT: answers("CONFLICT", "CONFLICT", "G005", false, "Every seat of this game is taken"),
-  AMBIGUOUS_MATCH: answers("INVALID_REQUEST", "INVALID_REQUEST", "G003", true, "Several matches are meant"),
+  AMBIGUOUS_MATCH: answers("INVALID_REQUEST", "INVALID_REQUEST", "G003", true, "The name of the match is ambiguous"),
   INVALID_ORDER: answers("INVALID_REQUEST", "INVALID_REQUEST", "G003", false, "The order of the match is not valid"),
   MATCH_SUPERSEDED: answers("CONFLICT", "CONFLICT", "G005", false, "The match has a later epoch or was withdrawn"),
-  TOO_MANY_MATCHES: answers("TOO_MANY_REQUESTS", "TOO_MANY_REQUESTS", "G005", true, "The referee is full"),
-  GAME_ALREADY_OPEN: answers("CONFLICT", "CONFLICT", "G005", true, "A game of Codenames is open already"),
+  TOO_MANY_MATCHES: answers(
+    "TOO_MANY_REQUESTS",
+    "TOO_MANY_REQUESTS",
+    "G005",
+    true,
+    "The referee plays its maximum number of matches",
+  ),
+  GAME_ALREADY_OPEN: answers("CONFLICT", "CONFLICT", "G005", true, "A game of Codenames is already open"),
   NO_BOARD: answers("INVALID_REQUEST", "INVALID_REQUEST", "G001", true, "No game was created: it has no words"),
   CANNOT_ASK: answers("INVALID_REQUEST", "INVALID_REQUEST", "G001", false, "Your MCP host cannot ask these players"),
 };
 
-/** A rejection; without `message` it has the table's text. `context` has facts for programs. */
+/** Creates a rejection. The default for `message` is the text of the table. `context` has facts for programs. */
 export function rejection(code: RejectionCode, message?: string, context?: Rejection["context"]): Rejection {
   return { code, message: message ?? rejectionTable[code].text, ...(context && { context }) };
 }
 
-/** The same as a result. */
+/** Creates a rejection as a result. */
 export const rejected = (...given: Parameters<typeof rejection>): { readonly ok: false; readonly error: Rejection } =>
   err(rejection(...given));
 
-/** A rejection as tools and messages answer it. */
+/** Returns the protocol error for a rejection, for tools and messages. */
 export function protocolErrorOf({ code, message, context }: Rejection): ProtocolError {
   const { protocol, isRetryable } = rejectionTable[code];
   return protocolError(protocol, message, context, isRetryable);
 }
 
-/** A result as tools and messages answer it. */
+/** Returns a result with the protocol error instead of the rejection, for tools and messages. */
 export const protocolResult = <T>(result: Result<T, Rejection>): Result<T, ProtocolError> =>
   result.ok ? result : err(protocolErrorOf(result.error));
 
-/** A new rejection as tools and messages answer it. */
+/** Creates a rejection as a result with its protocol error, for tools and messages. */
 export const protocolRejected = (
   ...given: Parameters<typeof rejection>
 ): { readonly ok: false; readonly error: ProtocolError } => err(protocolErrorOf(rejection(...given)));

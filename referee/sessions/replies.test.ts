@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { startTestHost, type TestAgent, type TestHost } from "../rest/testing/host.ts";
 import { databaseOf, observe } from "../rest/testing/rest.ts";
 
-it("replies to keyed requests are kept for a week", async () => {
+it("replies to requests with an idempotency key are stored for a week", async () => {
   const dataFolder = mkdtempSync(join(tmpdir(), "replies-"));
   const first = await startTestHost({ dataFolder });
   const [ann, bob] = [await first.agent(), await first.agent()];
@@ -24,7 +24,7 @@ it("replies to keyed requests are kept for a week", async () => {
   db.close();
   const second = await startTestHost({ dataFolder, port: first.port });
   try {
-    // Written after the removal, which was queued at the start.
+    // The removal was queued at the start, so it is written before this agent.
     await second.agent();
     const keys = observe(second).rows("SELECT idempotency_key AS key FROM replies");
     expect(keys).toEqual([{ key: "recent" }]);

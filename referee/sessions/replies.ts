@@ -18,6 +18,7 @@ export const REPLY_SCHEMA = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** An HTTP status and a body that answer a request. */
 export interface Reply {
   readonly status: number;
   /** JSON text. */
@@ -28,42 +29,43 @@ interface KeyedRequest {
   readonly agentId: string;
   /** The idempotency key of the request; null without one. */
   readonly key: string | null;
-  /** The name of the header or argument that has the key. */
+  /** The name of the header or argument with the key, for the text of a rejection. */
   readonly keyName: string;
-  /** The request itself: a repetition with another text is rejected. */
+  /** The text of the request. A request with the same key and another text is rejected. */
   readonly request: string;
 }
 
-/** The reply to an accepted request, or why the request was rejected. */
+/** The reply to an accepted request, or its rejection. */
 export type Replied = Result<Reply, Rejection>;
 
 /** The statements that store a reply, for the transaction of the command that it answers. */
 export type Remember = (reply: Reply) => readonly Statement[];
 
 /**
- * Answers a repeated request with its first reply, also after a restart. Only replies to accepted requests are kept: a rejected request
- * has changed nothing and is decided again.
+ * Answers a repeated request with its first reply, even after a restart. Only replies to accepted requests are stored: a rejected request
+ * has changed nothing, so its repetition is decided again.
  */
 export interface Replies {
-  /** Runs `perform` unless this request has its reply already; two at once run it once. Rejects a key of another request. */
+  /** Runs `perform` unless the request already has a reply. Concurrent requests with one key run it once. Resolves with KEY_REUSED if another request had the key. */
   once(request: KeyedRequest, perform: (remember: Remember) => Promise<Replied>): Promise<Replied>;
-  /** Removes replies that are older than a week. May be called often: it acts at most once an hour. */
+  /** Removes replies that are older than a week. Calls within an hour of the last removal have no effect. */
   forgetOld(): Promise<void>;
 }
 
 const INSERT =
   "INSERT INTO replies (agent_id, idempotency_key, request_hash, status, body, created_at) VALUES (?, ?, ?, ?, ?, datetime(?))";
-const FORGET_OLD = "DELETE FROM replies WHERE created_at < datetime(?, '-7 days')";
-const LOOK_EVERY_MS = 3_600_000;
+const DELETE_OLD = "DELETE FROM replies WHERE created_at < datetime(?, '-7 days')";
+const REMOVE_EVERY_MS = 3_600_000;
 
+/** Stores replies in the table of `REPLY_SCHEMA`. */
 export function sqliteReplies(db: DatabaseSync, writer: Pick<Writer, "commit">, clock: Clock): Replies {
   const select = db.prepare(
     "SELECT request_hash, status, body FROM replies WHERE agent_id = ? AND idempotency_key = ?",
   );
   const underway = new Map<string, Promise<unknown>>();
-  let nextLookAt = clock.monotonic();
+  let nextRemovalAt = clock.monotonic();
 
-  const known = (agentId: string, key: string, keyName: string, hash: string): Replied | null => {
+  const storedReply = (agentId: string, key: string, keyName: string, hash: string): Replied | null => {
     const row = select.get(agentId, key);
     if (!row) return null;
     if (row.request_hash !== hash) return rejected("KEY_REUSED", `${keyName}: was used for another request`);
@@ -74,23 +76,23 @@ export function sqliteReplies(db: DatabaseSync, writer: Pick<Writer, "commit">, 
     async once({ agentId, key, keyName, request }, perform) {
       if (key === null) return perform(() => []);
       const hash = sha256Hex(request);
-      const both = JSON.stringify([agentId, key]);
-      for (let first = underway.get(both); first; first = underway.get(both)) await first.catch(() => {});
-      const kept = known(agentId, key, keyName, hash);
-      if (kept) return kept;
+      const keyOfAgent = JSON.stringify([agentId, key]);
+      for (let first = underway.get(keyOfAgent); first; first = underway.get(keyOfAgent)) await first.catch(() => {});
+      const stored = storedReply(agentId, key, keyName, hash);
+      if (stored) return stored;
       const performed = perform(({ status, body }) => [
         {
           sql: INSERT,
           parameters: [agentId, key, hash, status, body, clock.iso()],
         },
-      ]).finally(() => underway.delete(both));
-      underway.set(both, performed);
+      ]).finally(() => underway.delete(keyOfAgent));
+      underway.set(keyOfAgent, performed);
       return performed;
     },
     async forgetOld() {
-      if (clock.monotonic() < nextLookAt) return;
-      nextLookAt = clock.monotonic() + LOOK_EVERY_MS;
-      await writer.commit([{ sql: FORGET_OLD, parameters: [clock.iso()] }]);
+      if (clock.monotonic() < nextRemovalAt) return;
+      nextRemovalAt = clock.monotonic() + REMOVE_EVERY_MS;
+      await writer.commit([{ sql: DELETE_OLD, parameters: [clock.iso()] }]);
     },
   };
 }

@@ -5,22 +5,22 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { DisplayName } from "#shared/protocol/names.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 
-/** What holds a seat: an agent that calls over MCP or REST, a person, or a player process that the host asks for moves. */
+/** The kind of a seat's holder: an agent that calls over MCP or REST, a person, or a player process that the host asks for moves. */
 export type SeatKind = "agent" | "human" | "bot";
 
 /** The display name of a player. It is one line, because other players' LLMs read it. */
 export const PlayerName = DisplayName.check(z.maxLength(60));
 
-/** A seat of a game that was made by createGame. A player of a league match has no such seat. */
+/** A seat of a game that was created with createGame. League matches have no such seats. */
 export interface PlaySeat {
   readonly role: Role;
   readonly kind: SeatKind;
   readonly name: string;
   /** False while it is open for joinGame. */
   readonly joined: boolean;
-  /** Whether it is that of whoever made the game. */
+  /** Whether it is the seat of the creator of the game. */
   readonly isCreator: boolean;
-  /** SHA-256 of the bearer token that its taker called with; null without one. */
+  /** SHA-256 of the bearer token of the call that took the seat; null without one. */
   readonly holder: string | null;
 }
 
@@ -42,22 +42,23 @@ export const SEAT_SCHEMA = `
 export interface PersonSeat {
   readonly role: Role;
   readonly token: string;
-  /** Whether the seat sees what the agent may not know. The agent then gets neither its token nor its link. */
+  /** Whether the seat sees information that the agent may not know. The agent then gets neither its token nor its link. */
   readonly isWithheld: boolean;
 }
 
+/** The stored seats of games. */
 export interface SeatTable {
-  /** The seats of a game; empty for sessions that were not made by createGame. */
+  /** The seats of a game; empty for sessions that were not created with createGame. */
   of(sessionId: string): readonly PlaySeat[];
   /** The roles of a game whose seats are open. */
   open(sessionId: string): readonly Role[];
-  /** Whether some seat is bound to this bearer token. */
+  /** Whether a seat is bound to this bearer token. */
   isHolder(token: string): boolean;
-  /** Games that are not over and have a bot among their players. */
+  /** The ids of active games with a bot among their players. */
   withBots(): readonly string[];
   /** The statement that adds a seat, for the transaction that creates its session. */
   adding(sessionId: string, seat: PlaySeat): Statement;
-  /** The statements that give an open seat to an agent: the seat's agent id gets the token with this hash. */
+  /** The statements that assign an open seat: the agent of the seat gets the token with this hash. */
   joining(sessionId: string, seat: PlaySeat, agentId: string, tokenHash: string): readonly Statement[];
 }
 

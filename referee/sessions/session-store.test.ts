@@ -8,9 +8,9 @@ import { type NewSession, SESSION_SCHEMA, type SessionStore, type Snapshot, sess
 const AT = "2025-01-01T00:00:00.000Z";
 const SNAPSHOT: Snapshot = { state: "{}", status: "active", tick: 0 };
 const seat = (role: string, agentId: string) => ({ role, agentId, tokenHash: `hash of ${agentId}` });
-const newSession = (sessionId: string, given: Partial<NewSession> = {}): NewSession => ({
+const newSession = (sessionId: string, overrides: Partial<NewSession> = {}): NewSession => ({
   ...{ sessionId, template: "rps.v1", seed: `seed of ${sessionId}`, actedBy: "seats", spectators: "public" },
-  ...{ seats: [seat("player_1", `${sessionId} A`), seat("player_2", `${sessionId} B`)], ...given },
+  ...{ seats: [seat("player_1", `${sessionId} A`), seat("player_2", `${sessionId} B`)], ...overrides },
 });
 const acted = (tick: number, action: unknown): Entry => {
   return { type: "acted", tick, role: "player_2", agent: "B", action, at: AT };
@@ -39,7 +39,7 @@ function add(session: NewSession, snapshot = SNAPSHOT) {
   return store.log.append([append], store.adding(session, snapshot, AT));
 }
 
-/** Adds the session `s1`, and these entries behind its first. */
+/** Adds the session `s1` with these entries after its first one. */
 async function play(entries: readonly Entry[]): Promise<void> {
   await add(newSession("s1"));
   for (const [index, entry] of entries.entries()) {
@@ -63,7 +63,7 @@ describe("the session tables", () => {
     ["sessions", ["session_id", "template", "state", "status", "tick", "created_at", "updated_at"]],
     ["participants", ["session_id", "agent_id", "role"]],
     ["actions", ["action_id", "session_id", "agent_id", "role", "action", "tick", "created_at"]],
-  ])("%s has the document's columns", (table, documented) => {
+  ])("%s has the documented columns", (table, documented) => {
     const columns = db.prepare("SELECT name FROM pragma_table_info(?)").all(table);
     expect(columns.map((row) => row.name)).toEqual(expect.arrayContaining(documented));
   });
@@ -95,7 +95,7 @@ describe("the session tables", () => {
     expect(add).toThrow(/FOREIGN KEY/);
   });
 
-  test("actions shows the acted entries and no others, each under its own id", async () => {
+  test("actions contains the acted entries and no others, each with a different id", async () => {
     await play([acted(0, "rock"), acted(1, "paper"), { type: "expired", tick: 2, at: AT }]);
     const row = { session_id: "s1", agent_id: "B", role: "player_2", created_at: AT };
     expect(all("SELECT session_id, agent_id, role, created_at, tick FROM actions ORDER BY tick")).toEqual([
@@ -105,7 +105,7 @@ describe("the session tables", () => {
     expect(all("SELECT count(DISTINCT action_id) AS ids FROM actions")).toEqual([{ ids: 2 }]);
   });
 
-  test("entries shows the log of each session under its id", async () => {
+  test("entries contains the log of each session under its id", async () => {
     await play([acted(0, "rock")]);
     await add(newSession("s2"));
     for (const id of ["s1", "s2"]) {
@@ -119,7 +119,7 @@ describe("the session tables", () => {
     expect(all("SELECT action FROM actions")).toEqual([{ action: JSON.stringify(action) }]);
   });
 
-  test("beside the log stand the latest snapshot, the seats and the hashes of their tokens", async () => {
+  test("the tables contain the latest snapshot, the seats and the hashes of their tokens", async () => {
     await play([acted(0, "rock")]);
     expect(all("SELECT template, state, status, tick FROM sessions")).toEqual([
       { template: "rps.v1", state: '{"n":0}', status: "completed", tick: 1 },
@@ -144,7 +144,7 @@ describe("the session store", () => {
     expect(store.about("s2")).toBe(null);
   });
 
-  test("a session is created once, each seat its own agent, and a rejected one leaves no trace", async () => {
+  test("a session is created once with a different agent for each seat, and a rejected creation writes nothing", async () => {
     await add(newSession("s1"));
     const oneForBoth = [seat("player_1", "agent"), seat("player_2", "agent")];
     const thief = [{ role: "player_1", agentId: "thief", tokenHash: "hash of s1 A" }];
@@ -159,7 +159,7 @@ describe("the session store", () => {
     expect(store.log.read("s2")).toHaveLength(1);
   });
 
-  test("quiet are active sessions that are acted by their seats", async () => {
+  test("quietSince returns active sessions that are played by their seats", async () => {
     await add(newSession("driven", { actedBy: "driver" }));
     await add(newSession("over"), { ...SNAPSHOT, status: "completed" });
     await add(newSession("open"));
@@ -168,7 +168,7 @@ describe("the session store", () => {
     expect(store.quietSince(last - 60_000)).toEqual([]);
   });
 
-  test("a session is quiet since its last entry with a snapshot, by the time of that entry", async () => {
+  test("quietSince compares the time of the last entry with a snapshot", async () => {
     await add(newSession("s1"));
     const at = "2025-01-01T01:00:00.000Z";
     const append = { stream: "s1", expectedVersion: 1, events: [eventOf({ ...acted(0, "rock"), at })] };

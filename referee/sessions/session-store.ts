@@ -8,13 +8,13 @@ import type { Writer } from "#shared/store/writer.ts";
 export interface Seat {
   readonly role: string;
   readonly agentId: string;
-  /** SHA-256 of the seat's token, lowercase hex; tokens themselves are never stored. */
+  /** SHA-256 of the seat's token, in lowercase hex. Tokens are never stored. */
   readonly tokenHash: string;
 }
 
 /**
- * The fold of a session that is kept beside its log, for readers of the database; the log is authoritative. It costs more than the
- * entry itself, so the host writes it at the end and now and then before.
+ * A cache of the state of a session, for readers of the database; the log is authoritative. It takes longer to write than an entry, so
+ * the host writes it at the end of a session and at most once per second before.
  */
 export interface Snapshot {
   readonly state: string;
@@ -22,19 +22,20 @@ export interface Snapshot {
   readonly tick: number;
 }
 
-/** Access to a session besides that of its seats' agents; fixed when it is created. */
+/** The access rules of a session, which do not change after its creation. */
 export interface Access {
-  /** `driver`: actions come from the match driver alone, and it never expires. `seats`: each seat's agent acts by itself. */
+  /** `driver`: only the match driver submits actions, and the session never expires. `seats`: the agents of the seats submit actions. */
   readonly actedBy: "driver" | "seats";
-  /** `public`: any agent may watch what a spectator may see. */
+  /** `public`: any agent may read the view of a spectator. */
   readonly spectators: "none" | "public";
 }
 
+/** A session to be added to the store. */
 export interface NewSession extends Access {
   readonly sessionId: string;
-  /** Game id, the source document's `template`. */
+  /** The id of the game. */
   readonly template: string;
-  /** Kept secret until the session has ended. */
+  /** The seed of the game, which is secret until the session has ended. */
   readonly seed: string;
   readonly seats: readonly Seat[];
 }
@@ -90,7 +91,7 @@ export interface SessionStore {
   updating(sessionId: string, snapshot: Snapshot, at: string): Statement;
   /** The seed of a session, for the host only, and its access rules; null for an unknown session. */
   about(sessionId: string): (Access & { readonly seed: string }) | null;
-  /** Active sessions that are acted by their seats whose last entry with a snapshot was made before `before`, milliseconds since the epoch. */
+  /** The ids of active sessions that are played by their seats and whose last entry with a snapshot is older than `before`, in ms since the Unix epoch. */
   quietSince(before: number): readonly string[];
 }
 
@@ -119,7 +120,7 @@ export function sessionStore(db: DatabaseSync, writer: Writer): SessionStore {
   };
 }
 
-/** The times of a session and of the agents made with it are those of its entries, in SQLite's form. */
+/** The times of a session and of its agents are the times of its entries, in the format of SQLite. */
 const INSERT_AGENT =
   "INSERT INTO agents (agent_id, token, created_at) VALUES (?, ?, datetime(?)) ON CONFLICT (agent_id) DO NOTHING";
 const INSERT_SESSION = `INSERT INTO sessions

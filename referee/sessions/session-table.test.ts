@@ -24,26 +24,29 @@ it.each([
     '{"fen":"x"}',
     { type: "acted", tick: 0, role: "white", agent: "a", action: "e2e4", at: AT },
   ],
-  ["a state that is none", "rps.v1", "{}", { type: "expired", tick: 0, at: AT }],
-  ["an entry that is none", "rps.v1", "{}", { type: "adjourned", at: AT }],
-  ["a game that is gone", "go.v1", "{}", { type: "expired", tick: 0, at: AT }],
-] as const)("%s is listed without a result, and hides no other game", async (_, template, state, last) => {
-  const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA);
-  await addStreams(db, { old: last, new: last });
-  db.prepare(
-    `INSERT INTO sessions (stream, session_id, template, state, status, seed, acted_by, spectators, created_at, updated_at)
+  ["a state without fields", "rps.v1", "{}", { type: "expired", tick: 0, at: AT }],
+  ["an entry of unknown type", "rps.v1", "{}", { type: "adjourned", at: AT }],
+  ["a game that does not exist any more", "go.v1", "{}", { type: "expired", tick: 0, at: AT }],
+] as const)(
+  "a session with %s is listed without a result, and other games are listed",
+  async (_, template, state, last) => {
+    const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA);
+    await addStreams(db, { old: last, new: last });
+    db.prepare(
+      `INSERT INTO sessions (stream, session_id, template, state, status, seed, acted_by, spectators, created_at, updated_at)
      VALUES (1, 'old', ?1, ?2, 'completed', 'seed', 'seats', 'public', ?3, ?3),
        (2, 'new', 'rps.v1', '{}', 'active', 'seed', 'seats', 'public', ?3, ?3)`,
-  ).run(template, state, "2026-11-22 09:05:00");
-  const games = await sessionTable(db).watchable(10);
-  expect(games.map(({ game_id, result }) => [game_id, result])).toEqual([
-    ["new", null],
-    ["old", null],
-  ]);
-  db.close();
-});
+    ).run(template, state, "2026-11-22 09:05:00");
+    const games = await sessionTable(db).watchable(10);
+    expect(games.map(({ game_id, result }) => [game_id, result])).toEqual([
+      ["new", null],
+      ["old", null],
+    ]);
+    db.close();
+  },
+);
 
-it("the list of games is read in its order from an index: no session is sorted for it", async () => {
+it("the list of games is read in order from an index, without a sort", async () => {
   const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA);
   const prepare = vi.spyOn(db, "prepare");
   await sessionTable(db).watchable(10);
@@ -53,7 +56,7 @@ it("the list of games is read in its order from an index: no session is sorted f
   db.close();
 });
 
-it("the list of games says when they were made in UTC, whatever the zone of who reads it", async () => {
+it("the list of games has creation times in UTC", async () => {
   const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA);
   await addStreams(db, { new: { type: "expired", tick: 0, at: AT } });
   db.exec(`INSERT INTO sessions (stream, session_id, template, state, created_at, updated_at, seed, acted_by, spectators)

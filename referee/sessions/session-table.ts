@@ -41,20 +41,21 @@ interface ListedSession {
 interface ListedGame {
   readonly game_id: string;
   readonly template: string;
-  /** "waiting_for_players" while a seat is open, then as the session's. */
+  /** "waiting_for_players" while a seat is open, then the status of the session. */
   readonly status: string;
   /** ISO 8601, UTC. */
   readonly created_at: string;
-  /** Role to name, in the order of the game's roles. */
+  /** The names of the players by role, in the order of the roles of the game. */
   readonly players: Readonly<Record<string, string>>;
-  /** null while it goes on. */
+  /** null until the game is over. */
   readonly result: GameResult | null;
 }
 
+/** The lists of sessions. */
 export interface SessionTable {
-  /** Sessions that anyone may watch, running ones first, then the newest; at most `limit`. */
+  /** Sessions that anyone may watch, active ones first, then by creation time, newest first; at most `limit`. */
   watchable(limit: number): Promise<readonly ListedGame[]>;
-  /** An agent's sessions, newest first, at most `limit`; with `before` only those created before that session. */
+  /** The sessions of an agent, newest first, at most `limit`. With `before` only sessions that were created before that one. */
   of(agentId: string, limit: number, before?: string): Promise<readonly ListedSession[]>;
 }
 
@@ -77,13 +78,15 @@ async function watchableGames(tables: Kysely<Tables>, limit: number): Promise<re
     .limit(limit)
     .execute();
   const ids = rows.map((row) => row.session_id);
-  const seated = ids.length === 0 ? [] : await seatedIn(tables, ids);
-  const over = rows.filter(({ status }) => status === "completed").map((row) => row.session_id);
-  const ends = new Map((over.length === 0 ? [] : await endsOf(tables, over)).map((end) => [end.session_id, end]));
+  const seats = ids.length === 0 ? [] : await seatsIn(tables, ids);
+  const completed = rows.filter(({ status }) => status === "completed").map((row) => row.session_id);
+  const ends = new Map(
+    (completed.length === 0 ? [] : await endsOf(tables, completed)).map((end) => [end.session_id, end]),
+  );
   return rows.map(({ session_id, ...row }) => {
-    const placed = seated.filter((one) => one.session_id === session_id);
-    const names = new Map(placed.map(({ role, name, agent_id }) => [role, name ?? playerOf(agent_id)]));
-    const isWaiting = row.status === "active" && placed.some(({ joined }) => joined === 0);
+    const ownSeats = seats.filter((seat) => seat.session_id === session_id);
+    const names = new Map(ownSeats.map(({ role, name, agent_id }) => [role, name ?? playerOf(agent_id)]));
+    const isWaiting = row.status === "active" && ownSeats.some(({ joined }) => joined === 0);
     const game = findGame(row.template);
     const end = ends.get(session_id);
     return {
@@ -134,7 +137,7 @@ async function sessionsOf(
   return rows.map((row) => ({ ...row, tick: Number(row.tick), created_at: withZone(row.created_at) }));
 }
 
-const seatedIn = (tables: Kysely<Tables>, ids: readonly string[]) =>
+const seatsIn = (tables: Kysely<Tables>, ids: readonly string[]) =>
   tables
     .selectFrom("participants")
     .leftJoin("seats", (join) =>
@@ -144,11 +147,11 @@ const seatedIn = (tables: Kysely<Tables>, ids: readonly string[]) =>
     .where("participants.session_id", "in", ids)
     .execute();
 
-/** SQLite's `datetime` as ISO 8601 UTC. Without the zone a browser reads it as local time. */
+/** A `datetime` of SQLite as ISO 8601 in UTC. Without the zone a browser would parse it as local time. */
 const withZone = (datetime: string): string => `${datetime.replace(" ", "T")}Z`;
 
 /** The cached state of a completed session and its last log entry. */
-interface KeptEnd {
+interface StoredEnd {
   readonly state: string;
   readonly last: string | null;
 }
@@ -169,8 +172,8 @@ const endsOf = (tables: Kysely<Tables>, ids: readonly string[]) =>
     .where("session_id", "in", ids)
     .execute();
 
-/** How a game ended. `sessions.state` is a cache, so a state that this version cannot read gives null. */
-function resultOfEnd(game: Game, { state, last }: KeptEnd): GameResult | null {
+/** The result of a completed game; null if this version cannot parse the cached state or the entry. */
+function resultOfEnd(game: Game, { state, last }: StoredEnd): GameResult | null {
   try {
     const ending = endingOf(game, JSON.parse(state), parseEntry(last ?? ""));
     return ending && resultOf(ending);

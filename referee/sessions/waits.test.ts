@@ -30,25 +30,25 @@ const move = () => host.submit(session.id, { role: "white", action: "e2e4", expe
 
 describe("a wait", () => {
   const ways: Readonly<Record<string, readonly [boolean, (abort: AbortController) => unknown]>> = {
-    "what it waits for happens": [true, move],
-    "its caller goes": [false, (abort) => abort.abort()],
+    "its condition is met": [true, move],
+    "its caller disconnects": [false, (abort) => abort.abort()],
     "the server stops": [false, () => waits.close()],
   };
-  it.each(Object.keys(ways))("leaves nothing behind when %s", async (way) => {
-    const [happened, end] = ways[way] as (typeof ways)[string];
+  it.each(Object.keys(ways))("releases timer, listener and session when %s", async (way) => {
+    const [result, end] = ways[way] as (typeof ways)[string];
     const abort = new AbortController();
     const waiting = waits.until(session, hasMoved, { ...LONG, signal: abort.signal });
     expect([waits.count(), getEventListeners(abort.signal, "abort")]).toEqual([1, [expect.any(Function)]]);
     host.forgetIdle(0);
     expect(host.loaded()).toBe(1);
     await end(abort);
-    expect(await waiting).toBe(happened);
+    expect(await waiting).toBe(result);
     expect([waits.count(), getEventListeners(abort.signal, "abort")]).toEqual([0, []]);
     host.forgetIdle(0);
     expect(host.loaded()).toBe(0);
   });
 
-  it("takes its timer with it", () => {
+  it("cancels its timer when the server stops", () => {
     const clock = manualClock();
     waits = createWaits(host, clock);
     void waits.until(session, hasMoved, LONG);
@@ -57,7 +57,7 @@ describe("a wait", () => {
     expect(clock.timers()).toBe(0);
   });
 
-  it("ends when its time has passed, and not before", async () => {
+  it("ends when its time limit has passed, and not before", async () => {
     const clock = manualClock();
     waits = createWaits(host, clock);
     const waiting = waits.until(session, hasMoved, LONG);
@@ -68,7 +68,7 @@ describe("a wait", () => {
     expect(waits.count()).toBe(0);
   });
 
-  it("for what is so already, or of a caller that has gone, or with a server that stops, is none", async () => {
+  it("ends immediately if its condition is met, its caller has disconnected or the server stops", async () => {
     const { signal } = new AbortController();
     expect(await waits.until(session, () => true, { ...LONG, signal })).toBe(true);
     expect(await waits.until(session, hasMoved, { ...LONG, signal: AbortSignal.abort() })).toBe(false);
@@ -79,7 +79,7 @@ describe("a wait", () => {
     expect(waits.count()).toBe(0);
   });
 
-  it("of a commit that is not what is waited for goes on", async () => {
+  it("continues after a commit that does not meet its condition", async () => {
     const waiting = waits.until(session, ({ tick }) => tick > 1, LONG);
     await move();
     expect(waits.count()).toBe(1);

@@ -2,24 +2,24 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SessionHost } from "./host.ts";
 
-/** Long polls: requests that wait until something happens in a session. */
+/** Long polls: requests that wait until a session meets a condition. */
 export interface Waits {
   /**
-   * Resolves true as soon as a commit to the session makes `isOver` true (at once when it is already), false when the time has
-   * passed, the caller has gone or the server stops.
+   * Resolves with true when a commit to the session makes `isOver` true, or immediately if it is true already. Resolves with false when the
+   * time limit has passed, `signal` is aborted or the server stops.
    */
   until(
     session: Session,
     isOver: (now: Session) => boolean,
     options: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
   ): Promise<boolean>;
-  /** How many requests wait now. */
+  /** The number of waiting requests. */
   count(): number;
   /** Ends all waits. Their requests are answered with the current session. */
   close(): void;
 }
 
-/** Waits over one host. One timer and one listener each, nothing that runs while they wait. */
+/** Creates the waits of one host. A wait has one timer and one listener, and no polling. */
 export function createWaits(host: SessionHost, clock: Clock): Waits {
   const waiting = new Set<() => void>();
   let isClosed = false;
@@ -28,15 +28,15 @@ export function createWaits(host: SessionHost, clock: Clock): Waits {
       if (isOver(session)) return Promise.resolve(true);
       if (isClosed || signal?.aborted) return Promise.resolve(false);
       return new Promise((resolve) => {
-        const end = (happened: boolean): void => {
+        const end = (result: boolean): void => {
           cancelTimer();
           waiting.delete(stop);
-          leave();
+          unwatch();
           signal?.removeEventListener("abort", stop);
-          resolve(happened);
+          resolve(result);
         };
         const stop = (): void => end(false);
-        const leave = host.watch(session.id, (now) => isOver(now.session) && end(true));
+        const unwatch = host.watch(session.id, (now) => isOver(now.session) && end(true));
         const cancelTimer = clock.after(timeoutMs, stop);
         waiting.add(stop);
         signal?.addEventListener("abort", stop);

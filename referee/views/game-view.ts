@@ -9,7 +9,7 @@ import type { PlaySeat } from "../sessions/seats.ts";
 import { lastClosedAction } from "./log-view.ts";
 import { driverView, viewFor } from "./session-views.ts";
 
-/** A session as the pages, the boards and the tools of games show it to a viewer. `rows` are its log. */
+/** The view of a session for the pages, boards and tools of games. `rows` is its log. */
 export function gameView(
   session: Session,
   viewer: Viewer,
@@ -28,7 +28,7 @@ export function gameView(
     tick,
     your_role: viewer,
     roles: game.roles,
-    players: Object.fromEntries(game.roles.map((role) => [role, seatedAt(session, role, seats)])),
+    players: Object.fromEntries(game.roles.map((role) => [role, playerAt(session, role, seats)])),
     to_act: toAct,
     state,
     legal_actions: legalActions,
@@ -39,8 +39,8 @@ export function gameView(
 }
 
 /** The player of a role. The players of a league match have no row in the table of seats. */
-function seatedAt({ participants }: Session, role: Role, seats: readonly PlaySeat[]): PlayerView {
-  const seat = seats.find((one) => one.role === role);
+function playerAt({ participants }: Session, role: Role, seats: readonly PlaySeat[]): PlayerView {
+  const seat = seats.find((candidate) => candidate.role === role);
   if (seat) return { kind: seat.kind, name: seat.name, joined: seat.joined };
   return { kind: "agent", name: playerOf(participants[role] ?? role), joined: true };
 }

@@ -7,7 +7,7 @@ type Acted = Extract<Entry, { type: "acted" }>;
 
 /**
  * The actions of a log that a viewer may know, oldest first. While a simultaneous turn is open, each role sees only its own sealed
- * action of it and spectators see none; if the session ends before the turn closes, that stays so.
+ * action and spectators see none. This does not change if the session ends before the turn is closed.
  */
 export function actionsFor(session: Session, rows: readonly RecordedEvent[], viewer: Viewer): readonly Acted[] {
   return rows.flatMap((row) => {
@@ -18,7 +18,7 @@ export function actionsFor(session: Session, rows: readonly RecordedEvent[], vie
 
 /** The last action of a turn that is closed; null if there is none. */
 export function lastClosedAction(session: Session, rows: readonly RecordedEvent[]): Acted | null {
-  // Behind it there are at most the actions of the open turn, one for each role, and the session's end.
+  // After it there are at most the actions of the open turn, one for each role, and the session's end.
   const [last = null] = actionsFor(session, rows.slice(-session.game.roles.length - 2), "spectator").slice(-1);
   return last;
 }

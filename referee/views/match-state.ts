@@ -3,7 +3,7 @@ import type { Session } from "#shared/session/session.ts";
 import type { Lobby } from "../sessions/lobby.ts";
 import { viewFor } from "./session-views.ts";
 
-/** A session as `get_game_state` and the resource `game://state/{match_id}` show it to a viewer. */
+/** The view of a session in `get_game_state` and the resource `game://state/{match_id}`. */
 export function matchState(session: Session, viewer: Viewer, lobby: Lobby): object {
   const { status, tick, state, legalActions } = viewFor(session, viewer, lobby.waiting(session) !== null);
   return {

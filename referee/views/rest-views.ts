@@ -1,10 +1,10 @@
 import type { Viewer } from "#shared/games/game.ts";
 import type { Session } from "#shared/session/session.ts";
-import type { Kept } from "../sessions/live-sessions.ts";
+import type { StoredSession } from "../sessions/live-sessions.ts";
 import { actionsFor } from "./log-view.ts";
 import { viewFor } from "./session-views.ts";
 
-/** `GET /sessions/{id}/state`. */
+/** The body of `GET /sessions/{id}/state`. */
 export function restState(session: Session, viewer: Viewer) {
   const { tick, state, legalActions } = viewFor(session, viewer);
   return {
@@ -19,18 +19,18 @@ export function restState(session: Session, viewer: Viewer) {
   };
 }
 
-/** How a session ended by forfeit, abort or expiry, which its state does not show. */
+/** The end of a session by forfeit, abort or expiry, which the state of the game does not contain. */
 const endOf = ({ termination, reason }: Session) =>
   termination === null || termination === "normal" ? {} : { termination, reason };
 
-/** The answer to an action: the session after it, as its role sees it. */
+/** The body of the answer to an action: the session after it, in the view of its role. */
 export function restActed(session: Session, viewer: Viewer) {
   const { tick, state } = viewFor(session, viewer);
   return { tick, state, status: session.status };
 }
 
-/** `GET /sessions/{id}/log`. */
-export const restLog = ({ session, rows }: Kept, viewer: Viewer) => ({
+/** The body of `GET /sessions/{id}/log`. */
+export const restLog = ({ session, rows }: StoredSession, viewer: Viewer) => ({
   actions: actionsFor(session, rows, viewer).map(({ tick, role, action, agent, at }) => ({
     ...{ tick, role, action },
     agent_id: agent,

@@ -5,13 +5,13 @@ import type { Game } from "#shared/games/game.ts";
 import { rps } from "#shared/games/rps.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SessionHost } from "../sessions/host.ts";
-import { hostInMemory } from "../sessions/testing/session-host.ts";
+import { inMemoryHost } from "../sessions/testing/session-host.ts";
 import { actionsFor, lastClosedAction } from "./log-view.ts";
 import { driverView, type SessionView, seatView, spectatorView } from "./session-views.ts";
 
 let host: SessionHost;
 beforeEach(() => {
-  host = hostInMemory(() => 0).host;
+  host = inMemoryHost(() => 0).host;
 });
 
 const begin = (game: Game, seed = "seed"): Promise<Session> => {
@@ -23,17 +23,17 @@ const act = async ({ id }: Session, role: string, action: unknown, expectedTick:
   if (!acted.ok) throw new Error(acted.error.message);
   return acted.value;
 };
-/** A view computes its fields when they are read. */
-const shown = ({ viewer, status, tick, toAct, state, legalActions, board }: SessionView) => ({
+/** The fields of a view, which computes them on access. */
+const fieldsOf = ({ viewer, status, tick, toAct, state, legalActions, board }: SessionView) => ({
   ...{ viewer, status, tick, toAct, state, legalActions, board },
 });
 const rowsOf = ({ id }: Session) => host.read(id)?.rows ?? [];
 
 describe("an open simultaneous turn in which one role has chosen", () => {
-  it("looks to spectators as it did before; the other role sees that it has chosen, and not its choice", async () => {
+  it("is not visible to spectators; the other role sees that the role has chosen, and not its choice", async () => {
     const before = await begin(rps as unknown as Game);
     const after = await act(before, "player_1", "rock", 0);
-    expect(shown(spectatorView(after))).toEqual(shown(spectatorView(before)));
+    expect(fieldsOf(spectatorView(after))).toEqual(fieldsOf(spectatorView(before)));
     expect(seatView(after, "player_2").state).toEqual(seatView(before, "player_2").state);
     expect(seatView(before, "player_2")).toMatchObject({ tick: 0, toAct: ["player_1", "player_2"] });
     expect(seatView(after, "player_2")).toMatchObject({ tick: 1, toAct: ["player_2"] });
@@ -41,17 +41,17 @@ describe("an open simultaneous turn in which one role has chosen", () => {
     expect(driverView(after)).toEqual({ tick: 1, status: "active", toAct: ["player_2"] });
   });
 
-  it("has its action in the log of that role alone until the turn closes", async () => {
+  it("has the action only in the log of that role until the turn is closed", async () => {
     const open = await act(await begin(rps as unknown as Game), "player_1", "rock", 0);
-    const seen = (session: Session, viewer: string) => actionsFor(session, rowsOf(session), viewer).length;
-    expect(["player_1", "player_2", "spectator"].map((viewer) => seen(open, viewer))).toEqual([1, 0, 0]);
+    const actionCount = (session: Session, viewer: string) => actionsFor(session, rowsOf(session), viewer).length;
+    expect(["player_1", "player_2", "spectator"].map((viewer) => actionCount(open, viewer))).toEqual([1, 0, 0]);
     expect(lastClosedAction(open, rowsOf(open))).toBeNull();
     const closed = await act(open, "player_2", "paper", 1);
-    expect(["player_1", "player_2", "spectator"].map((viewer) => seen(closed, viewer))).toEqual([2, 2, 2]);
+    expect(["player_1", "player_2", "spectator"].map((viewer) => actionCount(closed, viewer))).toEqual([2, 2, 2]);
     expect(lastClosedAction(closed, rowsOf(closed))).toMatchObject({ role: "player_2", tick: 1 });
   });
 
-  it("keeps its action sealed when the session ends before the turn closes", async () => {
+  it("keeps the action sealed if the session ends before the turn is closed", async () => {
     const { id } = await act(await begin(rps as unknown as Game), "player_1", "rock", 0);
     await host.abort(id, "test");
     const ended = host.read(id)?.session as Session;
@@ -69,7 +69,7 @@ it("while players are missing, no role is to act, no action is legal, and the st
   expect(seatView(session, "white").legalActions).toHaveLength(20);
 });
 
-it("the key of Codenames is in a spymaster's view and in no spectator's", async () => {
+it("the key of Codenames is in the view of a spymaster, and not in the views of a team and a spectator", async () => {
   const session = await begin(codenames as unknown as Game);
   const identities = (state: unknown): number =>
     (state as { cards: readonly { identity?: unknown }[] }).cards.filter(({ identity }) => identity != null).length;

@@ -3,7 +3,7 @@ import type { Session } from "#shared/session/session.ts";
 
 /**
  * The view of one audience of a session, from the game's `viewState` and `toText`. REST, MCP and the pages compose their JSON
- * from it, each with its own field names. The fields are computed when they are read.
+ * from it, each with its own field names. The fields are computed on access.
  */
 export interface SessionView {
   readonly viewer: Viewer;
@@ -79,26 +79,26 @@ class SpectatorView extends View {
   }
 }
 
-/** A session as the holder of a seat may know it: it sees that another role has chosen, and not its choice. `isWaiting`: players have not joined yet. */
+/** The view of the holder of a seat: it shows that another role has chosen, and not its choice. `isWaiting`: not all players have joined. */
 export const seatView = (session: Session, role: Role, isWaiting = false): SessionView =>
   new SeatView(session, role, isWaiting);
 
-/** A session as a spectator sees it. `isWaiting`: not all players have joined yet. */
+/** The view of a spectator. `isWaiting`: not all players have joined. */
 export const spectatorView = (session: Session, isWaiting = false): SessionView =>
   new SpectatorView(session, isWaiting);
 
-/** The view of a caller who holds a seat or is a spectator. */
+/** The view of a seat or a spectator. */
 export const viewFor = (session: Session, viewer: Viewer, isWaiting = false): SessionView =>
   viewer === "spectator" ? spectatorView(session, isWaiting) : seatView(session, viewer, isWaiting);
 
-/** The view of the driver of a session: the roles that are to act, also in an open turn. It contains no part of the game's state. */
+/** The view of the driver of a session: the roles that are to act, even in an open turn. It contains no part of the game state. */
 interface DriverView {
   readonly tick: number;
   readonly status: Session["status"];
   readonly toAct: readonly Role[];
 }
 
-/** A session as its driver may know it. It must not be sent to spectators: `toAct` and `tick` show which roles have chosen in an open turn. */
+/** The view of the driver. It must not be sent to spectators: `toAct` and `tick` show which roles have chosen in an open turn. */
 export const driverView = ({ game, state, status, tick }: Session): DriverView => ({
   tick,
   status,

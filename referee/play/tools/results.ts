@@ -4,7 +4,7 @@ import { findGame } from "#shared/games/registry.ts";
 import type { Content, ToolResult } from "#shared/rpc/mcp/mcp.ts";
 import type { Caller } from "#shared/rpc/mcp/operations.ts";
 import { type GameView, USER_SEAT_META, type UserSeat } from "#shared/web/game-view.ts";
-import type { Kept } from "../../sessions/live-sessions.ts";
+import type { StoredSession } from "../../sessions/live-sessions.ts";
 import type { PersonSeat } from "../../sessions/seats.ts";
 import type { Next } from "../../views/game-view.ts";
 import type { TakenSeat } from "../creation.ts";
@@ -13,21 +13,21 @@ import type { GameToolsDesk } from "./desk.ts";
 import type { Shown, Taken } from "./schemas.ts";
 import { inWords, takenSeat } from "./texts.ts";
 
-export const shownGame = (play: Play, kept: Kept, role: Role, next: Next): Shown =>
-  ({ ...play.view(kept, role), next }) as Shown;
+export const shownGame = (play: Play, stored: StoredSession, role: Role, next: Next): Shown =>
+  ({ ...play.view(stored, role), next }) as Shown;
 
 /** The result for an agent that has just taken a seat. */
 export async function takenGame({ play, turns }: GameToolsDesk, { gameId, role, token }: TakenSeat): Promise<Taken> {
   const seat = play.userSeat(gameId, role);
   const waited = await turns.wait(gameId, token, { timeoutMs: 0 });
   if (!waited.ok) throw new Error(waited.error.message);
-  const { kept, next } = waited.value;
+  const { stored, next } = waited.value;
   const people = Object.entries(play.personLinks(gameId, role));
   const links = Object.fromEntries(people.flatMap(([one, link]) => (link === null ? [] : [[one, link]])));
   const link = (seat && links[seat.role]) ?? play.link(gameId);
   const withheld = people.flatMap(([one, told]) => (told === null ? [one] : []));
   const secrets = { seat_token: token, link, links, ...(withheld.length > 0 && { withheld }) };
-  return { ...shownGame(play, kept, role, next), ...secrets };
+  return { ...shownGame(play, stored, role, next), ...secrets };
 }
 
 /** The text of a result and, for the board in an MCP Apps host, the seat of the person. */
@@ -75,5 +75,5 @@ function userSeat(play: Play, value: Shown, { showsApps }: Caller): UserSeat | n
 function personView(play: Play, value: Shown, { token }: PersonSeat): GameView | undefined {
   const isHidden = findGame(value.template)?.info.hiddenInformation;
   const seen = play.look(value.game_id, isHidden ? null : token);
-  return seen ? play.view(seen.kept, seen.viewer) : undefined;
+  return seen ? play.view(seen.stored, seen.viewer) : undefined;
 }

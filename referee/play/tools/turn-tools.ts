@@ -36,8 +36,8 @@ export const waitForNextTurn = (desk: GameToolsDesk): Operation<unknown> =>
         progress: progress && ((doneMs, message) => progress(doneMs / 1000, timeout_s, message)),
       });
       if (!waited.ok) return protocolResult(waited);
-      const { kept, role, next, timedOut: nothing } = waited.value;
-      return ok({ ...shownGame(desk.play, kept, role, next), timed_out: nothing });
+      const { stored, role, next, timedOut: nothing } = waited.value;
+      return ok({ ...shownGame(desk.play, stored, role, next), timed_out: nothing });
     },
   });
 
@@ -70,7 +70,7 @@ export const finishTurn = (desk: GameToolsDesk): Operation<unknown> =>
         idempotencyKey: once.idempotency_key ?? null,
       });
       if (!finished.ok) return protocolResult(finished);
-      const { kept, role, next } = finished.value;
-      return ok(shownGame(desk.play, kept, role, next));
+      const { stored, role, next } = finished.value;
+      return ok(shownGame(desk.play, stored, role, next));
     },
   });

@@ -5,15 +5,15 @@ import { testWriter } from "#shared/store/testing/writer.ts";
 import { createHost, type SessionHost } from "../host.ts";
 import { SESSION_SCHEMA, type SessionStore, sessionStore } from "../session-store.ts";
 
-interface HostInMemory {
+interface InMemoryHost {
   readonly clock: Clock;
   readonly db: ReturnType<typeof openSqlite>;
   readonly store: SessionStore;
   readonly host: SessionHost;
 }
 
-/** A session host on a database in memory, whose clock shows what `now` returns. */
-export function hostInMemory(now: () => number): HostInMemory {
+/** Creates a session host with an in-memory database and a clock that returns `now()`. */
+export function inMemoryHost(now: () => number): InMemoryHost {
   const clock = { ...systemClock, now, monotonic: now, iso: () => isoAt(now()) };
   const db = openSqlite(":memory:", SESSION_SCHEMA);
   const store = sessionStore(db, testWriter(db));
