@@ -7,8 +7,8 @@ import { LOOPBACK_HOST, MANAGER_ENDPOINT, PORT_RANGES } from "#shared/runtime/de
 import { startManager } from "../../league-manager/service.ts";
 import { startPlayer } from "../../player/service.ts";
 import { startReferee } from "../../referee/service.ts";
-import { misbehaving } from "./behaviour.ts";
-import { type Choice, choosingOtherwise } from "./checks/secrecy.ts";
+import { withBehaviour } from "./behaviour.ts";
+import { type Choice, withOtherChoice } from "./checks/secrecy.ts";
 import type { Victims } from "./liar.ts";
 import { MANAGER, MOVE_MS, type Plan, playerName, refereeName } from "./plan.ts";
 
@@ -18,10 +18,10 @@ export type Start = (self: AgentProcess) => Promise<RunningAgent>;
 const HOST = LOOPBACK_HOST;
 const FIRST_PORT = { referee: PORT_RANGES.referee[0], player: PORT_RANGES.player[0], copy: 8201 } as const;
 const manager = MANAGER_ENDPOINT;
-/** Half the default: a lost message is repeated sooner, so that a run takes fewer steps. */
+/** Half of the default, so that a lost message is repeated sooner and a run takes fewer steps. */
 const ATTEMPT_MS = 5_000;
 
-/** The agents of a plan, by the names of their machines. `choice` is a choice that is replaced by another one. */
+/** Returns the agents of a plan by the names of their machines. `choice` is a choice that its player replaces by another one. */
 export function agentsOf(plan: Plan, choice: Choice | null): ReadonlyMap<string, Start> {
   const agents = new Map<string, Start>([[MANAGER, managerOf(plan)]]);
   for (let n = 0; n < plan.referees; n++) agents.set(refereeName(n), refereeOf(n));
@@ -30,7 +30,7 @@ export function agentsOf(plan: Plan, choice: Choice | null): ReadonlyMap<string,
   return agents;
 }
 
-/** A second process of a player, with the same name and a port of its own. */
+/** Returns a second process of a player, with the same name and another port. */
 export function copyOf(plan: Plan, player: string): Start {
   const n = plan.players.findIndex((_, index) => playerName(index) === player);
   return playerOf(plan, n, FIRST_PORT.copy + n, null);
@@ -41,8 +41,8 @@ function managerOf({ seed, game, players }: Plan): Start {
     leagues: [{ league_id: "sim", game: game.id, options: game.options, min_players: players.length }],
     timeouts: { move_ms: MOVE_MS, join_ms: MOVE_MS },
   });
-  const place = { dataFolder: "/manager" };
-  return (self) => startManager({ ...place, config, seed, onEvent: (event) => self.say(JSON.stringify(event)) }, self);
+  return (self) =>
+    startManager({ dataFolder: "/manager", config, seed, onEvent: (event) => self.say(JSON.stringify(event)) }, self);
 }
 
 const refereeOf =
@@ -64,25 +64,25 @@ const playerOf =
         ...{ name: `P${n + 1}`, host: HOST, ports: [port], manager },
         ...{ dataFolder: `/player-${n}`, registerTimeoutMs: ATTEMPT_MS },
       },
-      { ...self, network: choosingOtherwise(choice, playerName(n), networkOf(plan, n, self)) },
+      { ...self, network: withOtherChoice(choice, playerName(n), networkOf(plan, n, self)) },
     );
 
 const networkOf = (plan: Plan, n: number, self: AgentProcess): Network =>
-  misbehaving(plan.players[n] ?? "well", self, victimsOf(plan, n));
+  withBehaviour(plan.players[n] ?? "well", self, victimsOf(plan, n));
 
 const endpoint = (port: number): string => `http://${HOST}:${port}/mcp`;
 
-/** Everyone but the player itself. */
+/** Returns all agents except the player with the index `self`. */
 const victimsOf = ({ referees, players }: Plan, self: number): Victims => ({
   manager,
   referees: Array.from({ length: referees }, (_, n) => endpoint(FIRST_PORT.referee + n)),
   players: players.flatMap((_, n) => (n === self ? [] : [endpoint(FIRST_PORT.player + n)])),
 });
 
-/** Tokens and ids that a seed decides. */
+/** Returns tokens and ids that depend only on the seed. */
 export function seededIds(seed: string): Ids {
-  let drawn = 0;
-  const next = (): string => sha256Hex(`${seed}/${drawn++}`);
+  let count = 0;
+  const next = (): string => sha256Hex(`${seed}/${count++}`);
   return {
     token: () => Buffer.from(next(), "hex").toString("base64url"),
     uuid: () => next().replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-4$3-8$4-$5"),

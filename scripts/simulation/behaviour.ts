@@ -3,8 +3,8 @@ import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { type Change, createLiar, type Victims } from "./liar.ts";
 import { type Behaviour, MOVE_MS } from "./plan.ts";
 
-/** The network of a player whose answers are changed as its behaviour says. */
-export function misbehaving(behaviour: Behaviour, self: AgentProcess, victims: Victims): Network {
+/** Returns the network of a player with a behaviour, which changes the answers of the player. */
+export function withBehaviour(behaviour: Behaviour, self: AgentProcess, victims: Victims): Network {
   const { network } = self;
   if (behaviour === "well") return network;
   const closed = new AbortController();
@@ -27,25 +27,25 @@ export function misbehaving(behaviour: Behaviour, self: AgentProcess, victims: V
 }
 
 function changeOf(behaviour: Behaviour, self: AgentProcess, victims: Victims, closed: AbortSignal): Change {
-  const ofMove =
+  const onMoveRequest =
     (change: Change): Change =>
     (request, honest) =>
       request.includes('"MOVE_REQUEST"') ? change(request, honest) : honest;
   const replace =
-    (what: string | RegExp, by: string): Change =>
-    (_, honest) => ({ ...honest, body: honest.body.replace(what, by) });
+    (pattern: string | RegExp, replacement: string): Change =>
+    (_, honest) => ({ ...honest, body: honest.body.replace(pattern, replacement) });
   switch (behaviour) {
     case "silent":
-      return ofMove(() => new Promise(() => {}));
+      return onMoveRequest(() => new Promise(() => {}));
     case "slow":
-      return ofMove(async (_, honest) => {
+      return onMoveRequest(async (_, honest) => {
         await self.clock.pause(MOVE_MS / 10, closed);
         return honest;
       });
     case "illegal":
-      return ofMove(replace(/\\"move\\":(\\"[^"]*\\"|[^,}]*)/, '\\"move\\":\\"nonsense\\"'));
+      return onMoveRequest(replace(/\\"move\\":(\\"[^"]*\\"|[^,}]*)/, '\\"move\\":\\"nonsense\\"'));
     case "garbage":
-      return ofMove((_, honest) => ({ ...honest, body: "<html>" }));
+      return onMoveRequest((_, honest) => ({ ...honest, body: "<html>" }));
     case "declining":
       return replace('\\"accept\\":true', '\\"accept\\":false');
     case "lying":

@@ -1,6 +1,6 @@
 import type { Plan } from "./plan.ts";
 
-/** The smallest plans of seeds that have failed, by what was wrong. */
+/** The smallest plans of seeds that have failed, by the error of the program, which has been corrected. */
 export const FAILED_PLANS: Readonly<Record<string, Plan>> = {
   "an invitation of an older epoch overtaken by that of a newer one": {
     ...{ seed: "7679", game: { id: "even_odd.v1", options: {} }, referees: 2, players: ["illegal", "well"] },

@@ -4,41 +4,42 @@ import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import type { HttpReply } from "#shared/rpc/jsonrpc/http.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
-import { envelopesIn, type Seen } from "./checks/envelopes.ts";
+import { type CheckedEnvelope, envelopesIn } from "./checks/envelopes.ts";
 
-/** Replaces what a player answers to a request. */
+/** Returns the answer that replaces the honest answer of a player to a request. */
 export type Change = (request: string, honest: HttpReply) => HttpReply | Promise<HttpReply>;
 
-/** The endpoints of the agents that a liar writes to. */
+/** The endpoints to which a liar sends messages. */
 export interface Victims {
   readonly manager: string;
   readonly referees: readonly string[];
   readonly players: readonly string[];
 }
 
+/** A message that a liar sends. */
 interface Forgery {
   readonly type: MessageType;
-  /** The endpoints of which one gets it. */
+  /** The endpoints. One of them receives the message. */
   readonly to: readonly string[];
-  /** That of the MOVE_REQUEST if it is missing. */
+  /** The sender in the envelope; by default that of the MOVE_REQUEST. */
   readonly sender?: string;
   readonly payload: object;
 }
 
-/** Messages that a player must not send. */
+/** The types of messages that a player must not send. */
 export const FORGED: readonly MessageType[] = ["MATCH_RESULT", "MATCH_WITHDRAWN", "MOVE_REQUEST", "GAME_RESULT"];
 const SEND_MS = 1_000;
-/** In this time the others of its turn choose, too. */
+/** The delay of each answer. The other role of the turn chooses in this time. */
 const ANSWER_MS = 200;
 
 /**
- * A player that lies. Before it answers a MOVE_REQUEST it sends messages that only the manager or a referee may send, and asks the referees about
- * the match. It answers for another tick, match or player, or honestly.
+ * Returns the change that makes a player lie. Before the answer to a MOVE_REQUEST it sends messages that only the manager or a referee may send, and
+ * asks the referees about the match. The answer is honest or names another tick, match or player.
  */
 export function createLiar({ network, clock }: AgentProcess, victims: Victims, closed: AbortSignal): Change {
   const peers = network.createPeers();
   closed.addEventListener("abort", () => peers.close());
-  const send = (forgery: Forgery, request: Seen): void => {
+  const send = (forgery: Forgery, request: CheckedEnvelope): void => {
     const { type, to, payload } = forgery;
     const target = chosenBy(`${type} ${request.payload.tick}`, to);
     const envelope = newEnvelope(type, forgery.sender ?? request.sender, payload, {
@@ -49,21 +50,21 @@ export function createLiar({ network, clock }: AgentProcess, victims: Victims, c
     if (target !== undefined) void peers.notify(target, envelope, { timeoutMs: SEND_MS });
   };
   return async (body, honest) => {
-    // A request that the player itself refused may be that of another liar.
+    // The player rejects MOVE_REQUEST messages that other liars have forged.
     if (!honest.body.includes("MOVE_RESPONSE")) return honest;
     for (const request of envelopesIn(body)) {
       for (const forgery of forgeriesAbout(request, victims)) send(forgery, request);
     }
     await clock.pause(ANSWER_MS, closed);
-    return { ...honest, body: chosenBy(body, LIES)?.(honest.body) ?? honest.body };
+    return { ...honest, body: chosenBy(body, CHANGES)?.(honest.body) ?? honest.body };
   };
 }
 
-/** One of the items. The same text chooses the same item. */
+/** Returns one of the items. The same text chooses the same item. */
 const chosenBy = <T>(text: string, items: readonly T[]): T | undefined =>
   items[Number.parseInt(sha256Hex(text).slice(0, 8), 16) % items.length];
 
-function forgeriesAbout({ payload }: Seen, { manager, referees, players }: Victims): readonly Forgery[] {
+function forgeriesAbout({ payload }: CheckedEnvelope, { manager, referees, players }: Victims): readonly Forgery[] {
   const { league_id, match_id, epoch } = payload;
   const result = {
     ...{ league_id, match_id, round_id: 1, epoch, winner: null, final_scores: {}, match_points: {} },
@@ -82,8 +83,8 @@ function forgeriesAbout({ payload }: Seen, { manager, referees, players }: Victi
   ];
 }
 
-/** What becomes of the text of an answer. */
-const LIES: readonly ((answer: string) => string)[] = [
+/** The changes to the text of an answer, of which one is applied. */
+const CHANGES: readonly ((answer: string) => string)[] = [
   (answer) => answer,
   (answer) => answer.replace(/(\\"tick\\":)(\d+)/, (_, name, tick) => `${name}${Number(tick) + 1}`),
   (answer) => answer.replace(/(\\"match_id\\":\\")[^"]*\\"/, '$1R9M9\\"'),

@@ -6,36 +6,38 @@ const Behaviour = z.enum(["well", "slow", "silent", "illegal", "garbage", "decli
 export type Behaviour = z.infer<typeof Behaviour>;
 
 const ms = z.number().min(0);
-const at = ms.describe("when it begins, ms since the start of the run");
+const at = ms.describe("the start in ms since the start of the run");
 const machine = z.string().min(1);
 
-/** What disturbs a run. */
+/** A disturbance of a run. */
 const Disturbance = z.discriminatedUnion("type", [
   /** The process is killed and started again after `downMs`. */
   z.strictObject({ type: z.literal("crash"), at, machine, downMs: ms }),
-  /** The same at the next commit: before it is written, or after it and before the process knows that. */
+  /** The process is killed at its next commit: before the commit is written, or after it and before the process is notified. */
   z.strictObject({ type: z.literal("crash at commit"), at, machine, downMs: ms, isCommitted: z.boolean() }),
-  /** No connection between two machines: an error, or silence as on a half-open connection. */
+  /** Two machines cannot connect to each other. The caller gets an error or, as on a half-open connection, no answer. */
   z.strictObject({
     type: z.literal("partition"),
     ...{ at, ms },
     between: z.tuple([machine, machine]).readonly(),
     isSilent: z.boolean(),
   }),
-  /** This share of the machine's requests is lost with its connection, has its reply lost, or arrives twice. */
+  /** Of this share of the machine's requests the request or the reply is lost with the connection, or the request arrives twice. */
   z.strictObject({ type: z.literal("lossy"), at, ms, machine, share: z.number().min(0).max(1) }),
+  /** Requests and replies of the machine are delayed by at most `delayMs`. */
   z.strictObject({ type: z.literal("slow"), at, ms, machine, delayMs: ms }),
-  /** The machine's date is set, and set back and again every quarter of a second during `ms`. */
+  /** The machine's date is changed by `byMs`, and alternately changed back and again every 250 ms during `ms`. */
   z.strictObject({ type: z.literal("clock set"), at, ms, machine, byMs: z.number() }),
+  /** Commits of the machine fail. */
   z.strictObject({ type: z.literal("disk full"), at, ms, machine }),
-  /** The player is stopped by a signal and does not come back. It stays until its first match, so that the league can start. */
+  /** The player is stopped and not started again. It stays until its first invitation, so that the league can start. */
   z.strictObject({ type: z.literal("leave"), at, machine }),
-  /** A second process of the player starts, with a copy of its files; not before its first match either. */
+  /** A second process of the player starts with a copy of its files, not before its first invitation. */
   z.strictObject({ type: z.literal("copy"), at, machine }),
 ]);
 export type Disturbance = Readonly<z.infer<typeof Disturbance>>;
 
-/** One run: the agents that are started, and what disturbs it. A seed gives a plan; shrinking leaves disturbances out. */
+/** The agents of one run and the disturbances that happen to them. A seed determines a plan; shrinking removes disturbances. */
 export const Plan = z.strictObject({
   seed: z.string().min(1),
   game: z.strictObject({ id: z.enum(gameIds), options: z.record(z.string(), z.unknown()) }).readonly(),
@@ -45,22 +47,23 @@ export const Plan = z.strictObject({
 });
 export type Plan = Readonly<z.infer<typeof Plan>>;
 
-/** All processes are started in this time. */
+/** All processes are started within this time. */
 export const START_MS = 1_000;
-/** How long a player may take for a move. No disturbance of a well-behaved player lasts a third of it. */
+/** The time limit for a move. A disturbance is shorter than a third of it. */
 export const MOVE_MS = 30_000;
-/** Disturbances begin in this time. */
-const DISTURBED_MS = 4_000;
+/** Disturbances start within this time. */
+const DISTURBANCES_MS = 4_000;
 const MAX_DISTURBANCES = 10;
-const TOGETHER_MS = 500;
-/** Longer than a run may take: the process does not come back. */
-const FOR_GOOD_MS = 3_600_000;
+/** Half of the disturbances start within this time after the focus of the plan. */
+const FOCUS_MS = 500;
+/** Longer than the time limit of a run: the process is not started again. */
+const PERMANENT_MS = 3_600_000;
 
-/** A league may last so long if a player is silent, has left, or cannot be told from a silent one. */
-const LONGEST_MS = 600_000;
-/** Any other league is over so long after its last disturbance. A referee that is lost while the manager is down costs 10 s. */
-const SETTLED_MS = 40_000;
-/** How much longer a round with slow players takes. */
+/** The time limit of a league if a player is silent, has left, or cannot be distinguished from a silent player. */
+const MAX_LEAGUE_MS = 600_000;
+/** The time limit of other leagues after the last disturbance. A referee that is lost while the manager is down costs 10 s of it. */
+const MAX_RECOVERY_MS = 40_000;
+/** The additional time for each round with slow players. */
 const SLOW_ROUND_MS = 30_000;
 
 const GAMES: readonly Plan["game"][] = [
@@ -74,22 +77,22 @@ export const refereeName = (index: number): string => `referee ${index + 1}`;
 export const playerName = (index: number): string => `player ${index + 1}`;
 export const copyName = (player: string): string => `${player} copy`;
 
-/** How long the league of a plan may last, ms. */
-export function longestMs({ players, disturbances }: Plan): number {
-  const waits = disturbances.some((one) => one.type === "leave" || (one.type === "partition" && one.isSilent));
-  if (waits || players.includes("silent")) return LONGEST_MS;
+/** Returns the time limit of the league of a plan. */
+export function timeLimitMs({ players, disturbances }: Plan): number {
+  const hasSilence = disturbances.some((one) => one.type === "leave" || (one.type === "partition" && one.isSilent));
+  if (hasSilence || players.includes("silent")) return MAX_LEAGUE_MS;
   const slowMs = players.includes("slow") ? players.length * SLOW_ROUND_MS : 0;
-  return Math.max(START_MS, ...disturbances.map(endOf)) + SETTLED_MS + slowMs;
+  return Math.max(START_MS, ...disturbances.map(endOf)) + MAX_RECOVERY_MS + slowMs;
 }
 
 const endOf = (one: Disturbance): number => {
   if ("ms" in one) return one.at + one.ms;
-  return "downMs" in one && one.downMs < FOR_GOOD_MS ? one.at + one.downMs : one.at;
+  return "downMs" in one && one.downMs < PERMANENT_MS ? one.at + one.downMs : one.at;
 };
 
 /**
- * The plan of a seed. Its disturbances are of few kinds, and its players misbehave in one way: a fault that needs several disturbances of the same
- * kind is found sooner than by an even mixture of all ("swarm testing", Groce and others, ISSTA 2012).
+ * Returns the plan of a seed. Its disturbances are of few kinds, and its players misbehave in one way. Faults that need several disturbances of one
+ * kind are found sooner than with all kinds in every plan ("swarm testing", Groce and others, ISSTA 2012).
  */
 export function planOf(seed: string): Plan {
   const random = createRandom(`${seed}/plan`);
@@ -97,93 +100,102 @@ export function planOf(seed: string): Plan {
   const misbehaviour = random.pick(Behaviour.options);
   const players = Array.from(
     { length: random.int(2, 5) },
-    (): Behaviour => (random.next() < ODD_SHARE ? misbehaviour : "well"),
+    (): Behaviour => (random.next() < MISBEHAVING_SHARE ? misbehaviour : "well"),
   );
-  const place: Place = {
+  const context: Context = {
     random,
     referees: Array.from({ length: referees }, (_, n) => refereeName(n)),
     players: players.map((_, n) => playerName(n)),
-    focus: random.int(0, DISTURBED_MS),
+    focus: random.int(0, DISTURBANCES_MS),
   };
   const kinds = random.shuffle(KINDS).slice(0, random.int(1, MAX_KINDS));
-  const disturbances = Array.from({ length: random.int(0, MAX_DISTURBANCES) }, () => random.pick(kinds)(place));
+  const disturbances = Array.from({ length: random.int(0, MAX_DISTURBANCES) }, () => random.pick(kinds)(context));
   return {
     ...{ seed, game: random.pick(GAMES), referees, players },
     disturbances: disturbances.sort((a, b) => a.at - b.at),
   };
 }
 
-const ODD_SHARE = 0.3;
+const MISBEHAVING_SHARE = 0.3;
 const MAX_KINDS = 4;
 
-/** What a disturbance is chosen from. */
-interface Place {
+/** The values from which the disturbances of a plan are chosen. */
+interface Context {
   readonly random: Random;
   readonly referees: readonly string[];
   readonly players: readonly string[];
-  /** Half of the disturbances begin within 500 ms after this time. */
+  /** The time, in ms, after which half of the disturbances start. */
   readonly focus: number;
 }
 
-type Kind = (place: Place) => Disturbance;
+/** Returns a random disturbance of one kind. */
+type Kind = (context: Context) => Disturbance;
 
-const startIn = ({ random, focus }: Place): number =>
-  random.next() < 0.5 ? focus + random.int(0, TOGETHER_MS) : random.int(0, DISTURBED_MS);
-const serversIn = ({ referees }: Place): readonly string[] => [MANAGER, ...referees];
-const machinesIn = (place: Place): readonly string[] => [...serversIn(place), ...place.players];
+const randomStart = ({ random, focus }: Context): number =>
+  random.next() < 0.5 ? focus + random.int(0, FOCUS_MS) : random.int(0, DISTURBANCES_MS);
+const serversIn = ({ referees }: Context): readonly string[] => [MANAGER, ...referees];
+const machinesIn = (context: Context): readonly string[] => [...serversIn(context), ...context.players];
 
-const crash: Kind = (place) => ({
-  ...{ type: "crash", at: startIn(place), machine: place.random.pick(machinesIn(place)) },
-  downMs: place.random.int(0, 5_000),
+const crash: Kind = (context) => ({
+  ...{ type: "crash", at: randomStart(context), machine: context.random.pick(machinesIn(context)) },
+  downMs: context.random.int(0, 5_000),
 });
 
-const crashAtCommit: Kind = (place) => ({
-  ...{ type: "crash at commit", at: startIn(place), machine: place.random.pick(serversIn(place)) },
-  ...{ downMs: place.random.int(0, 5_000), isCommitted: place.random.next() < 0.5 },
+const crashAtCommit: Kind = (context) => ({
+  ...{ type: "crash at commit", at: randomStart(context), machine: context.random.pick(serversIn(context)) },
+  ...{ downMs: context.random.int(0, 5_000), isCommitted: context.random.next() < 0.5 },
 });
 
-const partition: Kind = (place) => {
-  const [one = MANAGER, other = MANAGER] = place.random.shuffle(machinesIn(place));
+const partition: Kind = (context) => {
+  const [one = MANAGER, other = MANAGER] = context.random.shuffle(machinesIn(context));
   return {
-    ...{ type: "partition", at: startIn(place), ms: place.random.int(10, 8_000), between: [one, other] },
-    isSilent: place.random.next() < 0.3,
+    ...{ type: "partition", at: randomStart(context), ms: context.random.int(10, 8_000), between: [one, other] },
+    isSilent: context.random.next() < 0.3,
   };
 };
 
-/** A referee cannot reach the manager, or is lost for good if there is another one. */
-const refereeLost: Kind = (place) => {
-  const { random, referees } = place;
+/** A referee cannot reach the manager, or it is killed permanently if there are others. */
+const refereeLost: Kind = (context) => {
+  const { random, referees } = context;
   const machine = random.pick(referees);
   const [last] = referees.slice(1);
   if (last !== undefined && random.next() < 0.2) {
-    return { type: "crash", at: startIn(place), machine: last, downMs: FOR_GOOD_MS };
+    return { type: "crash", at: randomStart(context), machine: last, downMs: PERMANENT_MS };
   }
   const ms = random.int(200, 8_000);
-  return { type: "partition", at: startIn(place), ms, between: [machine, MANAGER], isSilent: false };
+  return { type: "partition", at: randomStart(context), ms, between: [machine, MANAGER], isSilent: false };
 };
 
-const lossy: Kind = (place) => ({
-  ...{ type: "lossy", at: startIn(place), ms: place.random.int(100, 8_000) },
-  ...{ machine: place.random.pick(machinesIn(place)), share: place.random.next() * 0.5 },
+const lossy: Kind = (context) => ({
+  ...{ type: "lossy", at: randomStart(context), ms: context.random.int(100, 8_000) },
+  ...{ machine: context.random.pick(machinesIn(context)), share: context.random.next() * 0.5 },
 });
 
-const slow: Kind = (place) => ({
-  ...{ type: "slow", at: startIn(place), ms: place.random.int(100, 8_000) },
-  ...{ machine: place.random.pick(machinesIn(place)), delayMs: place.random.int(10, 2_000) },
+const slow: Kind = (context) => ({
+  ...{ type: "slow", at: randomStart(context), ms: context.random.int(100, 8_000) },
+  ...{ machine: context.random.pick(machinesIn(context)), delayMs: context.random.int(10, 2_000) },
 });
 
-const clockSet: Kind = (place) => ({
-  ...{ type: "clock set", at: startIn(place), ms: place.random.int(0, 3_000) },
-  ...{ machine: place.random.pick(serversIn(place)), byMs: place.random.int(-3_600_000, 3_600_000) },
+const clockSet: Kind = (context) => ({
+  ...{ type: "clock set", at: randomStart(context), ms: context.random.int(0, 3_000) },
+  ...{ machine: context.random.pick(serversIn(context)), byMs: context.random.int(-3_600_000, 3_600_000) },
 });
 
-const diskFull: Kind = (place) => ({
-  ...{ type: "disk full", at: startIn(place), ms: place.random.int(10, 5_000) },
-  machine: place.random.pick(serversIn(place)),
+const diskFull: Kind = (context) => ({
+  ...{ type: "disk full", at: randomStart(context), ms: context.random.int(10, 5_000) },
+  machine: context.random.pick(serversIn(context)),
 });
 
-const leave: Kind = (place) => ({ type: "leave", at: startIn(place), machine: place.random.pick(place.players) });
-const copy: Kind = (place) => ({ type: "copy", at: startIn(place), machine: place.random.pick(place.players) });
+const leave: Kind = (context) => ({
+  type: "leave",
+  at: randomStart(context),
+  machine: context.random.pick(context.players),
+});
+const copy: Kind = (context) => ({
+  type: "copy",
+  at: randomStart(context),
+  machine: context.random.pick(context.players),
+});
 
 const KINDS: readonly Kind[] = [
   ...[crash, crashAtCommit, partition, refereeLost, lossy, slow, clockSet, diskFull, leave, copy],

@@ -3,8 +3,8 @@ import { type Checker, createChecker } from "./checks/check.ts";
 import { createCorrespondence } from "./checks/secrecy.ts";
 import { FORGED } from "./liar.ts";
 import { World } from "./machines/world.ts";
-import { longestMs, type Plan } from "./plan.ts";
-import { runPlan, sentOf, warmUp } from "./run.ts";
+import { type Plan, timeLimitMs } from "./plan.ts";
+import { recordMessages, runPlan, warmUp } from "./run.ts";
 import { shrink } from "./shrink.ts";
 
 beforeAll(warmUp);
@@ -18,13 +18,13 @@ const PLAN: Plan = {
 };
 
 describe("a simulated run", () => {
-  it("ends without a fault if nothing disturbs it", async () => {
+  it("has no fault without disturbances", async () => {
     const { faults, trace } = await runPlan(PLAN);
     expect(faults).toEqual([]);
     expect(trace.filter((line) => line.includes('"type":"match_completed"'))).toHaveLength(3);
   });
 
-  it("survives a kill of each process, also at its commits", async () => {
+  it("has no fault if each process is killed once, two of them at a commit", async () => {
     const crash = { downMs: 500 } as const;
     const { faults, trace } = await runPlan({
       ...PLAN,
@@ -38,23 +38,23 @@ describe("a simulated run", () => {
     expect(trace.filter((line) => /is killed/.test(line))).toHaveLength(3);
   });
 
-  it("is a fault if the league does not end; the smallest plan has only the disturbance that prevents it", async () => {
-    const forever = { type: "crash", at: 1_100, machine: "referee 1", downMs: 3_600_000 } as const;
+  it("fails if the league does not end, and its plan is shrunk to the disturbance that prevents the end", async () => {
+    const permanentCrash = { type: "crash", at: 1_100, machine: "referee 1", downMs: 3_600_000 } as const;
     const plan: Plan = {
       ...PLAN,
       disturbances: [
         { type: "clock set", at: 500, ms: 0, machine: "manager", byMs: 60_000 },
-        forever,
+        permanentCrash,
         { type: "slow", at: 1_200, ms: 500, machine: "player 1", delayMs: 20 },
       ],
     };
     expect((await runPlan(plan)).faults[0]).toBe("the league did not end within 42 s");
-    expect((await shrink(plan)).disturbances).toEqual([forever]);
+    expect((await shrink(plan)).disturbances).toEqual([permanentCrash]);
   });
 });
 
 describe("a player in a simulated run", () => {
-  const played = async (plan: Partial<Plan>): Promise<readonly string[]> => {
+  const traceOf = async (plan: Partial<Plan>): Promise<readonly string[]> => {
     const { faults, trace } = await runPlan({ ...PLAN, ...plan });
     expect(faults).toEqual([]);
     return trace;
@@ -63,19 +63,19 @@ describe("a player in a simulated run", () => {
     trace.filter((line) => /"type":"match_completed".*"termination":"forfeit"/.test(line));
 
   it("that leaves loses its matches, and the league ends", async () => {
-    const trace = await played({ disturbances: [{ type: "leave", at: 0, machine: "player 1" }] });
+    const trace = await traceOf({ disturbances: [{ type: "leave", at: 0, machine: "player 1" }] });
     expect(trace.filter((line) => line.includes("player 1 has left"))).toHaveLength(1);
     expect(forfeits(trace)).toHaveLength(2);
   });
 
-  it("that runs twice is one player", async () => {
-    const trace = await played({ disturbances: [{ type: "copy", at: 0, machine: "player 1" }] });
+  it("that runs in two processes is registered once", async () => {
+    const trace = await traceOf({ disturbances: [{ type: "copy", at: 0, machine: "player 1" }] });
     expect(trace.filter((line) => line.endsWith("player 1 copy starts"))).toHaveLength(1);
     expect(trace.filter((line) => line.includes('"type":"match_completed"'))).toHaveLength(3);
   });
 
-  it("that lies is refused what only others may send", async () => {
-    const trace = await played({ players: ["lying", "well", "well"] });
+  it("that lies sends each type of forged message without an effect", async () => {
+    const trace = await traceOf({ players: ["lying", "well", "well"] });
     for (const type of FORGED) {
       const forged = trace.filter((line) => / player 1 > /.test(line) && line.includes(`"type":"${type}"`));
       expect(forged, type).not.toEqual([]);
@@ -83,31 +83,31 @@ describe("a player in a simulated run", () => {
   });
 });
 
-describe("the choice that is compared", () => {
-  it("is another one in the second run, and no other agent can tell before its turn closes", async () => {
+describe("the comparison of sealed choices", () => {
+  it("finds no difference before the turn closes, and finds the changed choice afterwards", async () => {
     const sent = createCorrespondence();
-    await sentOf(PLAN, sent, null, Number.POSITIVE_INFINITY);
+    await recordMessages(PLAN, sent, null, Number.POSITIVE_INFINITY);
     const sealed = sent.sealedChoice();
     assert(sealed);
-    const again = createCorrespondence();
-    await sentOf(PLAN, again, sealed.choice, Number.POSITIVE_INFINITY);
-    expect(sent.differences(again, sealed)).toEqual([]);
-    expect(sent.differences(again, { ...sealed, before: sent.length() })).toEqual([
+    const repeated = createCorrespondence();
+    await recordMessages(PLAN, repeated, sealed.choice, Number.POSITIVE_INFINITY);
+    expect(sent.differences(repeated, sealed)).toEqual([]);
+    expect(sent.differences(repeated, { ...sealed, before: sent.length() })).toEqual([
       expect.stringContaining(`the choice of ${sealed.choice.machine} in ${sealed.choice.turn} shows`),
     ]);
   });
 });
 
-/** Plays a plan and returns what the checker finds. */
+/** Plays a plan; resolves with the faults that the checker finds. */
 async function faultsOf(plan: Plan, checker: Checker): Promise<readonly string[]> {
   const world = new World(plan, { ...checker, trace: () => {} });
-  await world.play(checker.isOver, longestMs(plan));
+  await world.play(checker.isOver, timeLimitMs(plan));
   await world.stop();
   return checker.faults(world.databasesOf("manager"));
 }
 
-describe("the check of a run", () => {
-  it("finds a player that is charged although it behaves", async () => {
+describe("the checker", () => {
+  it("finds a well-behaved player that is charged", async () => {
     const silent: Plan = { ...PLAN, players: ["silent", "well"] };
     const checker = createChecker({ ...silent, players: ["well", "well"] });
     expect(await faultsOf(silent, checker)).toEqual([expect.stringContaining("was charged for timeout")]);

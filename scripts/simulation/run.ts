@@ -1,24 +1,26 @@
 import { createChecker } from "./checks/check.ts";
 import { type Choice, type Correspondence, createCorrespondence } from "./checks/secrecy.ts";
 import { isExpected, World } from "./machines/world.ts";
-import { longestMs, type Plan, planOf } from "./plan.ts";
+import { type Plan, planOf, timeLimitMs } from "./plan.ts";
 
+/** The result of a run. */
 export interface Outcome {
+  /** The violated invariants, as text; empty if the run is correct. */
   readonly faults: readonly string[];
   readonly steps: number;
-  /** Virtual time, ms. */
+  /** The virtual time of the end, in ms. */
   readonly endedAt: number;
   readonly trace: readonly string[];
 }
 
 /**
- * Runs a plan to its end and checks its invariants. The same plan gives the same trace. If players have chosen at the same time, a part of the
- * plan is run again with another choice of one of them: nobody may notice before the turn closes.
+ * Runs a plan to its end and checks the invariants. The same plan gives the same trace. If the run has simultaneous turns, a part of it is repeated
+ * with another choice of one player, which must not change a message to another agent before the turn closes.
  */
 export async function runPlan(plan: Plan): Promise<Outcome> {
   const rejected: string[] = [];
   const onRejection = (thrown: unknown): void => {
-    if (!isExpected(thrown)) rejected.push(`nothing catches ${thrown instanceof Error ? thrown.stack : thrown}`);
+    if (!isExpected(thrown)) rejected.push(`unhandled rejection: ${thrown instanceof Error ? thrown.stack : thrown}`);
   };
   process.on("unhandledRejection", onRejection);
   try {
@@ -27,9 +29,9 @@ export async function runPlan(plan: Plan): Promise<Outcome> {
     const faults = [...outcome.faults, ...rejected];
     const sealed = faults.length === 0 ? sent.sealedChoice() : null;
     if (!sealed) return { ...outcome, faults };
-    const again = createCorrespondence();
-    await sentOf(plan, again, sealed.choice, sealed.before);
-    return { ...outcome, faults: [...sent.differences(again, sealed), ...rejected] };
+    const repeated = createCorrespondence();
+    await recordMessages(plan, repeated, sealed.choice, sealed.before);
+    return { ...outcome, faults: [...sent.differences(repeated, sealed), ...rejected] };
   } finally {
     process.off("unhandledRejection", onRejection);
   }
@@ -39,20 +41,20 @@ async function runToEnd(plan: Plan, sent: Correspondence): Promise<Outcome> {
   const trace: string[] = [];
   const checker = createChecker(plan);
   const world = new World(plan, {
-    onRequest: (passed) => {
+    onRequest: (request) => {
       const at = world.scheduler.now();
-      trace.push(`${at.toFixed(3)} ${passed.from} > ${passed.to} ${passed.body.slice(0, 2_000)}`);
-      sent.onRequest(at, passed);
-      checker.onRequest(passed);
+      trace.push(`${at.toFixed(3)} ${request.from} > ${request.to} ${request.body.slice(0, 2_000)}`);
+      sent.onRequest(at, request);
+      checker.onRequest(request);
     },
-    onAnswer: (passed, reply) => {
-      sent.onAnswer(world.scheduler.now(), passed, reply);
-      checker.onAnswer(passed, reply);
+    onAnswer: (request, reply) => {
+      sent.onAnswer(world.scheduler.now(), request, reply);
+      checker.onAnswer(request, reply);
     },
     onCommitted: (machine, db) => checker.onCommitted(machine, db),
     trace: (line) => trace.push(line),
   });
-  const limitMs = longestMs(plan);
+  const limitMs = timeLimitMs(plan);
   const steps = await world.play(checker.isOver, limitMs);
   const faults = checker.isOver() ? [] : [`the league did not end within ${Math.ceil(limitMs / 1_000)} s`];
   const endedAt = world.scheduler.now();
@@ -67,23 +69,28 @@ async function runToEnd(plan: Plan, sent: Correspondence): Promise<Outcome> {
   };
 }
 
-/** Plays a plan until so many messages were sent, or its league is over, and records them in `sent`. `choice` is replaced by another one. */
-export async function sentOf(plan: Plan, sent: Correspondence, choice: Choice | null, count: number): Promise<void> {
+/** Plays a plan until `count` messages were sent or its league is over, and records the messages in `sent`. The player of `choice` replaces it by another one. */
+export async function recordMessages(
+  plan: Plan,
+  sent: Correspondence,
+  choice: Choice | null,
+  count: number,
+): Promise<void> {
   const checker = createChecker(plan);
   const world = new World(
     plan,
     {
-      onRequest: (passed) => sent.onRequest(world.scheduler.now(), passed),
-      onAnswer: (passed, reply) => sent.onAnswer(world.scheduler.now(), passed, reply),
+      onRequest: (request) => sent.onRequest(world.scheduler.now(), request),
+      onAnswer: (request, reply) => sent.onAnswer(world.scheduler.now(), request, reply),
       onCommitted: (machine, db) => checker.onCommitted(machine, db),
       trace: () => {},
     },
     choice,
   );
-  await world.play(() => checker.isOver() || sent.length() >= count, longestMs(plan));
+  await world.play(() => checker.isOver() || sent.length() >= count, timeLimitMs(plan));
 }
 
-/** Loads the modules that agents load while they run, so that no run waits for the disk of this machine. */
+/** Loads the modules that agents import on first use, so that no simulated run waits for the disk of this machine. */
 export async function warmUp(): Promise<void> {
   await runPlan({ ...planOf("warm-up"), players: ["well", "well"], disturbances: [] });
 }

@@ -1,7 +1,7 @@
 import type { Disturbance, Plan } from "./plan.ts";
 import { runPlan } from "./run.ts";
 
-/** A failing plan without the disturbances that its failure does not need. Leaving out any other one makes it pass. */
+/** Removes disturbances from a failing plan until it passes without any one of the remaining disturbances. */
 export async function shrink(plan: Plan): Promise<Plan> {
   for (const one of plan.disturbances) {
     const smaller = without(plan, one);

@@ -20,14 +20,14 @@ const command = withUsageExit(new Command("simulate-mutations"))
   .parse();
 const { seeds, only = "" } = command.opts<{ seeds: number; only?: string }>();
 
-/** Faults that the simulation must find. */
+/** The faults that the simulation must find. */
 const MUTATIONS = [...MANAGER_FAULTS, ...REFEREE_FAULTS, ...PLAYER_FAULTS, ...SHARED_FAULTS];
-const AT_A_TIME = 2;
+const CONCURRENCY = 2;
 const SHOWN_CHARACTERS = 110;
 const NOT_COPIED = new Set([".git", "node_modules", "data"]);
 const project = join(import.meta.dirname, "../..");
 
-/** The first fault that the simulation finds in a mutated copy, as its output has it; null for none. */
+/** Simulates a mutated copy of the project. Resolves with the first fault in the output, or with null. */
 async function firstFault({ file, from, to }: Mutation): Promise<string | null> {
   const copy = temporaryFolder();
   try {
@@ -46,22 +46,24 @@ async function firstFault({ file, from, to }: Mutation): Promise<string | null> 
   }
 }
 
+/** Replaces the only occurrence of `from` by `to`. Throws if there is not exactly one. */
 function mutated(source: string, from: string, to: string, file: string): string {
   const parts = source.split(from);
-  if (parts.length !== 2) throw new Error(`${file} contains this text ${parts.length - 1} times, not once: ${from}`);
+  if (parts.length !== 2)
+    throw new Error(`${file} contains this text ${parts.length - 1} times instead of once: ${from}`);
   return parts.join(to);
 }
 
-const waiting = MUTATIONS.filter(({ name }) => name.includes(only));
-if (waiting.length === 0) command.error(`error: no fault has a name with "${only}"`);
+const queue = MUTATIONS.filter(({ name }) => name.includes(only));
+if (queue.length === 0) command.error(`error: no fault has a name that contains "${only}"`);
 let missed = 0;
-async function work(): Promise<void> {
-  for (let mutation = waiting.shift(); mutation; mutation = waiting.shift()) {
+async function processQueue(): Promise<void> {
+  for (let mutation = queue.shift(); mutation; mutation = queue.shift()) {
     const fault = await firstFault(mutation);
     if (fault === null) missed++;
     process.stdout.write(`${mutation.name.padEnd(62)} ${fault?.slice(0, SHOWN_CHARACTERS) ?? "NOT FOUND"}\n`);
   }
 }
-await Promise.all(Array.from({ length: AT_A_TIME }, work));
+await Promise.all(Array.from({ length: CONCURRENCY }, processQueue));
 process.stdout.write(missed === 0 ? "every fault was found\n" : `${missed} faults were not found\n`);
 process.exit(missed > 0 ? 1 : 0);

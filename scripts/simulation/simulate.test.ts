@@ -8,35 +8,35 @@ afterEach(cleanUp);
 const simulate = (...args: string[]) => start("scripts/simulation/simulate.ts", args).ended;
 
 describe("npm run simulate", () => {
-  it("finds no fault in these seeds", async () => {
+  it("finds no fault in the first 200 seeds", async () => {
     const { code, stdout } = await simulate("--seeds", "200");
     expect(stdout).toBe("200 passed\n");
     expect(code).toBe(0);
   }, 120_000);
 
   it.each(["3", "17"])(
-    "plays seed %s twice in the same steps",
+    "prints the same trace for seed %s in two processes",
     async (seed) => {
       const [first, second] = await Promise.all([
         simulate("--seed", seed, "--trace"),
         simulate("--seed", seed, "--trace"),
       ]);
       expect(first.stdout.includes("MATCH_RESULT")).toBe(true);
-      // Not the texts, of which the report of a failure would print megabytes.
+      // Compares hashes, because the report of a failure would contain megabytes of text.
       expect(sha256Hex(second.stdout)).toBe(sha256Hex(first.stdout));
     },
     60_000,
   );
 
-  it.each(Object.entries(FAILED_PLANS))("finds no fault any more in %s", async (_, plan) => {
+  it.each(Object.entries(FAILED_PLANS))("finds no fault in the plan of a corrected error: %s", async (_, plan) => {
     expect(await simulate("--plan", JSON.stringify(plan))).toMatchObject({ stdout: "1 passed\n", code: 0 });
   });
 
   it.each([
-    ["a trace of many seeds", ["--seeds", "2", "--trace"], "--trace goes with --seed or --plan"],
+    ["a trace of many seeds", ["--seeds", "2", "--trace"], "--trace requires --seed or --plan"],
     ["an empty seed", ["--seed", ""], "--seed is empty"],
     ["a seed and a plan", ["--seed", "1", "--plan", "{}"], "--seed and --plan exclude each other"],
-    ["a plan that is no JSON", ["--plan", "{"], "--plan is not a plan that a failing seed prints"],
+    ["a plan that is not JSON", ["--plan", "{"], "--plan is not a valid plan"],
     ["a plan without a seed", ["--plan", "{}"], "seed: "],
     [
       "a plan with an unknown game",
@@ -50,12 +50,12 @@ describe("npm run simulate", () => {
     expect(stderr.split("\n")[0]).toContain(message);
   });
 
-  it("leaves no worker behind when it is killed", async () => {
+  it("leaves no workers when it is killed", async () => {
     const first = "987650001";
     const running = start("scripts/simulation/simulate.ts", ["--first", first, "--seeds", "100000", "--workers", "2"]);
     const workers = (): number => processesIn("98765000").length - 1;
-    await eventually("two workers to run", () => workers() === 2);
+    await eventually("the start of two workers", () => workers() === 2);
     running.signal("SIGKILL");
-    await eventually("the workers to end", () => processesIn("98765000").length === 0);
+    await eventually("the end of the workers", () => processesIn("98765000").length === 0);
   }, 30_000);
 });

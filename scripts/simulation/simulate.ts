@@ -13,13 +13,13 @@ import { shrink } from "./shrink.ts";
 
 const command = withUsageExit(new Command("simulate"))
   .description(
-    "Plays leagues in virtual time with a simulated network and disk, and checks that no result is lost, no player is charged for a fault of others, and every league ends.",
+    "Plays leagues in virtual time with a simulated network and disk, and checks that no result is lost, no player is charged for faults of others, and every league ends.",
   )
   .option("--seeds <n>", "how many seeds", countOption, 1_000)
   .option("--first <n>", "the first seed", countOption, 1)
   .option("--step <n>", "the distance from one seed to the next", countOption, 1)
   .option("--seed <seed>", "one seed only")
-  .option("--plan <json>", "one plan, as a seed that fails prints it")
+  .option("--plan <json>", "one plan, in the form that a failing seed prints")
   .option("--trace", "with --seed or --plan: print each step of the run")
   .option("--until-failure", "stop at the first seed that fails")
   .option("--workers <n>", "processes that share the seeds", countOption, availableParallelism())
@@ -35,12 +35,12 @@ const options = command.opts<{
   workers: number;
 }>();
 const one = onePlan(options);
-if (options.trace && !one) command.error("error: --trace goes with --seed or --plan");
-// A worker ends with the command that has started it, however that ends.
+if (options.trace && !one) command.error("error: --trace requires --seed or --plan");
+// A worker ends when the command that has started it ends.
 const endWithParent = (): never => process.exit(EXIT.interrupted);
 process.on("disconnect", endWithParent);
 
-/** The plan that is given by itself or by its seed; null for a series of seeds. */
+/** Returns the plan of --plan or of --seed; null for a series of seeds. */
 function onePlan({ plan, seed }: { readonly plan?: string; readonly seed?: string }): Plan | null {
   if (plan !== undefined && seed !== undefined) command.error("error: --seed and --plan exclude each other");
   if (seed === "") command.error("error: --seed is empty");
@@ -48,14 +48,12 @@ function onePlan({ plan, seed }: { readonly plan?: string; readonly seed?: strin
   const parsed = Plan.safeParse(parsedJson(plan));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  return command.error(
-    `error: --plan is not a plan that a failing seed prints: ${[...(issue?.path ?? []), issue?.message].join(": ")}`,
-  );
+  return command.error(`error: --plan is not a valid plan: ${[...(issue?.path ?? []), issue?.message].join(": ")}`);
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Plays the plans in this process. Returns how many failed. */
+/** Plays the plans in this process; resolves with the number of plans that failed. */
 async function simulate(plans: Iterable<Plan>): Promise<number> {
   await warmUp();
   let failed = 0;
@@ -72,12 +70,12 @@ async function simulate(plans: Iterable<Plan>): Promise<number> {
   return failed;
 }
 
-/** Shares the seeds among processes. */
+/** Distributes the seeds over worker processes; resolves with the number of workers that failed. */
 async function share({ seeds, first, step, workers }: typeof options): Promise<number> {
   const ends = Array.from({ length: workers }, async (_, index) => {
-    const own = Math.floor((seeds - index + workers - 1) / workers);
-    if (own === 0) return 0;
-    const args = { first: first + index * step, step: step * workers, seeds: own, workers: 1 };
+    const count = Math.floor((seeds - index + workers - 1) / workers);
+    if (count === 0) return 0;
+    const args = { first: first + index * step, step: step * workers, seeds: count, workers: 1 };
     const flags = Object.entries(args).flatMap(([name, value]) => [`--${name}`, String(value)]);
     const worker = fork(fileURLToPath(import.meta.url), [
       ...flags,
@@ -90,12 +88,12 @@ async function share({ seeds, first, step, workers }: typeof options): Promise<n
   return codes.filter((code) => code !== 0).length;
 }
 
-/** The plans of a series of seeds, each made when it is needed. */
+/** Generates the plans of a series of seeds. */
 function* plans({ seeds, first, step }: typeof options): Iterable<Plan> {
   for (let n = 0; n < seeds; n++) yield planOf(String(first + n * step));
 }
 
-/** Plays a long league. Returns 1 if it leaves too much in memory. */
+/** Plays a long league and prints its faults; resolves with 1 if there are any, else with 0. */
 async function checkMemory(): Promise<number> {
   await warmUp();
   const faults = await faultsOfMemory();
@@ -109,6 +107,6 @@ const isWorker = process.send !== undefined;
 let failed = isShared ? await share(options) : await simulate(one ? [one] : plans(options));
 if (!one && !isWorker && !(failed > 0 && options.untilFailure)) failed += await checkMemory();
 if (!isWorker) print(failed === 0 ? `${one ? 1 : options.seeds} passed` : "failed");
-// Not process.exit: a reader of a pipe would miss the end of a long trace.
+// process.exit would truncate a long trace that is written to a pipe.
 process.exitCode = failed === 0 ? EXIT.ok : EXIT.failed;
 process.off("disconnect", endWithParent);

@@ -7,10 +7,10 @@ import { exportOf } from "../../archive/export/export-store.ts";
 import { writeExport } from "../../archive/files.ts";
 import { verifyExport } from "../../archive/verify/verify.ts";
 import { FORGED } from "../liar.ts";
-import type { Passed } from "../machines/connection.ts";
+import type { ObservedRequest } from "../machines/connection.ts";
 import { MANAGER, MOVE_MS, type Plan, playerName } from "../plan.ts";
 import { createCourse } from "./course.ts";
-import { envelopesIn, type Seen } from "./envelopes.ts";
+import { type CheckedEnvelope, envelopesIn } from "./envelopes.ts";
 import { sentBeforeCommit } from "./sent-before-commit.ts";
 import { createTurns } from "./turns.ts";
 
@@ -23,13 +23,14 @@ interface Acknowledged {
   readonly logHead: string;
 }
 
-/** Collects what a run acknowledges and shows, and compares it with the logs. */
+/** Observes the messages and commits of a run and checks the invariants. */
 export interface Checker {
-  onRequest(passed: Passed): void;
-  onAnswer(passed: Passed, reply: string): void;
+  onRequest(passed: ObservedRequest): void;
+  onAnswer(passed: ObservedRequest, reply: string): void;
   onCommitted(machine: string, db: Database): void;
+  /** Returns true when the league is completed in the manager's store. */
   isOver(): boolean;
-  /** The faults of a run that has ended; empty if its invariants hold. */
+  /** Returns the faults of a run that has ended. `databases` are those of the manager, by path. */
   faults(databases: ReadonlyMap<string, Database>): Promise<readonly string[]>;
 }
 
@@ -43,17 +44,17 @@ export function createChecker(plan: Plan): Checker {
   const hasFullDisk = plan.disturbances.some(({ type }) => type === "disk full");
   let isOver = false;
 
-  const onSent = (from: string, sent: Seen, request: Seen | null): void => {
+  const onSent = (from: string, sent: CheckedEnvelope, request: CheckedEnvelope | null): void => {
     const db = stores.get(from);
     if (db) faults.push(...sentBeforeCommit(from, db, sent, request));
   };
-  const onResultAnswered = (request: Seen, answer: Seen): void => {
-    // A match that its referee aborts is released, and has no result.
+  const onResultAnswered = (request: CheckedEnvelope, answer: CheckedEnvelope): void => {
+    // A match that its referee aborts is released and has no result.
     if (request.type !== "MATCH_RESULT" || request.payload.termination === "aborted") return;
     const { match_id, epoch, log_head } = request.payload;
     const result = { matchId: String(match_id), epoch: Number(epoch), logHead: String(log_head) };
     if (answer.type === "MATCH_RESULT_RESPONSE") acknowledged.push(result);
-    if (answer.payload.error_code === "G001") faults.push(`the manager refused a result of ${match_id}`);
+    if (answer.payload.error_code === "G001") faults.push(`the manager rejected a result of ${match_id}`);
   };
 
   return {
@@ -99,7 +100,7 @@ export function createChecker(plan: Plan): Checker {
         ...faults,
         ...faultsOfResults(events, acknowledged),
         ...course.faults(events),
-        ...faultsOfCharges(plan, events, namesIn(db)),
+        ...faultsOfCharges(plan, events, displayNamesIn(db)),
         ...(await faultsOfExport(db)),
       ];
     },
@@ -108,15 +109,20 @@ export function createChecker(plan: Plan): Checker {
 
 const isPlayer = (machine: string): boolean => machine.startsWith("player");
 
-/** The fault of an answer to a player that takes its forged request for true. */
-function faultsOfForgery(from: string, to: string, request: Seen, answer: Seen): readonly string[] {
+/** Returns a fault if the answer accepts a forged request of a player. */
+function faultsOfForgery(
+  from: string,
+  to: string,
+  request: CheckedEnvelope,
+  answer: CheckedEnvelope,
+): readonly string[] {
   const isForged = FORGED.some((type) => type === request.type);
   return isForged && !answer.type.endsWith("_ERROR")
     ? [`${to} accepted ${request.type} of ${from}: ${answer.type}`]
     : [];
 }
 
-/** Every acknowledged result is recorded as it was reported, and every match has one result. */
+/** Checks that every acknowledged result is recorded as reported, that every match has one result, and that no match was aborted. */
 function faultsOfResults(events: readonly LeagueEvent[], acknowledged: readonly Acknowledged[]): readonly string[] {
   const completed = new Map<string, Completed>();
   const faults: string[] = [];
@@ -135,7 +141,7 @@ function faultsOfResults(events: readonly LeagueEvent[], acknowledged: readonly 
   return faults;
 }
 
-const namesIn = (db: Database): ReadonlyMap<string, string> =>
+const displayNamesIn = (db: Database): ReadonlyMap<string, string> =>
   new Map(
     db
       .prepare("SELECT agent_id, display_name FROM profiles")
@@ -143,7 +149,7 @@ const namesIn = (db: Database): ReadonlyMap<string, string> =>
       .map((row) => [String(row.agent_id), String(row.display_name)]),
   );
 
-/** No player that behaves well is charged for what happened to others. `names` are the display names of the players, by id. */
+/** Checks that no well-behaved player is charged for disturbances of others. `names` are the display names of the players by id. */
 function faultsOfCharges(
   plan: Plan,
   events: readonly LeagueEvent[],
@@ -153,21 +159,21 @@ function faultsOfCharges(
     if (event.type !== "match_completed") return [];
     return event.faults.flatMap(({ player_id, cause }) => {
       const index = Number(names.get(player_id)?.slice(1)) - 1;
-      return isExcused(plan, index) ? [] : [`${event.match_id}: ${player_id} was charged for ${cause}`];
+      return mayBeCharged(plan, index) ? [] : [`${event.match_id}: ${player_id} was charged for ${cause}`];
     });
   });
 }
 
 /**
- * Whether a player may be charged: it misbehaves, has left, has a copy, or the disturbances of itself, the referees and the manager last together as long as a move may
- * take. A request without an answer on a silent connection is a timeout of the player (docs/simulation.md).
+ * Returns true if a player may be charged: it misbehaves, has left or has a copy, or the disturbances of the player, the referees and the manager
+ * last in total as long as the time limit of a move. A request on a silent connection times out and is charged to the player (docs/simulation.md).
  */
-function isExcused({ players, disturbances }: Plan, index: number): boolean {
+function mayBeCharged({ players, disturbances }: Plan, index: number): boolean {
   const behaviour = players[index] ?? "silent";
-  const own = playerName(index);
+  const self = playerName(index);
   if (behaviour !== "well" && behaviour !== "slow") return true;
-  if (disturbances.some((one) => (one.type === "leave" || one.type === "copy") && one.machine === own)) return true;
-  const others = playerNames(players.length).filter((name) => name !== own);
+  if (disturbances.some((one) => (one.type === "leave" || one.type === "copy") && one.machine === self)) return true;
+  const others = playerNames(players.length).filter((name) => name !== self);
   const durations = disturbances.map((one) => {
     if ("machine" in one && others.includes(one.machine)) return 0;
     if (one.type === "partition") {
@@ -180,14 +186,14 @@ function isExcused({ players, disturbances }: Plan, index: number): boolean {
   return durations.reduce((sum, ms) => sum + ms, 0) >= MOVE_MS;
 }
 
-/** A referee that is down for longer has lost its matches to other referees. */
+/** The matches of a referee that is down for longer are assigned to other referees. */
 const MAX_DOWN_MS = 5_000;
-/** How long a process may take to start and to be found again. */
+/** The time until a restarted process is reachable again. */
 const RECOVERY_MS = 1_500;
 
 const playerNames = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => playerName(n));
 
-/** The production check of an exported run: every log is replayed, and the standings are computed anew. */
+/** Exports the run and verifies the export with the production code, which replays every log and recomputes the standings. */
 async function faultsOfExport(db: Database): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), "simulation-"));
   try {

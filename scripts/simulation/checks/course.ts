@@ -1,19 +1,19 @@
 import type { LeagueEvent } from "../../../league-manager/league/events.ts";
 import type { Plan } from "../plan.ts";
-import type { Seen } from "./envelopes.ts";
+import type { CheckedEnvelope } from "./envelopes.ts";
 
 type Completed = Extract<LeagueEvent, { type: "match_completed" }>;
 
-/** Standings as they were sent to a player. */
+/** The standings in a message to a player. */
 interface Update {
   readonly roundId: number;
   readonly rows: readonly { readonly player_id: string; readonly points: number }[];
 }
 
-/** Checks the course of a league without the production code that decides it. */
+/** Checks pairings, rounds, points and standings of a league independently of the production code. */
 export interface Course {
-  onRequest(request: Seen): void;
-  /** The faults of the events of a league that is over, and of the standings that were sent. */
+  onRequest(request: CheckedEnvelope): void;
+  /** Returns the faults in the events of a completed league and in the standings that were sent. */
   faults(events: readonly LeagueEvent[]): readonly string[];
 }
 
@@ -31,7 +31,7 @@ export function createCourse({ players }: Plan): Course {
   };
 }
 
-/** Every pair plays once, and a round is opened when the earlier ones are completed. */
+/** Checks that every pair plays once, and that each round is opened after the earlier ones are completed. */
 function faultsOfRounds(players: number, events: readonly LeagueEvent[]): readonly string[] {
   const faults: string[] = [];
   const open = new Set<string>();
@@ -57,13 +57,13 @@ function faultsOfRounds(players: number, events: readonly LeagueEvent[]): readon
 
 const roundOf = (matchId: string): number => Number(/^R(\d+)M/.exec(matchId)?.[1]);
 
-/** 3 points for the winner; a match without a winner is a draw, unless both players have forfeited it. */
+/** Returns true if the winner has 3 points, each player of a draw has 1 point, and all other players have 0. */
 const hasRightPoints = ({ winner, match_points, termination }: Completed): boolean =>
   Object.entries(match_points).every(
     ([id, points]) => points === (winner !== null ? (id === winner ? 3 : 0) : termination === "normal" ? 1 : 0),
   );
 
-/** The standings after a round are the sums of the points of the matches up to that round. */
+/** Checks that the points in the standings after a round are the sums of the points of the matches up to this round. */
 function faultsOfStandings({ roundId, rows }: Update, events: readonly LeagueEvent[]): readonly string[] {
   const sums = new Map<string, number>();
   for (const event of events) {

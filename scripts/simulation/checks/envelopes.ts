@@ -1,6 +1,6 @@
-/** What the checks read of an envelope. */
-export interface Seen {
-  /** Of its JSON-RPC message: an answer has that of its request. */
+/** The fields of an envelope that the checks read. */
+export interface CheckedEnvelope {
+  /** The id of the JSON-RPC message. An answer has the id of its request. */
   readonly id: number;
   readonly type: string;
   readonly sender: string;
@@ -8,8 +8,8 @@ export interface Seen {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** The envelopes in a request, a reply or a batch of them. */
-export function envelopesIn(text: string): readonly Seen[] {
+/** Returns the envelopes in a JSON-RPC request, a response or a batch. */
+export function envelopesIn(text: string): readonly CheckedEnvelope[] {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -20,15 +20,15 @@ export function envelopesIn(text: string): readonly Seen[] {
     const { id, params, result } = one as Message;
     if (params?.arguments?.payload) return [{ ...params.arguments, id }];
     const answer = result?.content?.[0]?.text;
-    return answer?.startsWith("{") ? [{ ...(JSON.parse(answer) as Seen), id }] : [];
+    return answer?.startsWith("{") ? [{ ...(JSON.parse(answer) as CheckedEnvelope), id }] : [];
   });
 }
 
-/** The turn of a MOVE_REQUEST: its match, epoch and tick. */
-export const turnOf = ({ match_id, epoch, tick }: Seen["payload"]): string => `${match_id}/${epoch}/${tick}`;
+/** Returns a key for the turn of a MOVE_REQUEST: match, epoch and tick. */
+export const turnOf = ({ match_id, epoch, tick }: CheckedEnvelope["payload"]): string => `${match_id}/${epoch}/${tick}`;
 
 interface Message {
   readonly id: number;
-  readonly params?: { readonly arguments?: Seen };
+  readonly params?: { readonly arguments?: CheckedEnvelope };
   readonly result?: { readonly content?: readonly { readonly text?: string }[] };
 }

@@ -1,7 +1,7 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { World } from "../machines/world.ts";
-import { longestMs, type Plan } from "../plan.ts";
+import { type Plan, timeLimitMs } from "../plan.ts";
 
 const PLAYERS = 20;
 const LEAGUE: Plan = {
@@ -11,29 +11,29 @@ const LEAGUE: Plan = {
   players: Array.from({ length: PLAYERS }, () => "well" as const),
   disturbances: [],
 };
-/** Memory is measured after so many matches: when all agents are busy, and close to the end. */
+/** Memory is measured after these numbers of matches: when all agents are busy, and close to the end. */
 const [FIRST, LAST] = [40, 180] as const;
-/** The manager keeps 2.9 kB for each result and its pairing. A session or a player's match that is kept takes 4 kB more. */
-const MOST_BYTES = 4_800;
+/** The limit for each match. The manager keeps 2.9 kB for a result with its pairing. A session or a player's match that stays in memory takes 4 kB. */
+const MAX_BYTES = 4_800;
 
-/** Plays a long league twice. Returns a fault if the agents keep more memory for each match than the manager needs for its result. */
+/** Plays a long league twice. Resolves with a fault if the agents keep more memory for each match than the manager needs for the result. */
 export async function faultsOfMemory(): Promise<readonly string[]> {
-  await playLeague(); // compiles the code, and makes what V8 keeps for it
+  await playLeague(); // lets V8 compile the code
   const { results, bytes, faults } = await playLeague();
   const found = [...faults];
   if (results < LAST) found.push(`only ${results} of ${LAST} matches were played`);
-  if (bytes > MOST_BYTES) found.push(`each match leaves ${Math.round(bytes)} bytes in memory, more than ${MOST_BYTES}`);
+  if (bytes > MAX_BYTES) found.push(`each match leaves ${Math.round(bytes)} bytes in memory, more than ${MAX_BYTES}`);
   return found;
 }
 
-interface Played {
+interface LeagueMemory {
   readonly results: number;
-  /** What one match leaves in memory. */
+  /** The memory that remains for each match. */
   readonly bytes: number;
   readonly faults: Iterable<string>;
 }
 
-async function playLeague(): Promise<Played> {
+async function playLeague(): Promise<LeagueMemory> {
   let results = 0;
   const world = new World(LEAGUE, {
     onRequest: () => {},
@@ -44,7 +44,7 @@ async function playLeague(): Promise<Played> {
     trace: () => {},
   });
   const memoryAfter = async (matches: number): Promise<number> => {
-    await world.play(() => results >= matches, longestMs(LEAGUE));
+    await world.play(() => results >= matches, timeLimitMs(LEAGUE));
     return usedMemory();
   };
   const first = await memoryAfter(FIRST);
@@ -53,7 +53,7 @@ async function playLeague(): Promise<Played> {
   return { results, bytes, faults: world.faults };
 }
 
-/** Bytes of JavaScript objects in use, without compiled code. */
+/** Returns the bytes of JavaScript objects in use, without compiled code. */
 function usedMemory(): number {
   setFlagsFromString("--expose-gc");
   const collectGarbage: () => void = runInNewContext("gc");

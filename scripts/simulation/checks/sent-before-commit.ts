@@ -1,6 +1,6 @@
 import type { Database } from "#shared/store/sqlite.ts";
 import { MANAGER } from "../plan.ts";
-import type { Seen } from "./envelopes.ts";
+import type { CheckedEnvelope } from "./envelopes.ts";
 
 const RESULT_OF_MANAGER = `SELECT 1 FROM log WHERE type IN ('match_completed', 'match_released', 'match_aborted')
   AND body ->> '$.match_id' = ? AND body ->> '$.epoch' = ?`;
@@ -11,23 +11,28 @@ const ACTIONS = `SELECT 1 FROM matches JOIN sessions USING (session_id) JOIN log
 const LOG_HEAD = "SELECT 1 FROM log WHERE hash = ?";
 
 /**
- * The fault of a request or an answer that a manager or referee has sent: what it states must be committed in its database. `request` is the
- * request of an answer.
+ * Returns a fault if a manager or referee has sent a message before the fact that it states was committed in its database. `request` is the request
+ * if `sent` is an answer.
  */
-export function sentBeforeCommit(from: string, db: Database, sent: Seen, request: Seen | null): readonly string[] {
+export function sentBeforeCommit(
+  from: string,
+  db: Database,
+  sent: CheckedEnvelope,
+  request: CheckedEnvelope | null,
+): readonly string[] {
   const { type, payload } = sent;
   const { match_id, epoch } = { ...request?.payload, ...payload } as { match_id?: string; epoch?: number };
-  const isKept = (sql: string, ...values: readonly unknown[]): boolean =>
+  const isStored = (sql: string, ...values: readonly unknown[]): boolean =>
     db.prepare(sql).get(...(values as (string | number)[])) !== undefined;
   const isOfManager = from === MANAGER;
   const isCommitted = ((): boolean => {
-    if (isOfManager && type === "MATCH_RESULT_RESPONSE") return isKept(RESULT_OF_MANAGER, match_id, epoch);
-    if (isOfManager && type === "START_GAME") return isKept(ASSIGNMENT, match_id, epoch);
+    if (isOfManager && type === "MATCH_RESULT_RESPONSE") return isStored(RESULT_OF_MANAGER, match_id, epoch);
+    if (isOfManager && type === "START_GAME") return isStored(ASSIGNMENT, match_id, epoch);
     if (isOfManager) return true;
-    if (type === "START_GAME_RESPONSE" || type === "GAME_INVITE") return isKept(SESSION, match_id, epoch);
-    if (type === "MOVE_REQUEST") return isKept(ACTIONS, match_id, epoch, payload.tick);
+    if (type === "START_GAME_RESPONSE" || type === "GAME_INVITE") return isStored(SESSION, match_id, epoch);
+    if (type === "MOVE_REQUEST") return isStored(ACTIONS, match_id, epoch, payload.tick);
     const isResult = type === "GAME_RESULT" || type === "MATCH_RESULT";
-    return !isResult || payload.log_head === "" || isKept(LOG_HEAD, payload.log_head);
+    return !isResult || payload.log_head === "" || isStored(LOG_HEAD, payload.log_head);
   })();
   return isCommitted ? [] : [`${from} sent ${type} of ${match_id}, epoch ${epoch}, before its commit`];
 }

@@ -1,23 +1,23 @@
 import { type Cancel, type Clock, isoAt, pauseBy, timeoutBy } from "#shared/lib/clock.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** The clock of one simulated process. After `stop`, as after a kill, none of its timers runs. */
+/** The clock of one simulated process. `stop` cancels all timers, as a kill does. */
 export interface ProcessClock extends Clock {
   stop(): void;
-  /** How many timers are set. */
+  /** Returns the number of timers that are set. */
   timers(): number;
 }
 
 /** The date at the start of each simulation. */
 const START_MS = Date.UTC(2026, 0, 1);
 
-/** `dateOffset` is the difference between the machine's date and the virtual time; it changes when the machine's clock is set. */
+/** Creates the clock of a process. `dateOffset` returns the difference between the machine's date and the virtual time, in ms. `onThrow` gets errors that timers throw. */
 export function processClock(
   scheduler: Scheduler,
   dateOffset: () => number,
   onThrow: (thrown: unknown) => void,
 ): ProcessClock {
-  const begun = scheduler.now();
+  const startedAt = scheduler.now();
   const timers = new Set<Cancel>();
   let isStopped = false;
 
@@ -41,7 +41,7 @@ export function processClock(
 
   return {
     now,
-    monotonic: () => scheduler.now() - begun,
+    monotonic: () => scheduler.now() - startedAt,
     iso: () => isoAt(now()),
     after,
     every(ms, run) {

@@ -3,18 +3,19 @@ import type { HttpReply } from "#shared/rpc/jsonrpc/http.ts";
 import type { DispatchController, DispatchHandler, DispatchOptions } from "#shared/rpc/peer/targets.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** What happens to one request. */
+/** Delays and losses of one request and its reply. */
 export interface Fate {
-  /** From the caller to the callee, ms. */
+  /** The delay of the request, in ms. */
   readonly requestMs: number;
+  /** The delay of the reply, in ms. */
   readonly replyMs: number;
-  /** `reset`: the connection breaks on the way. `silent`: nothing arrives, and no error. */
+  /** `reset`: the connection breaks before the arrival. `silent`: neither the message nor an error arrives. */
   readonly request: "arrives" | "arrives twice" | "reset" | "silent";
   readonly reply: "arrives" | "reset" | "silent";
 }
 
-/** A request as an observer of the simulation sees it. */
-export interface Passed {
+/** A request between two machines, for observers of the simulation. */
+export interface ObservedRequest {
   readonly from: string;
   readonly to: string;
   readonly body: string;
@@ -23,21 +24,23 @@ export interface Passed {
 export interface NetworkOptions {
   readonly scheduler: Scheduler;
   readonly fateOf: (from: string, to: string) => Fate;
-  /** A request has reached a callee that listens. */
-  readonly onRequest: (passed: Passed) => void;
-  /** A callee has answered; the answer may get lost. */
-  readonly onAnswer: (passed: Passed, reply: string) => void;
+  /** Called when a request has arrived at a server. */
+  readonly onRequest: (observed: ObservedRequest) => void;
+  /** Called when a server has answered. The answer may be lost. */
+  readonly onAnswer: (observed: ObservedRequest, reply: string) => void;
 }
 
+/** A listening server of a process. */
 export interface Server {
   readonly machine: string;
   readonly options: ListenOptions;
-  /** Connections that it has accepted. */
+  /** The accepted connections. */
   readonly open: Set<Connection>;
-  /** The answers that its handlers are working on. */
+  /** The pending answers. */
   readonly answering: Set<Promise<unknown>>;
 }
 
+/** The network with its servers, by origin. */
 export interface Wire extends NetworkOptions {
   readonly servers: ReadonlyMap<string, Server>;
 }
@@ -55,7 +58,7 @@ export class Connection {
   readonly #request: DispatchOptions;
   readonly #handler: DispatchHandler;
   readonly #onEnd: () => void;
-  readonly #gone = new AbortController();
+  readonly #closed = new AbortController();
   readonly #controller: DispatchController;
   #server: Server | null = null;
   #isOver = false;
@@ -80,15 +83,15 @@ export class Connection {
     wire.scheduler.after(0, () => this.#send());
   }
 
-  /** The caller has ended: nothing reaches it any more. */
+  /** Closes the connection without notifying the caller, e.g. because the caller was killed. */
   drop(): void {
     this.#isOver = true;
-    this.#gone.abort();
+    this.#closed.abort();
     this.#server?.open.delete(this);
     this.#onEnd();
   }
 
-  /** The connection breaks, and the caller gets the error. */
+  /** Closes the connection and passes the error to the caller. */
   fail(error: Error): void {
     if (this.#isOver) return;
     this.drop();
@@ -117,12 +120,12 @@ export class Connection {
     void this.#answer(server, fate);
   }
 
-  /** The callee handles the request. What it answers is delivered as `fate` says. */
+  /** Lets the server handle the request, and delivers the answer according to `fate`. */
   async #answer(server: Server, fate: Fate): Promise<void> {
-    const taking = this.#take(server);
-    server.answering.add(taking);
-    const reply = await taking;
-    server.answering.delete(taking);
+    const handling = this.#handle(server);
+    server.answering.add(handling);
+    const reply = await handling;
+    server.answering.delete(handling);
     const later = (run: () => void): void => void this.#wire.scheduler.after(fate.replyMs, run);
     const deliver = (run: () => void): void => {
       if (fate.reply === "arrives") later(run);
@@ -137,27 +140,27 @@ export class Connection {
     }
     deliver(() => this.#end());
     const isAlive = this.#wire.servers.get(this.#origin) === server;
-    if (isAlive && this.#request.method !== "GET") this.#wire.onAnswer(this.#passed(server), text);
+    if (isAlive && this.#request.method !== "GET") this.#wire.onAnswer(this.#observed(server), text);
   }
 
-  #passed({ machine }: Server): Passed {
+  #observed({ machine }: Server): ObservedRequest {
     return { from: this.#from, to: machine, body: String(this.#request.body ?? "") };
   }
 
-  async #take(server: Server): Promise<HttpReply> {
+  async #handle(server: Server): Promise<HttpReply> {
     const { options } = server;
     const { method, path } = this.#request;
     if (method === "GET") {
       const isReady = !path.startsWith("/ready") || options.isReady();
       return { status: path.startsWith("/health") || isReady ? 200 : 503, body: "{}" };
     }
-    const passed = this.#passed(server);
-    this.#wire.onRequest(passed);
+    const observed = this.#observed(server);
+    this.#wire.onRequest(observed);
     const headers = this.#request.headers as Record<string, string> | null | undefined;
     const bearer = headers?.authorization?.replace(/^Bearer /, "") ?? null;
-    const http = { bearer, remoteAddress: HOST, gone: () => this.#gone.signal };
-    const verdict = (await options.gate?.(passed.body, http)) ?? null;
-    return verdict?.rejection ?? options.handler(passed.body, http);
+    const http = { bearer, remoteAddress: HOST, gone: () => this.#closed.signal };
+    const verdict = (await options.gate?.(observed.body, http)) ?? null;
+    return verdict?.rejection ?? options.handler(observed.body, http);
   }
 
   #start(status: number): void {

@@ -7,10 +7,10 @@ import { createScheduler } from "./scheduler.ts";
 const FILE = "/manager/log.sqlite";
 const event = { type: "counted", body: "{}" };
 
-/** A machine whose commits end as given, one after the other, then well. */
-function machine(...fates: CommitFate[]) {
+/** Creates a machine whose commits have the given fates in sequence. Later commits are written. */
+function createMachine(...fates: CommitFate[]) {
   const scheduler = createScheduler();
-  const ends: string[] = [];
+  const outcomes: string[] = [];
   let stop = (): void => {};
   const disk = createDisk({
     fate: () => fates.shift() ?? "written",
@@ -19,28 +19,28 @@ function machine(...fates: CommitFate[]) {
     onCrash: () => stop(),
   });
   return {
-    ends,
-    /** A process on the machine: its log, and the outcome of its appends. */
+    outcomes,
+    /** Starts a process on the machine; returns its log and a function that appends an event. */
     start() {
       const clock = processClock(
         scheduler,
         () => 0,
         () => {},
       );
-      const own = disk.of(clock);
+      const processDisk = disk.forProcess(clock);
       stop = () => {
-        own.stop();
+        processDisk.stop();
         clock.stop();
       };
-      const { db, writer } = own.openStore(FILE, EVENT_LOG_SCHEMA, {
+      const { db, writer } = processDisk.openStore(FILE, EVENT_LOG_SCHEMA, {
         isWrittenByThread: false,
-        onBroken: () => ends.push("broken"),
+        onBroken: () => outcomes.push("broken"),
       });
       const log = sqliteEventLog(db, writer);
       const append = (expectedVersion: number): void =>
         void log.append([{ stream: "s", expectedVersion, events: [event] }]).then(
-          () => ends.push("acknowledged"),
-          () => ends.push("rejected"),
+          () => outcomes.push("acknowledged"),
+          () => outcomes.push("rejected"),
         );
       return { log, append };
     },
@@ -50,34 +50,34 @@ function machine(...fates: CommitFate[]) {
   };
 }
 
-it("keeps what was committed for the next process of the machine", async () => {
-  const own = machine();
-  const first = own.start();
+it("the next process of a machine reads the committed events", async () => {
+  const machine = createMachine();
+  const first = machine.start();
   first.append(0);
   first.append(1);
-  await own.run();
-  expect(own.ends).toEqual(["acknowledged", "acknowledged"]);
-  expect(own.start().log.read("s")).toHaveLength(2);
+  await machine.run();
+  expect(machine.outcomes).toEqual(["acknowledged", "acknowledged"]);
+  expect(machine.start().log.read("s")).toHaveLength(2);
 });
 
 it.each([
   ["lost in a crash", 0],
   ["written before a crash", 1],
-] as const)("of a commit that is %s there are %i events, and its writer gets no answer", async (fate, count) => {
-  const own = machine(fate);
-  own.start().append(0);
-  await own.run();
-  expect(own.ends).toEqual([]);
-  expect(own.start().log.read("s")).toHaveLength(count);
+] as const)("a commit that is %s leaves %i events and does not resolve", async (fate, count) => {
+  const machine = createMachine(fate);
+  machine.start().append(0);
+  await machine.run();
+  expect(machine.outcomes).toEqual([]);
+  expect(machine.start().log.read("s")).toHaveLength(count);
 });
 
-it("rejects a commit while it is full, and takes the next one", async () => {
-  const own = machine("disk full");
-  const { append, log } = own.start();
+it("a commit on a full disk is rejected, and the next one is written", async () => {
+  const machine = createMachine("disk full");
+  const { append, log } = machine.start();
   append(0);
-  await own.run();
+  await machine.run();
   append(0);
-  await own.run();
-  expect(own.ends).toEqual(["broken", "rejected", "acknowledged"]);
+  await machine.run();
+  expect(machine.outcomes).toEqual(["broken", "rejected", "acknowledged"]);
   expect(log.read("s")).toHaveLength(1);
 });

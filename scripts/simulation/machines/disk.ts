@@ -4,36 +4,36 @@ import { type Database, openSqlite } from "#shared/store/sqlite.ts";
 import type { Writer } from "#shared/store/writer.ts";
 import type { ProcessClock } from "./clock.ts";
 
-/** What the simulation decides about one commit. */
+/** The outcome of one commit. */
 export type CommitFate = "written" | "lost in a crash" | "written before a crash" | "disk full";
 
 interface DiskOptions {
   readonly fate: () => CommitFate;
-  /** How long the next commit takes, ms. */
+  /** Returns the duration of the next commit. */
   readonly commitMs: () => number;
   /** Called after a commit, before the promises of its writers are resolved. */
   readonly onCommitted: (db: Database) => void;
   readonly onCrash: () => void;
 }
 
-/** The disk of one machine: databases in memory, which outlive its processes. What was not committed at a kill is lost. */
+/** The disk of one machine: databases in memory, which remain after the end of a process. A kill loses changes that are not committed. */
 export interface MachineDisk {
-  /** The disk as one process has it, until that ends. */
-  of(clock: ProcessClock): Disk & { stop(): void; waiting(): number };
+  /** Returns the disk for one process. After `stop` nothing is written. `waiting` returns the number of pending commits. */
+  forProcess(clock: ProcessClock): Disk & { stop(): void; waiting(): number };
   databases(): ReadonlyMap<string, Database>;
   secrets(): ReadonlyMap<string, string>;
 }
 
-/** What SQLite throws when the disk takes no more. */
+/** The error of a commit on a full disk. */
 export class DiskFull extends Error {}
 
-interface Waiting {
+interface PendingCommit {
   readonly unit: Unit;
   readonly resolve: () => void;
   readonly reject: (reason: Error) => void;
 }
 
-/** `copied` are the secrets of the disk of which this one is a copy. */
+/** Creates the disk of a machine. `copied` are secrets that it contains initially. */
 export function createDisk(options: DiskOptions, copied: ReadonlyMap<string, string> = new Map()): MachineDisk {
   const databases = new Map<string, Database>();
   const secrets = new Map(copied);
@@ -45,8 +45,8 @@ export function createDisk(options: DiskOptions, copied: ReadonlyMap<string, str
   return {
     databases: () => databases,
     secrets: () => secrets,
-    of(clock) {
-      const taken = new Set<string>();
+    forProcess(clock) {
+      const lockedFiles = new Set<string>();
       const writers: (Writer & { waiting(): number })[] = [];
       let isStopped = false;
       return {
@@ -57,9 +57,9 @@ export function createDisk(options: DiskOptions, copied: ReadonlyMap<string, str
           return { db, writer, close: () => writer.close() };
         },
         lock(file) {
-          if (taken.has(file)) return null;
-          taken.add(file);
-          return { release: () => void taken.delete(file) };
+          if (lockedFiles.has(file)) return null;
+          lockedFiles.add(file);
+          return { release: () => void lockedFiles.delete(file) };
         },
         readSecret: (file) => secrets.get(file),
         writeSecret: (file, secret) => void secrets.set(file, secret),
@@ -73,7 +73,7 @@ export function createDisk(options: DiskOptions, copied: ReadonlyMap<string, str
   };
 }
 
-/** Commits what was handed in meanwhile as one group, each group after the one before. */
+/** Creates a writer that commits in groups. Units that arrive during a commit form the next group. */
 function writerOf(
   db: Database,
   clock: ProcessClock,
@@ -82,19 +82,19 @@ function writerOf(
   onBroken: (error: Error) => void,
 ): Writer & { waiting(): number } {
   const commitGroup = groupCommit(db);
-  let waiting: Waiting[] = [];
+  let waiting: PendingCommit[] = [];
   let isWriting = false;
-  const idle: (() => void)[] = [];
+  const idleListeners: (() => void)[] = [];
 
   const write = (): void => {
     const group = waiting;
     waiting = [];
-    const decided = fate();
-    if (decided === "lost in a crash") {
+    const outcome = fate();
+    if (outcome === "lost in a crash") {
       onCrash();
       return;
     }
-    if (decided === "disk full") {
+    if (outcome === "disk full") {
       const error = new DiskFull("database or disk is full");
       for (const { reject } of group) reject(error);
       onBroken(error);
@@ -103,7 +103,7 @@ function writerOf(
     }
     const outcomes = commitGroup(group.map(({ unit }) => unit));
     onCommitted(db);
-    if (decided === "written before a crash") {
+    if (outcome === "written before a crash") {
       onCrash();
       return;
     }
@@ -117,7 +117,7 @@ function writerOf(
   const next = (): void => {
     isWriting = waiting.length > 0;
     if (isWriting) clock.after(commitMs(), write);
-    else for (const resolve of idle.splice(0)) resolve();
+    else for (const resolve of idleListeners.splice(0)) resolve();
   };
 
   return {
@@ -130,6 +130,6 @@ function writerOf(
         clock.after(commitMs(), write);
       }),
     waiting: () => waiting.length,
-    close: () => (isWriting ? new Promise((resolve) => idle.push(resolve)) : Promise.resolve()),
+    close: () => (isWriting ? new Promise((resolve) => idleListeners.push(resolve)) : Promise.resolve()),
   };
 }

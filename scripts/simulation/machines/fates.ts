@@ -2,13 +2,13 @@ import type { Random } from "#shared/lib/rng.ts";
 import type { Disturbance, Plan } from "../plan.ts";
 import type { Fate } from "./connection.ts";
 
-/** Most messages take a few milliseconds. */
+/** The maximum delay without disturbances. Most messages take a few milliseconds. */
 const MAX_DELAY_MS = 40;
 
-/** Decides what happens to a request that is sent now. */
+/** Decides the fate of a request that is sent now. */
 type FateOf = (from: string, to: string) => Fate;
 
-/** What the disturbances of a plan do to each request, by the time at which it is sent. */
+/** Returns a function that applies the disturbances of a plan at the time of each request. */
 export const fatesOf =
   ({ disturbances }: Plan, now: () => number, random: Random): FateOf =>
   (from, to) => {
@@ -20,6 +20,7 @@ export const fatesOf =
     return fate;
   };
 
+/** Returns the fate of a request after one disturbance. */
 function disturbed(fate: Fate, one: Disturbance, from: string, to: string, random: Random): Fate {
   if (one.type === "partition") {
     const isBetween = one.between.includes(from) && one.between.includes(to);

@@ -3,52 +3,56 @@ import type { Start } from "../agents.ts";
 import type { ProcessClock } from "./clock.ts";
 import type { CommitFate, MachineDisk } from "./disk.ts";
 
-/** A machine with its disk, and the process that runs on it now. */
+/** A machine with its disk and its running process. */
 export interface Machine {
   readonly name: string;
   readonly disk: MachineDisk;
   readonly start: Start;
   process: Process | null;
-  /** The difference between its date and the virtual time, ms. */
+  /** The difference between the machine's date and the virtual time, in ms. */
   dateOffset: number;
+  /** The number of starts of its process. */
   starts: number;
-  /** Whether its player has got an invitation. */
+  /** True after the player has received an invitation. */
   isInvited: boolean;
   hasLeft: boolean;
-  /** How its next commit ends, if a disturbance has decided that, and how long it is down then. */
+  /** The fate of the next commit, if a disturbance has set it. */
   commitFate: CommitFate | null;
+  /** The time until the restart after a crash at a commit. */
   downMs: number;
-  /** Its disk takes nothing before this time. */
+  /** The disk is full until this virtual time. */
   fullUntil: number;
 }
 
-/** What a process has open at one moment. */
+/** The open resources of a process. */
 export interface Load {
   readonly timers: number;
   readonly connections: number;
-  /** Commits that wait for the disk. */
+  /** The number of pending commits. */
   readonly commits: number;
 }
 
+/** A simulated process. */
 export interface Process {
   readonly clock: ProcessClock;
   readonly kill: () => void;
   readonly load: () => Load;
+  /** Resolves when the process is killed. */
   readonly killed: Promise<void>;
+  /** The agent; null while it starts. */
   agent: RunningAgent | null;
 }
 
-/** What a process has open if it does nothing. */
-const NOTHING: Load = { timers: 0, connections: 0, commits: 0 };
+const NO_LOAD: Load = { timers: 0, connections: 0, commits: 0 };
 
 /**
- * The faults of a machine whose process has too much open for the number of agents. The bounds are about half as much again as the most that was
- * seen in 2,000 runs and in a league of 20 players.
+ * Returns the faults of a machine whose process has more open resources than allowed for the number of agents. The limits are about 1.5 times the
+ * maximum in 2,000 runs and in a league of 20 players.
  */
 export function faultsOfLoad({ name, process }: Machine, agents: number): readonly string[] {
-  const load = process?.load() ?? NOTHING;
-  const most: Load = { timers: 25 + 3 * agents, connections: 25 + 2 * agents, commits: 8 };
+  const load = process?.load() ?? NO_LOAD;
+  const limits: Load = { timers: 25 + 3 * agents, connections: 25 + 2 * agents, commits: 8 };
   return (["timers", "connections", "commits"] as const).flatMap((kind) =>
-    load[kind] > most[kind] ? [`${name} has more than ${most[kind]} ${kind}`] : [],
+    load[kind] > limits[kind] ? [`${name} has more than ${limits[kind]} ${kind}`] : [],
   );
 }

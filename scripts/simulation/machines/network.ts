@@ -5,37 +5,38 @@ import type { ConnectionPool } from "#shared/rpc/peer/targets.ts";
 import type { ProcessClock } from "./clock.ts";
 import { Connection, HOST, type NetworkOptions, resetError, type Server, type Wire } from "./connection.ts";
 
+/** The network that connects all machines. */
 export interface SimulatedNetwork {
-  /** The network of one process, by the name of its machine. `stop` closes it, as a kill does. */
-  of(machine: string, clock: ProcessClock): Network & { stop(): void; connections(): number };
+  /** Returns the network for one process of a machine. `stop` closes all connections and servers, as a kill does. */
+  forProcess(machine: string, clock: ProcessClock): Network & { stop(): void; connections(): number };
 }
 
-/** How long a stopping server waits for its answers. */
-const LAST_ANSWERS_MS = 300;
-/** A network in which every machine has the address of loopback, with ports that no two share. */
+/** The time that a stopping server waits for pending answers. */
+const STOP_TIMEOUT_MS = 300;
+/** Creates a network in which every machine has the loopback address and different ports. */
 export function createNetwork(options: NetworkOptions): SimulatedNetwork {
   const servers = new Map<string, Server>();
   return {
-    of(machine, clock) {
+    forProcess(machine, clock) {
       const connections = new Set<Connection>();
-      const breaks: (() => void)[] = [];
+      const closeFunctions: (() => void)[] = [];
       return {
-        async listen(given) {
-          const port = given.ports.find((one) => !servers.has(originOf(one)));
-          if (port === undefined) return err(`port ${given.ports[0]} is taken`);
+        async listen(listenOptions) {
+          const port = listenOptions.ports.find((one) => !servers.has(originOf(one)));
+          if (port === undefined) return err(`port ${listenOptions.ports[0]} is taken`);
           const origin = originOf(port);
-          const server: Server = { machine, options: given, open: new Set(), answering: new Set() };
+          const server: Server = { machine, options: listenOptions, open: new Set(), answering: new Set() };
           servers.set(origin, server);
           const close = async (): Promise<void> => {
             if (servers.get(origin) === server) servers.delete(origin);
-            // The server of production waits for its last answers, too.
+            // The production server also waits for pending answers.
             const waiting = new AbortController();
             const answered = Promise.all(server.answering);
-            await Promise.race([answered, clock.pause(LAST_ANSWERS_MS, waiting.signal)]);
+            await Promise.race([answered, clock.pause(STOP_TIMEOUT_MS, waiting.signal)]);
             waiting.abort();
             for (const connection of server.open) connection.fail(resetError());
           };
-          breaks.push(() => {
+          closeFunctions.push(() => {
             if (servers.get(origin) === server) servers.delete(origin);
             for (const connection of server.open) connection.fail(resetError());
           });
@@ -54,7 +55,7 @@ export function createNetwork(options: NetworkOptions): SimulatedNetwork {
         connections: () => connections.size,
         stop() {
           for (const connection of connections) connection.drop();
-          for (const end of breaks) end();
+          for (const close of closeFunctions) close();
         },
       };
     },
@@ -63,7 +64,7 @@ export function createNetwork(options: NetworkOptions): SimulatedNetwork {
 
 const originOf = (port: number): string => `http://${HOST}:${port}`;
 
-/** Connections of a process to an origin: each request has its own. `all` are those of the process. */
+/** Returns the connection pool of a process to an origin. Each request uses a new connection. `all` are the connections of the process. */
 function connect(wire: Wire, from: string, origin: string, all: Set<Connection>): ConnectionPool {
   const open = new Set<Connection>();
   return {

@@ -4,19 +4,19 @@ interface Scheduled {
   readonly at: number;
   /** The order of events at the same time. */
   readonly order: number;
-  /** null when it is cancelled. */
+  /** null after a cancellation. */
   run: (() => void) | null;
 }
 
-/** Virtual time. Events run one after the other; between two of them every promise that can settle has settled. */
+/** Virtual time. Events run in sequence. Before the next event runs, every promise that can settle without it has settled. */
 export interface Scheduler {
   /** Milliseconds since the start of the simulation. */
   now(): number;
   /** Runs `run` after `ms`. Events at the same time run in the order in which they were scheduled. */
   after(ms: number, run: () => void): Cancel;
-  /** Runs the next event and lets promises settle; false when there is none. */
+  /** Runs the next event and lets promises settle. Resolves with false if there is no event. */
   step(): Promise<boolean>;
-  /** Runs the events of this moment. */
+  /** Runs the events that are due at the current time. */
   finishTurn(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export function createScheduler(): Scheduler {
   };
 }
 
-/** Resolves when no promise of this process can settle without an event. */
+/** Resolves when no promise of this process can settle without another event. */
 export const settled = (): Promise<void> => systemClock.nextTurn();
 
 const isBefore = (a: Scheduled, b: Scheduled): boolean => a.at < b.at || (a.at === b.at && a.order < b.order);

@@ -7,41 +7,41 @@ import { agentsOf, copyOf, type Start, seededIds } from "../agents.ts";
 import type { Choice } from "../checks/secrecy.ts";
 import { copyName, type Disturbance, type Plan, START_MS } from "../plan.ts";
 import { processClock } from "./clock.ts";
-import type { Passed } from "./connection.ts";
+import type { ObservedRequest } from "./connection.ts";
 import { type CommitFate, createDisk, DiskFull, type MachineDisk } from "./disk.ts";
 import { fatesOf } from "./fates.ts";
 import { faultsOfLoad, type Load, type Machine, type Process } from "./machine.ts";
 import { createNetwork, type SimulatedNetwork } from "./network.ts";
 import { createScheduler, settled } from "./scheduler.ts";
 
-/** A process that ended by itself is started again after this time. */
+/** The time until the restart of a process that has ended with an error. */
 const RESTART_MS = 300;
-/** The time from one change of a machine's date to the next. */
-const DATE_MS = 250;
-/** Whether a player has been invited is looked up so often. */
-const INVITATION_MS = 50;
-/** More starts of one process mean that it cannot run. */
+/** The time between two changes of a machine's date. */
+const DATE_CHANGE_INTERVAL_MS = 250;
+/** The interval at which disturbances wait for the invitation of their player. */
+const INVITATION_POLL_MS = 50;
+/** A process that is started more often is reported as a fault. */
 const MAX_STARTS = 100;
 const MAX_COMMIT_MS = 5;
-/** A process that has not stopped after so many steps does not stop. */
+/** A process that has not stopped after this number of events is reported as a fault. */
 const MAX_STOP_STEPS = 100_000;
 
-/** What a run shows to those who check it. */
+/** Receives the messages, commits and trace lines of a run. */
 export interface Observer {
-  onRequest(passed: Passed): void;
-  onAnswer(passed: Passed, reply: string): void;
-  /** A machine has committed to its database. Its process does not know that yet. */
+  onRequest(request: ObservedRequest): void;
+  onAnswer(request: ObservedRequest, reply: string): void;
+  /** Called after a commit to a database of a machine, before the process is notified. */
   onCommitted(machine: string, db: Database): void;
   trace(line: string): void;
 }
 
-/** An error that a program ends with by design. */
+/** Returns true for errors with which a process ends by design. */
 export const isExpected = (thrown: unknown): boolean => thrown instanceof StartError || thrown instanceof DiskFull;
 
-/** The machines of a plan under virtual time. The production code runs on simulated clocks, ids, disks and one simulated network. */
+/** The machines of a plan in virtual time. The production code runs with simulated clocks, ids and disks and one simulated network. */
 export class World {
   readonly scheduler = createScheduler();
-  /** Errors that nothing caught. */
+  /** Uncaught errors and exceeded limits. */
   readonly faults = new Set<string>();
   readonly #plan: Plan;
   readonly #observer: Observer;
@@ -50,7 +50,7 @@ export class World {
   readonly #machines = new Map<string, Machine>();
   #isStopping = false;
 
-  /** `choice` is replaced by another one. */
+  /** `choice` is a choice that its player replaces by another one. */
   constructor(plan: Plan, observer: Observer, choice: Choice | null = null) {
     this.#plan = plan;
     this.#observer = observer;
@@ -59,28 +59,29 @@ export class World {
     const fateOf = fatesOf(plan, scheduler.now, this.#random);
     this.#network = createNetwork({
       ...{ scheduler, fateOf, onAnswer: observer.onAnswer },
-      onRequest: (passed) => {
-        const machine = this.#machines.get(passed.to);
-        if (machine && passed.body.includes('"GAME_INVITE"')) machine.isInvited = true;
-        observer.onRequest(passed);
+      onRequest: (request) => {
+        const machine = this.#machines.get(request.to);
+        if (machine && request.body.includes('"GAME_INVITE"')) machine.isInvited = true;
+        observer.onRequest(request);
       },
     });
     for (const [name, start] of agentsOf(plan, choice)) this.#add(name, start, this.#random.next() * START_MS);
     for (const one of plan.disturbances) scheduler.after(one.at, () => this.#disturb(one));
   }
 
+  /** Returns the databases of a machine by path. */
   databasesOf(machine: string): ReadonlyMap<string, Database> {
     return this.#machines.get(machine)?.disk.databases() ?? new Map();
   }
 
-  /** How many timers the processes have set. */
+  /** Returns the number of timers of all processes. */
   timers(): number {
     return [...this.#machines.values()].reduce((sum, { process }) => sum + (process?.clock.timers() ?? 0), 0);
   }
 
   /**
-   * Plays until `isDone` or until the virtual time `limitMs`, and checks after each event that no process has too much open. Returns the number of
-   * events. Only the limit ends a league that hangs, because its health probes go on.
+   * Plays until `isDone` returns true or until the virtual time `limitMs`, and checks the open resources of all processes after each event. Resolves
+   * with the number of events. A league that hangs reaches the limit, because its health probes continue.
    */
   async play(isDone: () => boolean, limitMs: number): Promise<number> {
     let steps = 0;
@@ -93,7 +94,7 @@ export class World {
     return steps;
   }
 
-  /** Stops every process as a signal does. */
+  /** Stops every process, as a signal does. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     const processes = [...this.#machines.values()].flatMap(({ process }) => process ?? []);
@@ -140,7 +141,7 @@ export class World {
       if (machine.process === process) this.#end(machine, thrown);
     };
     const clock = processClock(this.scheduler, () => machine.dateOffset, onThrow);
-    const [network, disk] = [this.#network.of(name, clock), machine.disk.of(clock)];
+    const [network, disk] = [this.#network.forProcess(name, clock), machine.disk.forProcess(clock)];
     const killed = Promise.withResolvers<void>();
     const kill = (): void => {
       for (const one of [clock, network, disk]) one.stop();
@@ -162,17 +163,17 @@ export class World {
     }, onThrow);
   }
 
-  /** A process ends by an error, and is started again as by the command that runs it. */
+  /** Ends a process after an error and starts it again, as `league run` does. */
   #end(machine: Machine, thrown: unknown): void {
     const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
     if (!isExpected(thrown)) this.faults.add(`${machine.name}: ${text}`);
     this.#kill(machine, RESTART_MS, `ends: ${text.split("\n")[0]}`);
   }
 
-  #kill(machine: Machine, downMs: number, why: string): void {
+  #kill(machine: Machine, downMs: number, reason: string): void {
     const { process } = machine;
     if (!process) return;
-    this.#trace(`${machine.name} ${why}`);
+    this.#trace(`${machine.name} ${reason}`);
     machine.process = null;
     process.kill();
     this.scheduler.after(downMs, () => this.#start(machine));
@@ -180,8 +181,8 @@ export class World {
 
   #setDate(machine: Machine, byMs: number, until: number): void {
     machine.dateOffset += byMs;
-    if (this.scheduler.now() + DATE_MS <= until) {
-      this.scheduler.after(DATE_MS, () => this.#setDate(machine, -byMs, until));
+    if (this.scheduler.now() + DATE_CHANGE_INTERVAL_MS <= until) {
+      this.scheduler.after(DATE_CHANGE_INTERVAL_MS, () => this.#setDate(machine, -byMs, until));
     }
   }
 
@@ -207,7 +208,7 @@ export class World {
   #disturb(one: Disturbance): void {
     const machine = "machine" in one ? this.#machines.get(one.machine) : undefined;
     if ((one.type === "leave" || one.type === "copy") && machine?.isInvited === false) {
-      this.scheduler.after(INVITATION_MS, () => this.#disturb(one));
+      this.scheduler.after(INVITATION_POLL_MS, () => this.#disturb(one));
       return;
     }
     this.#trace(JSON.stringify(one));

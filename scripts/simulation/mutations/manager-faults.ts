@@ -15,7 +15,7 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
     to: "store.log.append(appends, batch.statements).catch(() => {});",
   },
   {
-    name: "a result of an earlier epoch is taken",
+    name: "a result of an earlier epoch is accepted",
     file: "league-manager/league/report.ts",
     from: "if (match.refereeId !== refereeId || match.epoch !== epoch) {\n",
     to: `if (match.refereeId !== null && match.epoch !== epoch) {
@@ -24,7 +24,7 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
     } else if (match.refereeId !== refereeId) {\n`,
   },
   {
-    name: "a repeated result is refused",
+    name: "a repeated result is rejected",
     file: "league-manager/league/report.ts",
     from: "return isRecorded(match, result) ? ok(NOTHING) : err(otherResult(name, match));",
     to: "return err(otherResult(name, match));",
@@ -78,7 +78,7 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
     to: "",
   },
   {
-    name: "a referee that is down keeps its matches",
+    name: "a referee that does not answer keeps its matches",
     file: "league-manager/effects/dispatch/dispatch.ts",
     from: "if (lost.length > 0) this.#release(league.leagueId, lost);",
     to: "",
@@ -90,19 +90,19 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
     to: "currentRound: firstOpenRound(rounds, index + 1) }",
   },
   {
-    name: "a match may last as long as one move",
+    name: "the time limit of a match is that of a move",
     file: "league-manager/effects/deadlines.ts",
     from: "return Math.min(Math.max(ofMatch, ofStart, 0), timeouts.match_ms);",
     to: "return Math.min(Math.max(ofMatch, ofStart, 0), timeouts.move_ms);",
   },
   {
-    name: "a league starts before its players are complete",
+    name: "a league starts before all players are registered",
     file: "league-manager/effects/league-start.ts",
     from: "return entered >= needed;",
     to: "return entered >= league.roles.length;",
   },
   {
-    name: "a result may come from anyone",
+    name: "a result in the name of a referee is accepted with any token",
     file: "league-manager/api/agent-operations.ts",
     from: "  return isSelf ? agent : null;",
     to: "  return isSelf ? agent : projections.agent(String(caller.sender).slice(8));",

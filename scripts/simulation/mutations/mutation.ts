@@ -1,4 +1,4 @@
-/** A deliberate fault in production code: `from` occurs once in the file and is replaced by `to`. */
+/** A deliberate fault in production code. `from` occurs exactly once in the file and is replaced by `to`. */
 export interface Mutation {
   readonly name: string;
   readonly file: string;

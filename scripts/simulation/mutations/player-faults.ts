@@ -9,7 +9,7 @@ export const PLAYER_FAULTS: readonly Mutation[] = [
     to: "request.error === null ? playing.answers.get(request.tick) : undefined",
   },
   {
-    name: "a player keeps its ended matches",
+    name: "a player keeps its ended matches in memory",
     file: "player/matches/player.ts",
     from: "  matches.delete(key);\n",
     to: "",

@@ -15,13 +15,13 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
     to: "return false;",
   },
   {
-    name: "the time for a move is in seconds",
+    name: "the time limit for a move is taken as seconds",
     file: "referee/match/ask-move.ts",
     from: "const limitMs = match.order.timeouts.move_ms;",
     to: "const limitMs = match.order.timeouts.move_ms / 1_000;",
   },
   {
-    name: "a refused connection to a player is not tried again",
+    name: "a refused connection to a player is not retried",
     file: "referee/match/ask.ts",
     from: "      retry: true,\n",
     to: "",
@@ -39,7 +39,7 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
     to: "",
   },
   {
-    name: "a resumed turn asks players that have acted",
+    name: "a resumed turn requests moves of players that have acted",
     file: "referee/match/play-match.ts",
     from: "game.toAct(state).flatMap((role) =>",
     to: "(game.info.simultaneous ? game.roles : game.toAct(state)).flatMap((role) =>",
@@ -51,31 +51,31 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
     to: "const view = seatView(session, session.game.roles.find((one) => one !== role) ?? role);",
   },
   {
-    name: "a forfeit names the opponent",
+    name: "the opponent of a player at fault is charged",
     file: "referee/match/play-match.ts",
     from: "return err(chargedTo(driver, player, answer.error, request));",
     to: "return err(chargedTo(driver, match.players.find((one) => one !== player) ?? player, answer.error, request));",
   },
   {
-    name: "anyone may withdraw a match",
+    name: "a match can be withdrawn without the manager's signature",
     file: "referee/operations/orders.ts",
     from: 'if (!isManager(desk, caller.authToken ?? "", matchRef(league_id, match_id))) {',
     to: "if (caller.sender === null) {",
   },
   {
-    name: "an answer in the name of another player counts",
+    name: "an answer of another player is accepted",
     file: "referee/match/ask.ts",
     from: "sender === `player:",
     to: "sender || `player:",
   },
   {
-    name: "an answer for another tick counts",
+    name: "an answer for another tick is accepted",
     file: "referee/match/ask.ts",
     from: "if (tick !== asked.tick) return",
     to: "if (tick < 0) return",
   },
   {
-    name: "a player may ask for the state of another role",
+    name: "a player gets the state of another role",
     file: "referee/operations/game-state.ts",
     from: "return ok({ match_id, ...matchState(match.kept.session, match.viewer, desk.host.lobby) });",
     to: `const other = match.kept.session.game.roles.find((role) => role !== match.viewer);

@@ -9,7 +9,7 @@ export const SHARED_FAULTS: readonly Mutation[] = [
     to: "    committed.catch(() => {});\n",
   },
   {
-    name: "the time of a call follows the machine's date",
+    name: "the timeout of a call is measured by the machine's date",
     file: "shared/rpc/peer/peer.ts",
     from: "  const deadline = clock.monotonic() + options.timeoutMs;\n  let result = await once(options);",
     to: "  const deadline = clock.now() + options.timeoutMs;\n  clock = { ...clock, monotonic: clock.now };\n  let result = await once(options);",
@@ -27,13 +27,13 @@ export const SHARED_FAULTS: readonly Mutation[] = [
     to: "isDraw ? POINTS.loss :",
   },
   {
-    name: "a turn of both players closes with the first choice",
+    name: "a simultaneous turn closes with the first choice",
     file: "shared/session/session.ts",
     from: "turnTick: closesTurn ? tick : session.turnTick,",
     to: "turnTick: tick,",
   },
   {
-    name: "a failed append leaves its head in memory",
+    name: "the head of a failed append stays in memory",
     file: "shared/store/sqlite-event-log.ts",
     from: "    heads.drop(pinned);\n",
     to: "",
