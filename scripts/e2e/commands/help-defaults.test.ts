@@ -8,10 +8,11 @@ import { ServiceOptions } from "../../../referee/options.ts";
 const helpOf = async (...args: readonly string[]): Promise<string> =>
   (await promisify(execFile)(process.execPath, [...args, "--help"])).stdout.replaceAll(/\s+/g, " ");
 
-const place = { manager: null, dataFolder: "" };
+/** The options without defaults. */
+const required = { manager: null, dataFolder: "" };
 
-it("a referee's help shows the defaults with which it is started", async () => {
-  expect(ServiceOptions.parse(place)).toMatchObject({
+it("the help of the referee shows the defaults of its options", async () => {
+  expect(ServiceOptions.parse(required)).toMatchObject({
     ...{ expireAfterMs: 86_400_000, maxConcurrentMatches: 64, registerTimeoutMs: 10_000, reportTimeoutMs: 10_000 },
     ...{ limitLoopback: false, isAttended: false, name: null, host: null, bots: new Map() },
     botTimeouts: { join_ms: 30_000, move_ms: 30_000, game_over_ms: 5_000 },
@@ -29,8 +30,8 @@ it("a referee's help shows the defaults with which it is started", async () => {
     expect(help).toContain(option);
 });
 
-it("a player's help shows the defaults with which it is started", async () => {
-  const defaults = PlayerOptions.parse(place);
+it("the help of the player shows the defaults of its options", async () => {
+  const defaults = PlayerOptions.parse(required);
   expect(defaults).toMatchObject({ bot: "random", registerTimeoutMs: 10_000, leagueIds: null, limitLoopback: false });
   expect([defaults.ports[0], defaults.ports.at(-1)]).toEqual([8101, 8199]);
   const help = await helpOf("player/main.ts");
@@ -44,7 +45,7 @@ it("a player's help shows the defaults with which it is started", async () => {
     expect(help).toContain(option);
 });
 
-it("a manager's help names the defaults of its config", async () => {
+it("the help of the manager shows the defaults of its config", async () => {
   expect(ManagerOptions.parse({ config: {} as never, dataFolder: "" })).toMatchObject({
     seed: null,
     startWhen: "count",

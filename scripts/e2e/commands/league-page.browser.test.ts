@@ -7,7 +7,7 @@ import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { startManagedLeague, WAIT_LIMIT_MS } from "../../testing/managed-league.ts";
 import { cleanUp } from "../../testing/processes.ts";
 
-/** With `SCREENSHOTS=folder` each look is kept as a picture there. */
+/** The folder for screenshots of the inspected pages; none are written if it is not set. */
 const FOLDER = process.env.SCREENSHOTS;
 
 let browser: Browser;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 afterEach(cleanUp);
 
-/** A page of the manager, with the addresses of the streams that it opens. */
+/** Opens a page in a new browser context. `streams` are the addresses of the event streams that the page opens. */
 async function openPage(url: string, options: BrowserContextOptions = {}) {
   const context = await browser.newContext(options);
   onTestFinished(() => context.close());
@@ -32,7 +32,7 @@ async function openPage(url: string, options: BrowserContextOptions = {}) {
   return { page, streams };
 }
 
-/** Keeps the ids of the events that the page receives. */
+/** A script that records the ids of the events that the page receives, in `window.received`. */
 const RECORD_EVENTS = `
   window.received = [];
   window.EventSource = class extends EventSource {
@@ -50,16 +50,16 @@ async function showsRows(page: Page, rows: readonly string[]): Promise<void> {
   for (const row of rows) await page.locator("tbody tr", { hasText: new RegExp(`^\\d+${row}$`) }).waitFor();
 }
 const showsStatus = (page: Page, status: string): Promise<void> => page.locator("h2", { hasText: status }).waitFor();
-const showsLost = (page: Page, isLost: boolean): Promise<void> =>
-  page.getByText("The league manager does not answer").waitFor({ state: isLost ? "visible" : "hidden" });
+const showsDisconnected = (page: Page, isDisconnected: boolean): Promise<void> =>
+  page.getByText("The league manager does not answer").waitFor({ state: isDisconnected ? "visible" : "hidden" });
 
-/** The ids of the events of these types after a version, to the end of the league. */
+/** Reads the ids of the events of these types after a version, until the end of the league. */
 async function idsOfStream(url: string, after: number, types: string): Promise<readonly number[]> {
   const text = await (await fetch(`${url}/leagues/rps/events?from=${after}&types=${types}`)).text();
   return [...text.matchAll(/^id: (\d+)\nevent: /gm)].map(([, id]) => Number(id));
 }
 
-it("the page follows a league, also after a kill of the manager: it misses nothing and shows nothing twice", async () => {
+it("the page follows a league through a restart of the manager and receives every event once", async () => {
   const league = await startManagedLeague();
   await league.registerPlayers("Ann", "Bob", "Cid");
   const { page, streams } = await openPage(league.url);
@@ -73,9 +73,9 @@ it("the page follows a league, also after a kill of the manager: it misses nothi
   await showsRows(page, league.rows());
   await league.reportWins("R2M1");
   await league.kill();
-  await showsLost(page, true);
+  await showsDisconnected(page, true);
   await league.restart();
-  await showsLost(page, false);
+  await showsDisconnected(page, false);
   await showsRows(page, league.rows());
   await league.reportWins("R2M2", "R3M1", "R3M2");
   await showsStatus(page, "completed");
@@ -94,7 +94,7 @@ it("the page follows a league, also after a kill of the manager: it misses nothi
   expect(fresh.streams).toEqual([]);
 });
 
-it("without JavaScript the page shows the standings, and the browser reloads it", async () => {
+it("without JavaScript the page shows the standings, and the browser reloads the page", async () => {
   const league = await startManagedLeague();
   await league.registerPlayers("Ann", "Bob", "Cid", "Dan");
   const { page, streams } = await openPage(league.url, { javaScriptEnabled: false });
@@ -105,31 +105,35 @@ it("without JavaScript the page shows the standings, and the browser reloads it"
 });
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
-/** The longest name, in one word. */
+/** A name of the maximum length, without spaces. */
 const LONG_NAME = "Wolfeschlegelsteinhausenbergerdorff".repeat(3).slice(0, 100);
 
 it.each([
   ["a phone", PHONE],
   ["a phone, dark", { ...PHONE, colorScheme: "dark" }],
   ["a desktop, dark", { colorScheme: "dark" }],
-] as const)("%s shows every column, and axe finds no serious fault", async (name, look) => {
-  const league = await startManagedLeague();
-  const { page } = await openPage(league.url, look);
-  await inspect(page, `${name}, open`);
-  await league.registerPlayers("Ann", "Bob", LONG_NAME, "Dan");
-  await league.reportWins("R1M1");
-  await showsRows(page, league.rows());
-  await league.kill();
-  await showsLost(page, true);
-  await inspect(page, `${name}, lost`);
-  await league.restart();
-  await league.reportWins("R1M2", "R2M1", "R2M2", "R3M1", "R3M2");
-  await showsStatus(page, "completed");
-  await inspect(page, `${name}, completed`);
-  await page.goto(`${league.url}/?league=chess`);
-  await inspect(page, `${name}, unknown league`);
-});
+] as const)(
+  "on %s the page fits the width of the screen and has no serious accessibility fault",
+  async (name, options) => {
+    const league = await startManagedLeague();
+    const { page } = await openPage(league.url, options);
+    await inspect(page, `${name}, open`);
+    await league.registerPlayers("Ann", "Bob", LONG_NAME, "Dan");
+    await league.reportWins("R1M1");
+    await showsRows(page, league.rows());
+    await league.kill();
+    await showsDisconnected(page, true);
+    await inspect(page, `${name}, disconnected`);
+    await league.restart();
+    await league.reportWins("R1M2", "R2M1", "R2M2", "R3M1", "R3M2");
+    await showsStatus(page, "completed");
+    await inspect(page, `${name}, completed`);
+    await page.goto(`${league.url}/?league=chess`);
+    await inspect(page, `${name}, unknown league`);
+  },
+);
 
+/** Checks accessibility with axe and the width of a page, and writes a screenshot if FOLDER is set. */
 async function inspect(page: Page, name: string): Promise<void> {
   if (FOLDER) {
     mkdirSync(FOLDER, { recursive: true });

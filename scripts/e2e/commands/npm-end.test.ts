@@ -1,4 +1,4 @@
-/** Commands that npm has started end with npm, however it ends. */
+/** Commands that are started through npm end when npm ends. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -18,12 +18,12 @@ import { RPS, type TestLeague, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 
-/** Starts a command line instead of a script. */
+/** Starts a program with arguments, instead of a script with Node. */
 const startLine = (input: "ignore" | "pipe", ...[command = "", ...args]: readonly string[]): Running =>
   start("", [], {}, input, { spawn: (_, options = {}) => spawn(command, args, { ...options, cwd: root }) });
 
-const nothingIn = (test: TestLeague): Promise<void> =>
-  eventually("nothing to be left running", () => processesIn(test.folder).length === 0, 20_000);
+const allProcessesEnd = (test: TestLeague): Promise<void> =>
+  eventually("the end of all processes", () => processesIn(test.folder).length === 0, 20_000);
 
 describe.each([
   ["league serve", (file: string) => ["run", "league", "--", "serve", file]],
@@ -37,14 +37,14 @@ describe.each([
       const npm = startLine("ignore", "npm", ...args(test.file));
       await npm.line(/page is |page at |takes registrations at /i);
       npm.signal(signal);
-      await nothingIn(test);
+      await allProcessesEnd(test);
     },
     60_000,
   );
 });
 
 describe("league serve at a terminal", () => {
-  /** A pseudo-terminal of util-linux with the command in its foreground. */
+  /** Starts `league serve` in the foreground of a pseudo-terminal, with `script` of util-linux. Resolves when it accepts registrations. */
   const atTerminal = async (test: TestLeague): Promise<Running> => {
     const line = `npm run league -- serve ${test.file} >&2`;
     const terminal = startLine("pipe", "script", "-qec", line, "/dev/null");
@@ -58,52 +58,52 @@ describe("league serve at a terminal", () => {
     return terminal;
   };
 
-  it("ends by Ctrl-C", async () => {
+  it("ends after Ctrl-C", async () => {
     const test = await testLeague([], RPS);
     const terminal = await atTerminal(test);
     terminal.stdin?.write("\x03");
-    await nothingIn(test);
+    await allProcessesEnd(test);
   }, 60_000);
 
   it("ends when the terminal is closed", async () => {
     const test = await testLeague([], RPS);
     const terminal = await atTerminal(test);
     terminal.signal("SIGKILL");
-    await nothingIn(test);
+    await allProcessesEnd(test);
   }, 60_000);
 });
 
-describe("league serve in the background continues when the shell that started it has ended", () => {
+describe("league serve in the background", () => {
   it.each([
-    ["by npm", "npm run league -- serve"],
-    ["by Node, with the environment of npm", "env npm_lifecycle_event=bg node scripts/league.ts serve"],
+    ["started by npm", "npm run league -- serve"],
+    ["started by Node with the environment of npm", "env npm_lifecycle_event=bg node scripts/league.ts serve"],
   ])(
-    "%s",
+    "%s continues after the end of its shell",
     async (_, command) => {
       const test = await testLeague([], RPS);
-      const place = `PATH=${join(root, "node_modules/.bin")}:$PATH`;
-      // The shell ends with its input.
-      const line = `${place} nohup setsid ${command} ${test.file} --players 2 </dev/null >/dev/null 2>&1 & echo $!; read _`;
+      const path = `PATH=${join(root, "node_modules/.bin")}:$PATH`;
+      // The shell ends when its stdin is closed.
+      const line = `${path} nohup setsid ${command} ${test.file} --players 2 </dev/null >/dev/null 2>&1 & echo $!; read _`;
       const shell = startLine("pipe", "sh", "-c", line);
       const [text] = (await once(shell.stdout, "data")) as [string];
       const pid = Number(text);
-      const joins = (name: string, port: number): Running => {
-        const at = ["--name", name, "--port", String(port), "--data", join(test.folder, name)];
+      const startPlayer = (name: string, port: number): Running => {
+        const args = ["--name", name, "--port", String(port), "--data", join(test.folder, name)];
         const manager = `http://127.0.0.1:${test.port}/mcp`;
-        return start("scripts/league.ts", ["join", "cycle", ...at, "--manager", manager]);
+        return start("scripts/league.ts", ["join", "cycle", ...args, "--manager", manager]);
       };
-      const ann = joins("Ann", test.port + 10);
+      const ann = startPlayer("Ann", test.port + 10);
       await ann.line(/registered as P01/);
       shell.stdin?.end();
       await shell.ended;
-      // That a player starts takes longer than a process waits until it looks at its ancestors again.
-      const bob = joins("Bob", test.port + 11);
+      // The start of a player takes longer than the interval at which a process checks its ancestors.
+      const bob = startPlayer("Bob", test.port + 11);
       await bob.line(/rps is over/);
       expect(readFileSync(`/proc/${pid}/stat`, "utf8")).toMatch(/^\d+ \(.*\) [SR] 1 /);
       expect(agentsIn(test.folder)).not.toEqual([]);
       for (const player of [ann, bob]) player.signal("SIGKILL");
       kill(pid, "SIGTERM");
-      await nothingIn(test);
+      await allProcessesEnd(test);
     },
     60_000,
   );

@@ -12,26 +12,26 @@ const start = async (names: readonly string[]): Promise<TestLeague> => {
   await league.completed;
   return league;
 };
-const at = (endpoint: string, path: string): string => new URL(path, endpoint).href;
+const urlAt = (endpoint: string, path: string): string => new URL(path, endpoint).href;
 
-describe("what an agent answers besides /mcp", () => {
-  test("every agent answers GET /health and GET /ready; nothing else is there", async () => {
+describe("the pages of agents", () => {
+  test("manager and players answer GET /health and GET /ready, and 404 to unknown paths", async () => {
     const { manager, playerUrls } = await start(["Ann", "Bob"]);
     for (const endpoint of [manager, ...playerUrls]) {
-      const health = await fetch(at(endpoint, "/health"));
+      const health = await fetch(urlAt(endpoint, "/health"));
       expect([health.status, await health.json()]).toEqual([200, { status: "ok" }]);
-      const ready = await fetch(at(endpoint, "/ready"));
+      const ready = await fetch(urlAt(endpoint, "/ready"));
       expect([ready.status, await ready.json()]).toEqual([200, { status: "ready" }]);
-      const missing = await fetch(at(endpoint, "/nothing/../here"));
+      const missing = await fetch(urlAt(endpoint, "/nothing/../here"));
       expect(missing.status).toBe(404);
       expect(missing.headers.get("x-powered-by")).toBeNull();
       expect(await missing.json()).toMatchObject({ error: { code: "NOT_FOUND" } });
     }
   });
 
-  test("the manager's page shows standings and schedule, and a player's name is no markup", async () => {
+  test("the manager's page shows standings and schedule, and escapes the names of players", async () => {
     const { manager } = await start(["<img src=x onerror=alert(1)>", "Bob & Söhne"]);
-    const page = await fetch(at(manager, "/"));
+    const page = await fetch(urlAt(manager, "/"));
     const html = await page.text();
     expect(page.headers.get("content-type")).toMatch(/^text\/html/);
     expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");

@@ -10,34 +10,34 @@ afterEach(cleanUp);
 
 const COLUMNS = 120;
 
-/** Starts a script at a new terminal; its output there is on stderr. */
+/** Starts a script at a pseudo-terminal. The output of the terminal is on stderr. */
 function startAtTerminal(script: string, args: readonly string[]): Running {
   const terminal = requireProgram(["/usr/bin/script"], "bsdutils");
-  const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
+  const quoted = (argument: string): string => `'${argument.replaceAll("'", "'\\''")}'`;
   return start(script, args, {}, "ignore", {
     spawn: (command, options = {}) => {
-      const inside = `stty cols ${COLUMNS}; exec ${command.map(quoted).join(" ")}`;
-      return spawn("/bin/sh", ["-c", 'exec "$0" -qec "$1" /dev/null >&2', terminal, inside], options);
+      const shellCommand = `stty cols ${COLUMNS}; exec ${command.map(quoted).join(" ")}`;
+      return spawn("/bin/sh", ["-c", 'exec "$0" -qec "$1" /dev/null >&2', terminal, shellCommand], options);
     },
   });
 }
 
-/** Waits for the QR code of the page's URL, which the line names. */
-async function showsQrCode(running: Running, line: RegExp): Promise<void> {
+/** Waits until the terminal shows the QR code of the URL that a line contains. */
+async function awaitQrCode(running: Running, line: RegExp): Promise<void> {
   const [, url = ""] = line.exec((await running.line(line)).trim()) ?? [];
   const code = await qrCode(`${url}/`, { isTTY: true, columns: COLUMNS } as NodeJS.WriteStream);
   expect(code.length).toBeGreaterThan(10);
-  const shows = (): boolean => running.stderr().includes(code.join("\r\n"));
-  await eventually(`the QR code of ${url}/`, shows);
+  const isShown = (): boolean => running.stderr().includes(code.join("\r\n"));
+  await eventually(`the QR code of ${url}/`, isShown);
 }
 
-it("league serve --lan shows the QR code of its page at a terminal", async () => {
+it("league serve --lan prints the QR code of its page at a terminal", async () => {
   const test = await testLeague([], RPS);
   const served = startAtTerminal("scripts/league.ts", ["serve", test.file, "--lan"]);
-  await showsQrCode(served, /takes registrations at .*; its page is (http.*)\/\s*$/);
+  await awaitQrCode(served, /takes registrations at .*; its page is (http.*)\/\s*$/);
 });
 
-it("a session host that listens on every address shows the QR code of its page at a terminal", async () => {
+it("a session host that listens on every address prints the QR code of its page at a terminal", async () => {
   const args = ["--alone", "--port", String(await freePort()), "--host", "0.0.0.0", "--data", newFolder()];
-  await showsQrCode(startAtTerminal("referee/main.ts", args), /session host at (http[^\s,]*)/);
+  await awaitQrCode(startAtTerminal("referee/main.ts", args), /session host at (http[^\s,]*)/);
 });

@@ -8,20 +8,20 @@ afterEach(cleanUp);
 
 const serve = (test: TestLeague, ...flags: string[]): Running =>
   start("scripts/league.ts", ["serve", test.file, ...flags]);
-const joins = (test: TestLeague, name: string, port: number): Running => {
+const startPlayer = (test: TestLeague, name: string, port: number): Running => {
   const place = ["--name", name, "--port", String(port), "--data", join(test.folder, String(port))];
   return start("scripts/league.ts", ["join", "random", ...place, "--manager", `http://127.0.0.1:${test.port}/mcp`]);
 };
 
-describe("league serve, and players that join", () => {
-  it("plays when enough have come, early ones too; started again it says that all is over", async () => {
+describe("league serve", () => {
+  it("starts the league when enough players have registered, and reports the completed league after a restart", async () => {
     const test = await testLeague([], RPS);
-    const early = joins(test, "Early", test.port + 10);
+    const early = startPlayer(test, "Early", test.port + 10);
     await early.line(/random plays as Early at /);
     const served = serve(test, "--players", "2");
     await served.line(/takes registrations at /);
     await early.line(/registered as P01 in rps/);
-    const late = joins(test, "Late", test.port + 11);
+    const late = startPlayer(test, "Late", test.port + 11);
     await late.line(/registered as P02 in rps/);
     await served.line(/^rps R1M1 \(Early player_1, Late player_2\): .* \[1\/1\]$/);
     await served.line(/^Every league is over/);
@@ -34,21 +34,21 @@ describe("league serve, and players that join", () => {
     await again.line(/^rps: completed$/);
     await again.line(/^Every league is over/);
     await again.line(/^Their page is http/);
-    for (const one of [again, early, late]) one.signal("SIGINT");
+    for (const running of [again, early, late]) running.signal("SIGINT");
     expect((await again.ended).stderr).not.toMatch(/joins with|takes registrations/);
     expect([(await again.ended).code, (await early.ended).code, (await late.ended).code]).toEqual([130, 130, 130]);
-    await eventually("nothing to be left running", () => agentsIn(test.folder).length === 0);
+    await eventually("the end of all agents", () => agentsIn(test.folder).length === 0);
   }, 40_000);
 
-  it("prints the command that starts its leagues if no number of players does", async () => {
+  it("without a number of players prints the command that starts its leagues", async () => {
     const test = await testLeague([], RPS);
     const served = serve(test);
     await served.line(/^A player joins with: npm run league -- join random /);
     await served.line(/^No number of players is set/);
-    const printed = await served.line(/^ {2}npm run league -- operator start rps --data /);
-    await joins(test, "Ann", test.port + 10).line(/registered as P01/);
-    await joins(test, "Bob", test.port + 11).line(/registered as P02/);
-    const { code, stdout } = await league(printed.trim().split(" ").slice(4));
+    const command = await served.line(/^ {2}npm run league -- operator start rps --data /);
+    await startPlayer(test, "Ann", test.port + 10).line(/registered as P01/);
+    await startPlayer(test, "Bob", test.port + 11).line(/registered as P02/);
+    const { code, stdout } = await league(command.trim().split(" ").slice(4));
     expect([code, stdout]).toEqual([0, "rps has started\n"]);
     await served.line(/^rps: completed$/);
     served.signal("SIGINT");
@@ -56,15 +56,15 @@ describe("league serve, and players that join", () => {
     expect(ended.stdout + ended.stderr).not.toContain("curl");
   }, 40_000);
 
-  it("keeps its config from a second one on its folder, which is refused", async () => {
+  it("rejects a second server on its data folder, which does not change the stored config", async () => {
     const test = await testLeague([], RPS);
     const served = serve(test, "--players", "2");
     await served.line(/takes registrations at /);
     const file = join(test.folder, "data", "serve.json");
     const before = readFileSync(file, "utf8");
-    const own = readdirSync(dirname(file)).filter((name) => name.startsWith("serve.json"));
-    expect(own).toEqual(expect.arrayContaining(["serve.json", "serve.json.lock"]));
-    for (const name of own) expect(statSync(join(dirname(file), name)).mode & 0o077, name).toBe(0);
+    const configFiles = readdirSync(dirname(file)).filter((name) => name.startsWith("serve.json"));
+    expect(configFiles).toEqual(expect.arrayContaining(["serve.json", "serve.json.lock"]));
+    for (const name of configFiles) expect(statSync(join(dirname(file), name)).mode & 0o077, name).toBe(0);
     const other = join(test.folder, "other.json");
     writeFileSync(
       other,
@@ -83,22 +83,22 @@ describe("league serve, and players that join", () => {
     await again.ended;
   }, 40_000);
 
-  it("refuses a second player of one name, which is told so and ends", async () => {
+  it("rejects a second player with the same name, whose command ends with an error that contains the name", async () => {
     const test = await testLeague([], RPS);
     const served = serve(test, "--players", "3");
     await served.line(/takes registrations at /);
-    const first = joins(test, "Twin", test.port + 10);
+    const first = startPlayer(test, "Twin", test.port + 10);
     await first.line(/registered as P01/);
-    const second = await joins(test, "Twin", test.port + 11).ended;
+    const second = await startPlayer(test, "Twin", test.port + 11).ended;
     expect(second.code).not.toBe(0);
     expect(second.stderr).toContain("Twin");
   }, 40_000);
 
-  it("refuses a second player of one name in one folder too, which would take the first one's place", async () => {
+  it("rejects a second player with the same name and data folder, and accepts the first one again after a kill", async () => {
     const test = await testLeague([], RPS);
     const served = serve(test, "--players", "2");
     await served.line(/takes registrations at /);
-    const first = joins(test, "Twin", test.port + 10);
+    const first = startPlayer(test, "Twin", test.port + 10);
     await first.line(/registered as P01/);
     const place = [
       "--name",
@@ -110,25 +110,24 @@ describe("league serve, and players that join", () => {
     ];
     const manager = ["--manager", `http://127.0.0.1:${test.port}/mcp`];
     const second = await start("scripts/league.ts", ["join", "random", ...place, ...manager]).ended;
-    expect({ code: second.code, told: second.stderr.split("\n").at(-2) }).toMatchObject({
+    expect({ code: second.code, lastLine: second.stderr.split("\n").at(-2) }).toMatchObject({
       code: 1,
-      told: expect.stringContaining("Twin: player:Twin is already running with the token in "),
+      lastLine: expect.stringContaining("Twin: player:Twin is already running with the token in "),
     });
-    // Killed outright it leaves nothing that would keep it from coming back.
     first.signal("SIGKILL");
     await first.ended;
-    await joins(test, "Twin", test.port + 10).line(/registered as P01/);
+    await startPlayer(test, "Twin", test.port + 10).line(/registered as P01/);
   }, 40_000);
 });
 
 describe("league serve with players in its config", () => {
-  it("says at its terminal and on its page which of them have not come", async () => {
+  it("names at its terminal and on its page the players that have not registered", async () => {
     const names = ["Ann", "Bob", "Cid <b>"];
     const test = await testLeague([], RPS, { config: { players: names.map((name) => ({ name, self: true })) } });
     const served = serve(test);
     await served.line(/^rps waits: 0 of 3 players have come, Ann, Bob and Cid <b> have not/);
     await served.line(/takes registrations at /);
-    await joins(test, "Bob", test.port + 10).line(/registered as P02 in rps/);
+    await startPlayer(test, "Bob", test.port + 10).line(/registered as P02 in rps/);
     await served.line(/^rps waits: 1 of 3 players have come, Ann and Cid <b> have not$/);
     const page = await (await fetch(`http://127.0.0.1:${test.port}/`)).text();
     expect(page).toContain("<p>1 of 3 players have come, Ann and Cid &#60;b&#62; have not.</p>");

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestHost, type TestHost } from "../../../referee/rest/testing/host.ts";
 
-/** The walk-throughs of the documents: their blocks in one language, exactly as they stand there. */
+/** Returns the code blocks of a document in one language, unchanged. */
 const blocks = (file: string, language: string): string => {
   const text = readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8");
   return [...text.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "gs"))].map(([, block]) => block).join("\n");
@@ -18,11 +18,11 @@ beforeAll(async () => {
 });
 afterAll(() => host.remove());
 
-/** SHLVL: a bash of level 1 takes a socket on stdin for a remote login, and reads /etc/bash.bashrc. */
+/** Runs lines in a shell. With SHLVL 1 bash would treat a socket on stdin as a remote login and read /etc/bash.bashrc. */
 const runScript = (shell: string, lines: string) =>
   promisify(execFile)(shell, ["-eu", "-c", lines], { env: { ...process.env, HOST: host.url, SHLVL: "2" } });
 
-it.each(["bash", "sh"])("the lines of docs/rest.md play both games: %s", async (shell) => {
+it.each(["bash", "sh"])("the commands in docs/rest.md play both games: %s", async (shell) => {
   const { stdout, stderr } = await runScript(shell, script);
   expect(stderr).toBe("");
   const answers = stdout
@@ -46,16 +46,16 @@ it.each(["bash", "sh"])("the lines of docs/rest.md play both games: %s", async (
   ]);
 });
 
-it.each(["bash", "sh"])("the lines of docs/codenames.md play without sampling and over REST: %s", async (shell) => {
+it.each(["bash", "sh"])("the commands in docs/codenames.md play without sampling and over REST: %s", async (shell) => {
   const { stdout, stderr } = await runScript(shell, blocks("docs/codenames.md", "sh"));
   expect(stderr).toBe("");
-  const byTools = ["blue_spymaster", "blue_team", "your_turn", "waiting_for_opponent"];
-  const guessed = ["red guesses for ZXQWV 2, 3 guesses left.", "guess"];
-  expect(stdout.trim().split("\n")).toEqual([...byTools, ...guessed, "1", "true", "8", "blue"]);
+  const toolResults = ["blue_spymaster", "blue_team", "your_turn", "waiting_for_opponent"];
+  const guessResults = ["red guesses for ZXQWV 2, 3 guesses left.", "guess"];
+  expect(stdout.trim().split("\n")).toEqual([...toolResults, ...guessResults, "1", "true", "8", "blue"]);
 });
 
 it.each(["llm,llm,llm,llm", "llm,user,llm,llm", "user,user,user,user"])(
-  "the MCP host of docs/codenames.md plays to the end: %s",
+  "the MCP host in docs/codenames.md plays a game to the end: %s",
   async (PLAYERS) => {
     const args = ["--input-type=module", "-e", blocks("docs/codenames.md", "js")];
     const { stdout, stderr } = await promisify(execFile)(process.execPath, args, {

@@ -7,7 +7,7 @@ import { documentOf, FIRST_RESULT, LONG, RPS, run, type TestLeague, testLeague }
 
 afterEach(cleanUp);
 
-describe("an agent that dies during a run", () => {
+describe("league run when an agent ends unexpectedly", () => {
   const bots = ["random", "greedy", "counter"];
   let undisturbed: ResultsDocument;
   beforeAll(async () => {
@@ -20,8 +20,8 @@ describe("an agent that dies during a run", () => {
     ["a referee", "referee/main.ts", "referee 1"],
     ["the manager", "league-manager/main.ts", "league manager"],
   ])(
-    "starts %s that was killed again and plays on to the same end",
-    async (_what, script, name) => {
+    "restarts %s after a kill and ends with the results of an undisturbed run",
+    async (_agent, script, name) => {
       const test = await testLeague(bots, LONG);
       const league = run(test, "--json");
       await league.line(FIRST_RESULT);
@@ -33,14 +33,14 @@ describe("an agent that dies during a run", () => {
         expect(status).toBe("completed");
         expect(matches).toHaveLength(3);
       }
-      // Nobody's fault is charged to a player, and results don't depend on what happened to processes.
+      // No player is charged for the kill.
       expect(documentOf(ended)).toEqual(undisturbed);
       expect(processesIn(test.folder)).toEqual([]);
     },
     30_000,
   );
 
-  it("starts one that was killed before it was up again, too", async () => {
+  it("restarts a player that was killed before it was ready", async () => {
     const source = `import { existsSync, writeFileSync } from "node:fs";
 writeFileSync(new URL("pid", import.meta.url), String(process.pid));
 while (!existsSync(new URL("go", import.meta.url))) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -58,23 +58,23 @@ export default ({ legal }) => legal[0];
     expect(processesIn(test.folder)).toEqual([]);
   });
 
-  it("goes on without players that cannot be kept alive, after three restarts", async () => {
-    const deaths = [
+  it("restarts a player three times and then continues without it", async () => {
+    const endings = [
       ['process.kill(process.pid, "SIGKILL")', "was ended by SIGKILL"],
       ["process.exit(3)", "ended with code 3"],
     ] as const;
-    const endings = deaths.map(async ([deed, how]) => {
+    const runs = endings.map(async ([statement, ending]) => {
       const test = await testLeague(["./deadly.ts", "cycle", "random", "greedy"], RPS, {
-        files: { "deadly.ts": `export default { choose() { ${deed}; return new Promise(() => {}); } };\n` },
-        // Four deaths take half a second each, and several on a busy machine; the first match is decided after that.
+        files: { "deadly.ts": `export default { choose() { ${statement}; return new Promise(() => {}); } };\n` },
+        // The process ends four times before the first match is decided. Each restart takes half a second, and several seconds on a slow machine.
         config: { timeouts: { join_ms: 2_000, move_ms: 8_000 } },
       });
-      return { how, test, ended: await run(test, "--json").ended };
+      return { ending, test, ended: await run(test, "--json").ended };
     });
-    for (const { how, test, ended } of await Promise.all(endings)) {
+    for (const { ending, test, ended } of await Promise.all(runs)) {
       expect(ended.code, ended.stderr).toBe(0);
-      expect(ended.stderr.split(`Player1: ${how}; it is started again`)).toHaveLength(4);
-      expect(ended.stderr).toContain(`Player1: ${how}, after 3 restarts; the league continues without it`);
+      expect(ended.stderr.split(`Player1: ${ending}; it is started again`)).toHaveLength(4);
+      expect(ended.stderr).toContain(`Player1: ${ending}, after 3 restarts; the league continues without it`);
       const [league] = documentOf(ended).leagues;
       expect(league?.matches).toHaveLength(6);
       for (const { roles, winner, termination } of league?.matches ?? []) {
@@ -86,42 +86,42 @@ export default ({ legal }) => legal[0];
     }
   }, 60_000);
 
-  it("starts a league without a player whose bot hangs when it is loaded, and says why a league of one cannot start", async () => {
-    // It blocks its event loop without using the processor.
+  it("starts a league without a player whose bot hangs while it loads, and reports a league that has only one player", async () => {
+    // Blocks the event loop without using the processor.
     const hung = "export default () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);\n";
     const leagueOf = (...others: readonly string[]): Promise<TestLeague> =>
       testLeague(["./hung.ts", ...others], RPS, {
         files: { "hung.ts": hung },
-        // The other players have this long to start.
+        // The time for the other players to start.
         config: { timeouts: { registration_ms: 6_000 } },
       });
     const [three, two] = [await leagueOf("cycle", "random"), await leagueOf("cycle")];
-    const [played, stuck] = await Promise.all([run(three, "--json").ended, run(two, "--quiet").ended]);
+    const [played, notStarted] = await Promise.all([run(three, "--json").ended, run(two, "--quiet").ended]);
     expect(played.code, played.stderr).toBe(0);
     expect(played.stderr).toContain("league rps starts without Player1");
     const [league] = documentOf(played).leagues;
     expect(league?.matches.map(({ roles }) => Object.values(roles).sort())).toEqual([["P02", "P03"]]);
-    expect(stuck.code).toBe(1);
+    expect(notStarted.code).toBe(1);
     const absent = "Player1 did not come within 6 s (timeouts.registration_ms)";
-    expect(stuck.stderr).toContain(`rps cannot start: a league needs two players, and it has 1; ${absent}\n`);
+    expect(notStarted.stderr).toContain(`rps cannot start: a league needs two players, and it has 1; ${absent}\n`);
     for (const { folder } of [three, two]) expect(processesIn(folder)).toEqual([]);
   }, 60_000);
 
-  it("gives up when a referee cannot be kept alive, after three restarts", async () => {
+  it("restarts a referee three times and then ends with exit code 1", async () => {
     const test = await testLeague(
       ["random", "cycle"],
       [{ league_id: "slow", game: "rps.v1", options: { best_of: 99 } }],
     );
     const league = run(test);
-    const killed = new Set<number>();
-    const strike = setInterval(() => {
+    const killedPids = new Set<number>();
+    const killer = setInterval(() => {
       const referee = agentsIn(test.folder).find(({ args }) => args[1]?.endsWith("referee/main.ts"));
-      if (!referee || killed.has(referee.pid)) return;
-      killed.add(referee.pid);
+      if (!referee || killedPids.has(referee.pid)) return;
+      killedPids.add(referee.pid);
       kill(referee.pid, "SIGKILL");
     }, 20);
     const { code, stderr } = await league.ended;
-    clearInterval(strike);
+    clearInterval(killer);
     expect(code, stderr).toBe(1);
     expect(stderr.split("referee 1: was ended by SIGKILL; it is started again")).toHaveLength(4);
     expect(stderr).toContain("referee 1 was ended by SIGKILL, after 3 restarts");

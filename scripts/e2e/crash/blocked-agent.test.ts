@@ -6,7 +6,7 @@ import { documentOf, run, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 
-/** An engine that never has a move. */
+/** A UCI engine that answers every search with the null move. */
 const ENGINE = `
 import { createInterface } from "node:readline";
 createInterface({ input: process.stdin }).on("line", (line) => {
@@ -17,7 +17,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 });
 `;
 
-it("a run whose roster leaves a league with one player says so at once, and tells what it could play", async () => {
+it("a run reports a league that has only one player, and the results of its other leagues", async () => {
   const engine = join(newFolder(), "engine.mjs");
   writeFileSync(engine, ENGINE);
   const players = [

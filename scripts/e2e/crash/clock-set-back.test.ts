@@ -1,13 +1,13 @@
 import { expect, it, vi } from "vitest";
 import { startTestLeague } from "../../testing/league.ts";
 
-it("a league of a roster starts without a player that does not register, although the clock was set back by an hour", async () => {
-  const dateOf = Date.now;
+it("a league starts without a player that does not register in time, even if the clock is set back by an hour", async () => {
+  const systemDate = Date.now;
   const absent = {
     name: "Absent",
     async start() {
-      // While the league waits for this player, which never registers.
-      vi.spyOn(Date, "now").mockImplementation(() => dateOf() - 3_600_000);
+      // The league waits for the registration of this player.
+      vi.spyOn(Date, "now").mockImplementation(() => systemDate() - 3_600_000);
       return { stop: async () => {} };
     },
   };

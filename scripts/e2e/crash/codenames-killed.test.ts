@@ -19,57 +19,55 @@ import { cleanUp } from "../../testing/processes.ts";
 
 afterEach(cleanUp);
 
-/** The referee as a real process, killed outright while a game of Codenames waits for an answer, and started again on the same data. */
-it("a game goes on after a SIGKILL exactly there, by the state of its last round and by its token", async () => {
+it("a game continues after a SIGKILL of its host, with the state of the last round and with the game token", async () => {
   const host = await startKillableHost();
   const { url, database } = host;
 
-  // By rounds: the referee dies between the question and its answer.
+  // Stateless requests: the host is killed between a question and its answer.
   const sampling = { capabilities: { sampling: {} } };
   let open = await round(url, "create_new_game", MODELS, sampling);
   const key = askedIn(open).text;
   const token: string = open.result._meta["agent-league/game_token"];
-  const next = (of: typeof open, n: number) =>
+  const next = (current: typeof open, n: number) =>
     round(url, "create_new_game", MODELS, {
       ...sampling,
-      inputResponses: answerTo(knowing(askedIn(of), key), n),
-      requestState: of.result.requestState,
+      inputResponses: answerTo(knowing(askedIn(current), key), n),
+      requestState: current.result.requestState,
     });
   for (let n = 1; n <= 4; n++) {
     await host.kill();
-    const old = open;
-    open = await next(old, n);
-    expect(stateIn(open.result.requestState)).toMatchObject({ game_id: stateIn(old.result.requestState).game_id });
-    // What was acknowledged is there: the same answer, sent again, counts no second time.
-    const again = await next(old, n);
+    const previous = open;
+    open = await next(previous, n);
+    expect(stateIn(open.result.requestState)).toMatchObject({ game_id: stateIn(previous.result.requestState).game_id });
+    // A repeated answer has no second effect.
+    const again = await next(previous, n);
     expect(stateIn(again.result.requestState)).toEqual(stateIn(open.result.requestState));
   }
 
-  // In a session: the call is lost with its process, and another goes on with the token.
-  const stuck = Promise.withResolvers<Asked>();
-  const silence = Promise.withResolvers<never>();
-  silence.promise.catch(() => {});
+  // MCP session: the open call is lost with the host, and another client continues the game with the token.
+  const question = Promise.withResolvers<Asked>();
+  const neverAnswered = Promise.withResolvers<never>();
   const waiting = await connectHost(`${url}/mcp`, "session", {
     ...people(),
     prompt: async (prompt) => {
-      const everybody = people();
-      await everybody.prompt(prompt, new AbortController().signal);
-      stuck.resolve(everybody.asked[0] as Asked);
-      return silence.promise;
+      const recorder = people();
+      await recorder.prompt(prompt, new AbortController().signal);
+      question.resolve(recorder.asked[0] as Asked);
+      return neverAnswered.promise;
     },
   });
-  const lost = waiting
+  const lostCall = waiting
     .call("continue_game", { game_token: token }, { signal: AbortSignal.timeout(20_000) })
     .catch(() => null);
-  const before = await stuck.promise;
+  const openQuestion = await question.promise;
   await host.kill();
   await waiting.close();
-  await lost;
-  const everybody = people();
-  const heir = await connectHost(`${url}/mcp`, "session", everybody);
-  const { structuredContent: end } = await heir.call("continue_game", { game_token: token });
-  await heir.close();
-  expect(everybody.asked[0]).toEqual(before);
+  await lostCall;
+  const players = people();
+  const secondClient = await connectHost(`${url}/mcp`, "session", players);
+  const { structuredContent: end } = await secondClient.call("continue_game", { game_token: token });
+  await secondClient.close();
+  expect(players.asked[0]).toEqual(openQuestion);
   expect(end.status).toBe("completed");
   await host.stop();
 

@@ -9,8 +9,7 @@ import { cleanUp } from "../../testing/processes.ts";
 
 afterEach(cleanUp);
 
-/** The session host as a real process, killed outright in the middle of requests and started again on the same data. */
-it("a host that is killed has every action that it acknowledged, once, and its clients go on by repeating", async () => {
+it("a killed host has every acknowledged action exactly once, and its clients continue by repeating their requests", async () => {
   const host = await startKillableHost();
   const { url, database } = host;
   const post = async (path: string, token: string, body: object, key?: string) => {
@@ -25,7 +24,7 @@ it("a host that is killed has every action that it acknowledged, once, and its c
   const path = `/sessions/${created.json.session_id}/actions`;
 
   const acknowledged = new Map<string, number>();
-  /** One seat plays so many rounds; a request without an answer is repeated under its key until it has one. */
+  /** Plays `rounds` rounds of a seat. A request without an answer is repeated with the same idempotency key. */
   const play = async (role: string, token: string, rounds: number): Promise<void> => {
     for (let round = 0; round < rounds; ) {
       const key = `${role}-${round}`;
@@ -34,13 +33,13 @@ it("a host that is killed has every action that it acknowledged, once, and its c
         acknowledged.set(key, answer.json.tick);
         round++;
       } else if (answer)
-        expect(answer.json.error.code).toBe("ALREADY_ACTED"); // the other seat has yet to choose
+        expect(answer.json.error.code).toBe("ALREADY_ACTED"); // the other seat has not chosen yet
       else await new Promise((resolve) => setImmediate(resolve));
     }
   };
   const playing = Promise.all([play("player_1", one.token, 40), play("player_2", two.token, 40)]);
-  for (const reached of [10, 35, 60]) {
-    while (acknowledged.size < reached) await new Promise((resolve) => setImmediate(resolve));
+  for (const count of [10, 35, 60]) {
+    while (acknowledged.size < count) await new Promise((resolve) => setImmediate(resolve));
     await host.kill();
   }
   await playing;

@@ -18,29 +18,29 @@ import { documentOf, runFolders, type TestLeague, testLeague } from "../../testi
 
 afterEach(cleanUp);
 
-/** A bot that makes no move in these matches before `letGo`, so that they are under way when their referee or their run is lost. */
-const heldBot = (isHeld: string): string => `import { existsSync } from "node:fs";
+/** The source of a bot that makes no move before `releaseBots` in the matches for which the expression `waitsIn` is true. These matches are still running when their referee or their run is killed. */
+const waitingBot = (waitsIn: string): string => `import { existsSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 const go = new URL("go", import.meta.url);
 export default () => {
-  let isHeld = false;
+  let waits = false;
   return {
-    start({ matchId }) { isHeld = ${isHeld}; },
+    start({ matchId }) { waits = ${waitsIn}; },
     async choose({ legal, random, log }) {
-      while (isHeld && !existsSync(go)) await setTimeout(20);
+      while (waits && !existsSync(go)) await setTimeout(20);
       return random.pick(legal);
     },
   };
 };
 `;
-const letGo = (test: TestLeague): void => writeFileSync(join(test.folder, "go"), "");
+const releaseBots = (test: TestLeague): void => writeFileSync(join(test.folder, "go"), "");
 
 const RPS = [{ league_id: "rps", game: "rps.v1", options: { best_of: 3 } }];
-/** A league of so many of these bots. No player is to lose a match because it was held. */
-const leagueOf = (players: number, referees: number, isHeld = "true"): Promise<TestLeague> =>
-  testLeague(Array(players).fill("./held.ts"), RPS, {
+/** A league of waiting bots. The time for a move is long, so that no player loses a match because its bot waits. */
+const leagueOf = (players: number, referees: number, waitsIn = "true"): Promise<TestLeague> =>
+  testLeague(Array(players).fill("./waiting.ts"), RPS, {
     referees,
-    files: { "held.ts": heldBot(isHeld) },
+    files: { "waiting.ts": waitingBot(waitsIn) },
     config: { timeouts: { move_ms: 120_000 } },
   });
 
@@ -54,34 +54,35 @@ const matchesOf = (test: TestLeague): readonly Match[] => {
   return league?.rounds.flatMap(({ matches }) => matches) ?? [];
 };
 
-/** Waits until a referee has begun a match. */
-const playing = (test: TestLeague, refereeId: string): Promise<void> =>
+/** Waits until a match is assigned to a referee. */
+const awaitMatch = (test: TestLeague, refereeId: string): Promise<void> =>
   eventually(`${refereeId} to have a match`, () => {
     if (runFolders(test).length === 0) return false;
     try {
       return matchesOf(test).some((match) => match.refereeId === refereeId && match.status === "assigned");
     } catch {
-      return false; // the store is not there yet
+      return false; // the store does not exist yet
     }
   });
 
+/** Returns the epochs of the completed matches. */
 const epochsOf = (test: TestLeague): readonly number[] =>
   matchesOf(test).flatMap(({ outcome, epoch }) => (outcome ? [epoch] : []));
 
-describe("a referee that is lost in the middle of a match", () => {
-  it("loses it to another under a new epoch; when it wakes it stops asking, and nobody is charged", async () => {
+describe("a league whose referee stops answering during a match", () => {
+  it("gives the match to another referee under a new epoch and notifies the first one, and no player is charged", async () => {
     const test = await leagueOf(2, 2);
     const running = run(test);
-    await playing(test, "REF01");
-    const sleeper = refereeAt(test, test.port + 1);
-    kill(sleeper, "SIGSTOP");
+    await awaitMatch(test, "REF01");
+    const stopped = refereeAt(test, test.port + 1);
+    kill(stopped, "SIGSTOP");
     await running.line(/referee REF01 does not answer; its matches go to another/, 20_000);
-    kill(sleeper, "SIGCONT");
+    kill(stopped, "SIGCONT");
     await running.line(/referee REF01 is back/, 20_000);
     const log = join(runFolders(test)[0] ?? "", "logs", "Referee%201.log");
-    const isTold = (): boolean => readFileSync(log, "utf8").includes("the match was given to another referee");
-    await eventually("the referee to be told", isTold);
-    letGo(test);
+    const isNotified = (): boolean => readFileSync(log, "utf8").includes("the match was given to another referee");
+    await eventually("the notification of the referee", isNotified);
+    releaseBots(test);
     const ended = await running.ended;
     expect(ended.code, ended.stderr).toBe(0);
     const matches = documentOf(ended).leagues.flatMap((one) => one.matches);
@@ -90,15 +91,15 @@ describe("a referee that is lost in the middle of a match", () => {
     expect(processesIn(test.folder)).toEqual([]);
   }, 60_000);
 
-  it("with no referee left the league waits and says so, and goes on with the first that comes", async () => {
+  it("waits with a notice if there is no other referee, and continues when the referee is back", async () => {
     const test = await leagueOf(2, 1);
     const running = run(test);
-    await playing(test, "REF01");
+    await awaitMatch(test, "REF01");
     const only = refereeAt(test, test.port + 1);
     kill(only, "SIGSTOP");
     await running.line(/referee REF01 does not answer; no referee is left: the league waits/, 20_000);
     kill(only, "SIGCONT");
-    letGo(test);
+    releaseBots(test);
     const ended = await running.ended;
     expect(ended.code, ended.stderr).toBe(0);
     expect(documentOf(ended).leagues[0]?.matches).toMatchObject([{ termination: "normal", referee_id: "REF01" }]);
@@ -107,7 +108,7 @@ describe("a referee that is lost in the middle of a match", () => {
 });
 
 describe("league run --resume", () => {
-  it("plays the run that was killed to the end that it would have had", async () => {
+  it("ends a killed run with the results of an undisturbed run", async () => {
     const undisturbed = await leagueOf(4, 2, "false");
     const expected = documentOf(await run(undisturbed).ended);
     const test = await leagueOf(4, 2, '!matchId.startsWith("R1")');
@@ -115,8 +116,8 @@ describe("league run --resume", () => {
     await first.line(/\[2\/6\]$/, 20_000);
     first.signal("SIGKILL");
     await first.ended;
-    await eventually("all agents to be gone", () => agentsIn(test.folder).length === 0);
-    letGo(test);
+    await eventually("the end of all agents", () => agentsIn(test.folder).length === 0);
+    releaseBots(test);
     const resumed = await run(test, "--resume").ended;
     expect(resumed.code, resumed.stderr).toBe(0);
     expect(resumed.stderr).toMatch(/^rps is resumed: 2 of 6 matches are played$/m);

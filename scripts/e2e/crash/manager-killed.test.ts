@@ -18,11 +18,11 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const NAMES = ["A", "B", "C"];
 const MATCHES = ["R1M1", "R2M1", "R3M1"];
 
-/** An agent whose registration a kill has cut is started again, as a supervisor does. */
-const supervised = (start: () => Promise<RunningAgent>): Promise<RunningAgent> =>
-  start().catch(() => supervised(start));
+/** Starts an agent, again and again until its registration is not interrupted by a kill of the manager. */
+const startUntilRegistered = (start: () => Promise<RunningAgent>): Promise<RunningAgent> =>
+  start().catch(() => startUntilRegistered(start));
 
-/** A league of three players with a referee in this process; the manager is a separate process. */
+/** Starts three players and a referee in this process. The manager is a separate process that ends at its first commit. */
 async function startAgents() {
   const folder = mkdtempSync(join(tmpdir(), "manager-killed-"));
   const dataFolder = join(folder, "data");
@@ -43,8 +43,10 @@ async function startAgents() {
     ports: [playerPorts[index] ?? 0],
   }));
   const agents = [
-    supervised(() => startReferee(referee, silentProcess("referee"))),
-    ...players.map((player) => supervised(() => startPlayer({ ...base, ...player }, silentProcess(player.name)))),
+    startUntilRegistered(() => startReferee(referee, silentProcess("referee"))),
+    ...players.map((player) =>
+      startUntilRegistered(() => startPlayer({ ...base, ...player }, silentProcess(player.name))),
+    ),
   ];
   onTestFinished(async () => {
     for (const agent of agents) await (await agent).stop();
@@ -62,7 +64,7 @@ async function startAgents() {
   return { dataFolder, startManager };
 }
 
-test("a manager that is killed after each of its commits ends its league with every match recorded once and no forfeit", async () => {
+test("a league whose manager is killed after each commit ends with every match recorded once and without a forfeit", async () => {
   const { dataFolder, startManager } = await startAgents();
   const league = () => keptState(dataFolder, ["rps"]).leagues.get("rps");
   let kills = 0;

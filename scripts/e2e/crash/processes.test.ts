@@ -33,10 +33,10 @@ describe("league run", () => {
     ["league manager", 0],
     ["referee 1", 1],
     ["Player2", 11],
-  ])("says which port is taken, of the %s, and leaves nothing running", async (name, offset) => {
+  ])("names the port of the %s if it is in use, and ends all agents", async (name, offset) => {
     const test = await testLeague(["random", "cycle"], RPS);
-    const holder = createServer();
-    await new Promise<void>((resolve) => holder.listen(test.port + offset, "127.0.0.1", resolve));
+    const otherServer = createServer();
+    await new Promise<void>((resolve) => otherServer.listen(test.port + offset, "127.0.0.1", resolve));
     try {
       const { code, stdout, stderr } = await run(test).ended;
       expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: "" });
@@ -44,18 +44,18 @@ describe("league run", () => {
       expect(stderr).not.toMatch(STACK_LINE);
       expect(processesIn(test.folder)).toEqual([]);
     } finally {
-      await new Promise((resolve) => holder.close(resolve));
+      await new Promise((resolve) => otherServer.close(resolve));
     }
   });
 
-  it("of two that are started at once on the same ports one is played, and the other takes no port from it", async () => {
+  it("plays one of two runs that are started together on the same ports, and rejects the other", async () => {
     const test = await testLeague(["random", "cycle"], RPS);
-    // The one that plays stays up, so that the other finds it however late it comes.
+    // With --keep the first run occupies its ports until the second one has tried them.
     const both = [run(test, "--keep", "--json"), run(test, "--keep", "--json")];
-    const refused = await Promise.race(both.map(({ ended }) => ended));
-    expect(refused.code, refused.stderr).toBe(1);
-    expect(refused.stderr).toContain(`league manager: port ${test.port} on 127.0.0.1 is already in use`);
-    await eventually("the end of the other", () =>
+    const rejected = await Promise.race(both.map(({ ended }) => ended));
+    expect(rejected.code, rejected.stderr).toBe(1);
+    expect(rejected.stderr).toContain(`league manager: port ${test.port} on 127.0.0.1 is already in use`);
+    await eventually("the end of the first run", () =>
       runFolders(test).some((one) => readFileSync(join(one, "run.json"), "utf8").includes("completed")),
     );
     for (const league of both) league.signal("SIGINT");
@@ -65,23 +65,20 @@ describe("league run", () => {
     expect(processesIn(test.folder)).toEqual([]);
   });
 
-  it.each([["SIGINT"], ["SIGTERM"]] as const)(
-    "interrupted by %s exits with 130 and leaves no agent",
-    async (signal) => {
-      const test = await testLeague(["random", "./silent.js"], RPS, { referees: 2 });
-      const silent = 'export default (turn) => { turn.log("asked"); return new Promise(() => {}); };';
-      writeFileSync(join(test.folder, "silent.js"), silent);
-      const league = run(test);
-      await league.line(/asked/);
-      expect(agentsIn(test.folder)).toHaveLength(5);
-      league.signal(signal);
-      const { code, stdout, stderr } = await league.ended;
-      expect({ code, stdout }, stderr).toEqual({ code: 130, stdout: "" });
-      expect(processesIn(test.folder)).toEqual([]);
-    },
-  );
+  it.each([["SIGINT"], ["SIGTERM"]] as const)("ends all agents and exits with 130 after %s", async (signal) => {
+    const test = await testLeague(["random", "./silent.js"], RPS, { referees: 2 });
+    const silent = 'export default (turn) => { turn.log("asked"); return new Promise(() => {}); };';
+    writeFileSync(join(test.folder, "silent.js"), silent);
+    const league = run(test);
+    await league.line(/asked/);
+    expect(agentsIn(test.folder)).toHaveLength(5);
+    league.signal(signal);
+    const { code, stdout, stderr } = await league.ended;
+    expect({ code, stdout }, stderr).toEqual({ code: 130, stdout: "" });
+    expect(processesIn(test.folder)).toEqual([]);
+  });
 
-  it("interrupted before its agents are up exits with 130 and leaves none", async () => {
+  it("exits with 130 and leaves no agent when it is interrupted before its agents are ready", async () => {
     const test = await testLeague(["random", "cycle"], LONG);
     const league = run(test);
     await eventually("the first agent", () => agentsIn(test.folder).length > 0);
@@ -91,21 +88,21 @@ describe("league run", () => {
     expect(processesIn(test.folder)).toEqual([]);
   });
 
-  it("killed outright takes its agents with it", async () => {
+  it("leaves no agent when it is killed", async () => {
     const test = await testLeague(["random", "cycle"], LONG, { referees: 2 });
     const league = run(test);
     await league.line(FIRST_RESULT);
     league.signal("SIGKILL");
     await league.ended;
-    await eventually("all agents to be gone", () => agentsIn(test.folder).length === 0, 5_000);
+    await eventually("the end of all agents", () => agentsIn(test.folder).length === 0, 5_000);
   });
 });
 
 describe("league run --keep", () => {
-  it("prints its document once, also when the manager dies after the end and is started again", async () => {
+  it("prints its document once, even if the manager is killed and restarted after the end of the run", async () => {
     const test = await testLeague(["random", "cycle"], RPS);
     const league = run(test, "--json", "--keep");
-    await eventually("the end", () =>
+    await eventually("the end of the run", () =>
       runFolders(test)
         .map((one) => join(one, "run.json"))
         .some((file) => existsSync(file) && readFileSync(file, "utf8").includes("completed")),
@@ -114,19 +111,19 @@ describe("league run --keep", () => {
     kill(manager, "SIGKILL");
     await eventually("a new manager that answers", async () => {
       const health = await fetch(`http://127.0.0.1:${test.port}/ready`).catch(() => null);
-      const now = agentsIn(test.folder).find(({ args }) => args[1]?.endsWith("league-manager/main.ts"));
-      return health?.status === 200 && now !== undefined && now.pid !== manager;
+      const restarted = agentsIn(test.folder).find(({ args }) => args[1]?.endsWith("league-manager/main.ts"));
+      return health?.status === 200 && restarted !== undefined && restarted.pid !== manager;
     });
     league.signal("SIGINT");
     const ended = await league.ended;
     expect(ended.code, ended.stderr).toBe(130);
-    expect(documentOf(ended).leagues).toHaveLength(1); // throws when there are two documents
+    expect(documentOf(ended).leagues).toHaveLength(1); // throws if there are two documents
     expect(ended.stderr).toContain("operator-token");
     expect(processesIn(test.folder)).toEqual([]);
   }, 30_000);
 });
 
-describe("agents started one by one", () => {
+describe("agents that are started separately", () => {
   const url = (test: TestLeague): string => `http://127.0.0.1:${test.port}/mcp`;
   const player = (test: TestLeague, n: number): Running =>
     start("player/main.ts", [
@@ -142,7 +139,7 @@ describe("agents started one by one", () => {
   const ready = (port: number): Promise<number> =>
     fetch(`http://127.0.0.1:${port}/ready`).then((response) => response.status);
 
-  it("play a league to its end, the manager last, and stop cleanly", async () => {
+  it("play a league to its end when the manager starts last, and exit cleanly after a signal", async () => {
     const test = await testLeague(["random", "cycle"], RPS);
     const agents = [player(test, 2), player(test, 1), referee(test)];
     for (const agent of agents) await agent.line(new RegExp(`no manager at ${url(test)} yet`));
@@ -163,7 +160,7 @@ describe("agents started one by one", () => {
     }
   });
 
-  it("waiting for a manager, stop cleanly on SIGINT and SIGTERM", async () => {
+  it("exit cleanly after SIGINT and SIGTERM while they wait for a manager", async () => {
     const test = await testLeague(["random"], RPS);
     const waiting = [
       [player(test, 1), "SIGINT", 130],
@@ -179,39 +176,38 @@ describe("agents started one by one", () => {
     }
   });
 
-  it("a manager with --players 2 starts at two, whoever they are", async () => {
+  it("start a league with any two players if the manager has --players 2", async () => {
     const test = await testLeague([], RPS);
-    const alone = manager(test, "--players", "2");
-    await alone.line(/league manager at/);
-    const one = player(test, 1);
-    await Promise.all([alone.line(/player P01 registered: Player1/), one.line(/registered as P01 in rps/)]);
-    const judge = referee(test);
-    await judge.line(/registered as REF01/);
-    expect(alone.stderr()).not.toContain("starts");
+    const leagueManager = manager(test, "--players", "2");
+    await leagueManager.line(/league manager at/);
+    const first = player(test, 1);
+    await Promise.all([leagueManager.line(/player P01 registered: Player1/), first.line(/registered as P01 in rps/)]);
+    await referee(test).line(/registered as REF01/);
+    expect(leagueManager.stderr()).not.toContain("starts");
     player(test, 2);
-    await alone.line(/league rps starts: rps\.v1, 1 match$/);
-    await alone.line(/every league is completed/);
+    await leagueManager.line(/league rps starts: rps\.v1, 1 match$/);
+    await leagueManager.line(/every league is completed/);
   });
 
-  it("a manager starts a league for the operator's token, and for nobody else", async () => {
+  it("start a league after a call of start_league with the operator token only", async () => {
     const test = await testLeague([], RPS);
-    const alone = manager(test);
+    const leagueManager = manager(test);
     await Promise.all([player(test, 1), player(test, 2), referee(test)].map((agent) => agent.line(/registered as/)));
     const token = readFileSync(join(test.folder, "data", "operator-token"), "utf8").trim();
     const playersToken = readFileSync(join(test.folder, "data", "tokens", "player-Player1"), "utf8").trim();
     for (const wrong of [undefined, "wrong", playersToken, `${token}x`]) {
-      const refused = await callTool(test.port, "start_league", { league_id: "rps" }, wrong);
-      expect(refused).toMatchObject({ isError: true, value: { error_code: "L004" } });
+      const rejected = await callTool(test.port, "start_league", { league_id: "rps" }, wrong);
+      expect(rejected).toMatchObject({ isError: true, value: { error_code: "L004" } });
     }
-    expect(alone.stderr()).not.toContain("league rps starts");
+    expect(leagueManager.stderr()).not.toContain("league rps starts");
     const unknown = await callTool(test.port, "start_league", { league_id: "none" }, token);
     expect(unknown).toMatchObject({ isError: true, value: { error_code: "L005" } });
-    const begun = await callTool(test.port, "start_league", { league_id: "rps" }, token);
-    expect(begun).toEqual({ isError: false, value: { status: "STARTED", league_id: "rps", matches: 1 } });
-    await alone.line(/league rps is completed/);
+    const started = await callTool(test.port, "start_league", { league_id: "rps" }, token);
+    expect(started).toEqual({ isError: false, value: { status: "STARTED", league_id: "rps", matches: 1 } });
+    await leagueManager.line(/league rps is completed/);
     const { value } = await callTool(test.port, "get_standings", { league_id: "rps" });
     const standings = value.standings as ResultsDocument["leagues"][number]["standings"];
     expect(standings.map((row) => row.played)).toEqual([1, 1]);
-    expect(alone.stderr()).not.toContain(token);
+    expect(leagueManager.stderr()).not.toContain(token);
   });
 });

@@ -6,8 +6,8 @@ import { keptState } from "../../../league-manager/testing/kept-state.ts";
 import { agentsIn, cleanUp, eventually, type Running, start } from "../../testing/processes.ts";
 import { type TestLeague, testLeague } from "../../testing/test-league.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
-type Wire = any;
+// biome-ignore lint/suspicious/noExplicitAny: JSON from the wire
+type WireValue = any;
 
 const servers: Server[] = [];
 afterEach(async () => {
@@ -15,8 +15,8 @@ afterEach(async () => {
   await cleanUp();
 });
 
-/** An endpoint in this process that answers each JSON-RPC body with what `answer` makes of it. */
-async function endpoint(port: number, answer: (text: string) => Promise<string>): Promise<void> {
+/** Starts an endpoint in this process that answers each JSON-RPC body with the result of `answer`. */
+async function startEndpoint(port: number, answer: (text: string) => Promise<string>): Promise<void> {
   const server = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
@@ -41,13 +41,16 @@ const envelope = (type: string, payload: object, sender = "player:P02") => ({
   ...{ timestamp: new Date().toISOString(), payload },
 });
 
-/** Player2, on bare HTTP: keeps what it is asked, and answers a move once `mayMove` has resolved. */
-async function scriptedPlayer({ port }: TestLeague, mayMove: (payload: Wire) => Promise<void>): Promise<Wire[]> {
-  const asked: Wire[] = [];
-  await endpoint(port + 11, async (text) => {
+/** Registers Player2, a plain HTTP server. It answers MOVE_REQUEST after `mayMove` has resolved. Resolves with the array to which it appends the messages that it receives. */
+async function scriptedPlayer(
+  { port }: TestLeague,
+  mayMove: (payload: WireValue) => Promise<void>,
+): Promise<WireValue[]> {
+  const received: WireValue[] = [];
+  await startEndpoint(port + 11, async (text) => {
     const { id, params } = JSON.parse(text);
     const { type, payload } = params.arguments;
-    asked.push({ type, ...payload });
+    received.push({ type, ...payload });
     const { match_id, tick, legal_actions } = payload;
     if (type === "GAME_INVITE") return toolReply(id, envelope("GAME_INVITE_RESPONSE", { match_id, accept: true }));
     if (type !== "MOVE_REQUEST") return toolReply(id, envelope("ACK", {}));
@@ -60,13 +63,13 @@ async function scriptedPlayer({ port }: TestLeague, mayMove: (payload: Wire) => 
   const me = envelope("PLAYER_REGISTER_REQUEST", about);
   const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "league_message", arguments: me } };
   await post(port, JSON.stringify(call));
-  return asked;
+  return received;
 }
 
-/** What the manager has answered to registrations that came by `port`, which passes them on. */
-async function watchedDoor(test: TestLeague, port: number): Promise<Wire[]> {
-  const answers: Wire[] = [];
-  await endpoint(port, async (text) => {
+/** Starts a proxy of the manager at `port`. Resolves with the array to which it appends the manager's answers to registrations of referees. */
+async function startRecordingProxy(test: TestLeague, port: number): Promise<WireValue[]> {
+  const answers: WireValue[] = [];
+  await startEndpoint(port, async (text) => {
     const answer = await post(test.port, text);
     const { type, payload } = JSON.parse(JSON.parse(answer).result?.content[0].text ?? "{}");
     if (type === "REFEREE_REGISTER_RESPONSE") answers.push(payload);
@@ -75,7 +78,7 @@ async function watchedDoor(test: TestLeague, port: number): Promise<Wire[]> {
   return answers;
 }
 
-/** A bot that takes its time, so that a match lasts longer than whoever comes back needs to meddle in it. */
+/** A bot that moves slowly, so that the match still runs when a restarted referee could interfere with it. */
 const SLOW_BOT = `import { setTimeout } from "node:timers/promises";
 export default async ({ legal, random }) => {
   await setTimeout(60);
@@ -83,7 +86,7 @@ export default async ({ legal, random }) => {
 };
 `;
 
-it("a referee that was killed and comes back has lost its match for good", async () => {
+it("a restarted referee does not continue a match that was given to another referee", async () => {
   const timeouts = { move_ms: 60_000 };
   const rps = [{ league_id: "rps", game: "rps.v1", options: { best_of: 15 } }];
   const files = { "slow.ts": SLOW_BOT };
@@ -106,45 +109,45 @@ it("a referee that was killed and comes back has lost its match for good", async
 
   const manager = start("league-manager/main.ts", ["--config", test.file, "--data", data, "--roster"]);
   await manager.line(/league manager at/);
-  const registrations = await watchedDoor(test, test.port + 5);
+  const registrations = await startRecordingProxy(test, test.port + 5);
   const first = referees.REF01();
   await Promise.all([first.line(/registered as REF01/), referees.REF02().line(/registered as REF02/)]);
   const bot = join(test.folder, "slow.ts");
   await agent("player/main.ts", 10, 0, "--bot", bot, "--name", "Player1").line(/registered as P01/);
-  /** The third turn of epoch 1 is never answered, epoch 2 waits for the first referee to come back. */
+  /** Player2 never answers the third turn of epoch 1. In epoch 2 it answers after the first referee has been restarted. */
   const isBack = Promise.withResolvers<void>();
-  const asked = await scriptedPlayer(test, async ({ epoch, tick }) => {
+  const received = await scriptedPlayer(test, async ({ epoch, tick }) => {
     if (epoch === 1 && tick >= 4) await new Promise(() => {});
     if (epoch === 2) await isBack.promise;
   });
   const isAsked = (epoch: number, tick: number): boolean =>
-    asked.some((one) => one.type === "MOVE_REQUEST" && one.epoch === epoch && one.tick >= tick);
+    received.some((one) => one.type === "MOVE_REQUEST" && one.epoch === epoch && one.tick >= tick);
   await eventually("the third turn", () => isAsked(1, 4), 15_000);
   expect(matches()).toMatchObject([{ refereeId: "REF01", epoch: 1 }]);
 
   first.signal("SIGKILL");
   await first.ended;
-  await eventually("the other to ask under epoch 2", () => isAsked(2, 0), 30_000);
-  const before = asked.length;
+  await eventually("a request of the other referee under epoch 2", () => isAsked(2, 0), 30_000);
+  const countAtRestart = received.length;
   expect(registrations).toHaveLength(1);
-  const second = referees.REF01();
-  await second.line(/registered as REF01/);
+  const restarted = referees.REF01();
+  await restarted.line(/registered as REF01/);
   expect(registrations[1]).toMatchObject({ status: "ACCEPTED", referee_id: "REF01", matches: [] });
   isBack.resolve();
   await manager.line(/league rps is completed/, 30_000);
-  await eventually("the result to be told", () => asked.some(({ type }) => type === "GAME_RESULT"));
+  await eventually("the result", () => received.some(({ type }) => type === "GAME_RESULT"));
 
-  // The same when all is over: there is nothing left for it to do.
-  second.signal("SIGKILL");
-  await second.ended;
+  // After the end of the league a restarted referee gets no matches either.
+  restarted.signal("SIGKILL");
+  await restarted.ended;
   await referees.REF01().line(/registered as REF01/);
   expect(registrations[2]).toMatchObject({ status: "ACCEPTED", referee_id: "REF01", matches: [] });
 
-  const after = asked.slice(before).filter(({ epoch }) => epoch !== undefined);
-  expect(after.map(({ epoch }) => epoch)).toEqual(after.map(() => 2));
-  expect(asked.filter(({ type }) => type === "GAME_RESULT")).toMatchObject([{ epoch: 2, termination: "normal" }]);
+  const laterMessages = received.slice(countAtRestart).filter(({ epoch }) => epoch !== undefined);
+  expect(laterMessages.map(({ epoch }) => epoch)).toEqual(laterMessages.map(() => 2));
+  expect(received.filter(({ type }) => type === "GAME_RESULT")).toMatchObject([{ epoch: 2, termination: "normal" }]);
   const outcome = { termination: "normal", faults: [] };
   expect(matches()).toMatchObject([{ status: "completed", epoch: 2, refereeId: "REF02", outcome }]);
-  // Neither the manager nor a referee has ended for a fault of its own.
+  // The manager, two referees and Player1 still run.
   expect(agentsIn(test.folder)).toHaveLength(4);
 }, 90_000);

@@ -4,13 +4,13 @@ import { afterEach, expect, it, vi } from "vitest";
 import { cleanUp, league, newFolder, start } from "../../testing/processes.ts";
 import { documentOf, testLeague } from "../../testing/test-league.ts";
 
-/** Each test starts several processes, also on slow machines. */
+/** Each test starts several processes, which takes long on slow machines. */
 vi.setConfig({ testTimeout: 120_000 });
 afterEach(cleanUp);
 
 const RPS = [{ league_id: "rps", game: "rps.v1", options: { best_of: 3 } }];
-/** Plays paper; from its second match on it waits, so that the run can be interrupted when it is half played. */
-const BOT = (waits: boolean) => `
+/** The source of a bot that plays paper. If `waits`, it makes no move from its second match on, so that the run can be interrupted. */
+const botSource = (waits: boolean) => `
 let matches = 0;
 export default () => ({
   start() { matches++; },
@@ -18,8 +18,8 @@ export default () => ({
 });
 `;
 
-it("a half-played run whose bot is broken ends with 3, and is exported and resumed when the bot is corrected", async () => {
-  const test = await testLeague(["./bot.ts", "cycle", "cycle"], RPS, { files: { "bot.ts": BOT(true) } });
+it("an interrupted run with a broken bot ends with exit code 3, can be exported, and is resumed after the bot is corrected", async () => {
+  const test = await testLeague(["./bot.ts", "cycle", "cycle"], RPS, { files: { "bot.ts": botSource(true) } });
   const bot = join(test.folder, "bot.ts");
   const first = start("scripts/league.ts", ["run", test.file, "--seed", "7"]);
   await first.line(/R\dM\d/);
@@ -36,13 +36,13 @@ it("a half-played run whose bot is broken ends with 3, and is exported and resum
   expect(exported.code, exported.stderr).toBe(0);
   expect(exported.stdout).toMatch(/^\d match(es)? of /);
 
-  writeFileSync(bot, BOT(false));
+  writeFileSync(bot, botSource(false));
   const resumed = await league(["run", test.file, "--resume", "--json"]);
   expect(resumed.code, resumed.stderr).toBe(0);
   expect(documentOf(resumed).leagues[0]?.matches).toHaveLength(3);
 });
 
-it("a run whose bot was broken from the beginning is not resumed", async () => {
+it("a run whose bot was broken at its start is not resumed", async () => {
   const test = await testLeague(["./bot.ts", "cycle"], RPS, { files: { "bot.ts": "export default (\n" } });
   expect((await league(["run", test.file])).code).toBe(3);
   const resumed = await league(["run", test.file, "--resume"]);

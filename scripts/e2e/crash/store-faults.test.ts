@@ -20,7 +20,7 @@ import {
 } from "../../testing/processes.ts";
 import { runFolders, type TestLeague, testLeague } from "../../testing/test-league.ts";
 
-/** Each test starts several processes, also on slow machines. */
+/** Each test starts several processes, which takes long on slow machines. */
 vi.setConfig({ testTimeout: 120_000 });
 afterEach(cleanUp);
 
@@ -32,41 +32,41 @@ export default async ({ legal, random }) => {
 };
 `;
 
-/** Damages of a database file: SQLite finds some when it opens the file, others when it reads a page, and the last one never. */
+/** Ways to damage a database file. SQLite detects some when it opens the file, others when it reads a page, and the last one never. */
 const damages: Readonly<Record<string, (file: string) => void>> = {
-  "no database": (file) => writeFileSync(file, "no database ".repeat(500)),
+  "not a database": (file) => writeFileSync(file, "no database ".repeat(500)),
   "cut in half": (file) => writeFileSync(file, readFileSync(file).subarray(0, readFileSync(file).length / 2)),
   "overwritten behind its first page": (file) => {
     const bytes = readFileSync(file);
     writeFileSync(file, bytes.fill(0x5a, 4096));
   },
-  "with a row that is no JSON": (file) => {
+  "intact except for rows that are not JSON": (file) => {
     const db = new DatabaseSync(file);
     db.exec("DROP TRIGGER log_no_update; DELETE FROM snapshots; UPDATE log SET body = '{'");
     db.close();
   },
 };
-/** The folder of a run that is over. Its database has no write-ahead log, and its file is damaged. */
-async function damagedRun(how: string): Promise<{ folder: string; file: string }> {
+/** Creates the folder of a completed run with a damaged database file and without a write-ahead log. */
+async function damagedRun(damage: string): Promise<{ folder: string; file: string }> {
   const folder = newFolder();
   await writeSyntheticRun(folder, 4);
   const file = join(folder, "league-manager.sqlite");
   openSqlite(file, "PRAGMA wal_checkpoint(TRUNCATE)").close();
-  damages[how]?.(file);
+  damages[damage]?.(file);
   return { folder, file };
 }
 
-describe.each(Object.keys(damages))("a manager's database that is %s", (how) => {
-  it("ends export with one line that names it", async () => {
-    const { folder, file } = await damagedRun(how);
+describe.each(Object.keys(damages))("a manager's database that is %s", (damage) => {
+  it("ends export with one line that names the file", async () => {
+    const { folder, file } = await damagedRun(damage);
     const { code, stdout, stderr } = await league(["export", folder, "--out", join(folder, "out")]);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/^\S+ is damaged: .*\. Restore it from a copy, .*\.\n$/);
     expect(stderr).toContain(file);
   });
 
-  it("ends the manager with one line that names it", async () => {
-    const { folder, file } = await damagedRun(how);
+  it("ends the manager with one line that names the file", async () => {
+    const { folder, file } = await damagedRun(damage);
     const port = String(await freePort());
     const config = ["--config", join(folder, "config.json"), "--data", folder, "--port", port];
     const { code, stderr } = await start("league-manager/main.ts", config).ended;
@@ -75,8 +75,8 @@ describe.each(Object.keys(damages))("a manager's database that is %s", (how) => 
   });
 });
 
-/** A referee's data folder with a session, whose database file has this damage and no write-ahead log. */
-async function damagedReferee(how: string): Promise<{ folder: string; file: string; port: string }> {
+/** Creates the data folder of a referee with a session, a damaged database file and no write-ahead log. */
+async function damagedReferee(damage: string): Promise<{ folder: string; file: string; port: string }> {
   const folder = newFolder();
   const host = await startTestHost({ dataFolder: folder });
   const [first, second] = [await host.agent(), await host.agent()];
@@ -84,22 +84,22 @@ async function damagedReferee(how: string): Promise<{ folder: string; file: stri
   await host.stop();
   const file = join(folder, `referee-${host.port}.sqlite`);
   openSqlite(file, "PRAGMA wal_checkpoint(TRUNCATE)").close();
-  damages[how]?.(file);
+  damages[damage]?.(file);
   return { folder, file, port: String(host.port) };
 }
 
 // The referee reads a row when its session is requested, not when it starts.
-it.each(["no database", "cut in half", "overwritten behind its first page"])(
-  "a referee's database that is %s ends the referee with one line that names it",
-  async (how) => {
-    const { folder, file, port } = await damagedReferee(how);
+it.each(["not a database", "cut in half", "overwritten behind its first page"])(
+  "a referee's database that is %s ends the referee with one line that names the file",
+  async (damage) => {
+    const { folder, file, port } = await damagedReferee(damage);
     const { code, stderr } = await start("referee/main.ts", ["--alone", "--port", port, "--data", folder]).ended;
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^host-\d+: \S+ is damaged: .*\n$/)]);
     expect(stderr).toContain(file);
   },
 );
 
-it("verify reports a match file that is not JSON, and one that is a folder", async () => {
+it("verify reports a match file that is not JSON, and a match file that is a folder", async () => {
   const folder = newFolder();
   await writeSyntheticRun(folder, 3);
   const out = join(folder, "out");
@@ -135,7 +135,7 @@ it("verify prints no control characters; its JSON document keeps them", async ()
   expect(json.faults).toContainEqual({ file: name, message: "is not listed in manifest.json" });
 });
 
-it("an export whose names contain control characters is not sound, and the names are printed without them", async () => {
+it("verify rejects names with control characters and prints them without these characters", async () => {
   const folder = newFolder();
   await writeSyntheticRun(folder, 3);
   const out = join(folder, "out");
@@ -152,25 +152,25 @@ it("an export whose names contain control characters is not sound, and the names
   expect(stderr.replaceAll("\n", "")).toMatch(/^[ -~]+$/);
 });
 
-describe("a folder in the place of a secret", () => {
+describe("a folder in the place of a secret file", () => {
   const player = ["--name", "Zz", "--port", "0"];
   it.each<[string, string, string, readonly string[]]>([
     ["a player's secret", "player/main.ts", "secret", ["--no-manager", "--secret-file", "FOLDER/secret", ...player]],
     ["a player's token", "player/main.ts", "tokens/player-Zz", player],
     ["a referee's key", "referee/main.ts", "tokens/rounds-PORT", ["--alone", "--port", "PORT"]],
     ["the operator's token", "league-manager/main.ts", "operator-token", ["--port", "PORT"]],
-  ])("ends the program with one line that names it: %s", async (_, program, secret, args) => {
+  ])("ends the program with one line that names the path: %s", async (_, program, secret, args) => {
     const [folder, port] = [newFolder(), String(await freePort())];
-    const placed = (text: string): string => text.replace("PORT", port).replace("FOLDER", folder);
-    mkdirSync(join(folder, placed(secret)), { recursive: true });
-    const { code, stderr } = await start(program, [...args.map(placed), "--data", folder]).ended;
+    const withPaths = (text: string): string => text.replace("PORT", port).replace("FOLDER", folder);
+    mkdirSync(join(folder, withPaths(secret)), { recursive: true });
+    const { code, stderr } = await start(program, [...args.map(withPaths), "--data", folder]).ended;
     expect(stderr).toMatch(/(^|\n)\S+: cannot use \S+: it is a folder\n$/);
     expect(code).toBe(1);
-    expect(stderr).toContain(join(folder, placed(secret)));
+    expect(stderr).toContain(join(folder, withPaths(secret)));
   });
 });
 
-it("an operator token that is shorter than the config allows ends the manager with one line that names its file", async () => {
+it("a token file with a short operator token ends the manager with one line that names the file", async () => {
   const folder = newFolder();
   const file = join(folder, "operator-token");
   writeFileSync(file, "short\n");
@@ -184,8 +184,8 @@ describe("a database file that is deleted while the program runs", () => {
   const LOST = /^host-\d+: \S+\.sqlite was deleted or replaced while it was in use\. .*\n$/m;
 
   it.each<[string, (file: string) => void]>([
-    ["with all that is beside it", (file) => rmSync(join(file, ".."), { recursive: true })],
-    ["by its name", (file) => rmSync(file)],
+    ["with its folder", (file) => rmSync(join(file, ".."), { recursive: true })],
+    ["alone", (file) => rmSync(file)],
     [
       "and replaced by a copy",
       (file) => {
@@ -194,17 +194,17 @@ describe("a database file that is deleted while the program runs", () => {
         cpSync(`${file}.copy`, file);
       },
     ],
-  ])("ends a session host with exit code 1: %s", async (_, lose) => {
+  ])("ends a session host with exit code 1: %s", async (_, remove) => {
     const port = await freePort();
     const data = join(newFolder(), "data");
     const host = start("referee/main.ts", ["--alone", "--port", String(port), "--data", data]);
     await host.line(/session host at/);
-    lose(join(data, `referee-${port}.sqlite`));
+    remove(join(data, `referee-${port}.sqlite`));
     const { code, stderr } = await host.ended;
     expect([code, stderr]).toEqual([1, expect.stringMatching(LOST)]);
   });
 
-  /** The program ends by itself, and one line names the file. */
+  /** Expects that the program has ended with exit code 1 and one line that names the file. */
   const expectLost = ({ code, stderr }: Ended, file: string): void => {
     expect(code).toBe(1);
     const lines = stderr.split("\n").filter((line) => line.includes("was deleted or replaced while it was in use"));
@@ -221,13 +221,13 @@ describe("a database file that is deleted while the program runs", () => {
       ({ file }, data) => start("league-manager/main.ts", ["--config", file, "--data", data]),
     ],
     [
-      "serve, whose manager has it,",
+      "serve, whose manager uses the file,",
       "league-manager.sqlite",
       /takes registrations at/,
       ({ file }) => start("scripts/league.ts", ["serve", file]),
     ],
     [
-      "serve, whose referee has it,",
+      "serve, whose referee uses the file,",
       "referee",
       /takes registrations at/,
       ({ file }) => start("scripts/league.ts", ["serve", file]),
@@ -238,11 +238,11 @@ describe("a database file that is deleted while the program runs", () => {
       /serving \S+ on stdio/,
       (_, data) => start("scripts/league.ts", ["mcp", "--data", data], {}, "pipe"),
     ],
-  ])("ends %s with exit code 1 and one line", async (_, name, isUp, begin) => {
+  ])("ends %s with exit code 1 and one line", async (_, name, readyLine, startProgram) => {
     const test = await testLeague([], RPS);
     const data = join(test.folder, "data");
-    const running = begin(test, data);
-    await running.line(isUp);
+    const running = startProgram(test, data);
+    await running.line(readyLine);
     const file = join(data, name === "referee" ? `referee-${test.port + 1}.sqlite` : name);
     rmSync(file);
     const ended = await running.ended;

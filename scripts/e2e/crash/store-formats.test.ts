@@ -8,22 +8,22 @@ import { writeSyntheticRun } from "../../bench/run.ts";
 import { cleanUp, league, newFolder, start } from "../../testing/processes.ts";
 import { testLeague } from "../../testing/test-league.ts";
 
-/** Each test starts processes, also on slow machines. */
+/** Each test starts processes, which takes long on slow machines. */
 vi.setConfig({ testTimeout: 60_000 });
 afterEach(cleanUp);
 
-/** Removes the number of the format from a database, as in one that was written by format 1. */
+/** Resets the format number of a database, as in a database of format 1. */
 function toFormat1(file: string): void {
   const db = new DatabaseSync(file);
   db.exec("PRAGMA user_version = 0; PRAGMA wal_checkpoint(TRUNCATE);");
   db.close();
 }
 
-const OTHER_ADVICE = "use the version that wrote it, or choose a new data folder";
-const refusal = (file: string, advice = OTHER_ADVICE): string =>
+const DEFAULT_ADVICE = "use the version that wrote it, or choose a new data folder";
+const formatError = (file: string, advice = DEFAULT_ADVICE): string =>
   `${file} was written by format 1 of this program; this version writes format 2: ${advice}\n`;
 
-it("the database of a manager of an earlier format ends manager and export with one line that names both formats", async () => {
+it("a manager database of an earlier format ends the manager and export with one line that names both formats", async () => {
   const folder = newFolder();
   await writeSyntheticRun(folder, 2);
   const file = join(folder, "league-manager.sqlite");
@@ -31,17 +31,17 @@ it("the database of a manager of an earlier format ends manager and export with 
   const bytes = readFileSync(file);
   const config = ["--config", join(folder, "config.json"), "--data", folder, "--port", String(await freePort())];
   const manager = await start("league-manager/main.ts", config).ended;
-  expect([manager.code, manager.stderr]).toEqual([1, `league-manager: ${refusal(file)}`]);
+  expect([manager.code, manager.stderr]).toEqual([1, `league-manager: ${formatError(file)}`]);
   const exported = await league(["export", folder, "--out", join(folder, "out")]);
   expect([exported.code, exported.stdout, exported.stderr]).toEqual([
     1,
     "",
-    refusal(file, "export it with the version that wrote it; this version can verify that export"),
+    formatError(file, "export it with the version that wrote it; this version can verify that export"),
   ]);
   expect(readFileSync(file)).toEqual(bytes);
 });
 
-it("a run of an earlier format is not resumed: one line names both formats, and the same command is not recommended", async () => {
+it("league run --resume ends with one line that names both formats if the run has an earlier format", async () => {
   const test = await testLeague(["cycle", "cycle"], [{ league_id: "rps", game: "rps.v1" }]);
   const first = await league(["run", test.file, "--seed", "7"]);
   expect(first.code, first.stderr).toBe(0);
@@ -52,10 +52,10 @@ it("a run of an earlier format is not resumed: one line names both formats, and 
   const file = join(folder, "league-manager.sqlite");
   toFormat1(file);
   const { code, stdout, stderr } = await league(["run", test.file, "--resume"]);
-  expect([code, stdout, stderr]).toEqual([1, "", refusal(file)]);
+  expect([code, stdout, stderr]).toEqual([1, "", formatError(file)]);
 });
 
-it("the database of a referee of an earlier format ends the referee with one line that names both formats", async () => {
+it("a referee database of an earlier format ends the referee with one line that names both formats", async () => {
   const folder = newFolder();
   const host = await startTestHost({ dataFolder: folder });
   await host.stop();
@@ -63,5 +63,5 @@ it("the database of a referee of an earlier format ends the referee with one lin
   toFormat1(file);
   const { code, stderr } = await start("referee/main.ts", ["--alone", "--port", String(host.port), "--data", folder])
     .ended;
-  expect([code, stderr]).toEqual([1, `host-${host.port}: ${refusal(file)}`]);
+  expect([code, stderr]).toEqual([1, `host-${host.port}: ${formatError(file)}`]);
 });

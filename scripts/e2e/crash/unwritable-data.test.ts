@@ -8,17 +8,17 @@ import { writeSyntheticRun } from "../../bench/run.ts";
 import { cleanUp, type Ended, league, newFolder, start } from "../../testing/processes.ts";
 import { RPS, testLeague } from "../../testing/test-league.ts";
 
-/** Each test starts several processes, also on slow machines. */
+/** Each test starts several processes, which takes long on slow machines. */
 vi.setConfig({ testTimeout: 120_000 });
 afterEach(cleanUp);
 
-describe("a data folder that is not writable", () => {
+describe("a data folder whose path contains a file", () => {
   it.each<[string, (file: string, data: string) => readonly string[]]>([
     ["serve", (file) => ["serve", file]],
     ["run", (file) => ["run", file]],
     ["join", (_, data) => ["join", "random", "--data", data]],
     ["mcp", (_, data) => ["mcp", "--data", data]],
-  ])("ends %s with one line that names it, when a part of its path is a file", async (_, args) => {
+  ])("ends %s with one line that names the path", async (_, args) => {
     const data = join(newFolder(), "file", "data");
     writeFileSync(join(data, ".."), "");
     const test = await testLeague(["random", "cycle"], RPS, { config: { data } });
@@ -28,8 +28,9 @@ describe("a data folder that is not writable", () => {
   });
 });
 
-/** Mounts the folder `$0` read-only for one command: file permissions do not stop root from writing. */
+/** A shell script that mounts the folder `$0` read-only and runs a command. File permissions do not prevent root from writing. */
 const READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"';
+/** The arguments of `unshare` that run a command with a read-only folder. */
 const readOnly = (folder: string, command: readonly string[]): string[] => [
   ...["--mount", "sh", "-c", READ_ONLY, folder],
   ...command,
@@ -60,30 +61,33 @@ describe.skipIf(!canMount)("a data folder on a read-only file system (needs root
     ["referee", "referee/main.ts", (_, data) => ["--data", data]],
     ["player", "player/main.ts", (_, data) => ["--data", data]],
   ];
-  it.each(commands)("ends %s with one line that names it", async (_name, script, args) => {
+  it.each(commands)("ends %s with one line that names the folder", async (_name, script, args) => {
     const test = await testLeague(["random", "cycle"], RPS);
     const data = join(test.folder, "data");
     expectOneLine(await startOn(data, script, args(test.file, data)), data);
   });
 
-  // Every agent opens its log first, as mcp does.
-  const used = commands.filter(([name]) => ["run", "serve", "mcp", "codenames"].includes(name));
-  it.each(used)("ends %s with one line that names a file of it, when it has been used before", async (...row) => {
-    const [name, script, args] = row;
-    const test = await testLeague(["random", "cycle"], RPS);
-    const data = join(test.folder, "data");
-    for (const folder of ["logs", "runs"]) mkdirSync(join(data, folder));
-    for (const file of [`logs/${name}.log`, "serve.json"]) writeFileSync(join(data, file), "");
-    new DatabaseSync(join(data, "serve.json.lock")).close();
-    expectOneLine(await startOn(data, script, args(test.file, data)), data);
-  });
+  // The other agents open their log first, as mcp does.
+  const usedFolderCommands = commands.filter(([name]) => ["run", "serve", "mcp", "codenames"].includes(name));
+  it.each(usedFolderCommands)(
+    "ends %s with one line that names a file in the folder, if it has been used before",
+    async (...row) => {
+      const [name, script, args] = row;
+      const test = await testLeague(["random", "cycle"], RPS);
+      const data = join(test.folder, "data");
+      for (const folder of ["logs", "runs"]) mkdirSync(join(data, folder));
+      for (const file of [`logs/${name}.log`, "serve.json"]) writeFileSync(join(data, file), "");
+      new DatabaseSync(join(data, "serve.json.lock")).close();
+      expectOneLine(await startOn(data, script, args(test.file, data)), data);
+    },
+  );
 
-  it("ends play with one line that names it, when it is the folder for temporary files", async () => {
+  it("ends play with one line that names the folder, if it is the folder for temporary files", async () => {
     const data = newFolder();
     expectOneLine(await startOn(data, LEAGUE, ["play", "random", "cycle", "--game", "rps"], { TMPDIR: data }), data);
   });
 
-  it("ends export with one line that names it, as the folder of the run and as the folder to write to", async () => {
+  it("ends export with one line that names the folder, both as the folder of the run and as the output folder", async () => {
     const run = newFolder();
     await writeSyntheticRun(run, 2);
     const out = newFolder();

@@ -17,8 +17,8 @@ interface Call {
   readonly params: { readonly arguments: Envelope };
 }
 
-/** A bot on bare node:http that says whether it takes batches, and keeps what each POST asked for. */
-function bareBot(batch: boolean | undefined, posts: Call[][]) {
+/** Returns a function that starts and registers a bot on node:http with `batch` in its registration. `posts` receives the requests of each POST. */
+function httpBot(batch: boolean | undefined, posts: Call[][]) {
   let self = "player:new";
   // biome-ignore lint/suspicious/noExplicitAny: a payload from the wire
   const answer = ({ type, payload }: { type: string; payload: any }): Envelope => {
@@ -38,11 +38,11 @@ function bareBot(batch: boolean | undefined, posts: Call[][]) {
     const server = createServer(async (request, response) => {
       let text = "";
       for await (const chunk of request.setEncoding("utf8")) text += chunk;
-      const asked: Call | Call[] = JSON.parse(text || "null");
-      if (!asked) return void response.end();
-      posts.push([asked].flat());
-      // The order is nobody's business, and neither are the line breaks.
-      response.end(JSON.stringify(Array.isArray(asked) ? asked.map(reply).reverse() : reply(asked)));
+      const calls: Call | Call[] = JSON.parse(text || "null");
+      if (!calls) return void response.end();
+      posts.push([calls].flat());
+      // The answers of a batch may have any order and no line breaks.
+      response.end(JSON.stringify(Array.isArray(calls) ? calls.map(reply).reverse() : reply(calls)));
     });
     await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
     const peers = createPeers({ clock: systemClock });
@@ -64,13 +64,13 @@ function bareBot(batch: boolean | undefined, posts: Call[][]) {
   };
 }
 
-it("in one league a player that takes batches gets them, one that says nothing gets single calls", async () => {
-  const [batched, single]: [Call[][], Call[][]] = [[], []];
+it("a league sends batches to a player that has declared them, and single requests to the other players", async () => {
+  const [batchPosts, singlePosts]: [Call[][], Call[][]] = [[], []];
   league = await startTestLeague({
     leagues: ["rps.v1", "connect_four.v1"].map((game) => ({ league_id: game, game })),
     players: [
-      { name: "Batches", start: bareBot(true, batched) },
-      { name: "One by one", start: bareBot(undefined, single) },
+      { name: "Batches", start: httpBot(true, batchPosts) },
+      { name: "One by one", start: httpBot(undefined, singlePosts) },
       { name: "House", bot: "random" },
     ],
   });
@@ -78,9 +78,9 @@ it("in one league a player that takes batches gets them, one that says nothing g
   const matches = document.leagues.flatMap((one) => one.matches).filter(({ roles }) => Object.keys(roles).length > 1);
   expect(matches.map(({ termination }) => termination)).toEqual(matches.map(() => "normal"));
   expect(matches.length).toBeGreaterThanOrEqual(6);
-  expect(Math.max(...single.map((calls) => calls.length))).toBe(1);
-  const together = batched.filter((calls) => calls.length > 1);
-  expect(together.length).toBeGreaterThan(0);
-  const types = together.flat().map(({ params }) => params.arguments.type);
+  expect(Math.max(...singlePosts.map((calls) => calls.length))).toBe(1);
+  const batches = batchPosts.filter((calls) => calls.length > 1);
+  expect(batches.length).toBeGreaterThan(0);
+  const types = batches.flat().map(({ params }) => params.arguments.type);
   expect(types).toEqual(expect.arrayContaining(["GAME_START", "MOVE_REQUEST"]));
 });

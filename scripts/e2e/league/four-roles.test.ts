@@ -1,4 +1,3 @@
-/** A game of four roles: agents and bots by the tools for games, a league, and no match of two. */
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { createRandom } from "#shared/lib/rng.ts";
 import { Config } from "#shared/runtime/config/config.ts";
@@ -14,14 +13,14 @@ afterEach(async () => {
   host = null;
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
+// biome-ignore lint/suspicious/noExplicitAny: JSON from the wire
 type Wire = any;
 
 interface Answer {
   readonly isError: boolean;
-  /** What a tool's answer holds for programs. */
+  /** The structured content of the answer. */
   readonly value: Wire;
-  /** What an LLM reads. */
+  /** The text of the answer, for LLMs. */
   readonly text: string;
 }
 
@@ -35,7 +34,7 @@ async function call(name: string, args: object): Promise<Answer> {
 
 const seatOf = ({ value }: Answer) => ({ game_id: value.game_id, seat_token: value.seat_token });
 
-/** Plays a seat at random until the game is over; the last answer. */
+/** Plays a seat at random until the game is over; resolves with the last answer. */
 async function playOut(seat: object, seed: string): Promise<Answer> {
   const random = createRandom(seed);
   for (;;) {
@@ -48,8 +47,8 @@ async function playOut(seat: object, seed: string): Promise<Answer> {
   }
 }
 
-/** Who has won is told to all in the same words, and to each whether it is one of them. */
-function expectOneEnding(answers: readonly Answer[]): void {
+/** Expects that all seats get the same result, and that the text of each seat states whether the seat has won or lost. */
+function expectSameResult(answers: readonly Answer[]): void {
   const results = answers.map(({ value }) => value.result);
   for (const result of results) expect(result).toEqual(results[0]);
   const { winners, winner, termination } = results[0];
@@ -62,8 +61,8 @@ function expectOneEnding(answers: readonly Answer[]): void {
   }
 }
 
-describe("Codenames by the tools for games", () => {
-  it("against agents leaves three seats open, which three others take and play to the end", async () => {
+describe("Codenames with the tools for games", () => {
+  it("against agents has three open seats; after three agents have joined, the game is played to the end", async () => {
     const made = await call("createGame", { template: "codenames", opponent: "agent", play_as: "blue_team" });
     expect(made.value.players).toMatchObject({ red_spymaster: { joined: false }, blue_team: { joined: true } });
     expect(made.text).toMatch(/Nobody has joined as red_spymaster or red_team or blue_spymaster yet/);
@@ -73,10 +72,10 @@ describe("Codenames by the tools for games", () => {
     expect(joined.map(({ value }) => value.your_role)).toEqual(["red_team", "red_spymaster", "blue_spymaster"]);
     const full = await call("joinGame", { game_id });
     expect([full.isError, full.text]).toEqual([true, expect.stringContaining("Every seat of this game is taken")]);
-    expectOneEnding(await Promise.all([made, ...joined].map((one, index) => playOut(seatOf(one), `agent ${index}`))));
+    expectSameResult(await Promise.all([made, ...joined].map((one, index) => playOut(seatOf(one), `agent ${index}`))));
   });
 
-  it("shows its cards to the spymasters alone", async () => {
+  it("shows the identities of covered cards to the spymasters only", async () => {
     const made = await call("createGame", { template: "codenames", opponent: "agent" });
     const { game_id } = made.value;
     const others = [];
@@ -91,7 +90,7 @@ describe("Codenames by the tools for games", () => {
     expect(JSON.parse(watched.text).state.cards.every(({ identity }: Wire) => identity === null)).toBe(true);
   });
 
-  it("takes clues and guesses as a person writes them, and says which clues would do", async () => {
+  it("accepts clues and guesses in free form, and lists legal clues after an illegal one", async () => {
     const options = {
       starting_team: "red",
       words: [..."ABCDEFGHIJKLMNOPQRSTUVWX", "Café"].map((one) => one.repeat(3)),
@@ -104,24 +103,24 @@ describe("Codenames by the tools for games", () => {
     const wrong = await call("finishTurn", { ...seatOf(made), move: "aaas 2" });
     expect(wrong.isError).toBe(true);
     expect(wrong.text).toContain("the clue AAAS is a form of AAA, a word on the board. Legal moves, or");
-    const told = await call("finishTurn", { ...seatOf(made), move: "clue: ocean, 2" });
-    expect(told.value.last_action).toMatchObject({ role: "red_spymaster", action: { word: "OCEAN", number: 2 } });
-    const early = await call("finishTurn", { ...seatOf(team), move: "pass" });
-    expect(early.text).toContain("guess at least one word before you pass");
+    const clue = await call("finishTurn", { ...seatOf(made), move: "clue: ocean, 2" });
+    expect(clue.value.last_action).toMatchObject({ role: "red_spymaster", action: { word: "OCEAN", number: 2 } });
+    const earlyPass = await call("finishTurn", { ...seatOf(team), move: "pass" });
+    expect(earlyPass.text).toContain("guess at least one word before you pass");
     const guessed = await call("finishTurn", { ...seatOf(team), move: "guess cafecafecafe" });
     expect(guessed.value.last_action.action).toEqual({ type: "guess", word: "CAFÉCAFÉCAFÉ" });
   });
 
-  it.each(["red_spymaster", "blue_team"])("a game of an agent (%s) and three bots ends", async (play_as) => {
+  it.each(["red_spymaster", "blue_team"])("is played to the end by an agent (%s) and three bots", async (play_as) => {
     const made = await call("createGame", { template: "codenames", opponent: "random", play_as });
     const kinds = ROLES.map((role) => made.value.players[role].kind);
     expect(kinds).toEqual(ROLES.map((role) => (role === play_as ? "agent" : "bot")));
-    expectOneEnding([await playOut(seatOf(made), play_as)]);
+    expectSameResult([await playOut(seatOf(made), play_as)]);
   });
 });
 
 describe("Codenames in a league", () => {
-  it("is played by five players: each has every role once and one bye, and a team wins together", async () => {
+  it("gives each of five players every role once and one bye, and the same points to both roles of a team", async () => {
     const names = ["Ann", "Bob", "Cid", "Dee", "Eve"];
     const players = names.map((name) => ({ name, bot: "random" }));
     const running = await startTestLeague({ leagues: [{ league_id: "c", game: "codenames.v1" }], players });
@@ -138,7 +137,7 @@ describe("Codenames in a league", () => {
     expect(standings.map(({ played, wins, losses }: Wire) => [played, wins + losses])).toEqual(names.map(() => [4, 4]));
   });
 
-  it("must have room for the players of a match", () => {
+  it("requires at least as many places as a match has roles", () => {
     const leagues = [{ league_id: "c", game: "codenames.v1", max_players: 3, min_players: 2 }];
     const message = "must be at least 4, the number of players in a match of codenames.v1";
     expect(Config.safeParse({ leagues }).error?.issues).toMatchObject([
@@ -147,7 +146,7 @@ describe("Codenames in a league", () => {
     ]);
   });
 
-  it("is refused by league play, which says whom it needs", async () => {
+  it("is rejected by league play with an error that lists its roles", async () => {
     const { code, stdout, stderr } = await league("play random cycle --game codenames".split(" "));
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(/^Codenames needs 4 players \(red_spymaster, .*, blue_team\); league play has two$/m);

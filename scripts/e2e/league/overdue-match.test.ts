@@ -5,11 +5,11 @@ import { startTestLeague, type TestLeague } from "../../testing/league.ts";
 let league: TestLeague | undefined;
 afterEach(() => league?.stop());
 
-test("a match that its referee never ends is played again, three times at most, and then aborted: no points, nobody charged", async () => {
+test("an overdue match is played again twice and then aborted without points and without a charged player", async () => {
   const notices: string[] = [];
   league = await startTestLeague({
     leagues: [{ league_id: "rps", game: "rps.v1" }],
-    // The players wait for a person who does not come, and have all the time in the world.
+    // Manual players make no move, and the limit for a move is longer than the test.
     players: ["Ann", "Bob"].map((name) => ({ name, bot: "manual" })),
     timeouts: { match_ms: 100, move_ms: 600_000 },
     onEvent: (event) => {
@@ -26,7 +26,7 @@ test("a match that its referee never ends is played again, three times at most, 
   expect(notices.filter((text) => text.includes("played again"))).toHaveLength(2);
 });
 
-test("a match that was aborted for good leaves its place at the referee to the next", async () => {
+test("an aborted match releases the capacity of its referee for the next match", async () => {
   league = await startTestLeague({
     leagues: [{ league_id: "rps", game: "rps.v1" }],
     players: ["Ann", "Bob", "Cid"].map((name) => ({ name, bot: "manual" })),
@@ -41,17 +41,17 @@ test("a match that was aborted for good leaves its place at the referee to the n
   ]);
 });
 
-test("an overdue match is taken from its referee, and healthy players play theirs in its place", async () => {
-  const healthy = Promise.withResolvers<LiveEvent>();
+test("an overdue match releases the capacity of its referee for a waiting match of other players", async () => {
+  const responsiveMatch = Promise.withResolvers<LiveEvent>();
   league = await startTestLeague({
     leagues: [{ league_id: "rps", game: "rps.v1" }],
-    // R1M1 is between the manual players and hangs; R1M2 waits for its place.
+    // The manual players do not move in R1M1. R1M2 waits for the capacity of the referee.
     players: ["manual", "random", "random", "manual"].map((bot, index) => ({ name: `Player ${index + 1}`, bot })),
     maxConcurrentMatches: 1,
     timeouts: { match_ms: 1_500, move_ms: 600_000 },
     onEvent: (event) => {
-      if (event.type === "match_completed" && event.match.match_id === "R1M2") healthy.resolve(event);
+      if (event.type === "match_completed" && event.match.match_id === "R1M2") responsiveMatch.resolve(event);
     },
   });
-  expect(await healthy.promise).toMatchObject({ match: { termination: "normal", roles: { player_1: "P02" } } });
+  expect(await responsiveMatch.promise).toMatchObject({ match: { termination: "normal", roles: { player_1: "P02" } } });
 });

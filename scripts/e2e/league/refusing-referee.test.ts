@@ -11,24 +11,27 @@ import { startReferee } from "../../../referee/service.ts";
 import { SHORT_TIMEOUTS } from "../../testing/league.ts";
 import { cleanUp, newFolder } from "../../testing/processes.ts";
 
-const BATCH = 8;
-/** How long a referee may reject a match (hand-over.ts), and for how long it is then offered none (referees.ts). */
-const [REJECTED_MS, UNFIT_MS] = [3_000, 10_000];
+const BATCH_SIZE = 8;
+/** The time for which a referee may reject a match, in hand-over.ts. */
+const REJECTED_MS = 3_000;
+/** The time for which such a referee is then offered no match, in referees.ts. */
+const UNFIT_MS = 10_000;
 
+/** Functions that stop what the test has started, called in reverse order. */
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
   await cleanUp();
 });
 
-/** A reverse proxy that answers 503 to START_GAME until `accept` is called, and forwards everything else. */
-async function startProxy(port: number, target: number, onRefusal: () => void): Promise<{ accept(): void }> {
-  let isRefusing = true;
+/** Starts a reverse proxy that answers 503 to START_GAME until `accept` is called. It forwards all other requests. */
+async function startProxy(port: number, target: number, onRejection: () => void): Promise<{ accept(): void }> {
+  let isRejecting = true;
   const proxy = createServer(async (incoming, outgoing) => {
     const { method, url: path, headers } = incoming;
     const body = Buffer.concat(await incoming.toArray());
-    if (isRefusing && body.includes('"START_GAME"')) {
-      onRefusal();
+    if (isRejecting && body.includes('"START_GAME"')) {
+      onRejection();
       return void outgoing.writeHead(503).end();
     }
     const forwarded = request({ host: "127.0.0.1", port: target, method, path, headers }, (reply) => {
@@ -41,16 +44,16 @@ async function startProxy(port: number, target: number, onRefusal: () => void): 
   stops.push(() => proxy.close().closeAllConnections());
   return {
     accept: () => {
-      isRefusing = false;
+      isRejecting = false;
     },
   };
 }
 
-it("a referee whose proxy refuses START_GAME loses its match, and gets matches again once the proxy lets them through", async () => {
+it("a referee whose proxy rejects START_GAME loses its match, and gets matches again after the proxy forwards the messages", async () => {
   const events: LiveEvent[] = [];
-  const registered = (name: string) =>
+  const awaitRegistration = (name: string) =>
     vi.waitFor(() => expect(events).toContainEqual(expect.objectContaining({ type: "registered", name })), PATIENCE);
-  /** The referee of each completed match, by match. */
+  /** Maps each completed match to its referee. */
   const referees = (): ReadonlyMap<string, string | null> =>
     new Map(
       events.flatMap((event) =>
@@ -69,21 +72,21 @@ it("a referee whose proxy refuses START_GAME loses its match, and gets matches a
   /** Adds matches of P02 and P03 to the first round; resolves with their ids. */
   const schedule = async (): Promise<readonly string[]> => {
     const match = { league_id: "rps", round_id: 1, player1_id: "P02", player2_id: "P03" };
-    const added = Array.from({ length: BATCH }, () => manager.tool("schedule_match", match, manager.operator));
+    const added = Array.from({ length: BATCH_SIZE }, () => manager.tool("schedule_match", match, manager.operator));
     return (await Promise.all(added)).map(({ match_id }) => match_id);
   };
   const [first = 0, second = 0, proxied = 0] = await freePorts(3);
   const proxy = await startProxy(proxied, second, () => clock.forward(REJECTED_MS));
-  for (const [name, port, contact] of [["REF01", first, first] as const, ["REF02", second, proxied] as const]) {
-    const place = { name, ports: [port], endpoint: `http://127.0.0.1:${contact}/mcp` };
-    stops.push((await startReferee({ ...base, ...place }, silentProcess(name))).stop);
-    await registered(name);
+  for (const [name, port, endpointPort] of [["REF01", first, first] as const, ["REF02", second, proxied] as const]) {
+    const options = { name, ports: [port], endpoint: `http://127.0.0.1:${endpointPort}/mcp` };
+    stops.push((await startReferee({ ...base, ...options }, silentProcess(name))).stop);
+    await awaitRegistration(name);
   }
-  // P01 and P04 play R1M1, which never ends because no moves are made. So the round lasts as long as the test adds matches.
+  // R1M1 of P01 and P04 does not end, because manual players make no moves. So the round stays open for the matches that the test adds.
   for (const [index, bot] of ["manual", "random", "random", "manual"].entries()) {
     const name = `P0${index + 1}`;
     stops.push((await startPlayer({ ...base, name, bot, ports: [0] }, silentProcess(name))).stop);
-    await registered(name);
+    await awaitRegistration(name);
   }
   expect(await manager.tool("start_league", { league_id: "rps" }, manager.operator)).toMatchObject({ matches: 6 });
 

@@ -21,7 +21,7 @@ const Reply = z.object({ content: z.tuple([z.object({ text: z.string() })]) });
 let league: TestLeague | undefined;
 afterEach(() => league?.stop());
 
-/** Starts a player that takes its first legal action, and keeps the messages that it receives in their order. */
+/** Returns a function that starts a player. The player always chooses its first legal action and appends the messages that it receives to `received`. */
 function recordingPlayer(received: Message[]) {
   return async ({ manager, name, port }: TestPlace) => {
     let sender = `player:${name}`;
@@ -60,11 +60,11 @@ it("a player receives the GAME_RESULT of its match before the ROUND_END of that 
     players: received.map((messages, index) => ({ name: `P${index}`, start: recordingPlayer(messages) })),
   });
   await league.completed;
-  const inOrder = [1, 2, 3].flatMap((round) => [`GAME_RESULT of R${round}`, `ROUND_END ${round}`]);
-  const seen = (messages: readonly Message[]): readonly string[] =>
+  const expectedOrder = [1, 2, 3].flatMap((round) => [`GAME_RESULT of R${round}`, `ROUND_END ${round}`]);
+  const orderOf = (messages: readonly Message[]): readonly string[] =>
     messages.flatMap(({ type, payload }) => {
       if (type === "GAME_RESULT") return [`GAME_RESULT of ${payload.match_id.slice(0, 2)}`];
       return type === "ROUND_END" ? [`ROUND_END ${payload.round_id}`] : [];
     });
-  await vi.waitFor(() => expect(received.map(seen)).toEqual(received.map(() => inOrder)), { timeout: 10_000 });
+  await vi.waitFor(() => expect(received.map(orderOf)).toEqual(received.map(() => expectedOrder)), { timeout: 10_000 });
 });

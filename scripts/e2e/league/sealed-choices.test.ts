@@ -8,13 +8,15 @@ import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { matchSeeds } from "../../../league-manager/league/seeds.ts";
 import { startTestLeague, type TestLeague, type TestPlace } from "../../testing/league.ts";
 
-/** Every byte that a player was sent, in order, and whether its match was still open when it came. */
-interface Heard {
+/** The data that one player has received. */
+interface Received {
+  /** Requests and answers with headers, until the result of the match. */
   readonly open: string[];
+  /** The player's token. */
   readonly tokens: string[];
   readonly messages: Message[];
-  /** What the player learned of its own: it may see that. */
-  own: string[];
+  /** Secrets that the player may know: signatures of its messages and its bot seeds. */
+  readonly ownSecrets: string[];
 }
 
 interface Message {
@@ -25,9 +27,10 @@ interface Message {
 }
 
 /**
- * A player on bare HTTP that answers with what `choose` gives, `before` that doing whatever it likes, and keeps every byte.
+ * Returns a function that starts a player on plain HTTP. The player answers with the move of `choose`, calls `before` first, and records what it
+ * receives in `received`.
  */
-function scriptedPlayer(heard: Heard, choose: (tick: number) => unknown, before: (ask: Ask) => Promise<void>) {
+function scriptedPlayer(received: Received, choose: (tick: number) => unknown, before: (ask: Ask) => Promise<void>) {
   return async ({ name, manager, port }: TestPlace): Promise<RunningAgent> => {
     let referee = "";
     let self = name;
@@ -49,19 +52,19 @@ function scriptedPlayer(heard: Heard, choose: (tick: number) => unknown, before:
     };
     const answer = async ({ type, message_id, payload, auth_token }: Message): Promise<object> => {
       const { match_id, tick } = payload as { match_id: string; tick: number };
-      if (auth_token !== undefined) heard.own.push(auth_token);
+      if (auth_token !== undefined) received.ownSecrets.push(auth_token);
       if (type === "ROUND_ANNOUNCEMENT") {
         const { matches } = payload as { matches: { referee_endpoint: string }[] };
         referee = matches[0]?.referee_endpoint ?? "";
       }
       if (type === "GAME_INVITE") {
-        heard.own.push(String(payload.bot_seed));
+        received.ownSecrets.push(String(payload.bot_seed));
         self = (payload.roles as Record<string, string>)[String(payload.your_role)] ?? "";
         return envelope("GAME_INVITE_RESPONSE", { match_id, accept: true }, message_id);
       }
       if (type !== "MOVE_REQUEST") return {};
       await before(async (to, method, params) => {
-        heard.open.push(await post(to === "referee" ? referee : manager, method, params));
+        received.open.push(await post(to === "referee" ? referee : manager, method, params));
       });
       const move = choose(tick);
       return envelope("MOVE_RESPONSE", { match_id, tick, move }, message_id);
@@ -70,8 +73,8 @@ function scriptedPlayer(heard: Heard, choose: (tick: number) => unknown, before:
       let body = "";
       for await (const chunk of request.setEncoding("utf8")) body += chunk;
       const { id, params } = JSON.parse(body) as { id: number; params: { arguments: Message } };
-      heard.messages.push(params.arguments);
-      if (params.arguments.type !== "GAME_RESULT") heard.open.push(JSON.stringify(request.headers) + body);
+      received.messages.push(params.arguments);
+      if (params.arguments.type !== "GAME_RESULT") received.open.push(JSON.stringify(request.headers) + body);
       const result = { content: [{ type: "text", text: JSON.stringify(await answer(params.arguments)) }] };
       response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
     });
@@ -85,15 +88,15 @@ function scriptedPlayer(heard: Heard, choose: (tick: number) => unknown, before:
       name: "league_message",
       arguments: envelope("PLAYER_REGISTER_REQUEST", me),
     });
-    heard.tokens.push(...(/"auth_token\\":\\"([\w-]+)/.exec(registered)?.slice(1) ?? []));
+    received.tokens.push(...(/"auth_token\\":\\"([\w-]+)/.exec(registered)?.slice(1) ?? []));
     return { stop: async () => void server.close().closeAllConnections() };
   };
 }
 
 type Ask = (to: "referee" | "manager", method: string, params: object) => Promise<void>;
 
-/** Everything that somebody curious may call while a turn is open. */
-async function lookAround(ask: Ask): Promise<void> {
+/** Calls every interface from which a player could try to learn an open choice. */
+async function probe(ask: Ask): Promise<void> {
   const tool = (name: string, args: object) => ({ name, arguments: args });
   await ask("referee", "tools/call", tool("get_game_state", { match_id: "R1M1" }));
   await ask("referee", "tools/call", tool("get_game_state", { match_id: "game/R1M1", auth_token: "guess" }));
@@ -106,11 +109,11 @@ async function lookAround(ask: Ask): Promise<void> {
   await ask("manager", "tools/call", tool("get_standings", { league_id: "game" }));
 }
 
-const newHeard = (): Heard => ({ open: [], tokens: [], messages: [], own: [] });
-const nothing = async (): Promise<void> => {};
+const newReceived = (): Received => ({ open: [], tokens: [], messages: [], ownSecrets: [] });
+const doNothing = async (): Promise<void> => {};
 
-/** Ids and times differ from run to run and say nothing; the rest must not differ. */
-const plain = (texts: readonly string[]): string[] =>
+/** Replaces values that differ between runs, such as ids and times. */
+const normalized = (texts: readonly string[]): string[] =>
   texts.map((text) =>
     text
       .replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g, "UUID")
@@ -126,29 +129,29 @@ const plain = (texts: readonly string[]): string[] =>
 let league: TestLeague | undefined;
 afterEach(() => league?.stop());
 
-/** Plays one match; P01 answers at once, P02 looks around before each answer. Returns what P02 was sent while the match was open. */
+/** Plays one match. P01 answers immediately; P02 calls `probe` before each answer, when P01 has answered. Resolves with the data that both have received. */
 async function play(
   game: string,
   options: object,
   first: (tick: number) => unknown,
   second: (tick: number) => unknown,
 ) {
-  const [quick, curious] = [newHeard(), newHeard()];
-  const answered = { first: Promise.withResolvers<void>() };
+  const [quick, curious] = [newReceived(), newReceived()];
+  let firstAnswered = Promise.withResolvers<void>();
   const firstAnswers = (tick: number): unknown => {
-    answered.first.resolve();
+    firstAnswered.resolve();
     return first(tick);
   };
   league = await startTestLeague({
     leagues: [{ league_id: "game", game, options }],
     players: [
-      { name: "Quick", start: scriptedPlayer(quick, firstAnswers, nothing) },
+      { name: "Quick", start: scriptedPlayer(quick, firstAnswers, doNothing) },
       {
         name: "Curious",
         start: scriptedPlayer(curious, second, async (ask) => {
-          await answered.first.promise;
-          answered.first = Promise.withResolvers();
-          await lookAround(ask);
+          await firstAnswered.promise;
+          firstAnswered = Promise.withResolvers();
+          await probe(ask);
         }),
       },
     ],
@@ -159,69 +162,72 @@ async function play(
   return { quick, curious, log };
 }
 
-describe("nothing sealed leaves (PROTOCOL.md, section 3)", () => {
+describe("an open turn (PROTOCOL.md, section 3)", () => {
   test.each<[string, object, readonly unknown[], unknown]>([
     ["rps.v1", {}, ["rock", "paper", "scissors"], "paper"],
     ["even_odd.v1", { rounds_to_win: 1, max_rounds: 1 }, [1, 2, 3, 4, 5], 2],
-  ])("%s: what a player is sent while the turn is open does not depend on the other's choice", async (...args) => {
-    const [game, options, choices, own] = args;
+  ])("of %s sends a player the same data whatever the other player has chosen", async (...args) => {
+    const [game, options, choices, ownChoice] = args;
     const seen: string[][] = [];
     for (const choice of choices) {
       const { curious } = await play(
         game,
         options,
         () => choice,
-        () => own,
+        () => ownChoice,
       );
       const beforeTheEnd = curious.open.filter(
         (text) => !text.includes("ROUND_RESULT") && !/ROUND_END|STANDINGS/.test(text),
       );
       expect(beforeTheEnd.length).toBeGreaterThan(9);
-      seen.push(plain(beforeTheEnd).sort());
+      seen.push(normalized(beforeTheEnd).sort());
     }
     for (const other of seen.slice(1)) expect(other).toEqual(seen[0]);
   });
 
-  test.each([1, 2, 3])("random games (%i): no seed, no token of another, no hash of an open entry", async (round) => {
-    const random = createRandom(`sealed ${round}`);
-    const pick = () => random.pick(["rock", "paper", "scissors"]);
-    const { quick, curious, log } = await play("rps.v1", { best_of: 7 }, pick, pick);
-    const bytes = curious.open.join("\n");
-    const seed = matchSeeds("test")("game", "R1M1", 1);
-    expect(bytes).not.toContain(seed);
-    expect(bytes).toContain(sha256Hex(seed)); // the commitment is public
-    const secrets = [...quick.tokens, ...quick.own].filter((secret) => !curious.own.includes(secret));
-    expect(secrets.length).toBeGreaterThan(2);
-    for (const secret of secrets) {
-      expect(bytes).not.toContain(secret);
-      expect(bytes).not.toContain(sha256Hex(secret));
-    }
-    for (const entry of log) expect(bytes).not.toContain(sha256Hex(entry));
-  });
+  test.each([1, 2, 3])(
+    "reveals no seed, no secret of the other player and no hash of a log entry in a random game (%i)",
+    async (round) => {
+      const random = createRandom(`sealed ${round}`);
+      const pick = () => random.pick(["rock", "paper", "scissors"]);
+      const { quick, curious, log } = await play("rps.v1", { best_of: 7 }, pick, pick);
+      const bytes = curious.open.join("\n");
+      const seed = matchSeeds("test")("game", "R1M1", 1);
+      expect(bytes).not.toContain(seed);
+      expect(bytes).toContain(sha256Hex(seed)); // the commitment is public
+      const secrets = [...quick.tokens, ...quick.ownSecrets].filter((secret) => !curious.ownSecrets.includes(secret));
+      expect(secrets.length).toBeGreaterThan(2);
+      for (const secret of secrets) {
+        expect(bytes).not.toContain(secret);
+        expect(bytes).not.toContain(sha256Hex(secret));
+      }
+      for (const entry of log) expect(bytes).not.toContain(sha256Hex(entry));
+    },
+  );
 });
 
-/** Plays one match to its end and until both players have heard all of the news. */
-async function heardByBoth(): Promise<readonly [Heard, Heard]> {
-  const both = [newHeard(), newHeard()] as const;
+/** Plays one match until both players have received its last notifications. Resolves with the data that they have received. */
+async function playAndReceive(): Promise<readonly [Received, Received]> {
+  const both = [newReceived(), newReceived()] as const;
   league = await startTestLeague({
     leagues: [{ league_id: "game", game: "rps.v1", options: { best_of: 3 } }],
-    players: both.map((heard, index) => ({
+    players: both.map((received, index) => ({
       name: `Player${index + 1}`,
-      start: scriptedPlayer(heard, () => ["rock", "paper"][index], nothing),
+      start: scriptedPlayer(received, () => ["rock", "paper"][index], doNothing),
     })),
   });
   await league.completed;
   const last = ["GAME_RESULT", "ROUND_END", "LEAGUE_STANDINGS_UPDATE"];
-  const typesOf = ({ messages }: Heard) => messages.map(({ type }) => type);
-  await vi.waitFor(() => both.map((heard) => expect(typesOf(heard)).toEqual(expect.arrayContaining(last))), {
+  const typesOf = ({ messages }: Received) => messages.map(({ type }) => type);
+  await vi.waitFor(() => both.map((received) => expect(typesOf(received)).toEqual(expect.arrayContaining(last))), {
     timeout: 10_000,
   });
   return both;
 }
 
-describe("what each player is told is for that player alone", () => {
-  test("each role's bot seed is its own, and comes from the match's seed", async () => {
-    const both = await heardByBoth();
+describe("messages to a player", () => {
+  test("contain the bot seed of its role only, which is derived from the match's seed", async () => {
+    const both = await playAndReceive();
     const invitations = both.map(({ messages }) => messages.find(({ type }) => type === "GAME_INVITE")?.payload);
     const seeds = invitations.map((payload) => String(payload?.bot_seed));
     const seed = matchSeeds("test")("game", "R1M1", 1);
@@ -233,15 +239,15 @@ describe("what each player is told is for that player alone", () => {
     }
   });
 
-  test("every message is signed with its player's token, for its match or, as news, for its league", async () => {
-    const both = await heardByBoth();
+  test("are signed with its token for the match, and notifications of the league for the league", async () => {
+    const both = await playAndReceive();
     for (const { tokens, messages } of both) {
-      const own = sha256Hex(tokens[0] ?? "");
+      const key = sha256Hex(tokens[0] ?? "");
       const subjectOf = ({ payload: { match_id } }: Message) => (match_id === undefined ? "game" : `game/${match_id}`);
       const signatures = messages.map((one) => [one.type, subjectOf(one), one.auth_token]);
-      expect(signatures).toEqual(signatures.map(([type, subject]) => [type, subject, signFor(own, String(subject))]));
-      const news = signatures.filter(([, subject]) => subject === "game").map(([type]) => type);
-      expect(news).toEqual(["ROUND_ANNOUNCEMENT", "ROUND_START", "ROUND_END", "LEAGUE_STANDINGS_UPDATE"]);
+      expect(signatures).toEqual(signatures.map(([type, subject]) => [type, subject, signFor(key, String(subject))]));
+      const notifications = signatures.filter(([, subject]) => subject === "game").map(([type]) => type);
+      expect(notifications).toEqual(["ROUND_ANNOUNCEMENT", "ROUND_START", "ROUND_END", "LEAGUE_STANDINGS_UPDATE"]);
     }
   });
 });

@@ -6,31 +6,31 @@ import { RPS, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 
-it("a player whose token the operator resets says once that it needs the new one, and plays on when it is restarted with it", async () => {
+it("a player whose token was reset by the operator prints one warning, and continues after a restart with the new token", async () => {
   const test = await testLeague([], RPS);
   const served = start("scripts/league.ts", ["serve", test.file, "--players", "3"]);
   await served.line(/takes registrations at /);
-  const joins = async (name: string, port: number): Promise<Running> => {
-    const place = ["--name", name, "--port", String(port), "--data", join(test.folder, name)];
+  const startPlayer = async (name: string, port: number): Promise<Running> => {
+    const options = ["--name", name, "--port", String(port), "--data", join(test.folder, name)];
     const manager = ["--manager", `http://127.0.0.1:${test.port}/mcp`];
-    const player = start("scripts/league.ts", ["join", "random", ...place, ...manager]);
+    const player = start("scripts/league.ts", ["join", "random", ...options, ...manager]);
     await player.line(/registered as P0\d in rps/);
     return player;
   };
-  const ann = await joins("Ann", test.port + 10);
-  await joins("Bob", test.port + 11);
+  const ann = await startPlayer("Ann", test.port + 10);
+  await startPlayer("Bob", test.port + 11);
   const operator = readFileSync(join(test.folder, "data", "operator-token"), "utf8").trim();
   const reset = await callTool(test.port, "reset_token", { player_id: "P01" }, operator);
-  await joins("Cid", test.port + 12);
+  await startPlayer("Cid", test.port + 12);
 
   const file = join(test.folder, "Ann", "tokens", "player-Ann");
-  const told = await ann.line(/^Ann: messages to P01 are not signed with its token any more/);
-  expect(told).toContain(`write the new one into ${file} and restart this player`);
+  const warning = await ann.line(/^Ann: messages to P01 are not signed with its token any more/);
+  expect(warning).toContain(`write the new one into ${file} and restart this player`);
   await served.line(/^Every league is over/, 40_000);
   ann.signal("SIGINT");
   const { stderr } = await ann.ended;
   expect(stderr.match(/not signed with its token/g)).toHaveLength(1);
 
   writeFileSync(file, `${reset.value.auth_token}\n`);
-  await joins("Ann", test.port + 10);
+  await startPlayer("Ann", test.port + 10);
 }, 60_000);

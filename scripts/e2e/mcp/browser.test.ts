@@ -9,7 +9,7 @@ import { cleanUp, newFolder, start } from "../../testing/processes.ts";
 vi.setConfig({ testTimeout: 60_000 });
 afterEach(cleanUp);
 
-/** A browser that tells this test which page it was given. */
+/** Creates an executable that stands for a browser. `page` resolves with the URL with which it is started. */
 async function testBrowser(folder: string) {
   const page = Promise.withResolvers<string>();
   const server = createServer(async (request, response) => {
@@ -21,21 +21,26 @@ async function testBrowser(folder: string) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const command = join(folder, "test-browser");
-  const tell = `fetch("http://127.0.0.1:${port}/", { method: "POST", body: process.argv[1] })`;
-  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" -e '${tell}' -- "$1"\n`);
+  const report = `fetch("http://127.0.0.1:${port}/", { method: "POST", body: process.argv[1] })`;
+  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" -e '${report}' -- "$1"\n`);
   chmodSync(command, 0o755);
   return { command, page: page.promise, close: () => server.close() };
 }
 
 it.runIf(process.platform === "linux")(
-  "league mcp on a desktop opens the page with its games in the browser",
+  "league mcp opens the page with its games in the browser of a desktop",
   async () => {
     const data = newFolder();
     const browser = await testBrowser(data);
     const port = await freePort();
-    // On a desktop that it does not know, without programs of its own, xdg-open takes $BROWSER.
-    const none = { XDG_CURRENT_DESKTOP: "X-Test", XDG_DATA_DIRS: data, XDG_DATA_HOME: data, XDG_CONFIG_HOME: data };
-    const desktop = { ...none, DISPLAY: ":0", BROWSER: browser.command, CI: "", MCP_DISABLE_BROWSER: "" };
+    // xdg-open uses $BROWSER on an unknown desktop without registered programs.
+    const unknownDesktop = {
+      XDG_CURRENT_DESKTOP: "X-Test",
+      XDG_DATA_DIRS: data,
+      XDG_DATA_HOME: data,
+      XDG_CONFIG_HOME: data,
+    };
+    const desktop = { ...unknownDesktop, DISPLAY: ":0", BROWSER: browser.command, CI: "", MCP_DISABLE_BROWSER: "" };
     const command = start("scripts/league.ts", ["mcp", "--port", String(port), "--data", data], desktop, "pipe");
     expect(await browser.page).toBe(`http://127.0.0.1:${port}`);
     command.stdin?.end();

@@ -3,15 +3,15 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { cleanUp, newFolder, type Running, start } from "../../testing/processes.ts";
 
-/** Each test starts several processes, also on slow machines. */
+/** Each test starts several processes, which takes long on slow machines. */
 vi.setConfig({ testTimeout: 120_000 });
 
-/** The process `league mcp`, by the bare wire: how it begins, what it lets out, and every way in which it ends. */
 afterEach(cleanUp);
 
-// biome-ignore lint/suspicious/noExplicitAny: the tests look into whatever comes
+// biome-ignore lint/suspicious/noExplicitAny: JSON from the wire
 type Answer = any;
 
+/** A process `league mcp`. */
 interface Command extends Running {
   /** Sends a request and resolves with its answer. */
   ask(method: string, params?: object): Promise<Answer>;
@@ -19,40 +19,41 @@ interface Command extends Running {
   readonly lines: readonly string[];
 }
 
-const started = (args: readonly string[]): Command => {
+const startCommand = (args: readonly string[]): Command => {
   const running = start("scripts/league.ts", ["mcp", ...args], {}, "pipe");
   const lines: string[] = [];
-  const waiting = new Map<number, (answer: Answer) => void>();
+  const pending = new Map<number, (answer: Answer) => void>();
   createInterface({ input: running.stdout }).on("line", (line) => {
     lines.push(line);
     const answer = JSON.parse(line);
-    waiting.get(answer.id)?.(answer);
+    pending.get(answer.id)?.(answer);
   });
   let last = 0;
   const ask: Command["ask"] = (method, params) =>
     new Promise((resolve, reject) => {
       const id = ++last;
-      waiting.set(id, resolve);
+      pending.set(id, resolve);
       running.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
       running.ended.then(({ stderr }) => reject(new Error(`ended without an answer to ${method}:\n${stderr}`)));
     });
   return { ...running, ask, lines };
 };
 
-const ownHost = async (data = newFolder()): Promise<{ command: Command; port: number; data: string }> => {
+/** Starts the command with a free port, so that it hosts games itself. */
+const startHosting = async (data = newFolder()): Promise<{ command: Command; port: number; data: string }> => {
   const port = await freePort();
-  return { command: started(["--port", String(port), "--data", data]), port, data };
+  return { command: startCommand(["--port", String(port), "--data", data]), port, data };
 };
 
 const INITIALIZE = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
 
-/** The result of a tool's call. */
+/** Calls a tool; resolves with its result. */
 const call = async (command: Command, name: string, args: object): Promise<Answer> =>
   (await command.ask("tools/call", { name, arguments: args })).result;
 
 describe("league mcp", () => {
-  it("ends with 0 when stdin does, has answered by then, and lets only protocol out", async () => {
-    const { command, port } = await ownHost();
+  it("answers all requests and exits with 0 when stdin ends, and prints only protocol messages on stdout", async () => {
+    const { command, port } = await startHosting();
     const ping = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`;
     command.stdin?.end(`garbage\n${ping(1)}{}\n\n${"x".repeat(11_000_000)}\n${ping(2)}`);
     const { code, stdout, stderr } = await command.ended;
@@ -73,15 +74,15 @@ describe("league mcp", () => {
   it.each([
     ["SIGTERM", 0],
     ["SIGINT", 130],
-  ] as const)("stops at %s and leaves its games to the next one", async (signal, code) => {
-    const { command, port, data } = await ownHost();
+  ] as const)("stops after %s; the next process continues with its sessions", async (signal, code) => {
+    const { command, port, data } = await startHosting();
     await command.ask("tools/list");
     const register = async () => (await fetch(`http://127.0.0.1:${port}/agents`, { method: "POST" })).json();
     const { token } = (await register()) as { token: string };
     command.signal(signal);
     expect((await command.ended).code).toBe(code);
 
-    const next = started(["--port", String(port), "--data", data]);
+    const next = startCommand(["--port", String(port), "--data", data]);
     await next.ask("ping");
     const sessions = await fetch(`http://127.0.0.1:${port}/sessions`, {
       headers: { authorization: `Bearer ${token}` },
@@ -91,17 +92,17 @@ describe("league mcp", () => {
     expect((await next.ended).code).toBe(0);
   });
 
-  it("stops when nobody reads it any more", async () => {
-    const { command } = await ownHost();
+  it("stops when its stdout is closed", async () => {
+    const { command } = await startHosting();
     await command.ask("ping");
     command.stdout.destroy();
     command.stdin?.write('{"jsonrpc":"2.0","id":9,"method":"ping"}\n');
     expect((await command.ended).code).toBe(0);
   });
 
-  it("two at once have a port and a data file each", async () => {
+  it("two processes with one data folder use separate ports and data files", async () => {
     const data = newFolder();
-    const both = [started(["--data", data]), started(["--data", data])];
+    const both = [startCommand(["--data", data]), startCommand(["--data", data])];
     await Promise.all(both.map((command) => command.ask("ping")));
     const pages = await Promise.all(both.map((command) => command.line(/serving/)));
     expect(new Set(pages).size).toBe(2);
@@ -109,15 +110,15 @@ describe("league mcp", () => {
     for (const { ended } of both) expect((await ended).code).toBe(0);
   });
 
-  it("goes on with its games when another command has taken its file, and when no command uses their file", async () => {
+  it("continues games whose data file is used by another process, and games whose data file is not in use", async () => {
     const data = newFolder();
-    const begin = async () => {
-      const command = started(["--data", data]);
+    const connect = async () => {
+      const command = startCommand(["--data", data]);
       await command.ask("initialize", INITIALIZE);
       command.stdin?.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
       return command;
     };
-    const game = async (command: Command): Promise<{ game_id: string; seat_token: string }> => {
+    const createGame = async (command: Command): Promise<{ game_id: string; seat_token: string }> => {
       const made = await call(command, "createGame", { template: "chess", opponent: "agent" });
       return made.structuredContent;
     };
@@ -125,14 +126,14 @@ describe("league mcp", () => {
       command.stdin?.end();
       expect((await command.ended).code).toBe(0);
     };
-    const first = await begin();
-    const ofFirst = await game(first);
-    const second = await begin();
-    const ofSecond = await game(second);
+    const first = await connect();
+    const ofFirst = await createGame(first);
+    const second = await connect();
+    const ofSecond = await createGame(second);
     await end(first);
     await end(second);
 
-    const isPlayed = async (command: Command, { game_id, seat_token }: typeof ofFirst, move: string) => {
+    const expectPlayable = async (command: Command, { game_id, seat_token }: typeof ofFirst, move: string) => {
       const joined = await call(command, "joinGame", { game_id });
       expect(joined.structuredContent).toMatchObject({ game_id, your_role: "black" });
       const answer = await call(command, "finishTurn", { game_id, seat_token, move });
@@ -140,16 +141,16 @@ describe("league mcp", () => {
       const read = await command.ask("resources/read", { uri: `game://state/${game_id}` });
       expect(JSON.parse(read.result.contents[0].text)).toMatchObject({ session_id: game_id, tick: 1 });
     };
-    // The second command now starts first and takes the first one's file.
-    const secondAgain = await begin();
-    await isPlayed(secondAgain, ofSecond, "e2e4");
-    const firstAgain = await begin();
-    await isPlayed(firstAgain, ofFirst, "d2d4");
+    // The second command now starts first and uses the file of the first one.
+    const secondAgain = await connect();
+    await expectPlayable(secondAgain, ofSecond, "e2e4");
+    const firstAgain = await connect();
+    await expectPlayable(firstAgain, ofFirst, "d2d4");
     await end(secondAgain);
     await end(firstAgain);
   });
 
-  it("finds the games that a session host has left in its folder", async () => {
+  it("continues games of a session host that has used its data folder", async () => {
     const data = newFolder();
     const port = await freePort();
     const host = start("referee/main.ts", ["--alone", "--port", String(port), "--data", data]);
@@ -161,19 +162,19 @@ describe("league mcp", () => {
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
     });
     const { game_id, seat_token } = ((await response.json()) as Answer).result.structuredContent;
-    const command = started(["--data", data]);
+    const command = startCommand(["--data", data]);
     const wait = { game_id, seat_token, timeout_s: 0 };
-    const refused = await command.ask("tools/call", { name: "waitForNextTurn", arguments: wait });
-    expect(refused.error.message).toMatch(/referee-\d+\.sqlite is in use by a process that does not share its games/);
+    const rejected = await command.ask("tools/call", { name: "waitForNextTurn", arguments: wait });
+    expect(rejected.error.message).toMatch(/referee-\d+\.sqlite is in use by a process that does not share its games/);
     host.signal("SIGTERM");
     await host.ended;
     expect((await call(command, "waitForNextTurn", wait)).structuredContent).toMatchObject({ game_id });
   });
 
-  it("says in one line which port is taken", async () => {
-    const { command, port, data } = await ownHost();
+  it("names a port in use in one line", async () => {
+    const { command, port, data } = await startHosting();
     await command.ask("ping");
-    const { code, stdout, stderr } = await started(["--port", String(port), "--data", data]).ended;
+    const { code, stdout, stderr } = await startCommand(["--port", String(port), "--data", data]).ended;
     expect([code, stdout, stderr]).toEqual([
       1,
       "",
@@ -184,29 +185,29 @@ describe("league mcp", () => {
   it.each([
     ["ftp://127.0.0.1/mcp", "give a URL such as"],
     ["nonsense", "give a URL such as"],
-  ])("does not take %s for an endpoint", async (url, expected) => {
-    const { code, stdout, stderr } = await started(["--url", url]).ended;
+  ])("rejects the endpoint %s", async (url, expected) => {
+    const { code, stdout, stderr } = await startCommand(["--url", url]).ended;
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(expected);
   });
 
-  it("bridges or hosts, not both", async () => {
-    const { code, stderr } = await started(["--url", "http://127.0.0.1:9", "--port", "1"]).ended;
+  it("rejects --url together with --port", async () => {
+    const { code, stderr } = await startCommand(["--url", "http://127.0.0.1:9", "--port", "1"]).ended;
     expect(code).toBe(2);
     expect(stderr).toContain("cannot be used with option");
   });
 });
 
 describe("league mcp --url", () => {
-  it("tells each request that the server is down, and goes on when it is back, in the session that it had", async () => {
+  it("answers requests with an error while the server is down, and continues the session after each restart", async () => {
     const port = await freePort();
     const host = ["--alone", "--port", String(port), "--data", newFolder()];
-    const command = started(["--url", `http://127.0.0.1:${port}`]);
+    const command = startCommand(["--url", `http://127.0.0.1:${port}`]);
     expect((await command.ask("initialize", INITIALIZE)).error.message).toMatch(/cannot be reached/);
-    for (const life of [1, 2, 3]) {
+    for (const run of [1, 2, 3]) {
       const server = start("referee/main.ts", host);
       await server.line(/session host at/);
-      if (life === 1) {
+      if (run === 1) {
         expect((await command.ask("initialize", INITIALIZE)).result.serverInfo.name).toBe("referee");
         command.stdin?.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
       }

@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startTestHost, type TestHost } from "../../../referee/rest/testing/host.ts";
 import { cleanUp, newFolder, root } from "../../testing/processes.ts";
 
-/** Each test starts several processes, on whatever machine. */
+/** Each test starts several processes, which takes long on slow machines. */
 vi.setConfig({ testTimeout: 120_000 });
 
-/** The MCP Inspector's command line, as `npx @modelcontextprotocol/inspector --cli` runs it. */
+/** The program that `npx @modelcontextprotocol/inspector --cli` runs. */
 const CLI = join(root, "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js");
 
 let host: TestHost;
@@ -20,26 +20,27 @@ afterEach(async () => {
   await cleanUp();
 });
 
-/** What the Inspector prints; it rejects when the Inspector ends with anything but 0. */
-async function inspect(target: readonly string[], ...asked: readonly string[]): Promise<unknown> {
-  const env = { PATH: process.env.PATH, HOME: newFolder() }; // it keeps a catalogue of servers at home
-  const args = [CLI, "--cli", ...target, "--format", "json", ...asked];
+/** Runs the Inspector; resolves with the JSON that it prints. Rejects if its exit code is not 0. */
+async function inspect(target: readonly string[], ...request: readonly string[]): Promise<unknown> {
+  const env = { PATH: process.env.PATH, HOME: newFolder() }; // the Inspector stores a list of servers in HOME
+  const args = [CLI, "--cli", ...target, "--format", "json", ...request];
   const { stdout } = await promisify(execFile)(process.execPath, args, { env });
   return JSON.parse(stdout);
 }
 
-/** Both transports and both eras; each run of the Inspector costs seconds. */
-const ways = {
+/** The arguments for each transport. */
+const transports = {
   "over HTTP": () => [`${host.url}/mcp`, "--transport", "http"],
   "over stdio": () => [process.execPath, `${root}scripts/league.ts`, "mcp", "--data", newFolder()],
 } as const;
 
-describe("the Inspector", () => {
+// Each transport is tested with one protocol era, because a run of the Inspector takes seconds.
+describe("the MCP Inspector", () => {
   it.each([
     ["over HTTP", "modern"],
     ["over stdio", "legacy"],
-  ] as const)("%s lists and calls tools, %s", async (way, era) => {
-    const target = [...ways[way](), "--protocol-era", era];
+  ] as const)("%s lists and calls tools in the %s era", async (transport, era) => {
+    const target = [...transports[transport](), "--protocol-era", era];
     expect(await inspect(target, "--method", "tools/list")).toMatchObject({
       result: { tools: expect.arrayContaining([expect.objectContaining({ name: "createGame" })]) },
     });

@@ -19,13 +19,14 @@ async function connect(revision: string): Promise<TestClient> {
   return client;
 }
 
-/** What an LLM is given of a tool's answer: its text. */
+/** Returns the text of a tool's answer, which is what an LLM reads. */
 async function textOf(answer: Promise<unknown>): Promise<string> {
   const { content } = (await answer) as { content: readonly { readonly type: string; readonly text?: string }[] };
   return content.flatMap(({ text }) => text ?? []).join("\n");
 }
 
-const found = (text: string, pattern: RegExp): string => {
+/** Returns the first group of a pattern. Throws if the text does not match. */
+const matchIn = (text: string, pattern: RegExp): string => {
   const [, value] = pattern.exec(text) ?? [];
   if (value === undefined) throw new Error(`no ${pattern} in: ${text}`);
   return value;
@@ -39,25 +40,25 @@ interface Seat {
 
 const seatIn = (client: TestClient, text: string): Seat => ({
   client,
-  game_id: found(text, /Game ([\w-]+)\./),
-  seat_token: found(text, /seat_token \(secret, told once\): ([\w-]+)/),
+  game_id: matchIn(text, /Game ([\w-]+)\./),
+  seat_token: matchIn(text, /seat_token \(secret, told once\): ([\w-]+)/),
 });
 
-/** An agent that reads texts alone: waits, chooses among the moves it is told, and says so until it is told that the game is over. */
+/** Plays a seat by the texts of the tools only: waits for its turns and makes random legal moves until the game is over. */
 async function playByText({ client, ...seat }: Seat, seed: string): Promise<{ moves: string[]; last: string }> {
   const random = createRandom(seed);
   const moves: string[] = [];
   for (let text = await textOf(client.call("waitForNextTurn", seat)); ; ) {
     if (text.includes("The game is over")) return { moves, last: text };
     if (text.includes("Your turn")) {
-      const move = random.pick(found(text, /Legal moves[^:]*: (.*)/).split(", "));
+      const move = random.pick(matchIn(text, /Legal moves[^:]*: (.*)/).split(", "));
       moves.push(move);
       text = await textOf(client.call("finishTurn", { ...seat, move }));
     } else text = await textOf(client.call("waitForNextTurn", seat));
   }
 }
 
-/** Both ends of a game between two clients that share nothing but the game's id. */
+/** Creates a game with one client and joins it by its id with another one. */
 async function openGame(game: object, creator: string, joiner: string): Promise<readonly [Seat, Seat]> {
   const one = await connect(creator);
   const two = await connect(joiner);
@@ -69,11 +70,11 @@ async function openGame(game: object, creator: string, joiner: string): Promise<
 const logOf = async ({ game_id, seat_token }: Seat): Promise<readonly { role: string; action: unknown }[]> =>
   (await host?.call("GET", `/sessions/${game_id}/log`, { token: seat_token }))?.json.actions;
 
-describe("two independent MCP clients, each seeing only its tools' texts", () => {
+describe("two MCP clients that read only the texts of tools", () => {
   it.each([
     ["chess", "2025-11-25", "2026-07-28"],
     ["rps", "2026-07-28", "2024-11-05"],
-  ])("play a whole game of %s (%s against %s)", async (template, creator, joiner) => {
+  ])("play a game of %s to the end (%s against %s)", async (template, creator, joiner) => {
     const options = template === "rps" ? { best_of: 9 } : {};
     const [first, second] = await openGame({ template, options }, creator, joiner);
     const [one, two] = await Promise.all([playByText(first, "one"), playByText(second, "two")]);
@@ -88,16 +89,16 @@ describe("two independent MCP clients, each seeing only its tools' texts", () =>
   });
 });
 
-describe("a client that dies mid-game", () => {
-  it("leaves its seat to whoever holds it next", async () => {
+describe("a client that is closed during a game", () => {
+  it("can be replaced by another client with the token of its seat", async () => {
     const [first, second] = await openGame({ template: "tic_tac_toe" }, "2025-11-25", "2026-07-28");
     const opening = await textOf(first.client.call("finishTurn", { ...argsOf(first), move: "b2" }));
     expect(opening).toContain("Waiting for o");
     const waiting = first.client.call("waitForNextTurn", argsOf(first));
     await first.client.close();
     await expect(waiting).rejects.toThrow();
-    const heir = { ...first, client: await connect("2026-07-28") };
-    const [one, two] = await Promise.all([playByText(heir, "heir"), playByText(second, "two")]);
+    const replacement = { ...first, client: await connect("2026-07-28") };
+    const [one, two] = await Promise.all([playByText(replacement, "replacement"), playByText(second, "two")]);
     expect(one.last).toContain("The game is over");
     expect(await logOf(second)).toHaveLength(1 + one.moves.length + two.moves.length);
   });

@@ -6,10 +6,9 @@ import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { lastPlayer, startTestLeague, type TestLeague } from "../../testing/league.ts";
 import { cleanUp, newFolder, type Running, root, start } from "../../testing/processes.ts";
 
-/** Each test starts several processes, on whatever machine. */
+/** Each test starts several processes, which takes long on slow machines. */
 vi.setConfig({ testTimeout: 120_000 });
 
-/** `league mcp` as a process, spoken to by the official clients in both eras and by the bare wire. */
 const connected: TestClient[] = [];
 let testLeague: TestLeague | null = null;
 afterEach(async () => {
@@ -19,73 +18,74 @@ afterEach(async () => {
   await cleanUp();
 });
 
-/** A client of the command `league mcp ARGS`, and the lines that the command says. */
+/** Connects a client to the command `league mcp ARGS`. `stderrLines` receives the lines that the command prints on stderr. */
 async function connect(revision: string, args: readonly string[], env: Record<string, string> = {}) {
-  const said: string[] = [];
+  const stderrLines: string[] = [];
   const target = {
     command: process.execPath,
     args: [`${root}scripts/league.ts`, "mcp", ...args],
     env: { PATH: process.env.PATH ?? "", ...env },
-    onLine: (line: string) => void said.push(line),
+    onLine: (line: string) => void stderrLines.push(line),
   };
   const client = await clients[revision]?.(target);
   if (!client) throw new Error(`no client of ${revision}`);
   connected.push(client);
-  return { client, said };
+  return { client, stderrLines };
 }
 
+/** The environment that adds the fixtures of the conformance suite to a server. */
 const FIXTURES = { NODE_OPTIONS: `--import=${new URL("../../conformance/preload.ts", import.meta.url)}` };
 const REVISIONS = ["2024-11-05", "2025-11-25", "2025-11-25 of SDK 2", "2026-07-28"];
 
-/** What holds of every server behind the command that has the conformance suite's fixtures. */
-async function speaksFluently(client: TestClient): Promise<void> {
+/** Checks tools, templates, progress, sampling, elicitation and errors of a server with the fixtures of the conformance suite. */
+async function expectCompleteServer(client: TestClient): Promise<void> {
   expect((await client.tools()).map(({ name }) => name)).toEqual(expect.arrayContaining(["test_sampling"]));
   expect(await client.templates()).toContain("game://state/{match_id}");
-  const heard: number[] = [];
-  const onprogress = ({ progress }: { progress: number }): void => void heard.push(progress);
+  const received: number[] = [];
+  const onprogress = ({ progress }: { progress: number }): void => void received.push(progress);
   await client.call("test_tool_with_progress", {}, { onprogress });
-  // The SDK's clients drop what they read together with the result, as a busy one does; what they tell is in order.
-  expect(heard).toEqual([0, 50, 100].slice(0, Math.max(1, heard.length)));
+  // Clients of the SDK drop progress notifications that they read together with the result.
+  expect(received).toEqual([0, 50, 100].slice(0, Math.max(1, received.length)));
   expect(JSON.stringify(await client.call("test_sampling", { prompt: "?" }))).toContain("forty-two");
   expect(JSON.stringify(await client.call("test_elicitation", { message: "?" }))).toContain("a@example.org");
   await expect(client.read("test://nothing")).rejects.toThrow(/Unknown resource/);
 }
 
-describe.each(REVISIONS)("an official client at %s", (revision) => {
-  it("of a command that hosts games itself", async () => {
+describe.each(REVISIONS)("an official client of revision %s", (revision) => {
+  it("uses a command that hosts games", async () => {
     const port = await freePort();
     const args = ["--port", String(port), "--data", newFolder()];
-    const { client, said } = await connect(revision, args, FIXTURES);
-    await speaksFluently(client);
-    expect(said[0]).toBe(
+    const { client, stderrLines } = await connect(revision, args, FIXTURES);
+    await expectCompleteServer(client);
+    expect(stderrLines[0]).toBe(
       `mcp: serving http://127.0.0.1:${port}/mcp on stdio; its pages are at http://127.0.0.1:${port}/`,
     );
     expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
     expect(client.errors).toEqual([]);
   });
 
-  it("of a command that bridges to a host", async () => {
+  it("uses a command that bridges to a session host", async () => {
     const { url } = await startHost(FIXTURES);
     const { client } = await connect(revision, ["--url", url]);
-    await speaksFluently(client);
+    await expectCompleteServer(client);
     expect(client.errors).toEqual([]);
   });
 
-  it("of two commands, one of which bridges to the other: two agents play each other", async () => {
+  it("plays against a client of a second command that bridges to the first", async () => {
     const port = await freePort();
     const { client: ann } = await connect(revision, ["--port", String(port), "--data", newFolder()]);
-    const made = await taken(ann.call("createGame", { template: "tic_tac_toe.v1" }));
+    const created = await answerOf(ann.call("createGame", { template: "tic_tac_toe.v1" }));
     const { client: bob } = await connect(revision, ["--url", `http://127.0.0.1:${port}`]);
-    const joined = await taken(bob.call("joinGame", { game_id: made.game_id }));
-    await bob.subscribe([`game://state/${made.game_id}`]);
+    const joined = await answerOf(bob.call("joinGame", { game_id: created.game_id }));
+    await bob.subscribe([`game://state/${created.game_id}`]);
 
     const { game_id, seat_token } = joined;
-    const impatient = new AbortController();
-    const waited = bob.call("waitForNextTurn", { game_id, seat_token }, { signal: impatient.signal });
-    impatient.abort();
+    const cancelled = new AbortController();
+    const waited = bob.call("waitForNextTurn", { game_id, seat_token }, { signal: cancelled.signal });
+    cancelled.abort();
     await expect(waited).rejects.toThrow();
-    const over = await Promise.all([playOut(ann, made), playOut(bob, joined)]);
-    expect(over.map(({ status, result }) => [status, result?.termination])).toEqual([
+    const endings = await Promise.all([playOut(ann, created), playOut(bob, joined)]);
+    expect(endings.map(({ status, result }) => [status, result?.termination])).toEqual([
       ["completed", "normal"],
       ["completed", "normal"],
     ]);
@@ -96,11 +96,11 @@ describe.each(REVISIONS)("an official client at %s", (revision) => {
   });
 });
 
-/** One client of each era: the servers are the same for all. */
+/** One client of each era. The servers behave in the same way for all clients. */
 describe.each(["2025-11-25 of SDK 2", "2026-07-28"])(
-  "an official client at %s, of servers that come and go",
+  "an official client of revision %s whose server ends or starts",
   (revision) => {
-    it("of a command whose host is killed: it goes on with the next one, and is told to read again", async () => {
+    it("continues with a restarted host, and receives updates of its subscribed resources", async () => {
       const { url, host, run } = await startHost();
       const { client } = await connect(revision, ["--url", url]);
       await client.subscribe(["game://state/R1M1"]);
@@ -114,12 +114,12 @@ describe.each(["2025-11-25 of SDK 2", "2026-07-28"])(
       expect(client.errors).toEqual([]);
     });
 
-    it("of commands that bridge to a manager and a referee: it is told of a running league", async () => {
-      const watching: TestClient[] = [];
+    it("receives updates of a running league through commands that bridge to a manager and a referee", async () => {
+      const subscribed: TestClient[] = [];
       const watch = async (url: string, uri: string): Promise<void> => {
         const { client } = await connect(revision, ["--url", url]);
         await client.subscribe([uri]);
-        watching.push(client);
+        subscribed.push(client);
       };
       testLeague = await startTestLeague({
         leagues: [{ league_id: "rps", game: "rps.v1" }],
@@ -135,7 +135,7 @@ describe.each(["2025-11-25 of SDK 2", "2026-07-28"])(
         ],
       });
       await testLeague.completed;
-      const [manager, referee] = watching;
+      const [manager, referee] = subscribed;
       await vi.waitFor(() => expect(manager?.updated).toContain("league://standings"), PATIENCE);
       await vi.waitFor(() => expect(referee?.updated).toContain("game://state/R1M1"), PATIENCE);
       expect(await manager?.call("list_leagues", {})).toMatchObject({
@@ -157,18 +157,19 @@ const Answer = z.object({
     result: z.looseObject({ termination: z.string() }).nullable(),
   }),
 });
-const taken = async (answer: Promise<unknown>) => Answer.parse(await answer).structuredContent;
+const answerOf = async (answer: Promise<unknown>) => Answer.parse(await answer).structuredContent;
 
-/** Makes the first legal move at each turn of a seat, to the end of its game. */
-async function playOut(client: TestClient, { game_id, seat_token }: Awaited<ReturnType<typeof taken>>) {
+/** Makes the first legal move in each turn of a seat until the game is over; resolves with the last answer. */
+async function playOut(client: TestClient, { game_id, seat_token }: Awaited<ReturnType<typeof answerOf>>) {
   for (;;) {
-    const seen = await taken(client.call("waitForNextTurn", { game_id, seat_token }));
-    if (seen.next === "game_over") return seen;
-    const move = seen.legal_actions[0];
-    if (seen.next === "your_turn") await client.call("finishTurn", { game_id, seat_token, move });
+    const turn = await answerOf(client.call("waitForNextTurn", { game_id, seat_token }));
+    if (turn.next === "game_over") return turn;
+    const move = turn.legal_actions[0];
+    if (turn.next === "your_turn") await client.call("finishTurn", { game_id, seat_token, move });
   }
 }
 
+/** Starts a session host. `run` starts it again with the same port and data. */
 async function startHost(env: Record<string, string> = {}) {
   const port = await freePort();
   const data = newFolder();

@@ -27,7 +27,7 @@ const serverAt = async (url: string): Promise<Server> => ({
   ...((await callRpc(url, "initialize", INITIALIZE)) as Pick<Server, "instructions">),
 });
 
-/** The process `league mcp`, which is asked on its stdin. */
+/** Starts `league mcp` and sends the requests to its stdin. */
 async function commandServer(): Promise<Server> {
   const args = ["mcp", "--port", String(await freePort()), "--data", newFolder()];
   const command = start("scripts/league.ts", args, {}, "pipe");
@@ -36,10 +36,10 @@ async function commandServer(): Promise<Server> {
     command.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })}\n`);
     return JSON.parse((await lines.next()).value ?? "").result;
   };
-  const said = { ...(await ask("initialize", INITIALIZE)), ...(await ask("tools/list", {})) } as unknown as Server;
+  const server = { ...(await ask("initialize", INITIALIZE)), ...(await ask("tools/list", {})) } as unknown as Server;
   command.stdin?.end();
   await command.ended;
-  return said;
+  return server;
 }
 
 beforeAll(async () => {
@@ -67,7 +67,7 @@ const tool = (server: string, name: string): Listed | undefined =>
   servers[server]?.tools.find((one) => one.name === name);
 
 describe.each(["manager", "referee", "player", "npm run host", "league mcp"])("the tools of %s", (server) => {
-  it("have input schemas that Anthropic's API accepts: a plain object without anyOf, oneOf, allOf or $ref at the root", () => {
+  it("have input schemas that Anthropic's API accepts: an object without anyOf, oneOf, allOf or $ref at the root", () => {
     const { tools = [] } = servers[server] ?? {};
     expect(tools.length).toBeGreaterThan(2);
     for (const { name, inputSchema } of tools) {
@@ -78,13 +78,13 @@ describe.each(["manager", "referee", "player", "npm run host", "league mcp"])("t
     }
   });
 
-  it("come with instructions in the answer to initialize", () => {
+  it("are described by instructions in the answer to initialize", () => {
     expect(servers[server]?.instructions).toMatch(/^This server /);
   });
 });
 
 describe.each(["npm run host", "league mcp"])("%s", (server) => {
-  it("lists the tools of games and Codenames, validate_move and get_game_state, and no tool of the league", () => {
+  it("lists the tools for games and Codenames, validate_move and get_game_state, and no tools of the league", () => {
     expect(servers[server]?.tools.map(({ name }) => name).sort()).toEqual([
       "continue_game",
       "createGame",
@@ -98,7 +98,7 @@ describe.each(["npm run host", "league mcp"])("%s", (server) => {
     ]);
   });
 
-  it("keeps names, descriptions and input schemas of its tools under 12 kB together", () => {
+  it("lists its tools with names, descriptions and input schemas of less than 12 kB in total", () => {
     const { tools = [] } = servers[server] ?? {};
     const texts = tools.map(({ name, description, inputSchema }) => name + description + JSON.stringify(inputSchema));
     expect(Buffer.byteLength(texts.join(""))).toBeLessThan(12_000);

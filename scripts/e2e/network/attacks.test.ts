@@ -24,18 +24,18 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
   let stopManager: () => Promise<void>;
   let stopHost: () => Promise<void>;
 
-  /** Starts a service on the server and waits for the line that says that it listens. */
-  async function serve(script: string, line: RegExp, ...args: string[]): Promise<() => Promise<void>> {
+  /** Starts a service on the server and waits for its ready line. Resolves with a function that stops the service. */
+  async function serve(script: string, readyLine: RegExp, ...args: string[]): Promise<() => Promise<void>> {
     const running = start(script, args, {}, "ignore", server);
-    await running.line(line);
+    await running.line(readyLine);
     return async () => {
       running.signal("SIGTERM");
       await running.ended;
     };
   }
 
-  /** The server at the listed endpoint, which answers every request. */
-  async function startListed(): Promise<void> {
+  /** Starts a server at the endpoint of the listed player. It answers every request. */
+  async function startListedPlayer(): Promise<void> {
     const answer = `require("node:http").createServer((_, reply) => reply.end("{}")).listen(9000, "::", () => console.log("up"))`;
     const child = other.spawn([process.execPath, "--eval", answer], { stdio: ["ignore", "pipe", "inherit"] });
     await once(child.stdout as Readable, "data");
@@ -52,7 +52,7 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
       allowed_hosts: ["league.example"],
     };
     writeFileSync(join(folder, "league.json"), JSON.stringify(config));
-    await startListed();
+    await startListedPlayer();
     const files = ["--config", join(folder, "league.json"), "--data", folder];
     stopManager = await serve("league-manager/main.ts", /league manager at/, ...files);
     stopHost = await serve(
@@ -72,7 +72,7 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
     await cleanUp();
   });
 
-  it("one machine holds at most 500 connections, so that others can connect, and may connect again after it has closed them", async () => {
+  it("one machine can open at most 500 connections; other machines can still connect, and it can connect again after it has closed them", async () => {
     const open = `
       const [count, host] = process.argv.slice(1);
       const sockets = Array.from({ length: Number(count) }, () => require("node:net").connect(8001, host));
@@ -82,8 +82,8 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
       process.stdin.once("data", () => process.exit());`;
     const command = [process.execPath, "--eval", open, "520", server.address];
     const child = attacker.spawn(command, { stdio: ["pipe", "pipe", "inherit"] });
-    const [left] = await once(child.stdout as Readable, "data");
-    expect(Number(left)).toBe(500);
+    const [openCount] = await once(child.stdout as Readable, "data");
+    expect(Number(openCount)).toBe(500);
     await expect(attacker.request(`http://${server.address}:8001/health`)).rejects.toThrow();
     expect((await other.request(`http://${server.address}:8001/health`)).status).toBe(200);
     child.stdin?.write("end");
@@ -92,33 +92,33 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
       .toBe(200);
   });
 
-  it("a player that is listed by its endpoint opens no other port and path of its host to callers", async () => {
+  it("the endpoint of a listed player does not allow registrations with other ports and paths of its host", async () => {
     const register = async (endpoint: string) => {
       const params = { name: "register_player", arguments: { player_name: "Cheat", endpoint } };
       const { text } = await attacker.request(`http://${server.address}:8000/mcp`, { body: rpc("tools/call", params) });
       return JSON.parse(text).result.structuredContent;
     };
-    const refused = { status: "REJECTED", error_code: "L001" };
+    const rejection = { status: "REJECTED", error_code: "L001" };
     for (const target of [":9001/mcp", ":9000/admin", ":9000/mcp?delete=all", "/mcp"]) {
-      expect(await register(`http://${other.address}${target}`), target).toMatchObject(refused);
+      expect(await register(`http://${other.address}${target}`), target).toMatchObject(rejection);
     }
     expect(await register(`http://${other.address}:9000/mcp`)).toMatchObject({ error_code: "L003" });
     expect(await register(`http://${attacker.address}:9000/mcp`)).toMatchObject({ status: "ACCEPTED" });
   });
 
-  it("a web page reaches a server that is open to the network neither by a rebound name nor from its own origin", async () => {
+  it("a web page of another origin or with a rebound host name cannot call a server that listens on all addresses", async () => {
     const body = JSON.stringify({ template: "chess" });
     const statusOf = async (headers: Record<string, string>) =>
       (await other.request(`http://${server.address}:8001/api/games`, { method: "POST", headers, body })).status;
     const json = { "content-type": "application/json" };
-    const own = `${server.address}:8001`;
+    const serverHost = `${server.address}:8001`;
     expect(await statusOf({ ...json, host: "evil.example:8001" })).toBe(403);
     expect(await statusOf({ ...json, host: `${other.address}:8001` })).toBe(403);
     for (const origin of [`http://${other.address}`, `http://${server.address}:8000`, "http://evil.example", "null"]) {
       expect(await statusOf({ ...json, origin }), origin).toBe(403);
     }
-    expect(await statusOf({ "content-type": "text/plain", origin: `http://${own}` })).toBe(415);
-    expect(await statusOf({ ...json, origin: `http://${own}` })).toBe(201);
+    expect(await statusOf({ "content-type": "text/plain", origin: `http://${serverHost}` })).toBe(415);
+    expect(await statusOf({ ...json, origin: `http://${serverHost}` })).toBe(201);
     expect(await statusOf({ ...json })).toBe(201);
     expect(await statusOf({})).toBe(201);
     const named = { headers: { host: "league.example" } };
@@ -126,7 +126,7 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
     expect((await other.request(`http://[${server.prefix6}::1]:8000/`)).status).toBe(200);
   });
 
-  it("all addresses of an IPv6 /64 share one rate limit, and a refusal has the id of its request", async () => {
+  it("all addresses of an IPv6 /64 share one rate limit, and a rejection contains the id of its request", async () => {
     const url = `http://[${server.prefix6}::1]:8000/mcp`;
     const replies = await Promise.all(
       Array.from({ length: 120 }, (_, n) =>
@@ -140,18 +140,18 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
       reply.status === 429 ? [[JSON.parse(reply.text).id, `id ${n}`]] : [],
     );
     expect(limited).toHaveLength(20);
-    for (const [id, sent] of limited) expect(id).toBe(sent);
+    for (const [id, sentId] of limited) expect(id).toBe(sentId);
     const page = await attacker.request(url.replace("/mcp", "/"), { from: `${attacker.prefix6}::ffff` });
     expect([page.status, JSON.parse(page.text).error.code]).toEqual([429, "TOO_MANY_REQUESTS"]);
     expect((await attacker.request(url.replace("/mcp", "/health"))).status).toBe(200);
     expect((await other.request(url, { body: rpc("ping") })).status).toBe(200);
   });
 
-  it("pages, figures and the API's description are limited for callers without a token", async () => {
+  it("requests without a token to pages, metrics and the API description are limited", async () => {
     const paths = ["/", "/metrics", "/openapi.json", "/api/games", "/nothing"];
     const base = `http://${server.address}:8001`;
-    const asked = Array.from({ length: 60 }, (_, n) => attacker.request(`${base}${paths[n % paths.length]}`));
-    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    const requests = Array.from({ length: 60 }, (_, n) => attacker.request(`${base}${paths[n % paths.length]}`));
+    const statuses = (await Promise.all(requests)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 429)).toHaveLength(10);
     for (const path of paths) expect((await attacker.request(`${base}${path}`)).status).toBe(429);
   });
@@ -160,8 +160,8 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
     const url = `http://[${server.prefix6}::1]:8001`;
     const { token } = JSON.parse((await attacker.request(`${url}/agents`, { method: "POST" })).text);
     const open = async (host: TestHost, headers: Record<string, string>, from?: string): Promise<string> => {
-      const asked = { headers: { ...MCP_CLIENT, ...headers }, body: INITIALIZE, ...(from && { from }) };
-      const reply = await host.request(`${url}/mcp`, asked);
+      const request = { headers: { ...MCP_CLIENT, ...headers }, body: INITIALIZE, ...(from && { from }) };
+      const reply = await host.request(`${url}/mcp`, request);
       expect(reply.status, reply.text).toBe(200);
       return String(reply.headers["mcp-session-id"]);
     };
@@ -172,7 +172,7 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
           body: rpc("ping"),
         })
       ).status;
-    const friend = await open(other, {});
+    const otherSession = await open(other, {});
     const bearer = { authorization: `Bearer ${token}` };
     const sessions: string[] = [];
     for (let n = 1; n <= 205; n++)
@@ -180,24 +180,24 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
     const statuses = await Promise.all(sessions.map((session) => statusOf(attacker, session, bearer)));
     expect(statuses.filter((status) => status === 404)).toHaveLength(5);
     expect(statuses.slice(0, 5)).toEqual([404, 404, 404, 404, 404]);
-    expect(await statusOf(other, friend)).toBe(200);
+    expect(await statusOf(other, otherSession)).toBe(200);
   });
 
-  it("the refusals are in the services' logs", async () => {
+  it("the services log rejected requests without tokens", async () => {
     const headers = { authorization: "Bearer made-up" };
     expect((await other.request(`http://${server.address}:8001/sessions`, { headers })).status).toBe(401);
     await Promise.all([stopManager(), stopHost()]);
-    const refusedIn = (name: string) => {
+    const rejectionsIn = (name: string) => {
       const lines = readFileSync(join(folder, "logs", `${name}.log`), "utf8")
         .trim()
         .split("\n");
       return lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === "rejected");
     };
-    const manager = refusedIn("league-manager");
+    const manager = rejectionsIn("league-manager");
     expect(new Set(manager.map(({ code }) => code))).toEqual(new Set(["L001", "L003", 429]));
     expect(manager.filter(({ code }) => code === 429)).toHaveLength(5);
     expect(manager[0]).toMatchObject({ from: `::ffff:${attacker.address}`, request: "register_player" });
-    const host = refusedIn("host-8001");
+    const host = rejectionsIn("host-8001");
     expect(new Set(host.map(({ code }) => code))).toEqual(new Set([403, 415, 429, 404, "NOT_FOUND", "UNAUTHORIZED"]));
     expect(host.at(-1)).toMatchObject({ code: "UNAUTHORIZED", request: "GET /sessions", agent: null });
     expect(JSON.stringify(host)).not.toContain("made-up");

@@ -7,16 +7,16 @@ import { documentOf, testLeague } from "../../testing/test-league.ts";
 afterEach(cleanUp);
 
 const RPS = [{ league_id: "rps", game: "rps.v1", options: { best_of: 3 } }];
-/** Whoever always plays paper beats this one. */
+/** A bot that always loses against paper. */
 const ROCK = 'export default () => "rock";\n';
 
-/** The forms of player/sdk.ts, each playing paper. */
+/** Bots in each form of player/sdk.ts. Each of them plays paper. */
 const forms: Readonly<Record<string, string>> = {
   "a function of the turn": `
 import type { Bot } from "${new URL("../../../player/sdk.ts", import.meta.url).pathname}";
 export default ((turn) => turn.legal.find((action) => action === "paper")) satisfies Bot<"rps.v1">;
 `,
-  "a function that needs no turn": 'export default () => "paper";\n',
+  "a function without parameters": 'export default () => "paper";\n',
   "an object": "export default { async choose(turn: { legal: string[] }) { return turn.legal[1]; } };\n",
   "a factory of objects": `
 export default () => {
@@ -31,8 +31,8 @@ export default () => {
 `,
 };
 
-describe("a bot of one's own", () => {
-  it("plays a league from its file, whichever of its forms it has", async () => {
+describe("a bot file", () => {
+  it("plays a league in each of the forms of bots", async () => {
     const sources = Object.values(forms).map((source, index) => [`bot-${index + 1}.ts`, source] as const);
     const files = { ...Object.fromEntries(sources), "rock.js": ROCK };
     const bots = [...sources.map(([name]) => `./${name}`), "./rock.js"];
@@ -50,8 +50,8 @@ describe("a bot of one's own", () => {
 
   it.each([
     "my-bot.ts",
-    "my-bot.js", // of whose errors Node's loader does not know the line
-  ])("with a syntax error ends the run with exit code 3 and the line of the error: %s", async (name) => {
+    "my-bot.js", // Node reports no line for its syntax errors
+  ])("with a syntax error ends the run with exit code 3 and names the line of the error: %s", async (name) => {
     const files = { [name]: 'export default (turn) => {\n  return "rock";\n  const = 5;\n};\n' };
     const test = await testLeague([`./${name}`, "cycle"], RPS, { files });
     const { code, stdout, stderr } = await league(["run", test.file, "--json"]);
@@ -67,18 +67,18 @@ describe("a bot of one's own", () => {
       'const a = 1;\n\nthrow new Error("not today");\nexport default a;\n',
       "my-bot.ts:3:7: Error: not today",
     ],
-    ["that imports what is not there", 'import "../../none.ts";\nexport default () => "rock";\n', "none.ts"],
+    ["that imports a missing file", 'import "../../none.ts";\nexport default () => "rock";\n', "none.ts"],
     ["without a default export", "export const choose = () => 1;\n", "default export must be"],
-    ["whose export is no bot", "export default 5;\n", "default export must be"],
-  ])("%s ends the run with exit code 3", async (_what, source, told) => {
+    ["whose default export is not a bot", "export default 5;\n", "default export must be"],
+  ])("%s ends the run with exit code 3", async (_fault, source, message) => {
     const test = await testLeague(["./my-bot.ts", "cycle"], RPS, { files: { "my-bot.ts": source } });
     const { code, stderr } = await league(["run", test.file, "--quiet"]);
     expect(code, stderr).toBe(3);
-    expect(stderr).toContain(told);
+    expect(stderr).toContain(message);
     expect(stderr).not.toMatch(STACK_LINE);
   });
 
-  it("that ends its process while it loads ends the run with exit code 1, and is named", async () => {
+  it("that ends its process while it loads ends the run with exit code 1 and names the player", async () => {
     const test = await testLeague(["./my-bot.ts", "cycle"], RPS, { files: { "my-bot.ts": "process.exit(0);\n" } });
     const { code, stdout, stderr } = await league(["run", test.file, "--quiet"]);
     expect({ code, stdout, stderr }).toEqual({
@@ -90,7 +90,7 @@ describe("a bot of one's own", () => {
   });
 
   it.each(["./none.ts", "no-such-bot"])(
-    "that is not there ends the run with exit code 3 and its place: %s",
+    "that does not exist ends the run with exit code 3 and names the position in the config: %s",
     async (bot) => {
       const test = await testLeague([bot, "cycle"], RPS);
       const { code, stderr } = await league(["run", test.file, "--quiet"]);
@@ -99,7 +99,7 @@ describe("a bot of one's own", () => {
     },
   );
 
-  it("that throws loses by forfeit; the place is told, and the league goes on", async () => {
+  it("that throws in a match loses by forfeit, the terminal shows the line, and the league continues", async () => {
     const source = 'export default () => ({\n  choose() {\n    throw new RangeError("too far");\n  },\n});\n';
     const test = await testLeague(["./my-bot.ts", "cycle", "random"], RPS, { files: { "my-bot.ts": source } });
     const ended = await league(["run", test.file, "--json"]);
@@ -116,7 +116,7 @@ describe("a bot of one's own", () => {
     expect(played?.standings.at(-1)).toMatchObject({ player_id: "P01", losses: 2, points: 0 });
   });
 
-  it("that answers nonsense or throws what is no error loses by forfeit too", async () => {
+  it("that returns an invalid action or throws a value that is not an Error loses by forfeit", async () => {
     const files = {
       "nonsense.ts": "export default () => ({ no: [1n.toString(), undefined] });\n",
       "thrown.ts": 'export default { choose() { throw "a text"; } };\n',
@@ -133,12 +133,12 @@ describe("a bot of one's own", () => {
   });
 });
 
-describe("a bot's file whose top level does not end", () => {
+describe("a bot file whose top-level code does not end", () => {
   it.each([
-    ["by a loop", "while (true);\n"],
-    ["by an await", "setInterval(() => {}, 1_000); await new Promise(() => {});\n"],
+    ["because of a loop", "while (true);\n"],
+    ["because of an await", "setInterval(() => {}, 1_000); await new Promise(() => {});\n"],
   ])(
-    "%s, is named at the terminal of its player",
+    "is named at the terminal of its player (%s)",
     async (_, source) => {
       const file = join(newFolder(), "endless.ts");
       writeFileSync(file, source);
@@ -153,7 +153,7 @@ describe("a bot's file whose top level does not end", () => {
     30_000,
   );
 
-  it("is named by the run that starts it", async () => {
+  it("is named at the terminal of a run", async () => {
     const test = await testLeague(["./endless.ts", "cycle"], RPS, { files: { "endless.ts": "while (true);\n" } });
     const run = start("scripts/league.ts", ["run", test.file]);
     const line = await run.line(/does not finish loading/);

@@ -21,12 +21,12 @@ import {
 import { cleanUp } from "../../testing/processes.ts";
 import { RPS, run, runFolders, testLeague } from "../../testing/test-league.ts";
 
-/** A silent player is waited for this long, and the others have this long to answer on a busy machine. */
-const PATIENT = { move_ms: 1_500, join_ms: 1_500 };
+/** Short timeouts, because the league waits for silent players. The other players must answer within them on a slow machine. */
+const TIMEOUTS = { move_ms: 1_500, join_ms: 1_500 };
 
-/** Starts a league for the test that runs; several tests wait for their silent players at the same time. */
+/** Starts a league that is stopped at the end of the test. The tests run concurrently, because they wait for silent players. */
 async function start(test: TestContext, options: TestLeagueOptions): Promise<TestLeague> {
-  const league = await startTestLeague({ ...options, timeouts: { ...PATIENT, ...options.timeouts } });
+  const league = await startTestLeague({ ...options, timeouts: { ...TIMEOUTS, ...options.timeouts } });
   test.onTestFinished(() => league.stop());
   return league;
 }
@@ -38,24 +38,24 @@ const silent = (name: string, when: FaultyPlayerOptions["when"] = () => true): T
   start: (place): Promise<FaultyPlayer> => startFaultyPlayer({ ...place, fault: "silent", when }),
 });
 
-/** The state of an agent as the manager keeps it. */
+/** Reads the state and the number of failures of an agent from the manager's store. */
 function stateKept(dataFolder: string, agentId: string): unknown {
   const agent = keptState(dataFolder, ["rps"]).agents.get(agentId);
   return agent && { state: agent.state, fails: agent.fails };
 }
 
-interface Read {
+interface ReadResult {
   readonly contents: readonly { readonly text: string }[];
 }
 
-/** Matches of P01 in the order in which they were completed. */
+/** Returns the matches of P01 in the order in which they were completed. */
 const matchesOfP01 = (events: readonly LiveEvent[]) =>
   events.flatMap((event) =>
     event.type === "match_completed" && Object.values(event.match.roles).includes("P01") ? [event.match] : [],
   );
 
 describe.concurrent("a player that does not answer in time", () => {
-  it("is shut down by three matches in a row; the rest is forfeited unasked", async (test) => {
+  it("is shut down after three forfeits in a row, and its later matches are forfeited without requests to it", async (test) => {
     const events: LiveEvent[] = [];
     const { completed, match } = await start(test, {
       leagues: rps,
@@ -79,8 +79,8 @@ describe.concurrent("a player that does not answer in time", () => {
     expect(played?.standings.at(-1)).toMatchObject({ player_id: "P01", played: 5, losses: 5, points: 0 });
   });
 
-  it("has each change of its state reported: as an event, to the players after a round, and in the standings", async (test) => {
-    const told: LiveEvent[] = [];
+  it("has its state changes reported as events, in messages to the players and in the standings", async (test) => {
+    const events: LiveEvent[] = [];
     const players: FaultyPlayer[] = [];
     const { completed, manager } = await start(test, {
       leagues: rps,
@@ -94,26 +94,26 @@ describe.concurrent("a player that does not answer in time", () => {
         },
         ...["B", "C", "D"].map(good),
       ],
-      onEvent: (event) => told.push(event),
+      onEvent: (event) => events.push(event),
     });
     await completed;
-    const states = told.flatMap((event) => (event.type === "player_state" ? [event] : []));
-    const mine = states.filter(({ agent_id }) => agent_id === "P01");
-    expect(mine.map(({ was, state, league_ids }) => [was, state, league_ids])).toEqual([
+    const states = events.flatMap((event) => (event.type === "player_state" ? [event] : []));
+    const statesOfP01 = states.filter(({ agent_id }) => agent_id === "P01");
+    expect(statesOfP01.map(({ was, state, league_ids }) => [was, state, league_ids])).toEqual([
       ["REGISTERED", "ACTIVE", ["rps"]],
       ["ACTIVE", "SUSPENDED", ["rps"]],
       ["SUSPENDED", "SHUTDOWN", ["rps"]],
     ]);
-    expect(mine.map(stateLine)).toEqual([null, "Silent (P01) is suspended: it did not answer in time", null]);
+    expect(statesOfP01.map(stateLine)).toEqual([null, "Silent (P01) is suspended: it did not answer in time", null]);
     const updates = (players[0]?.received ?? []).filter(({ type }) => type === "LEAGUE_STANDINGS_UPDATE");
     const stateOfP01 = (rows: unknown): unknown =>
       (rows as { player_id: string; state: string }[]).find(({ player_id }) => player_id === "P01")?.state;
     expect(updates.map(({ payload }) => stateOfP01(payload.standings))).toEqual(["SUSPENDED", "SUSPENDED", "SHUTDOWN"]);
-    const read = (await callRpc(manager, "resources/read", { uri: "league://standings" })) as Read;
-    expect(stateOfP01(JSON.parse(read.contents[0]?.text ?? "").standings)).toBe("SHUTDOWN");
+    const standings = (await callRpc(manager, "resources/read", { uri: "league://standings" })) as ReadResult;
+    expect(stateOfP01(JSON.parse(standings.contents[0]?.text ?? "").standings)).toBe("SHUTDOWN");
   });
 
-  it("is reported as suspended and active again at the terminal and in the manager's log", async (test) => {
+  it("has its suspension and its return printed at the terminal and in the manager's log", async (test) => {
     test.onTestFinished(cleanUp);
     const started = await testLeague(["./sleeper.ts", "cycle", "random"], RPS, {
       files: {
@@ -141,7 +141,7 @@ describe.concurrent("a player that does not answer in time", () => {
     ]);
   });
 
-  it("is said to be shut down once, also when more matches than it may lose end together", async (test) => {
+  it("is reported as shut down once, even if more matches than the limit end at the same time", async (test) => {
     const notices: string[] = [];
     const { completed } = await start(test, {
       leagues: ["a", "b", "c", "d", "e"].map((league_id) => ({ league_id, game: "rps.v1" })),
@@ -153,7 +153,7 @@ describe.concurrent("a player that does not answer in time", () => {
     expect(notices.filter((message) => message.includes("shut down"))).toHaveLength(1);
   });
 
-  it("two that are shut down both lose what they had to play against each other", async (test) => {
+  it("loses its match against another player that was shut down, without a winner", async (test) => {
     const { completed } = await start(test, {
       leagues: rps,
       players: [silent("A"), silent("B"), good("C"), good("D"), good("E"), good("F")],
@@ -166,17 +166,17 @@ describe.concurrent("a player that does not answer in time", () => {
     expect(normal).toHaveLength(6);
   });
 
-  it("is not shut down when a good match lies between", async (test) => {
+  it("is not shut down if it completes a match in between", async (test) => {
     const events: LiveEvent[] = [];
-    const seen: string[] = [];
-    const answersThird = ({ payload }: ReceivedMessage): boolean => {
+    const matchIds: string[] = [];
+    const failsExceptThird = ({ payload }: ReceivedMessage): boolean => {
       const id = payload.match_id ?? "";
-      if (!seen.includes(id)) seen.push(id);
-      return seen.indexOf(id) !== 2;
+      if (!matchIds.includes(id)) matchIds.push(id);
+      return matchIds.indexOf(id) !== 2;
     };
     const { completed } = await start(test, {
       leagues: rps,
-      players: [silent("Silent", answersThird), good("B"), good("C"), good("D"), good("E"), good("F")],
+      players: [silent("Silent", failsExceptThird), good("B"), good("C"), good("D"), good("E"), good("F")],
       onEvent: (event) => events.push(event),
     });
     await completed;
@@ -185,29 +185,29 @@ describe.concurrent("a player that does not answer in time", () => {
     expect(mine.filter((one) => one.reason === "shut_down")).toEqual([]);
   });
 
-  it("is suspended by a timeout and recovered by a good answer", async (test) => {
-    const seen: string[] = [];
-    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const held = async ({ payload }: ReceivedMessage): Promise<boolean> => {
+  it("is suspended by a timeout and active again after a valid answer", async (test) => {
+    const matchIds: string[] = [];
+    const answersOfMatches = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const failsInFirst = async ({ payload }: ReceivedMessage): Promise<boolean> => {
       const id = payload.match_id ?? "";
-      if (!seen.includes(id)) seen.push(id);
-      await gates[seen.indexOf(id) - 1]?.promise;
-      return seen.indexOf(id) === 0;
+      if (!matchIds.includes(id)) matchIds.push(id);
+      await answersOfMatches[matchIds.indexOf(id) - 1]?.promise;
+      return matchIds.indexOf(id) === 0;
     };
     const { completed, dataFolder } = await start(test, {
       leagues: rps,
-      players: [silent("Silent", held), good("B"), good("C"), good("D")],
+      players: [silent("Silent", failsInFirst), good("B"), good("C"), good("D")],
     });
     const inMatch = (n: number, state: object): Promise<void> =>
       vi.waitFor(() => {
-        expect(seen).toHaveLength(n);
+        expect(matchIds).toHaveLength(n);
         expect(stateKept(dataFolder, "P01")).toEqual(state);
       }, PATIENCE);
     await inMatch(1, { state: "ACTIVE", fails: 0 });
     await inMatch(2, { state: "SUSPENDED", fails: 1 });
-    gates[0]?.resolve();
+    answersOfMatches[0]?.resolve();
     await inMatch(3, { state: "ACTIVE", fails: 0 });
-    gates[1]?.resolve();
+    answersOfMatches[1]?.resolve();
     const [played] = (await completed).leagues;
     const mine = played?.matches.filter((one) => Object.values(one.roles).includes("P01")) ?? [];
     expect(mine.map((one) => one.termination)).toEqual(["forfeit", "normal", "normal"]);
@@ -216,7 +216,7 @@ describe.concurrent("a player that does not answer in time", () => {
 });
 
 describe.concurrent("a player that declines", () => {
-  it("is asked for every match and never shut down: it answers, and that is no timeout", async (test) => {
+  it("is invited to every match and never shut down, because a declined invitation is not a timeout", async (test) => {
     const events: LiveEvent[] = [];
     const states: unknown[] = [];
     let player: FaultyPlayer | undefined;

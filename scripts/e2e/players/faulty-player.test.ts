@@ -7,11 +7,11 @@ import {
 } from "../../testing/faulty-player.ts";
 import { startTestLeague, type TestLeague, type TestLeagueOptions, type TestPlayer } from "../../testing/league.ts";
 
-/** A silent player is waited for this long, and the others have this long to answer on a busy machine. */
+/** Short, because the league waits for silent players. The other players must answer within it on a slow machine. */
 const MOVE_MS = 1_500;
-/** One kind of fault for each row: what is done, when, and what the forfeit says of it. */
+/** The fault of a player, the request at which it occurs, and the code and the cause of the forfeit. */
 const rows: readonly [FaultKind, FaultyPlayerOptions["at"], "G001" | "G002", string][] = [
-  ["refuse", undefined, "G002", "refused"],
+  ["refuse", "MOVE_REQUEST", "G002", "refused"],
   ["silent", "GAME_INVITE", "G002", "timeout"],
   ["silent", "MOVE_REQUEST", "G002", "timeout"],
   ["late", "GAME_INVITE", "G002", "timeout"],
@@ -45,13 +45,13 @@ const rows: readonly [FaultKind, FaultyPlayerOptions["at"], "G001" | "G002", str
   ["not_ascii", "MOVE_REQUEST", "G001", "bad_json"],
   ["token_at_cut", "MOVE_REQUEST", "G001", "bad_json"],
 ];
-/** Where no answer came that could be kept. */
+/** Faults without an answer that could be recorded. */
 const WITHOUT_RAW: readonly FaultKind[] = ["refuse", "silent", "late", "drop"];
 const RAW_BYTES = 2_048;
-/** So much of a token is already too much. */
-const TOKEN_PART = 12;
+/** The number of leading characters of a token that must not be published. */
+const TOKEN_PREFIX_LENGTH = 12;
 
-/** Starts a league for the test that runs; several tests wait for their silent players at the same time. */
+/** Starts a league that is stopped at the end of the test. The tests run concurrently, because they wait for silent players. */
 async function start(test: TestContext, options: TestLeagueOptions): Promise<TestLeague> {
   const timeouts = { move_ms: MOVE_MS, join_ms: MOVE_MS, ...options.timeouts };
   const league = await startTestLeague({ ...options, timeouts });
@@ -62,7 +62,7 @@ async function start(test: TestContext, options: TestLeagueOptions): Promise<Tes
 const rps = [{ league_id: "rps", game: "rps.v1" }];
 const good = (name: string): TestPlayer => ({ name, bot: "random" });
 
-/** A faulty player for a league, and the player itself once it has started. */
+/** Returns a faulty player for the options of a league, and functions that return its tokens and the messages that it has received. */
 function faulty(name: string, options: Pick<FaultyPlayerOptions, "fault" | "at" | "when">) {
   const started: FaultyPlayer[] = [];
   const player: TestPlayer = {
@@ -80,10 +80,10 @@ function faulty(name: string, options: Pick<FaultyPlayerOptions, "fault" | "at" 
   };
 }
 
-describe.concurrent("a player's fault costs it the match and does not stop the others", () => {
-  it.for(rows)("%s at %s: %s %s", async ([fault, at, code, cause], test) => {
+describe.concurrent("a player", () => {
+  it.for(rows)("with the fault %s at %s loses by forfeit with %s %s", async ([fault, at, code, cause], test) => {
     const { player, tokens } = faulty("Faulty", { fault, ...(at && { at }) });
-    // The limit is short only where the referee waits for it.
+    // The time limits are short only if the referee must wait for them.
     const timeouts = code === "G002" ? {} : { move_ms: 10_000, join_ms: 10_000 };
     const { completed, match } = await start(test, { leagues: rps, players: [player, good("B"), good("C")], timeouts });
     const [played] = (await completed).leagues;
@@ -107,9 +107,9 @@ describe.concurrent("a player's fault costs it the match and does not stop the o
       expect(detail).not.toBe("");
       expect(raw !== undefined, `raw answer kept: ${raw}`).toBe(!WITHOUT_RAW.includes(fault));
       expect(Buffer.byteLength(raw ?? "")).toBeLessThanOrEqual(RAW_BYTES);
-      const shown = JSON.stringify(read);
+      const published = JSON.stringify(read);
       expect(tokens().length).toBeGreaterThan(0);
-      expect(tokens().filter((token) => shown.includes(token.slice(0, TOKEN_PART)))).toEqual([]);
+      expect(tokens().filter((token) => published.includes(token.slice(0, TOKEN_PREFIX_LENGTH)))).toEqual([]);
     }
     expect(played?.standings.find((row) => row.player_id === "P01")).toMatchObject({ losses: 2, points: 0 });
   });
@@ -120,7 +120,7 @@ describe.concurrent("a player's fault costs it the match and does not stop the o
     ["chess.v1", "illegal"],
     ["chess.v1", "long_move"],
     ["chess.v1", "silent"],
-  ] as const)("is the same in %s: %s", async ([game, fault], test) => {
+  ] as const)("loses by forfeit in %s with the fault %s", async ([game, fault], test) => {
     const { player } = faulty("Faulty", { fault });
     const { completed } = await start(test, { leagues: [{ league_id: "one", game }], players: [player, good("B")] });
     expect((await completed).leagues[0]?.matches).toMatchObject([
@@ -129,27 +129,30 @@ describe.concurrent("a player's fault costs it the match and does not stop the o
   });
 });
 
-describe.concurrent("a fault that is mended in time costs nothing", () => {
-  it.for(["even_odd.v1", "rps.v1", "chess.v1"])("one illegal move, then a legal one, in %s", async (game, test) => {
-    const { player, received } = faulty("Faulty", { fault: "illegal_once" });
-    const { completed } = await start(test, {
-      leagues: [{ league_id: "one", game }],
-      players: [player, good("B")],
-      timeouts: { move_ms: 5_000 },
-    });
-    expect((await completed).leagues[0]?.matches).toMatchObject([{ termination: "normal" }]);
-    const repeats = received().filter((request) => request.payload.error !== undefined);
-    expect(repeats.length).toBeGreaterThan(0);
-    expect(repeats[0]?.payload.error).toMatchObject({ error_code: "G001", error_name: "INVALID_MOVE" });
-  });
+describe.concurrent("an illegal move", () => {
+  it.for(["even_odd.v1", "rps.v1", "chess.v1"])(
+    "is not charged if it is followed by a legal move within the time limit, in %s",
+    async (game, test) => {
+      const { player, received } = faulty("Faulty", { fault: "illegal_once" });
+      const { completed } = await start(test, {
+        leagues: [{ league_id: "one", game }],
+        players: [player, good("B")],
+        timeouts: { move_ms: 5_000 },
+      });
+      expect((await completed).leagues[0]?.matches).toMatchObject([{ termination: "normal" }]);
+      const repeats = received().filter((request) => request.payload.error !== undefined);
+      expect(repeats.length).toBeGreaterThan(0);
+      expect(repeats[0]?.payload.error).toMatchObject({ error_code: "G001", error_name: "INVALID_MOVE" });
+    },
+  );
 });
 
-describe.concurrent("both at fault in one turn", () => {
+describe.concurrent("two players", () => {
   it.for([
     ["silent", "illegal"],
     ["silent", "silent"],
     ["decline", "silent"],
-  ] as const)("%s and %s: no winner, both lose", async ([first, second], test) => {
+  ] as const)("with the faults %s and %s in one turn both lose, without a winner", async ([first, second], test) => {
     const at = first === "decline" ? "GAME_INVITE" : "MOVE_REQUEST";
     const a = faulty("A", { fault: first, at });
     const b = faulty("B", { fault: second, at });

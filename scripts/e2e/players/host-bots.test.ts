@@ -27,7 +27,7 @@ afterEach(async () => {
   await cleanUp();
 });
 
-/** A host whose bots' processes are told by its folder. */
+/** Starts a session host with a data folder, by which the processes of its bots can be found. */
 async function hostIn(folder: string, options: TestHostOptions = {}): Promise<TestHost> {
   const host = await startTestHost({ dataFolder: folder, ...options });
   hosts.push(host);
@@ -40,19 +40,19 @@ const stop = async (host: TestHost): Promise<void> => {
 const against = (host: { url: string }, opponent: string, template = "tic_tac_toe", more = {}) =>
   createGame(host, { template, opponent, ...more });
 
-/** Plays the first legal moves to the end, or so many of them. */
+/** Plays the first legal move in each turn until the game is over or `turns` moves are made. Resolves with the last answer. */
 async function playOn(seat: TestSeat, turns = Number.POSITIVE_INFINITY): Promise<Told> {
-  for (let left = turns; ; left--) {
-    const told = await seat.wait({ timeout_s: 30 });
-    expect(told.isError, told.text).toBe(false);
-    if (told.value.next === "game_over" || left === 0) return told;
-    if (told.value.timed_out) continue;
-    await seat.move(told.value.legal_actions[0]);
+  for (let remaining = turns; ; remaining--) {
+    const answer = await seat.wait({ timeout_s: 30 });
+    expect(answer.isError, answer.text).toBe(false);
+    if (answer.value.next === "game_over" || remaining === 0) return answer;
+    if (answer.value.timed_out) continue;
+    await seat.move(answer.value.legal_actions[0]);
   }
 }
 
 describe("a built-in bot", () => {
-  it("plays every game to its end, each as one process, which ends with the host", async () => {
+  it("plays every game to the end in one process for each bot, which ends with the host", async () => {
     const folder = newFolder();
     const host = await hostIn(folder);
     const options = { "chess.v1": { fen: "8/8/8/4k3/8/8/4K3/R7 w - - 90 60" } } as Record<string, object>;
@@ -67,7 +67,7 @@ describe("a built-in bot", () => {
     expect(processesIn(folder)).toEqual([]);
   });
 
-  it("that is killed in the middle of a game comes back and plays on", async () => {
+  it("that is killed during a game is restarted and continues the game", async () => {
     const folder = newFolder();
     const host = await hostIn(folder);
     const seat = await against(host, "random", "connect_four");
@@ -78,22 +78,23 @@ describe("a built-in bot", () => {
     expect(agentsIn(folder).map(({ pid }) => pid)).not.toEqual([bot?.pid]);
   });
 
-  it("plays a person who makes a game on the pages", async () => {
+  it("plays against a person who has created a game on the pages", async () => {
     const host = await hostIn(newFolder());
-    const made = (await host.call("POST", "/api/games", { body: { template: "tic_tac_toe" } })).json;
-    const token = tokenOf(made.link);
-    const stream = await watchGame(host, made.game_id, token);
+    const created = (await host.call("POST", "/api/games", { body: { template: "tic_tac_toe" } })).json;
+    const token = tokenOf(created.link);
+    const stream = await watchGame(host, created.game_id, token);
     for (let event = await stream.next(); event; event = await stream.next()) {
       const body = { move: event.data.legal_actions[0] };
-      if (event.data.to_act.includes("x")) await host.call("POST", `/api/games/${made.game_id}/moves`, { token, body });
+      if (event.data.to_act.includes("x"))
+        await host.call("POST", `/api/games/${created.game_id}/moves`, { token, body });
       if (event.data.status === "completed")
         expect(event.data.players.o).toMatchObject({ kind: "bot", name: "random" });
     }
-    const [last] = await rest(await watchGame(host, made.game_id));
+    const [last] = await rest(await watchGame(host, created.game_id));
     expect(last?.data.result.termination).toBe("normal");
   });
 
-  it("refuses an invitation that its host has not signed, also from this machine", async () => {
+  it("rejects an invitation from its machine that its host has not signed", async () => {
     const folder = newFolder();
     await playOn(await against(await hostIn(folder), "random"), 1);
     const [{ args = [] } = {}] = agentsIn(folder);
@@ -105,18 +106,18 @@ describe("a built-in bot", () => {
     expect(replyIn(await response.text()).payload).toMatchObject({ error_code: "L004" });
   });
 
-  it("that is being started when the host stops is not waited for, nor left behind", async () => {
+  it("that is starting when the host stops does not delay the stop and ends", async () => {
     for (const isListening of [false, true]) {
       const folder = newFolder();
       const host = await hostIn(folder);
       await against(host, "random");
-      if (isListening) await eventually("its process to be there", () => agentsIn(folder).length > 0);
+      if (isListening) await eventually("the start of its process", () => agentsIn(folder).length > 0);
       await stop(host);
       expect(processesIn(folder)).toEqual([]);
     }
   });
 
-  it("that cannot be started ends its game through our fault", async () => {
+  it("that cannot be started aborts its game without a loser", async () => {
     const folder = newFolder();
     writeFileSync(join(folder, "logs"), "no folder");
     const host = await hostIn(folder);
@@ -127,25 +128,25 @@ describe("a built-in bot", () => {
   });
 });
 
-it("names that are no bot's start nothing", async () => {
+it("an opponent that is not a built-in bot is rejected and starts no process", async () => {
   const folder = newFolder();
   const host = await hostIn(folder);
-  const files = ["uci", "uci:true", "manual", "./x.ts", "../x", "/bin/true", "random.ts"];
-  for (const opponent of [...files, "Random", "__proto__", "no-such", "random\n"]) {
-    const told = await tool(host, "createGame", { template: "chess", opponent });
-    expect(told.isError).toBe(true);
-    expect(told.text).toContain(`no bot "${opponent}"; say agent, human or one of counter, cycle, greedy, random`);
+  const otherOpponents = ["uci", "uci:true", "manual", "./x.ts", "../x", "/bin/true", "random.ts"];
+  for (const opponent of [...otherOpponents, "Random", "__proto__", "no-such", "random\n"]) {
+    const answer = await tool(host, "createGame", { template: "chess", opponent });
+    expect(answer.isError).toBe(true);
+    expect(answer.text).toContain(`no bot "${opponent}"; say agent, human or one of counter, cycle, greedy, random`);
     const page = await host.call("POST", "/api/games", { body: { template: "chess", opponent } });
-    expect(page.json.error).toEqual({ code: "NOT_FOUND", message: told.text });
+    expect(page.json.error).toEqual({ code: "NOT_FOUND", message: answer.text });
   }
   expect((await host.call("GET", "/api/games")).json.games).toEqual([]);
   expect(agentsIn(folder)).toEqual([]);
 });
 
-describe("a bot that is known by its endpoint", () => {
+describe("a bot with a configured endpoint", () => {
   const timeouts = { join_ms: 3_000, move_ms: 3_000, game_over_ms: 500 };
 
-  it("plays, and goes on after a restart of the host; without it the game waits", async () => {
+  it("continues its game after a restart of the host; a host without the bot keeps the game open", async () => {
     const folder = newFolder();
     const port = await freePort();
     const quiet = silentProcess("player");
@@ -169,7 +170,7 @@ describe("a bot that is known by its endpoint", () => {
     await player.stop();
   });
 
-  it("loses by forfeit when it fails, with the cause; nothing waits for it", async () => {
+  it("loses by forfeit with the cause of its fault", async () => {
     const faults: readonly [FaultKind, "GAME_INVITE" | "MOVE_REQUEST", string][] = [
       ["refuse", "MOVE_REQUEST", "refused"],
       ["silent", "GAME_INVITE", "timeout"],
@@ -197,7 +198,7 @@ describe("a bot that is known by its endpoint", () => {
     await Promise.all(faulty.map((player) => player.stop()));
   });
 
-  it("is shown nothing that its seat may not see, and no token but its own", async () => {
+  it("receives no hidden information, no seed and no token of other seats", async () => {
     const port = await freePort();
     const bot = await startFaultyPlayer({ manager: null, name: "curious", port, fault: "illegal" });
     const bots = new Map([["curious", `http://127.0.0.1:${port}/mcp`]]);
@@ -223,7 +224,7 @@ describe("a bot that is known by its endpoint", () => {
   });
 });
 
-it("a host that is killed leaves no bot behind; started again it gives the bot its seat back", async () => {
+it("the bot of a killed host ends, and a restarted host continues the game with a new process of the bot", async () => {
   const folder = newFolder();
   mkdirSync(join(folder, "data"));
   const port = await freePort();
@@ -238,12 +239,12 @@ it("a host that is killed leaves no bot behind; started again it gives the bot i
   await playOn(seat, 2);
   killed.signal("SIGKILL");
   await killed.ended;
-  await eventually("its bot to have ended", () => processesIn(folder).length === 0, 30_000);
-  const again = await run();
+  await eventually("the end of its bot", () => processesIn(folder).length === 0, 30_000);
+  const restarted = await run();
   const { value } = await playOn(seat);
   expect(value.result.termination).toBe("normal");
   expect(value.players).toMatchObject({ red: { name: "Ann" }, yellow: { kind: "bot", name: "greedy" } });
-  again.signal("SIGTERM");
-  expect((await again.ended).code).toBe(0);
+  restarted.signal("SIGTERM");
+  expect((await restarted.ended).code).toBe(0);
   expect(processesIn(folder)).toEqual([]);
 });

@@ -8,7 +8,7 @@ afterEach(cleanUp);
 
 const ROCK = "export default () => 'rock';\n";
 
-it("what bots say to the command which started them neither ends nor spoils its league", async () => {
+it("forged messages, long output and control characters of bots do not affect their league or the terminal", async () => {
   const forged = JSON.stringify({ type: "event", event: { type: "all_completed" } });
   const files = {
     "forger.ts": `process.send(${forged});\n${ROCK}`,
@@ -28,8 +28,8 @@ it("what bots say to the command which started them neither ends nor spoils its 
   expect(ended.stderr.length).toBeLessThan(10_000);
 }, 30_000);
 
-describe("what a run keeps", () => {
-  it("is for its user alone, and its settings are not told to bots", async () => {
+describe("league run", () => {
+  it("creates files that only its user can read, and hides its environment variables from bots", async () => {
     const files = {
       "nosy.ts": `console.log(Object.keys(process.env).filter((name) => /^league__/i.test(name)));\n${ROCK}`,
     };
@@ -39,18 +39,18 @@ describe("what a run keeps", () => {
     expect(code, stderr).toBe(0);
     expect(stderr).toContain("Player1: []");
     const [folder = ""] = runFolders(test);
-    const kept = readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)));
-    expect(kept.length).toBeGreaterThan(8);
-    expect([folder, ...kept].filter((name) => (statSync(name).mode & 0o077) !== 0)).toEqual([]);
+    const paths = readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)));
+    expect(paths.length).toBeGreaterThan(8);
+    expect([folder, ...paths].filter((name) => (statSync(name).mode & 0o077) !== 0)).toEqual([]);
   }, 30_000);
 });
 
-it("a bot that never comes back to its event loop does not outlive a league that was killed", async () => {
+it("a bot that blocks its event loop ends after a kill of its run", async () => {
   const files = { "spin.ts": "export default (turn) => { console.log('spinning'); for (;;) turn.role; };\n" };
   const test = await testLeague(["./spin.ts", "cycle"], RPS, { files });
   const league = run(test);
   await league.line(/^Player1: spinning/);
   league.signal("SIGKILL");
   await league.ended;
-  await eventually("every agent to be gone", () => agentsIn(test.folder).length === 0);
+  await eventually("the end of all agents", () => agentsIn(test.folder).length === 0);
 }, 30_000);

@@ -7,11 +7,11 @@ import { documentOf, RPS, run, type TestLeague, testLeague } from "../../testing
 
 afterEach(cleanUp);
 
-/** Starts a player that registers nowhere; resolves with its endpoint. */
+/** Starts a player that does not register; resolves with its endpoint. */
 async function startListed(folder: string, ...args: readonly string[]): Promise<string> {
   const port = await freePort();
-  const place = ["--bot", "random", "--name", "Listed", "--port", String(port), "--data", folder];
-  await start("player/main.ts", [...place, "--no-manager", ...args]).line(/plays at/);
+  const options = ["--bot", "random", "--name", "Listed", "--port", String(port), "--data", folder];
+  await start("player/main.ts", [...options, "--no-manager", ...args]).line(/plays at/);
   return `http://127.0.0.1:${port}/mcp`;
 }
 
@@ -23,28 +23,28 @@ async function leagueWith(listed: object): Promise<TestLeague> {
   return testLeague([], RPS, { config: { players } });
 }
 
-/** How the one match of a run ended. */
-async function endOf(test: TestLeague): Promise<unknown> {
+/** Runs the league; resolves with the termination of its match. */
+async function terminationOf(test: TestLeague): Promise<unknown> {
   const ended = await run(test, "--json").ended;
   return documentOf(ended).leagues[0]?.matches[0]?.termination;
 }
 
-test("a player that is listed by its endpoint plays one league after the other", async () => {
+test("a listed player without a secret plays several leagues in sequence", async () => {
   const test = await leagueWith({ endpoint: await startListed(newFolder()) });
-  expect([await endOf(test), await endOf(test)]).toEqual(["normal", "normal"]);
+  expect([await terminationOf(test), await terminationOf(test)]).toEqual(["normal", "normal"]);
 });
 
-test("a player that is listed with its secret plays one league after the other, with the same seed", async () => {
+test("a listed player with a secret plays several leagues with the same seed in sequence", async () => {
   const folder = newFolder();
   const secretFile = join(folder, "secret");
   const endpoint = await startListed(folder, "--secret-file", secretFile);
   const test = await leagueWith({ endpoint, secret: readFileSync(secretFile, "utf8").trim() });
-  expect([await endOf(test), await endOf(test)]).toEqual(["normal", "normal"]);
+  expect([await terminationOf(test), await terminationOf(test)]).toEqual(["normal", "normal"]);
 });
 
-test("a player with a secret refuses the matches of a league whose config does not have it", async () => {
+test("a player with a secret rejects the matches of a league whose config does not contain the secret", async () => {
   const folder = newFolder();
   const endpoint = await startListed(folder, "--secret-file", join(folder, "secret"));
   const test = await leagueWith({ endpoint });
-  expect(await endOf(test)).toBe("forfeit");
+  expect(await terminationOf(test)).toBe("forfeit");
 });

@@ -13,24 +13,27 @@ const textOf = async (url: string): Promise<string> => (await fetch(url)).text()
 it.each([
   ["refuse", "connection refused"],
   ["drop", "connection closed before the end of the answer"],
-] as const)("the forfeit of a player whose fault is %j names no address to the public", async (fault, detail) => {
-  league = await startTestLeague({
-    leagues: [{ league_id: "rps", game: "rps.v1" }],
-    timeouts: { move_ms: 1_500, join_ms: 1_500 },
-    players: [
-      { name: "Faulty", start: (place) => startFaultyPlayer({ ...place, fault }) },
-      { name: "B", bot: "random" },
-    ],
-  });
-  const { completed, match, manager } = league;
-  const [played] = (await completed).leagues;
-  expect(played?.matches).toMatchObject([{ termination: "forfeit", winner: "P02" }]);
-  const { result, log } = await match("rps", "R1M1");
-  const events = await textOf(new URL("/leagues/rps/events?from=0", manager).href);
-  const page = await textOf(new URL("/", manager).href);
-  const read = { result: JSON.stringify(result), log: log.join("\n"), events, page };
-  for (const [name, text] of Object.entries(read)) {
-    expect(text, name).toContain(detail);
-    expect(text, name).not.toMatch(/127\.0\.0\.1|localhost|ECONN|\bconnect\b/);
-  }
-});
+] as const)(
+  "results, events and pages do not contain the address of a player that has lost by the fault %j",
+  async (fault, detail) => {
+    league = await startTestLeague({
+      leagues: [{ league_id: "rps", game: "rps.v1" }],
+      timeouts: { move_ms: 1_500, join_ms: 1_500 },
+      players: [
+        { name: "Faulty", start: (place) => startFaultyPlayer({ ...place, fault }) },
+        { name: "B", bot: "random" },
+      ],
+    });
+    const { completed, match, manager } = league;
+    const [played] = (await completed).leagues;
+    expect(played?.matches).toMatchObject([{ termination: "forfeit", winner: "P02" }]);
+    const { result, log } = await match("rps", "R1M1");
+    const events = await textOf(new URL("/leagues/rps/events?from=0", manager).href);
+    const page = await textOf(new URL("/", manager).href);
+    const published = { result: JSON.stringify(result), log: log.join("\n"), events, page };
+    for (const [name, text] of Object.entries(published)) {
+      expect(text, name).toContain(detail);
+      expect(text, name).not.toMatch(/127\.0\.0\.1|localhost|ECONN|\bconnect\b/);
+    }
+  },
+);

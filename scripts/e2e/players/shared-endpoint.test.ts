@@ -5,8 +5,8 @@ import { callRpc, startTestLeague, type TestLeague } from "../../testing/league.
 let league: TestLeague | undefined;
 afterEach(() => league?.stop());
 
-test("a player whose endpoint leads to another player's bot loses its matches, and the other player loses none of them", async () => {
-  const refusals: unknown[] = [];
+test("a player whose endpoint forwards to the bot of another player loses its matches, and the other player is not charged", async () => {
+  const rejections: unknown[] = [];
   league = await startTestLeague({
     leagues: [{ league_id: "rps", game: "rps.v1" }],
     players: [
@@ -14,16 +14,20 @@ test("a player whose endpoint leads to another player's bot loses its matches, a
       {
         name: "Cheat",
         async start({ manager, name, port }) {
-          const victim = `127.0.0.1:${port - 1}/mcp`;
+          const victimAddress = `127.0.0.1:${port - 1}/mcp`;
           const register = (endpoint: string) =>
             callRpc(manager, "tools/call", { name: "register_player", arguments: { player_name: name, endpoint } });
-          for (const alias of [`http://${victim}?x`, `http://${victim}/`, `http://127.0.0.2:${port - 1}/mcp`]) {
-            refusals.push(await register(alias));
+          for (const alias of [
+            `http://${victimAddress}?x`,
+            `http://${victimAddress}/`,
+            `http://127.0.0.2:${port - 1}/mcp`,
+          ]) {
+            rejections.push(await register(alias));
           }
           const relay = createServer(async (request, response) => {
             const headers = { "content-type": "application/json" };
             const body = await new Response(request as never).text();
-            const answer = await fetch(`http://${victim}`, { method: "POST", headers, body });
+            const answer = await fetch(`http://${victimAddress}`, { method: "POST", headers, body });
             response.writeHead(answer.status, headers).end(await answer.text());
           });
           await new Promise<void>((resolve) => relay.listen(port, "127.0.0.1", resolve));
@@ -35,14 +39,17 @@ test("a player whose endpoint leads to another player's bot loses its matches, a
     ],
   });
   const [rps] = (await league.completed).leagues;
-  expect(refusals).toMatchObject(refusals.map(() => ({ structuredContent: { error_code: "L003" } })));
-  const lost = rps?.matches.filter(({ termination }) => termination === "forfeit");
-  expect(lost?.map(({ points }) => points)).toEqual(
+  expect(rejections).toMatchObject(rejections.map(() => ({ structuredContent: { error_code: "L003" } })));
+  const forfeits = rps?.matches.filter(({ termination }) => termination === "forfeit");
+  expect(forfeits?.map(({ points }) => points)).toEqual(
     expect.arrayContaining([
       { P01: 3, P02: 0 },
       { P02: 0, P03: 3 },
     ]),
   );
-  const faults = await Promise.all((lost ?? []).map(({ match_id }) => league?.match("rps", match_id)));
-  expect(faults.flatMap((match) => match?.result.faults.map((fault) => fault.player_id))).toEqual(["P02", "P02"]);
+  const forfeitedMatches = await Promise.all((forfeits ?? []).map(({ match_id }) => league?.match("rps", match_id)));
+  expect(forfeitedMatches.flatMap((match) => match?.result.faults.map((fault) => fault.player_id))).toEqual([
+    "P02",
+    "P02",
+  ]);
 });
